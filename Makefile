@@ -1,0 +1,76 @@
+# Two commands for everybody: `make demo` and `make test`. Everything lives in this folder (.venv, .postmill …);
+# paths with spaces, root and plain users are all fine.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help venv demo example test test-suite test-debian15 test-newest test-long lint format schema docs \
+        bench-peers clean
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_ROOT_USER_ACTION := ignore
+PY := .venv/bin/python
+WORKERS ?= 2
+PYTEST := $(PY) -m pytest -n $(WORKERS)
+MATRIX := -m 'matrix and not long'
+
+help: ## this list
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
+
+venv: .venv/ready ## the virtual environment, as constraints.txt says
+
+.venv/ready: pyproject.toml constraints.txt bin/make-venv
+	bin/make-venv .venv 3.11
+	touch $@
+
+.venv-newest/ready: pyproject.toml constraints.txt bin/make-venv
+	bin/make-venv .venv-newest newest
+	touch $@
+
+demo: venv ## the enrichment example on real texts, with a summary
+	$(PY) -m examples.enrichment.demo
+
+NAME ?= enrichment
+example: venv ## make example NAME=enrichment
+	$(PY) -m "examples.$(NAME)"
+
+test: lint test-suite test-debian15 test-newest ## everything: linters, the suite, the matrix
+
+test-suite: venv ## the suite on Python 3.11 and PostgreSQL 18
+	$(PYTEST)
+
+test-debian15: venv ## schema, protocols and bindings on PostgreSQL 15
+	@if [ -x /usr/lib/postgresql/15/bin/postgres ]; then \
+	    echo "matrix: PostgreSQL 15"; POSTMILL_TEST_PG=15 $(PYTEST) $(MATRIX); \
+	else echo "not run: PostgreSQL 15 is not here; apt-get install postgresql-15"; fi
+
+test-newest: ## the same on the newest Python that is here
+	@if bin/find-python newest > /dev/null; then \
+	    echo "matrix: $$("$$(bin/find-python newest)" --version)"; $(MAKE) --no-print-directory .venv-newest/ready; \
+	    .venv-newest/bin/python -m pytest -n $(WORKERS) $(MATRIX); \
+	else echo "not run: no Python newer than 3.11 is here; install python3.12 or python3.13"; fi
+
+test-long: venv ## the long fault and soak runs
+	$(PY) -m pytest -m long --timeout 5400
+
+lint: venv ## ruff, mypy, the import law
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+	.venv/bin/lint-imports
+
+format: venv ## let ruff write
+	$(PY) -m ruff format .
+	$(PY) -m ruff check --fix .
+
+schema: venv ## src/postmill/sql/schema.sql anew from the migrations
+	$(PY) -m tests.support.schema_dump
+
+docs: venv ## the documentation into site/
+	$(PY) -m mkdocs build --strict
+
+bench-peers: venv ## Postmill beside its peers on one server
+	$(PY) benchmarks/peers/run.py $(ARGS)
+
+clean: ## remove what was made here, but not .postmill (data)
+	rm -rf .venv .venv-newest .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis site

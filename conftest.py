@@ -1,0 +1,3 @@
+"""Fixtures for tests/ and for the tests of examples/: see tests/support/fixtures.py."""
+
+pytest_plugins = ["tests.support.fixtures", "tests.support.leaks"]

@@ -1,0 +1,99 @@
+"""Starts everything, captures texts of this machine, watches them being enriched, and tells what came out.
+
+Ends with 0 only if every item is READY_TO_CONFIRM or DISCARDED; with 1 if not, 2 if it could not start,
+130 after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import time
+from uuid import uuid4
+
+import psycopg
+from rich.console import Console
+
+from examples.enrichment.demo.capture import capture
+from examples.enrichment.demo.children import ChildFailed
+from examples.enrichment.demo.display import Picture, Steps, display_for
+from examples.enrichment.demo.measure import Measures
+from examples.enrichment.demo.options import Options, parse
+from examples.enrichment.demo.stage import Stage, stage
+from examples.enrichment.demo.summary import print_summary
+from examples.enrichment.texts.found import FoundText
+from examples.enrichment.texts.gather import gather
+from postmill.domain.errors import PostmillError
+
+LOOKS_PER_SECOND = 4
+
+
+def main() -> int:
+    """The whole demo; returns the exit code."""
+    options = parse()
+    console = Console()
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    try:
+        return _play(options, console)
+    except KeyboardInterrupt:
+        console.print(f"\nStopped. What was captured is in {options.data}; the next run goes on from there.")
+        return 130
+    except (PostmillError, ChildFailed, OSError) as error:
+        console.print(f"[bold red]The demo cannot go on:[/] {error}", highlight=False)
+        return 2
+
+
+def _play(options: Options, console: Console) -> int:
+    steps = Steps(console)
+    console.print("[bold]Postmill: the enrichment demo[/]  real texts, one Postgres, a moody service\n")
+    with steps.step("texts on this machine") as done:
+        texts = gather(options.items)
+        kinds = sorted({text.kind for text in texts})
+        done(f"{len(texts)} found ({', '.join(kinds)})")
+    with stage(options, steps) as running:
+        console.print()
+        return asyncio.run(_watch(options, console, running, texts))
+
+
+async def _watch(options: Options, console: Console, running: Stage, texts: list[FoundText]) -> int:
+    capture_id = uuid4()
+    async with (
+        await psycopg.AsyncConnection.connect(running.dsn, autocommit=True) as conn,
+        await psycopg.AsyncConnection.connect(running.dsn, autocommit=True) as looking,
+    ):
+        measures = Measures(looking, capture_id)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(capture(conn, capture_id, texts, options.rate))
+            watching = group.create_task(_until_settled(options, console, running, measures, len(texts)))
+        picture = watching.result()
+        await print_summary(console, measures, picture, options.data)
+    now = picture.progress
+    return 0 if now.settled and now.enriched + now.discarded == now.captured else 1
+
+
+async def _until_settled(
+    options: Options, console: Console, running: Stage, measures: Measures, total: int
+) -> Picture:
+    begun = time.monotonic()
+    notes: list[str] = []
+    with display_for(console) as display:
+        while True:
+            running.check()
+            progress = await measures.progress()
+            seconds = time.monotonic() - begun
+            picture = Picture(
+                total, seconds, progress, await measures.pick_up(), await measures.latest(), notes
+            )
+            display.show(picture)
+            if (progress.captured == total and progress.settled) or seconds > options.patience:
+                return picture
+            if options.kill_worker and not notes and progress.ended > total / 3 and progress.running:
+                victim = running.workers[-1]
+                victim.kill()
+                notes.append(f"{victim.name} (process {victim.pid}) was killed by SIGKILL in mid-work")
+            await asyncio.sleep(1 / LOOKS_PER_SECOND)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,31 @@
+"""The producer: items come in one by one, each in a transaction of its own, as users would send them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from psycopg import AsyncConnection
+
+from examples.enrichment.create_item import CreateItem
+from examples.enrichment.discard_item import DiscardItem
+from examples.enrichment.texts.found import FoundText
+
+DISCARD_EVERY = 50
+"""Of so many items a person discards one, right after its capture: often before a worker has got to it."""
+
+
+async def capture(
+    conn: AsyncConnection[Any], capture_id: UUID, texts: Sequence[FoundText], rate: float
+) -> None:
+    """All texts, `rate` of them a second."""
+    create, discard = CreateItem(conn), DiscardItem(conn)
+    loop = asyncio.get_running_loop()
+    begun = loop.time()
+    for number, text in enumerate(texts, start=1):
+        item = await create(capture_id=capture_id, source=text.source, body=text.body)
+        if number % DISCARD_EVERY == 0:
+            await discard(item.id)
+        await asyncio.sleep(begun + number / rate - loop.time())

@@ -1,0 +1,141 @@
+"""The last page of the demo: what came out, what went wrong on the way, what to try next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.columns import Columns
+from rich.console import Console
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from examples.enrichment.demo.display import Picture, duration
+from examples.enrichment.demo.measure import Attempt, Card, Count, Measures, Retried
+
+CARDS = 4
+BAR = 24
+
+
+async def print_summary(console: Console, measures: Measures, picture: Picture, data: Path) -> None:
+    """Read everything once more and print it."""
+    console.print()
+    console.rule(Text(_headline(picture), "bold"))
+    languages = _counts("Languages", await measures.languages())
+    phrases = _counts("Key phrases in most items", await measures.top_phrases())
+    console.print(Columns([languages, phrases], padding=(1, 4)))
+    for card in _chosen(await measures.cards()):
+        console.print(_panel(card))
+    retries = await measures.retries()
+    if retries:
+        console.print(_retries(retries))
+        story = await measures.story()
+        if story:
+            console.print(_story(story))
+    console.print(_times(picture))
+    console.print(_next(data, picture))
+
+
+def _headline(picture: Picture) -> str:
+    now = picture.progress
+    ready = f"{now.enriched} items ready to confirm, {now.discarded} discarded"
+    if now.failed:
+        return f"{ready}, {now.failed} failed"
+    left = now.captured - now.ended
+    return f"{ready}, {left} not finished" if left else f"{ready}, none lost"
+
+
+def _counts(title: str, counts: list[Count]) -> Table:
+    table = Table(
+        title=title, title_justify="left", title_style="bold", box=None, show_header=False, padding=(0, 1)
+    )
+    most = max((count.items for count in counts), default=1)
+    for count in counts[:12]:
+        bar = "█" * max(1, round(BAR * count.items / most))
+        table.add_row(count.name, Text(bar, "cyan"), str(count.items))
+    rest = counts[12:]
+    if rest:
+        table.add_row(f"{len(rest)} more", "", str(sum(count.items for count in rest)))
+    return table
+
+
+def _chosen(cards: list[Card]) -> list[Card]:
+    """At most two in English, so that the others are seen."""
+    english = [card for card in cards if card.language == "en"][:2]
+    others = [card for card in cards if card.language != "en"]
+    return (english + others)[:CARDS]
+
+
+def _panel(card: Card) -> Panel:
+    body = Text.assemble(card.summary, "\n", (" · ".join(card.key_phrases), "cyan"))
+    return Panel(
+        body,
+        title=Text(card.title, "bold", overflow="ellipsis", no_wrap=True),
+        title_align="left",
+        subtitle=Text(f"{card.language} · {card.source}", "dim"),
+        subtitle_align="right",
+        padding=(0, 1),
+    )
+
+
+def _retries(retries: list[Retried]) -> Table:
+    table = Table(
+        title="What went wrong on the way, and what became of it", title_justify="left", title_style="bold"
+    )
+    table.add_column("error")
+    table.add_column("attempts", justify="right")
+    table.add_column("waited")
+    table.add_column("items that made it all the same")
+    for row in retries:
+        low, high = duration(row.shortest_wait), duration(row.longest_wait)
+        waited = "–" if row.longest_wait == 0 else low if low == high else f"{low} to {high}"
+        made_it = Text(
+            f"{row.recovered} of {row.items}", "green" if row.recovered == row.items else "bold red"
+        )
+        table.add_row(row.error.splitlines()[0][:60], str(row.attempts), waited, made_it)
+    return table
+
+
+def _story(attempts: list[Attempt]) -> Padding:
+    lines = Text.assemble("The longest way had ", (f"“{attempts[0].title}”", "bold"), ":\n")
+    for attempt in attempts:
+        ended = attempt.error_text.splitlines()[0] if attempt.error_text else attempt.status
+        style = "green" if attempt.status == "succeeded" else "yellow"
+        lines.append(f"  {attempt.started:6.2f} s  attempt {attempt.attempt_no} → ")
+        lines.append(f"{ended}\n", style)
+    lines.right_crop(1)
+    return Padding(lines, (1, 0))
+
+
+def _times(picture: Picture) -> Text:
+    times = picture.pick_up
+    return Text.assemble(
+        ("Times  ", "bold"),
+        f"{picture.progress.ended} jobs in {duration(picture.seconds)} ({picture.rate:.0f} a second). ",
+        f"From commit to handler: p50 {duration(times.p50)}, p99 {duration(times.p99)}. ",
+        f"In the handler: p50 {duration(times.handler_p50)}. ",
+        f"From capture to enriched: p50 {duration(times.item_p50)}, at most {duration(times.item_max)}.",
+    )
+
+
+def _next(data: Path, picture: Picture) -> Text:
+    lines = [
+        ("", ""),
+        ("Everything is kept in ", "bold"),
+        (f"{data}\n", "cyan"),
+        ("What to try next\n", "bold"),
+        (f"  postmill up examples.enrichment.jobs --data {data}\n", "cyan"),
+        ("      database and worker stay on; then, in a second terminal:\n", "dim"),
+        (f"  source {data}/postmill.env && postmill jobs list\n", "cyan"),
+        ("  python -m examples.enrichment.demo --script rough\n", "cyan"),
+        ("      also errors that name no time: the steps of 30 s and 5 min are seen at work\n", "dim"),
+        ("  python -m examples.enrichment.demo --kill-worker\n", "cyan"),
+        ("      kill -9 in mid-work: nothing is lost, nothing is done twice\n", "dim"),
+        ("  POSTMILL_NOTIFY=off python -m examples.enrichment.demo\n", "cyan"),
+        ("      without notifications: the same result, only later", "dim"),
+    ]
+    if picture.progress.failed:
+        lines.insert(3, ("Failed items: ", "bold red"))
+        lines.insert(4, ("postmill dead list shows why, postmill dead replay runs them again\n", ""))
+    return Text.assemble(*lines)

@@ -1,0 +1,46 @@
+"""What a worker process holds open for its handlers: connections to its database and to the service."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from psycopg import AsyncConnection
+from psycopg_pool import AsyncConnectionPool
+
+from examples.enrichment.api import EnrichmentApi
+from examples.enrichment.settings import from_environment
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """Bound to one event loop, as both of its parts are."""
+
+    items: AsyncConnectionPool[AsyncConnection[Any]]
+    api: EnrichmentApi
+
+
+async def resources() -> Resources:
+    """Those of the running loop, opened at the first call."""
+    loop = asyncio.get_running_loop()
+    held = _of_loop.get(loop)
+    if held is None:
+        settings = from_environment()
+        pool = AsyncConnectionPool(
+            settings.database_url.get_secret_value(),
+            min_size=0,
+            max_size=settings.connections,
+            kwargs={"autocommit": True, "application_name": "enrichment items"},
+            # A connection from before a restart of the server is replaced, and no job sees it.
+            check=AsyncConnectionPool.check_connection,
+            open=False,
+        )
+        held = _of_loop[loop] = Resources(pool, EnrichmentApi(settings))
+        await pool.open()
+    return held
+
+
+# A pool cannot be used from another loop than its own, and a handler has no place of its own to keep one.
+_of_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, Resources] = WeakKeyDictionary()

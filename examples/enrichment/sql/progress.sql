@@ -1,0 +1,12 @@
+-- Where the items of one capture are, and what their jobs are at.
+select count(*) as captured,
+       count(*) filter (where i.status = 'READY_TO_CONFIRM') as enriched,
+       count(*) filter (where i.status = 'DISCARDED') as discarded,
+       count(*) filter (where o.status = 'IN_PROGRESS') as running,
+       count(*) filter (where o.status = 'PENDING' and o.attempt_count > 0) as retrying,
+       count(*) filter (where o.status = 'FAILED') as failed,
+       count(*) filter (where o.status in ('DONE', 'FAILED')) as ended,
+       coalesce(extract(epoch from min(o.run_at) filter (where o.status = 'PENDING' and o.attempt_count > 0)
+                                   - postmill.now()), 0)::float8 as next_retry
+  from items i join enrichment_outbox o on o.id = i.job_id
+ where i.capture_id = %(capture_id)s;

@@ -1,0 +1,88 @@
+"""Postmill: background jobs whose whole body turns on one Postgres.
+
+The names here are the public interface. Each is imported at its first use, so that `import postmill` costs nothing
+and none of the parts that a program does not use is loaded.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from postmill.client import AsyncClient, Client, aenqueue, aenqueue_many, enqueue, enqueue_many
+    from postmill.domain.errors import EnqueueRefused, PostmillError
+    from postmill.domain.idempotency import Idempotency
+    from postmill.domain.job import Enqueued, JobView, NewJob
+    from postmill.domain.job_type import JobType, job
+    from postmill.domain.limit import Rate
+    from postmill.domain.policy import ByErrorClass, Constant, Exponential, Steps
+    from postmill.domain.registry import Registry
+    from postmill.domain.settings import Settings
+    from postmill.domain.signals import Bury, Cancel, Fail, Retry, Snooze
+    from postmill.engine.context import Context
+    from postmill.engine.worker import Worker
+
+__all__ = [
+    # defining jobs
+    "job",
+    "JobType",
+    "Registry",
+    "Exponential",
+    "Steps",
+    "Constant",
+    "ByErrorClass",
+    "Idempotency",
+    "Rate",
+    # enqueuing them
+    "enqueue",
+    "aenqueue",
+    "enqueue_many",
+    "aenqueue_many",
+    "Client",
+    "AsyncClient",
+    "NewJob",
+    "Enqueued",
+    "JobView",
+    # running them
+    "Context",
+    "Worker",
+    "Settings",
+    "Retry",
+    "Snooze",
+    "Cancel",
+    "Bury",
+    "Fail",
+    # what goes wrong
+    "PostmillError",
+    "EnqueueRefused",
+]
+
+_HOMES = {
+    "postmill.client": "AsyncClient Client aenqueue aenqueue_many enqueue enqueue_many",
+    "postmill.domain.errors": "EnqueueRefused PostmillError",
+    "postmill.domain.idempotency": "Idempotency",
+    "postmill.domain.job": "Enqueued JobView NewJob",
+    "postmill.domain.job_type": "JobType job",
+    "postmill.domain.limit": "Rate",
+    "postmill.domain.policy": "ByErrorClass Constant Exponential Steps",
+    "postmill.domain.registry": "Registry",
+    "postmill.domain.settings": "Settings",
+    "postmill.domain.signals": "Bury Cancel Fail Retry Snooze",
+    "postmill.engine.context": "Context",
+    "postmill.engine.worker": "Worker",
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=None)
+    found = getattr(import_module(home), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

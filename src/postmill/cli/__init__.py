@@ -1,0 +1,1 @@
+"""The command line. Only here is the process touched: signals, logging configuration, event loop."""

@@ -1,0 +1,70 @@
+"""`postmill doctor`: is everything well, and what to do if not?"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import psycopg
+import typer
+from rich.text import Text
+
+from postmill.cli.database import open_connection
+from postmill.cli.exits import ExitCode
+from postmill.cli.run import Run
+from postmill.cli.text import plain
+from postmill.operate.doctor import Finding, Level, Probe
+from postmill.operate.doctor.examine import findings_of
+from postmill.operate.doctor.finding import worst
+
+MARKS = {Level.OK: ("ok  ", "green"), Level.WARN: ("warn", "yellow"), Level.FAIL: ("fail", "bold red")}
+
+
+def doctor(
+    run: Run,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit 1 on a warning, too.")] = False,
+) -> None:
+    """Look at server, schema, workers and jobs: each line ok, warn or fail, and what to do.
+
+    Exit 0 without a failure, 1 with one, 3 if the database cannot be reached, 4 if the schema is missing or old.
+    Reads only; safe to run at any time.
+    """
+    findings: list[Finding] = []
+    with run.connect(ready=False) as conn:
+        for finding in findings_of(Probe(conn, run.schema, _listener(run))):
+            findings.append(finding)
+            if not run.out.as_json:
+                run.out.console.print(line(finding))
+    level = worst(findings)
+    if run.out.as_json:
+        run.out.document({"level": level, "checks": findings})
+    else:
+        count = sum(finding.level is not Level.OK for finding in findings)
+        word = "all well" if not count else f"{count} of {len(findings)} checks want a look"
+        run.out.say(f"\n{word}", style=MARKS[level][1])
+    raise typer.Exit(_code(findings, level, strict))
+
+
+def line(finding: Finding) -> Text:
+    """One finding as a line, its advice below it."""
+    mark, style = MARKS[finding.level]
+    text = Text.assemble((mark, style), "  ", (f"{finding.check:<12}", "bold"), " ", plain(finding.summary))
+    if finding.advice:
+        text.append(f"\n{'':19}→ {plain(finding.advice)}", style="dim")
+    return text
+
+
+def _listener(run: Run):  # type: ignore[no-untyped-def]
+    url = run.settings.listen_url
+
+    def listen() -> psycopg.Connection[object]:
+        return open_connection(run.settings.listen_dsn or run.dsn)
+
+    return listen if url is not None else None
+
+
+def _code(findings: list[Finding], level: Level, strict: bool) -> ExitCode:
+    if any(finding.check == "migrations" and finding.level is Level.FAIL for finding in findings):
+        return ExitCode.SCHEMA
+    if level is Level.FAIL or (strict and level is Level.WARN):
+        return ExitCode.FAILED
+    return ExitCode.OK

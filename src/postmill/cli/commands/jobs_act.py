@@ -1,0 +1,73 @@
+"""`postmill jobs cancel | retry | register`: what may be done to jobs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from postmill.bind import run as run_statement
+from postmill.cli.completion import complete_module
+from postmill.cli.lookups import find_ids, who
+from postmill.cli.modules import load_registry
+from postmill.cli.outcomes import Told, report
+from postmill.cli.run import Run
+from postmill.cli.tables import table
+from postmill.store.jobs import cancel_jobs, retry_jobs
+from postmill.store.registration import register_job_types
+
+Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Job ids, whole or their beginning.")]
+
+RERUN = {
+    "due": Told("waited for its next attempt; is due now"),
+    "replayed": Told("runs again as {new}"),
+    "live": Told("runs again already, as {new}", failed=True),
+    "key_held": Told("its key belongs to the live job {new}", failed=True),
+    "waiting": Told("still waits; nothing to retry", failed=True),
+    "running": Told("runs right now; nothing to retry", failed=True),
+    "succeeded": Told("has succeeded; nothing to retry", failed=True),
+    "unknown": Told("no such job", missing=True),
+}
+
+
+def cancel(
+    run: Run,
+    ids: Ids,
+    reason: Annotated[str | None, typer.Option(help="Why; kept in the history.")] = None,
+) -> None:
+    """Cancel jobs. One that waits ends at once; one that runs is asked to stop."""
+    meaning = {
+        "canceled": Told("canceled"),
+        "requested": Told("asked to stop; it runs and will hear of it"),
+        "finished": Told("had ended before", failed=True),
+        "unknown": Told("no such job", missing=True),
+    }
+    with run.connect() as conn:
+        whole = find_ids(conn, run.schema, ids)
+        answers = run_statement(conn, cancel_jobs(whole, actor_id=who(), reason=reason, schema=run.schema))
+    report(run, [(answer.id, answer.status, None) for answer in answers], meaning)
+
+
+def retry(run: Run, ids: Ids) -> None:
+    """Make waiting retries due now; run failed, canceled and dead jobs again as new ones."""
+    with run.connect() as conn:
+        whole = find_ids(conn, run.schema, ids)
+        answers = run_statement(conn, retry_jobs(whole, actor_id=who(), schema=run.schema))
+    report(run, [(answer.id, answer.status, answer.new_id) for answer in answers], RERUN)
+
+
+def register(
+    run: Run,
+    modules: Annotated[
+        list[str], typer.Argument(metavar="MODULE...", help="Files or dotted names.", autocompletion=complete_module)
+    ],
+) -> None:
+    """Make the job types of modules known to the database, so that any program may enqueue them.
+
+    A worker does this by itself when it starts. What an operator has edited stays.
+    """
+    registry = load_registry(modules)
+    with run.connect() as conn:
+        answers = run_statement(conn, register_job_types(registry, schema=run.schema))
+    data = [{"job_type": name, "queue": registry[name].queue, "status": answers[name]} for name in sorted(answers)]
+    run.out.show(data, lambda: table(("job type", "queue", "status"), [tuple(row.values()) for row in data]))

@@ -1,0 +1,68 @@
+"""Which database, and a connection to it, with words for what can go wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from postmill.cli.errors import CliError
+from postmill.cli.text import one_line
+from postmill.domain.errors import DatabaseMissing
+
+PATIENCE = 10
+"""Seconds to wait for a connection, where the DSN does not say itself."""
+
+LOCAL = Path(".postmill") / "postmill.env"
+"""Where `postmill up` leaves the URL of the server that it keeps in this folder."""
+
+VARIABLE = "POSTMILL_DATABASE_URL"
+
+
+def local_dsn(folder: Path | None = None) -> str | None:
+    """The URL that `postmill up` left in a folder (default: the current one), or None."""
+    try:
+        lines = ((folder or Path()) / LOCAL).read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return None
+    found = [line.partition("=")[2] for line in lines if line.partition("=")[0].strip() == VARIABLE]
+    return found[-1].strip().strip("'\"") or None if found else None
+
+
+def described(dsn: str) -> str:
+    """Where a DSN leads, without its password."""
+    try:
+        parts = conninfo_to_dict(dsn)
+    except psycopg.ProgrammingError:
+        return "(unreadable DSN)"
+    host = parts.get("host") or parts.get("hostaddr") or "the local socket"
+    port = f":{parts['port']}" if parts.get("port") else ""
+    return f"{parts.get('dbname') or parts.get('user') or 'default'} at {host}{port}"
+
+
+def normalized(dsn: str, *, patience: str | int = PATIENCE) -> str:
+    """A DSN for libpq: SQLAlchemy's spelling of the driver is dropped, and a time to wait is put in.
+
+    Raises CliError (usage) for what is no DSN.
+    """
+    scheme, mark, rest = dsn.partition("://")
+    if mark and scheme.startswith(("postgresql+", "postgres+")):
+        dsn = f"postgresql://{rest}"
+    try:
+        parts = conninfo_to_dict(dsn)
+        return dsn if "connect_timeout" in parts else make_conninfo(dsn, connect_timeout=patience)
+    except psycopg.ProgrammingError as fault:
+        raise CliError(
+            f"the database's DSN cannot be read: {one_line(fault)}", "write postgresql://user:password@host:5432/dbname"
+        ) from None
+
+
+def open_connection(dsn: str) -> psycopg.Connection[Any]:
+    """A connection in autocommit mode. Raises DatabaseMissing, which says where it tried and why it failed."""
+    try:
+        return psycopg.connect(normalized(dsn), autocommit=True, application_name="postmill cli")
+    except psycopg.OperationalError as fault:
+        reason = one_line(fault, 300)
+        raise DatabaseMissing(f"cannot connect to database {described(dsn)}: {reason}") from None

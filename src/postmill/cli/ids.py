@@ -1,0 +1,35 @@
+"""Ids of jobs: short enough for a table, long enough to be copied back.
+
+An id is a UUIDv7: its first 18 characters are the moment of its making to a quarter of a microsecond, which one
+database session never gives twice. Any beginning of at least 8 characters is accepted where it is unambiguous; the
+look-up is a range of the primary key.
+"""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from postmill.cli.errors import CliError
+
+SHORT = 18
+LEAST = 8
+
+_HEX = frozenset("0123456789abcdef")
+
+
+def short(id: UUID | str) -> str:
+    """The beginning of an id that tables show."""
+    return str(id)[:SHORT]
+
+
+def id_range(text: str) -> tuple[UUID, UUID]:
+    """The smallest and the largest id that begins like `text`; equal for a whole id.
+
+    Raises CliError (usage) for what is no id.
+    """
+    digits = text.strip().lower().replace("-", "").rstrip("…")
+    if not digits or not _HEX.issuperset(digits) or len(digits) > 32:
+        raise CliError(f"{text!r} is no job id", "copy one from: postmill jobs list")
+    if len(digits) < LEAST:
+        raise CliError(f"{text!r} is too short for a job id", f"give at least its first {LEAST} characters")
+    return UUID(digits.ljust(32, "0")), UUID(digits.ljust(32, "f"))

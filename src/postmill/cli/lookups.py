@@ -1,0 +1,89 @@
+"""Small questions that several commands ask the database."""
+
+from __future__ import annotations
+
+import getpass
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import psycopg
+
+from postmill.bind import run as run_statement
+from postmill.cli.errors import CliError
+from postmill.cli.exits import ExitCode
+from postmill.cli.ids import id_range
+from postmill.domain.errors import NotFound, UnknownJobType
+from postmill.domain.queue import match_queue
+from postmill.operate.doctor.probe import ask
+from postmill.store.queues import queue_names
+from postmill.store.registration import job_type_names
+
+Connection = psycopg.Connection[Any]
+
+MOST_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class JobTypeShape:
+    """A job type as an enqueuing person needs it. `workers` counts the live ones that serve it."""
+
+    name: str
+    queue: str
+    description: str
+    active: bool
+    schema: dict[str, Any]
+    workers: int
+
+
+def server_now(conn: Connection, schema: str) -> datetime:
+    """The moment by the clock that decides: ages are told by it."""
+    moment: datetime = ask(conn, schema, "moment")[0]["moment"]
+    return moment
+
+
+def job_type_shape(conn: Connection, schema: str, name: str) -> JobTypeShape:
+    """The definition of a job type. Raises UnknownJobType, which says what was probably meant."""
+    rows = ask(conn, schema, "job_type_shape", name)
+    if not rows:
+        raise UnknownJobType(name, run_statement(conn, job_type_names(schema=schema)))
+    row = rows[0]
+    shape = json.loads(row["arg_schema"])
+    return JobTypeShape(row["key"], row["queue"], row["description"], row["is_active"], shape, row["workers"])
+
+
+def find_queue(conn: Connection, schema: str, name: str) -> str:
+    """The queue that a name means. Raises UnknownQueue, which says what was probably meant."""
+    return match_queue(name, run_statement(conn, queue_names(schema=schema)))
+
+
+def find_ids(conn: Connection, schema: str, given: Sequence[str]) -> list[UUID]:
+    """Whole ids for beginnings of ids, each once.
+
+    Raises NotFound for one that no job has, CliError for one that several have.
+    """
+    return list(dict.fromkeys(_find_id(conn, schema, text) for text in given))
+
+
+def _find_id(conn: Connection, schema: str, text: str) -> UUID:
+    low, high = id_range(text)
+    if low == high:
+        return low
+    found = [row["id"] for row in ask(conn, schema, "ids_between", low, high, MOST_SHOWN + 1)]
+    if not found:
+        raise NotFound(f"no job's id begins with {text!r}; postmill jobs list shows the newest")
+    if len(found) > 1:
+        shown = ", ".join(map(str, found[:MOST_SHOWN])) + (" …" if len(found) > MOST_SHOWN else "")
+        raise CliError(f"several jobs' ids begin with {text!r}: {shown}", "give more of it", ExitCode.NOT_FOUND)
+    return UUID(str(found[0]))
+
+
+def who() -> str:
+    """The operator, as history will name them."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "unknown"

@@ -1,0 +1,109 @@
+"""Options that every command has, before or after its name: --config, --dsn, --schema, --json, --debug."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from postmill.cli.errors import explain
+from postmill.cli.run import Given, Run
+
+PANEL = "Options of every command"
+
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        "--config", metavar="FILE", help="Settings file (default: postmill.toml or .yaml here).", rich_help_panel=PANEL
+    ),
+]
+Dsn = Annotated[
+    str | None,
+    typer.Option(
+        "--dsn", metavar="URL", help="Database (default: settings, environment, ./.postmill).", rich_help_panel=PANEL
+    ),
+]
+Schema = Annotated[
+    str | None,
+    typer.Option("--schema", metavar="NAME", help="Schema in the database (default: postmill).", rich_help_panel=PANEL),
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="One JSON document on stdout, nothing else there.", rich_help_panel=PANEL)
+]
+Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.", rich_help_panel=PANEL)]
+
+SHARED: dict[str, tuple[Any, Any]] = {
+    "shared_config": (Config, None),
+    "shared_dsn": (Dsn, None),
+    "shared_schema": (Schema, None),
+    "shared_json": (Json, False),
+    "shared_debug": (Debug, False),
+}
+
+Handler = Callable[..., None]
+
+
+def command(
+    app: typer.Typer, name: str, *, panel: str | None = None, examples: Sequence[str] = ()
+) -> Callable[[Handler], Handler]:
+    """Makes `handler(run, …)` a command of `app`, listed under `panel`.
+
+    The rest of the handler's parameters are Typer's as usual. Its docstring is the help; `examples` are shown below
+    it. Whatever the handler raises ends as one line and an exit code.
+    """
+
+    def register(handler: Handler) -> Handler:
+        signature = inspect.signature(handler, eval_str=True)
+        own = list(signature.parameters.values())[1:]
+
+        def invoke(**given: Any) -> None:
+            context: typer.Context = given.pop("context")
+            shared = Given(**{key.removeprefix("shared_"): given.pop(key) for key in SHARED})
+            earlier = context.obj if isinstance(context.obj, Given) else Given()
+            guarded(Run(earlier.overridden_by(shared)), handler, given)
+
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        parameters = [
+            inspect.Parameter("context", keyword, annotation=typer.Context),
+            *(parameter.replace(kind=keyword) for parameter in own),
+            *(
+                inspect.Parameter(key, keyword, default=default, annotation=annotation)
+                for key, (annotation, default) in SHARED.items()
+            ),
+        ]
+        invoke.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        invoke.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        invoke.__name__ = handler.__name__
+        help_text = escape(inspect.getdoc(handler) or "")
+        app.command(name, help=help_text, epilog=example_text(examples), rich_help_panel=panel)(invoke)
+        return handler
+
+    return register
+
+
+def guarded(run: Run, handler: Handler, given: dict[str, Any]) -> None:
+    """Runs the handler; an error becomes one clear line, what to do, and an exit code."""
+    try:
+        handler(run, **given)
+    except (typer.Exit, typer.Abort, typer.BadParameter):
+        raise
+    except BrokenPipeError:
+        # The reader of our output (head, less) has seen enough.
+        raise typer.Exit(0) from None
+    except (Exception, KeyboardInterrupt) as error:
+        if run.given.debug and not isinstance(error, KeyboardInterrupt):
+            raise
+        told = explain(error)
+        run.out.error(told)
+        raise typer.Exit(int(told.code)) from None
+
+
+def example_text(examples: Sequence[str]) -> str | None:
+    """Examples as the epilog of a help page, one a line."""
+    if not examples:
+        return None
+    return "[bold]Examples[/]\n\n" + "\n".join(f"  [cyan]$[/] {escape(line)}" for line in examples)

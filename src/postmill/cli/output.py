@@ -1,0 +1,90 @@
+"""What a command prints: one JSON document, or tables for people, on stdout; everything else on stderr."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, timedelta
+from enum import Enum
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from postmill.cli.errors import Explanation
+from postmill.cli.text import plain
+
+PIPED_WIDTH = 200
+"""Columns of tables that no terminal limits."""
+
+
+class Output:
+    """The two streams of one invocation. Streams are looked up when it is made, so that tests can catch them."""
+
+    def __init__(self, *, as_json: bool = False) -> None:
+        self.as_json = as_json
+        tty = sys.stdout.isatty()
+        self.console = Console(file=sys.stdout, width=None if tty else PIPED_WIDTH, highlight=False, soft_wrap=not tty)
+        self.side = Console(file=sys.stderr, highlight=False, soft_wrap=not sys.stderr.isatty())
+        self.short_ids = tty
+
+    def show(self, data: Any, render: Callable[[], RenderableType]) -> None:
+        """`data` as the JSON document, or what `render` makes of it."""
+        if self.as_json:
+            self.document(data)
+        else:
+            self.console.print(render())
+
+    def document(self, data: Any) -> None:
+        """One JSON document, the only thing on stdout."""
+        self.console.file.write(json.dumps(data, default=jsonable, indent=2, ensure_ascii=False) + "\n")
+        self.console.file.flush()
+
+    def say(self, text: str, style: str = "") -> None:
+        """A line for people; not printed beside JSON."""
+        if not self.as_json:
+            self.console.print(Text(plain(text), style=style))
+
+    def note(self, text: str, style: str = "dim") -> None:
+        """A remark on stderr."""
+        self.side.print(Text(plain(text), style=style))
+
+    def warn(self, text: str, hint: str = "") -> None:
+        """A warning on stderr, with what to do."""
+        self.side.print(Text.assemble(("warning: ", "yellow"), plain(text)))
+        if hint:
+            self.side.print(Text(f"  → {plain(hint)}", style="dim"))
+
+    def error(self, told: Explanation) -> None:
+        """One clear line and what to do on stderr; with --json the same as the document."""
+        self.side.print(Text.assemble(("error: ", "bold red"), plain(told.message)))
+        if told.hint:
+            self.side.print(Text(f"  → {plain(told.hint)}", style="dim"))
+        if self.as_json:
+            error = {"code": int(told.code), "kind": told.kind, "message": told.message, "hint": told.hint or None}
+            self.document({"error": error})
+
+
+def jsonable(value: object) -> Any:
+    """What `json` does not know by itself, as JSON."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if isinstance(value, UUID | Path):
+        return str(value)
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, set | frozenset | tuple):
+        return sorted(value, key=str) if isinstance(value, set | frozenset) else list(value)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return str(value)

@@ -1,0 +1,56 @@
+"""`--queues high=20,default=10`: which queues a worker serves, each with its slots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from postmill.cli.errors import CliError
+from postmill.domain.queue import check_queue_name, match_queue
+
+DEFAULT_SLOTS = 10
+"""Slots of a queue for which none are given."""
+
+MOST_SLOTS = 10_000
+
+SYNTAX = "write NAME=SLOTS,NAME=SLOTS as in: --queues high=20,default=10 (NAME alone has 10 slots)"
+
+
+def parse_queues(given: Sequence[str]) -> dict[str, int]:
+    """Slots by queue, in the order given; the option may be repeated.
+
+    Raises CliError (usage) that shows the part that is wrong.
+    """
+    slots: dict[str, int] = {}
+    for part in (part.strip() for text in given for part in text.split(",")):
+        if not part:
+            raise CliError(f"--queues {','.join(given)!r} holds an empty part", SYNTAX)
+        name, mark, number = (piece.strip() for piece in part.partition("="))
+        try:
+            check_queue_name(name)
+        except ValueError as fault:
+            raise CliError(f"--queues {part!r}: {fault}", SYNTAX) from None
+        if name in slots:
+            raise CliError(f"--queues names {name!r} twice", SYNTAX)
+        slots[name] = _slots(part, number) if mark else DEFAULT_SLOTS
+    return slots
+
+
+def match_queues(slots: dict[str, int], known: Iterable[str]) -> dict[str, int]:
+    """The same by their real names: case does not matter where that is unambiguous.
+
+    Raises UnknownQueue for a name that no loaded job type and no queue of the database has.
+    """
+    names = sorted(set(known))
+    matched: dict[str, int] = {}
+    for given, count in slots.items():
+        name = match_queue(given, names)
+        if name in matched:
+            raise CliError(f"--queues names {name!r} twice (as {given!r})", SYNTAX)
+        matched[name] = count
+    return matched
+
+
+def _slots(part: str, number: str) -> int:
+    if not (number.isascii() and number.isdigit()) or not 1 <= int(number[:9]) <= MOST_SLOTS or len(number) > 9:
+        raise CliError(f"--queues {part!r}: slots are a whole number from 1 to {MOST_SLOTS}", SYNTAX)
+    return int(number)

@@ -1,0 +1,99 @@
+"""One invocation of the command line: what was given for every command, and what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from postmill.cli.database import local_dsn, open_connection
+from postmill.cli.output import Output
+from postmill.domain.errors import DatabaseMissing
+from postmill.domain.settings import Settings
+from postmill.domain.settings_load import load
+from postmill.schema.check import check
+from postmill.store.catalog import checked_schema
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The options of every command, as they were typed."""
+
+    config: Path | None = None
+    dsn: str | None = None
+    schema: str | None = None
+    json: bool = False
+    debug: bool = False
+
+    def overridden_by(self, later: Given) -> Given:
+        """These options, with those after the command's name winning over those before it."""
+        return Given(
+            config=later.config or self.config,
+            dsn=later.dsn or self.dsn,
+            schema=later.schema or self.schema,
+            json=later.json or self.json,
+            debug=later.debug or self.debug,
+        )
+
+    def overrides(self) -> dict[str, Any]:
+        """The options as settings. A --dsn also says where to listen: a listen_url elsewhere is for another server."""
+        found: dict[str, Any] = {}
+        if self.dsn:
+            found |= {"database_url": self.dsn, "listen_url": None}
+        if self.schema:
+            found["schema"] = self.schema
+        return found
+
+
+class Run:
+    """What a command's handler gets first."""
+
+    def __init__(self, given: Given) -> None:
+        self.given = given
+
+    @cached_property
+    def out(self) -> Output:
+        """Where the command prints."""
+        return Output(as_json=self.given.json)
+
+    @cached_property
+    def settings(self) -> Settings:
+        """Settings file, environment, options; the last wins. Raises SettingsError."""
+        return load(self.given.config, overrides=self.given.overrides())
+
+    @cached_property
+    def schema(self) -> str:
+        """The schema's name. Raises SettingsError for one that cannot be used."""
+        return checked_schema(self.settings.schema_name)
+
+    @property
+    def has_database(self) -> bool:
+        """Whether a database was named anywhere."""
+        return bool(self.settings.dsn or local_dsn())
+
+    @cached_property
+    def dsn(self) -> str:
+        """The database: option, environment, settings file, then what `postmill up` left in ./.postmill.
+
+        Raises DatabaseMissing where none was named.
+        """
+        found = self.settings.dsn or local_dsn()
+        if not found:
+            raise DatabaseMissing("no database is configured")
+        return found
+
+    @contextmanager
+    def connect(self, *, ready: bool = True) -> Iterator[psycopg.Connection[Any]]:
+        """A connection in autocommit mode; with `ready` the schema must be one that we can work on.
+
+        Raises DatabaseMissing, SchemaMissing, SchemaTooOld, SchemaTooNew.
+        """
+        with open_connection(self.dsn) as conn:
+            if ready:
+                check(conn, self.schema).require()
+            yield conn

@@ -1,0 +1,203 @@
+"""The operations of both clients and of the functions on the caller's connection, once: as flows of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from postmill.client.checks import checked
+from postmill.client.refusals import SomeRefused, enqueued
+from postmill.domain.duration import seconds
+from postmill.domain.errors import EnqueueRefused, NotFound
+from postmill.domain.job import Enqueued, NewJob
+from postmill.domain.job_options import ActorType
+from postmill.domain.job_type import JobType
+from postmill.domain.payload import check_text
+from postmill.store import enqueue as store
+from postmill.store import jobs as on_jobs
+from postmill.store.enqueue import Answer
+from postmill.store.flow import Flow
+from postmill.store.job_rows import JobDetail
+from postmill.store.jobs import Canceled, Rerun
+from postmill.store.registration import job_type_names, register_job_types
+
+COPY_FROM = 200
+"""So many plain jobs in one call go by COPY where the driver can; fewer are quicker by arrays."""
+
+CHUNK = 2000
+"""Jobs in one statement: few enough for a short statement, enough that round trips do not count."""
+
+MAY_REGISTER = "may_register"
+
+
+def enqueue(schema: str, job: NewJob, *, wait: timedelta | float | None = None) -> Flow[Enqueued]:
+    """Enqueues one job.
+
+    Args:
+        job: what a job type's `.new(…)` made, or a NewJob written out.
+        wait: for a job with a key, seconds to wait for another open transaction that holds the same key;
+        beyond it
+            KeyBusy. 0: not at all. None: as long as the session's lock_timeout allows.
+
+    Returns:
+        The job's id, and whether it was created or found under its key.
+
+    Raises:
+        UnknownJobType, InactiveJobType, KeyBusy, KeyTaken, SerializationConflict, PayloadRefused: no job was
+        made.
+        SchemaMissing: the database has no Postmill schema.
+    """
+    (answer,) = yield from _answers(schema, [checked(job)], wait, copy=False)
+    if isinstance(answer, EnqueueRefused):
+        raise answer
+    return answer
+
+
+def enqueue_many(
+    schema: str, jobs: Iterable[NewJob], *, wait: timedelta | float | None = None
+) -> Flow[list[Enqueued]]:
+    """Enqueues many jobs in one transaction and returns their answers in order; all of them or none.
+
+    Args:
+        jobs: as in `enqueue`.
+        wait: as in `enqueue`, for each key.
+
+    Raises:
+        SomeRefused: at least one job was refused; its `answers` tell which and why.
+        PayloadRefused, SchemaMissing: as in `enqueue`, before anything was sent.
+    """
+    return (yield from many(schema, jobs, wait, copy=True))
+
+
+def many(
+    schema: str, jobs: Iterable[NewJob], wait: timedelta | float | None, *, copy: bool
+) -> Flow[list[Enqueued]]:
+    """`enqueue_many`, by COPY only where `copy` says that the driver can."""
+    asked = [checked(job) for job in jobs]
+    answers = yield from _answers(schema, asked, wait, copy=copy)
+    taken = [answer for answer in answers if isinstance(answer, Enqueued)]
+    if len(taken) < len(answers):
+        raise SomeRefused(answers)
+    return taken
+
+
+def get(schema: str, id: UUID | str) -> Flow[JobDetail]:
+    """One job as it stands now.
+
+    Raises:
+        NotFound: there is no such job (any more).
+    """
+    found = yield on_jobs.job_state([_uuid(id)], schema=schema)
+    return _only(id, found)  # type: ignore[no-any-return]
+
+
+def cancel(
+    schema: str,
+    id: UUID | str,
+    *,
+    reason: str | None = None,
+    actor_type: ActorType = "user",
+    actor_id: str | None = None,
+) -> Flow[Canceled]:
+    """Ends a job that waits (status canceled), or asks one that runs to end (requested); finished: too late.
+
+    Raises:
+        NotFound: there is no such job.
+    """
+    answers = yield on_jobs.cancel_jobs(
+        [_uuid(id)], actor_type=actor_type, actor_id=actor_id, reason=reason, schema=schema
+    )
+    return _only(id, answers)  # type: ignore[no-any-return]
+
+
+def retry(
+    schema: str, id: UUID | str, *, actor_type: ActorType = "user", actor_id: str | None = None
+) -> Flow[Rerun]:
+    """Makes a job due that waits for its next attempt; replays one that ended without success. See Rerun.
+
+    Raises:
+        NotFound: there is no such job.
+    """
+    answers = yield on_jobs.retry_jobs([_uuid(id)], actor_type=actor_type, actor_id=actor_id, schema=schema)
+    return _only(id, answers)  # type: ignore[no-any-return]
+
+
+def replay(
+    schema: str,
+    id: UUID | str,
+    *,
+    payload: bytes | None = None,
+    actor_type: ActorType = "user",
+    actor_id: str | None = None,
+) -> Flow[Rerun]:
+    """Runs a job that ended without success again, as a new one with lineage; with `payload` (JSON) if given.
+
+    Raises:
+        NotFound: there is no such job.
+        PayloadRefused: the payload cannot be stored.
+    """
+    payload = None if payload is None else check_text(payload)
+    answers = yield on_jobs.replay_jobs(
+        [_uuid(id)], payload=payload, actor_type=actor_type, actor_id=actor_id, schema=schema
+    )
+    return _only(id, answers)  # type: ignore[no-any-return]
+
+
+def register(schema: str, job_types: Iterable[JobType[..., ..., Any]]) -> Flow[dict[str, str]]:
+    """Puts job types on the allow-list. Answer per name: created | changed | unchanged | kept."""
+    answer: dict[str, str] = yield register_job_types(job_types, schema=schema)
+    return answer
+
+
+def _answers(
+    schema: str, jobs: Sequence[NewJob], wait: timedelta | float | None, *, copy: bool
+) -> Flow[list[Enqueued | EnqueueRefused]]:
+    bound = None if wait is None else timedelta(seconds=seconds(wait, "wait"))
+    answers: list[Answer] = yield from _send(schema, jobs, bound, copy)
+    unknown = [n for n, answer in enumerate(answers) if answer.detail == MAY_REGISTER]
+    definitions = {d.name: d for n in unknown if (d := jobs[n].definition) is not None}
+    if definitions:
+        yield register_job_types(definitions.values(), schema=schema)
+        again = [n for n in unknown if jobs[n].definition is not None]
+        later = yield from _send(schema, [jobs[n] for n in again], bound, copy)
+        for n, answer in zip(again, later, strict=True):
+            answers[n] = answer
+    known: list[str] = []
+    if any(answer.status == "unknown_type" for answer in answers):
+        known = yield job_type_names(schema=schema)
+    return [enqueued(job, answer, known) for job, answer in zip(jobs, answers, strict=True)]
+
+
+def _send(schema: str, jobs: Sequence[NewJob], wait: timedelta | None, copy: bool) -> Flow[list[Answer]]:
+    if len(jobs) == 1 and jobs[0].key is None:
+        return [(yield store.enqueue_one(jobs[0], schema=schema))]
+    if copy and len(jobs) >= COPY_FROM and all(map(store.is_plain, jobs)):
+        lists = yield store.load(jobs, chunk=CHUNK, schema=schema)
+        return [answer for part in lists for answer in part]
+    # By key over all statements, as the function sorts within each: two callers with crossed keys cannot
+    # deadlock.
+    order = sorted(range(len(jobs)), key=lambda n: (jobs[n].key is None, jobs[n].key or ""))
+    answers: list[Answer | None] = [None] * len(jobs)
+    for start in range(0, len(order), CHUNK):
+        part = order[start : start + CHUNK]
+        found = yield store.enqueue_many([jobs[n] for n in part], wait=wait, schema=schema)
+        for n, answer in zip(part, found, strict=True):
+            answers[n] = answer
+    return [answer for answer in answers if answer is not None]
+
+
+def _uuid(id: UUID | str) -> UUID:
+    if isinstance(id, UUID):
+        return id
+    try:
+        return UUID(id)
+    except (ValueError, AttributeError, TypeError):
+        raise NotFound(f"{id!r} is no job id: a job id is a UUID") from None
+
+
+def _only(id: UUID | str, answers: Sequence[Any]) -> Any:
+    if not answers or getattr(answers[0], "status", None) == "unknown":
+        raise NotFound(f"there is no job {id}; it may be past its retention, or its type keeps only failures")
+    return answers[0]

@@ -1,0 +1,93 @@
+"""The client for code that blocks. Each operation is one line; what it does is written once, in `flows`."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+from postmill import bind
+from postmill.client import flows
+from postmill.client.address import find_database
+from postmill.client.pools import Pool
+from postmill.client.waiting import wait
+from postmill.store.catalog import DEFAULT_SCHEMA, checked_schema
+from postmill.store.flow import Flow, Pause
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Build = Callable[Concatenate[str, P], Flow[T]]
+
+
+def blocking(build: Build[P, T], *, atomic: bool = False) -> Callable[Concatenate[Client, P], T]:
+    """A method that runs what `build` makes on the client's own connections; `atomic`: in one transaction."""
+
+    @functools.wraps(build)
+    def method(self: Client, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        flow = build(self.schema, *args, **kwargs)
+        return self._atomically(flow) if atomic else self._stepwise(flow)
+
+    return method
+
+
+class Client:
+    """Enqueues and looks after jobs on connections of its own: use it where no transaction of yours is open.
+
+    Safe for threads and across forks. The database is found by the argument, else the settings and
+    POSTMILL_DATABASE_URL, else ./.postmill/postmill.env; it is connected to at the first use.
+
+    Args:
+        conninfo: libpq connection string or URL.
+        schema: where Postmill's tables are.
+        connections: the most connections that are open at once.
+
+    Raises:
+        DatabaseMissing: no database is named, or (at the first use) it cannot be reached.
+    """
+
+    def __init__(
+        self, conninfo: str | None = None, *, schema: str = DEFAULT_SCHEMA, connections: int = 10
+    ) -> None:
+        self.schema = checked_schema(schema)
+        self._pool = Pool(find_database(conninfo), connections)
+
+    enqueue = blocking(flows.enqueue)
+    enqueue_many = blocking(flows.enqueue_many, atomic=True)
+    get = blocking(flows.get)
+    wait = blocking(wait)
+    cancel = blocking(flows.cancel)
+    retry = blocking(flows.retry)
+    replay = blocking(flows.replay)
+    register = blocking(flows.register)
+
+    def close(self) -> None:
+        """Closes the connections; using the client again opens new ones."""
+        self._pool.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _atomically(self, flow: Flow[T]) -> T:
+        with self._pool.connection() as conn, conn.transaction():
+            return bind.drive(conn, flow)
+
+    def _stepwise(self, flow: Flow[T]) -> T:
+        answer: Any = None
+        while True:
+            try:
+                step = flow.send(answer)
+            except StopIteration as end:
+                return end.value  # type: ignore[no-any-return]
+            if isinstance(step, Pause):
+                time.sleep(step.seconds)
+                answer = None
+            else:
+                with self._pool.connection() as conn:
+                    answer = bind.step(conn, step)

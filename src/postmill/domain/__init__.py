@@ -1,0 +1,1 @@
+"""The pure floor: what a job is and what may happen to it. No I/O, no clock, no randomness of its own."""

@@ -1,0 +1,191 @@
+"""Everything that Postmill raises at its callers, with what went wrong and what to do in the message.
+
+A refused enqueue is raised *after* the statement that was refused, so the caller's transaction stays usable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from postmill.domain.suggest import did_you_mean
+
+
+class PostmillError(Exception):
+    """Base of every error that Postmill raises on purpose."""
+
+
+class DefinitionError(PostmillError):
+    """A job type, policy or registry is written wrongly; raised where it is defined, never at run time."""
+
+
+class EnqueueRefused(PostmillError):
+    """Base of the reasons for which an enqueue created no job. The transaction is still usable."""
+
+
+class UnknownJobType(EnqueueRefused):
+    """No job type of this name (or alias) is registered."""
+
+    def __init__(self, name: str, known: Iterable[str] = ()) -> None:
+        self.name = name
+        self.known = tuple(known)
+        super().__init__(name, self.known)
+
+    def __str__(self) -> str:
+        hint = did_you_mean(self.name, self.known, noun="job types")
+        return f"unknown job type {self.name!r}{hint}; register it with: postmill jobs register"
+
+
+class InactiveJobType(EnqueueRefused):
+    """The job type exists, but an operator has switched it off."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(name)
+
+    def __str__(self) -> str:
+        return f"job type {self.name!r} is inactive: an operator switched it off"
+
+
+class KeyBusy(EnqueueRefused):
+    """Another open transaction holds this idempotency key, and the allowed wait is over. Try again."""
+
+    def __init__(self, key: str | None) -> None:
+        self.key = key
+        super().__init__(key)
+
+    def __str__(self) -> str:
+        return f"idempotency key {self.key!r} is held by a transaction that is still open; try again"
+
+
+class KeyTaken(EnqueueRefused):
+    """The idempotency key belongs to a job of another type."""
+
+    def __init__(self, key: str | None, other_type: str) -> None:
+        self.key = key
+        self.other_type = other_type
+        super().__init__(key, other_type)
+
+    def __str__(self) -> str:
+        return f"idempotency key {self.key!r} is taken by a job of type {self.other_type!r}"
+
+
+class SerializationConflict(EnqueueRefused):
+    """Two transactions that touch the same keys collided (SQLSTATE 40001 or 40P01). Retry the transaction."""
+
+    def __init__(self, detail: str = "") -> None:
+        self.detail = detail
+        super().__init__(detail)
+
+    def __str__(self) -> str:
+        return "the enqueue collided with another transaction; retry yours" + (
+            f" ({self.detail})" if self.detail else ""
+        )
+
+
+class PayloadRefused(EnqueueRefused):
+    """The payload or an option cannot be stored as it is. `path` says where, as in `args.a[0]`."""
+
+    def __init__(self, path: str, why: str, more: Sequence[Fault] = ()) -> None:
+        self.path = path
+        self.why = why
+        self.more = tuple(more)
+        super().__init__(path, why, self.more)
+
+    def __str__(self) -> str:
+        return "; ".join([f"{self.path}: {self.why}", *map(str, self.more)])
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong with a value: where, and why."""
+
+    path: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.why}"
+
+
+class Undecodable(PostmillError):
+    """A stored payload does not fit the handler's arguments; the job is buried as `undecodable`."""
+
+    def __init__(self, job_type: str, faults: Sequence[Fault]) -> None:
+        self.job_type = job_type
+        self.faults = tuple(faults)
+        super().__init__(job_type, self.faults)
+
+    def __str__(self) -> str:
+        return f"payload does not fit {self.job_type!r}: " + "; ".join(map(str, self.faults))
+
+
+class NotFound(PostmillError):
+    """No such job, queue, worker or other thing, or none that this caller may see."""
+
+
+class UnknownQueue(PostmillError):
+    """No queue of this name, or several that differ in case only."""
+
+    def __init__(self, name: str, known: Iterable[str] = (), ambiguous: Iterable[str] = ()) -> None:
+        self.name = name
+        self.known = tuple(known)
+        self.ambiguous = tuple(ambiguous)
+        super().__init__(name, self.known, self.ambiguous)
+
+    def __str__(self) -> str:
+        if self.ambiguous:
+            return f"queue {self.name!r} could be any of: {', '.join(self.ambiguous)}; spell it exactly"
+        return f"unknown queue {self.name!r}{did_you_mean(self.name, self.known, noun='queues')}"
+
+
+class JobDidNotSucceed(PostmillError):
+    """A job that was waited for ended in another way than success; `job` is its last known view."""
+
+    def __init__(self, job: object) -> None:
+        self.job = job
+        super().__init__(job)
+
+    def __str__(self) -> str:
+        number, job_type, status, message = (
+            getattr(self.job, name, None) for name in ("id", "job_type", "status", "error_message")
+        )
+        return f"job {number} ({job_type}) ended {status}" + (f": {message}" if message else "")
+
+
+class WaitTimeout(PostmillError, TimeoutError):
+    """The job did not end within the time that the caller was willing to wait. It goes on regardless."""
+
+
+class TimedOut(PostmillError, TimeoutError):
+    """An attempt ran longer than its timeout, counted from the start of the handler."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        super().__init__(seconds)
+
+    def __str__(self) -> str:
+        return f"the attempt ran longer than its timeout of {self.seconds:g} s"
+
+
+class LeaseLost(PostmillError):
+    """This worker session no longer holds the job; whatever it reports changes nothing."""
+
+
+class SettingsError(PostmillError):
+    """A setting is unknown, has a wrong value or is missing; the message names key and file."""
+
+
+class DatabaseMissing(PostmillError):
+    """No database was configured, or the configured one cannot be reached."""
+
+
+class SchemaMissing(PostmillError):
+    """The database has no Postmill schema yet; run `postmill migrate`."""
+
+
+class SchemaTooOld(PostmillError):
+    """The database's schema is older than this version of Postmill needs; run `postmill migrate`."""
+
+
+class SchemaTooNew(PostmillError):
+    """The database's schema has breaking changes that this version of Postmill does not know; upgrade it."""

@@ -1,0 +1,144 @@
+"""From a handler's signature to the model of its arguments."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, create_model
+from pydantic.errors import PydanticUserError
+
+from postmill.domain.context import HandlerContext
+from postmill.domain.errors import DefinitionError
+
+_CONTEXT = ("postmill.engine.context", "Context")
+
+_MODEL_CONFIG = ConfigDict(
+    extra="forbid",
+    populate_by_name=True,
+    protected_namespaces=(),
+    # NaN must come out as NaN, to be seen and refused; pydantic's default would silently make it null.
+    ser_json_inf_nan="constants",
+    ser_json_bytes="base64",
+    val_json_bytes="base64",
+)
+
+# Kinds of pydantic core schema in which no naive datetime can hide. Anything else makes `.new` look at the
+# values.
+# fmt: off
+_TRANSPARENT = frozenset(
+    {
+        "model", "model-fields", "model-field", "typed-dict", "typed-dict-field", "dataclass",
+        "dataclass-args", "dataclass-field", "definitions", "definition-ref", "default", "nullable",
+        "union", "tagged-union", "list", "dict", "tuple", "set", "frozenset", "str", "int", "bool",
+        "float", "none", "uuid", "decimal", "date", "timedelta", "literal", "enum", "bytes", "url",
+        "multi-host-url",
+    }
+)
+# fmt: on
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The arguments of a handler: their model, their names in order, and the parameter for the context."""
+
+    model: type[BaseModel]
+    names: tuple[str, ...]
+    context: str | None
+    may_hide_datetimes: bool
+
+
+def read_signature(fn: Callable[..., object], job_type: str) -> Signature:
+    """The signature of handler `fn`. DefinitionError says what about it cannot be served."""
+    fields: dict[str, Any] = {}
+    context: str | None = None
+    for parameter in inspect.signature(fn).parameters.values():
+        where = f"job type {job_type!r}, parameter {parameter.name!r}"
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
+            raise DefinitionError(
+                f"{where}: arguments are passed by name, so *args, **kwargs and / cannot be used"
+            )
+        annotation = _resolve(fn, parameter, where)
+        if _is_context(annotation):
+            if context is not None:
+                raise DefinitionError(f"{where}: the context is asked for twice")
+            context = parameter.name
+            continue
+        default = ... if parameter.default is parameter.empty else parameter.default
+        fields[parameter.name] = (annotation, default)
+    model = _model(fields, job_type)
+    hides = any(kind not in _TRANSPARENT for kind in _kinds(model.__pydantic_core_schema__, set()))
+    return Signature(model, tuple(fields), context, hides)
+
+
+def _resolve(fn: Callable[..., object], parameter: inspect.Parameter, where: str) -> Any:
+    """The annotation as an object; strings are looked up where the function stands, its closure included."""
+    if parameter.annotation is parameter.empty:
+        return Any
+    home = inspect.unwrap(fn)
+    closure = inspect.getclosurevars(home).nonlocals if inspect.isfunction(home) else {}
+    holder = SimpleNamespace(__annotations__={parameter.name: parameter.annotation})
+    try:
+        found = typing.get_type_hints(
+            holder, getattr(home, "__globals__", {}), dict(closure), include_extras=True
+        )
+    except NameError as fault:
+        if _names_context(parameter.annotation):
+            return HandlerContext  # imported for type checkers only
+        raise DefinitionError(
+            f"{where}: annotation {parameter.annotation!r} cannot be resolved: {fault}"
+        ) from None
+    except Exception as fault:
+        raise DefinitionError(f"{where}: annotation {parameter.annotation!r} is no type: {fault}") from None
+    return found[parameter.name]
+
+
+def _names_context(annotation: object) -> bool:
+    text = getattr(annotation, "__forward_arg__", annotation)
+    return isinstance(text, str) and text in ("Context", "postmill.Context")
+
+
+def _is_context(annotation: object) -> bool:
+    """By its mark or by its name: the class belongs to a floor above, which is not imported here."""
+    if not isinstance(annotation, type):
+        # Context | None, Annotated[Context, …]
+        return any(_is_context(part) for part in typing.get_args(annotation))
+    return (
+        issubclass(annotation, HandlerContext) or (annotation.__module__, annotation.__qualname__) == _CONTEXT
+    )
+
+
+def _model(fields: Mapping[str, Any], job_type: str) -> type[BaseModel]:
+    try:
+        with warnings.catch_warnings():
+            # A parameter may be called `json` or `copy`; that it hides a method of the model harms nobody.
+            warnings.simplefilter("ignore", UserWarning)
+            model: type[BaseModel] = create_model("Arguments", __config__=_MODEL_CONFIG, **fields)
+    except (PydanticUserError, NameError, TypeError, ValueError) as fault:
+        reason = str(fault).partition("\n")[0]
+        raise DefinitionError(f"job type {job_type!r}: its arguments cannot be modelled: {reason}") from None
+    if not model.__pydantic_complete__:
+        raise DefinitionError(f"job type {job_type!r}: its arguments refer to types that are not defined yet")
+    return model
+
+
+def _kinds(schema: object, seen: set[int]) -> Iterator[str]:
+    """Every `type` in a core schema."""
+    if id(schema) in seen:
+        return
+    seen.add(id(schema))
+    if isinstance(schema, Mapping):
+        kind = schema.get("type")
+        if isinstance(kind, str):
+            yield kind
+        for key, value in schema.items():
+            if key not in ("metadata", "serialization", "config", "default", "expected"):
+                yield from _kinds(value, seen)
+    elif isinstance(schema, list | tuple):
+        for value in schema:
+            yield from _kinds(value, seen)

@@ -1,0 +1,1 @@
+"""The engine: claims, runs and reports jobs. Async, on psycopg 3."""

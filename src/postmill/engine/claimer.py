@@ -1,0 +1,238 @@
+"""The loop that keeps the slots busy: plan, claim, hand over; sleep when there is nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Mapping
+from time import monotonic, perf_counter
+from typing import Any
+
+import psycopg
+
+from postmill.engine.completer import Completer
+from postmill.engine.database import is_conflict, is_outage
+from postmill.engine.doorbell import Doorbell
+from postmill.engine.executor import Executor
+from postmill.engine.lanes import Entry, QueueLanes
+from postmill.engine.link import Link
+from postmill.engine.raw import Ids, Instants
+from postmill.engine.scout import Scout
+from postmill.engine.session import Session
+from postmill.engine.work import JOB_TYPE, READY_AT, SLOT, Handler, QueueSlots, Row, Work
+from postmill.telemetry.counters import Counters
+
+_LOOK_AHEAD = 0.25  # seconds of work held in memory beyond the slots
+_MOST_AHEAD = 1000  # tickets
+_BACKLOG = 5000  # unwritten reports at which claiming stops
+_IN_DOUBT_FOR = 60.0  # seconds for which a claim without an answer is looked for
+
+_Taken = tuple[dict[str, int], list[Work]]
+
+
+class Claimer:
+    def __init__(
+        self,
+        link: Link,
+        queues: Mapping[str, QueueSlots],
+        handlers: Mapping[str, Handler],
+        executor: Executor,
+        completer: Completer,
+        doorbell: Doorbell,
+        counters: Counters,
+        hungry: asyncio.Event,
+        *,
+        prefetch: bool = True,
+    ) -> None:
+        self._link = link
+        self._queues = queues
+        self._handlers = handlers
+        self._executor = executor
+        self._completer = completer
+        self._doorbell = doorbell
+        self._counters = counters
+        self._hungry = hungry
+        self._prefetch = prefetch
+        self._measured_at = monotonic()
+        self.paused: frozenset[str] = frozenset()
+        self.session: Session | None = None
+        self.lanes: dict[str, QueueLanes] = {name: QueueLanes(name) for name in queues}
+        self._scout = Scout(link, self.lanes, handlers)
+
+    def news(self, queue: str, lane: bytes | None, priority: int | None) -> None:
+        """A doorbell: there is work in this lane, or somewhere in this queue."""
+        lanes = self.lanes.get(queue)
+        if lanes is None:
+            return
+        if lane is not None and priority is not None:
+            lanes.news(lane, priority, discovered=False)
+        else:
+            self._scout.discover_soon()
+        self._counters.wakeups += 1
+        self._doorbell.rung(queue)
+
+    def news_of(self, found: list[Row]) -> None:
+        """What a promoter or rescuer in this process has just made ready."""
+        for queue, lane, priority, *_ in found:
+            self.news(queue, lane, priority)
+
+    async def run(self) -> None:
+        """Until cancelled. An outage pauses it; nothing else ends it."""
+        while True:
+            session = self.session
+            if session is None or session.lost or self._executor.draining:
+                await self._rest(1.0)
+                continue
+            try:
+                wait = await self._round(session)
+            except (psycopg.Error, OSError) as error:
+                if is_conflict(error):
+                    continue
+                if not is_outage(error):
+                    raise
+                self._scout.discover_soon()
+                await self._link.pause(error)
+                self._doorbell.get_up()
+                continue
+            self._link.backoff.reset()
+            if wait:
+                await self._rest(wait)
+
+    async def _rest(self, seconds: float) -> None:
+        try:
+            await asyncio.wait_for(self._hungry.wait(), seconds)
+        except TimeoutError:
+            pass
+        self._hungry.clear()
+
+    async def _round(self, session: Session) -> float:
+        """One look at everything that wants work. Returns for how long to rest."""
+        if self._completer.backlog > _BACKLOG:
+            return 0.005
+        now = monotonic()
+        self._look_ahead(now)
+        if session.in_doubt:
+            await self._release_doubtful(session, now)
+        wanting = [
+            queue
+            for queue in self._queues.values()
+            if queue.wanted > 0 and (len(queue.waiting) <= queue.prefetch >> 1) and queue.name not in self.paused
+        ]
+        looking = [queue for queue in wanting if self._doorbell.awake(queue.name, now)]
+        if not looking:
+            return min(60.0, self._doorbell.until_next([queue.name for queue in wanting], now))
+        await self._scout.look([queue.name for queue in looking], idle=False)
+        got, contended, shut = await self._claim(looking, session)
+        empty = [queue for queue in looking if not got.get(queue.name)]
+        if empty and not contended and await self._scout.look([q.name for q in empty], idle=True):
+            return 0.0
+        busy = [name for name, n in got.items() if n]
+        if busy:
+            await self._doorbell.found(busy, session)
+            for queue in looking:
+                if got.get(queue.name) and queue.wanted <= 0:
+                    await self._doorbell.relay(queue.name, session)
+            return 0.0
+        if contended:
+            return random.uniform(0.001, 0.005)
+        if shut:
+            return min(shut, 0.05)
+        self._counters.polls += 1
+        return await self._doorbell.nothing(empty, session)
+
+    def _look_ahead(self, now: float) -> None:
+        """Hold as many tickets beyond the slots as this queue ends in a quarter of a second."""
+        elapsed = now - self._measured_at
+        if not self._prefetch or elapsed < 0.01:
+            return
+        self._measured_at = now
+        for queue in self._queues.values():
+            ahead = int(queue.done / elapsed * _LOOK_AHEAD)
+            queue.done = 0
+            queue.prefetch = min(_MOST_AHEAD, ahead, 2 * queue.prefetch + queue.slots)
+
+    async def _claim(self, looking: list[QueueSlots], session: Session) -> tuple[dict[str, int], bool, float]:
+        now = monotonic()
+        entries: list[Entry] = []
+        for queue in sorted(looking, key=lambda queue: queue.priority):
+            lanes = self.lanes[queue.name]
+            entries += lanes.plan(queue.wanted, now, self._scout.room(queue.name))
+        if not entries:
+            return {}, False, 0.0
+        limits = self._scout.limits(entries)
+        if not any(limits):
+            got, works = await self._take(entries, session, asynchronous=True)
+            self._executor.admit(works)
+            return got, False, 0.0
+        async with self._link.transaction():
+            rows = await self._link.rows("claim/grant_tokens", [limits])
+            granted = {limit: n for limit, n, _, _ in rows}
+            contended = any(row[3] for row in rows)
+            shut = max((row[2] for row in rows), default=0.0)
+            self._scout.cut(entries, limits, granted, {row[0]: row[2] for row in rows}, now)
+            asked = [(entry, limit) for entry, limit in zip(entries, limits, strict=True) if entry.count > 0]
+            if not asked:
+                return {}, contended, shut
+            got, works = await self._take([entry for entry, _ in asked], session, asynchronous=False)
+            for limit, n in self._scout.spent([limit for _, limit in asked]).items():
+                if n:
+                    await self._link.rows("claim/take_tokens", [limit, n])
+        self._executor.admit(works)
+        return got, contended, shut
+
+    async def _take(self, entries: list[Entry], session: Session, *, asynchronous: bool) -> _Taken:
+        claim_no = session.next_claim()
+        args: list[Any] = [
+            session.holder,
+            claim_no,
+            sum(entry.count for entry in entries),
+            [entry.queue for entry in entries],
+            Ids([entry.lane for entry in entries]),
+            [entry.priority for entry in entries],
+            Instants([entry.start for entry in entries]),
+            [entry.count for entry in entries],
+            asynchronous,
+        ]
+        began = perf_counter()
+        session.in_doubt[claim_no] = monotonic()
+        rows = await self._link.rows("claim/claim_jobs", args)
+        del session.in_doubt[claim_no]
+        cost = perf_counter() - began
+        self._counters.claims += 1
+        if not rows:
+            self._counters.empty_claims += 1
+        return await self._read(entries, rows, claim_no, session, cost)
+
+    async def _read(
+        self, entries: list[Entry], rows: list[Row], claim_no: int, session: Session, cost: float
+    ) -> _Taken:
+        if any(row[JOB_TYPE] is None for row in rows):
+            rows = await self._scout.kept(rows)
+        counts = [0] * len(entries)
+        last: list[bytes | None] = [None] * len(entries)
+        moment = perf_counter()
+        works: list[Work] = []
+        handlers, queues = self._handlers, self._queues
+        for row in rows:
+            at = row[SLOT] - 1
+            counts[at] += 1
+            last[at] = row[READY_AT]
+            handler = handlers.get(row[JOB_TYPE])
+            if handler is not None:
+                handler.counters.claimed += 1
+            works.append(Work(row, claim_no, handler, queues[entries[at].queue], moment))
+        now = monotonic()
+        got: dict[str, int] = {}
+        for entry, count, key in zip(entries, counts, last, strict=True):
+            self.lanes[entry.queue].taken(entry, count, key, now, cost)
+            got[entry.queue] = got.get(entry.queue, 0) + count
+        self._scout.counted = counts
+        return got, works
+
+    async def _release_doubtful(self, session: Session, now: float) -> None:
+        numbers = list(session.in_doubt)
+        rows = await self._link.rows("claim/release_claims", [session.holder, numbers])
+        self.news_of([row[1:] for row in rows])
+        for number in numbers:
+            if now - session.in_doubt[number] > _IN_DOUBT_FOR:
+                del session.in_doubt[number]

@@ -1,0 +1,38 @@
+"""How a worker works: everything that is not about one queue."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerConfig:
+    """Seconds where nothing else is said.
+
+    Attributes:
+        lease: how long a session's right to its jobs lasts without renewal; renewed every third of it.
+        grace: how long a drain waits for running jobs before it puts them back.
+        notify: ring and be rung by LISTEN/NOTIFY; without it polling only.
+        listen_dsn: where to LISTEN, if not at the database itself (behind pgbouncer); None: the same.
+        poll_interval: default time between two looks of a sleeping worker that nobody rings.
+        prefetch: hold up to a quarter of a second's work in memory.
+        upkeep: run the rounds of upkeep (promoter, rescuer, pruner, sweeper, monitor) in this process.
+        work: claim and run jobs; without it only upkeep is done.
+        modules: what a child process imports to find its handler: dotted names or paths of files.
+        memory_limit: bytes of address space of a job's own child process; None for no limit.
+        probe_every: seconds between two round trips of the listener to itself.
+        worker_limits: this process's shares of limits per worker command, by job type; default: the type's own.
+    """
+
+    lease: float = 30.0
+    grace: float = 30.0
+    notify: bool = True
+    listen_dsn: str | None = None
+    poll_interval: float = 10.0
+    prefetch: bool = True
+    upkeep: bool = True
+    work: bool = True
+    modules: tuple[str, ...] = ()
+    memory_limit: int | None = None
+    probe_every: float = 10.0
+    worker_limits: dict[str, int] = field(default_factory=dict)

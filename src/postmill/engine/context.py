@@ -1,0 +1,125 @@
+"""What a handler is told about its job, and what it may ask of the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+from uuid import UUID
+
+from postmill.domain.context import HandlerContext
+from postmill.domain.signals import Canceled
+from postmill.engine.fence import Fence
+from postmill.engine.transaction import Transactions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobInfo:
+    """The job at hand. `attempt` counts from 1 towards `max_attempts`; `run` counts every execution."""
+
+    id: UUID
+    job_type: str
+    queue: str
+    tenant_id: UUID
+    attempt: int
+    run: int
+    max_attempts: int
+    created_at: datetime
+    scheduled_for: datetime | None = None
+    project_id: UUID | None = None
+    actor_type: str = "system"
+    actor_id: str | None = None
+    request_id: str | None = None
+    correlation_id: str | None = None
+    traceparent: str | None = None
+    idempotency_key: str | None = None
+
+
+class ContextLink(Protocol):
+    """The way from a context back to the engine that runs it, in this process or in the parent of this one."""
+
+    def progress(self, done: float, total: float | None, text: str | None) -> None: ...
+
+    def stopping(self) -> bool: ...
+
+    def settled(self) -> None: ...
+
+
+class Context(HandlerContext):
+    """Given to a handler that has a parameter annotated `Context`.
+
+    Attributes:
+        job: who and what the job is.
+        attempt: number of this attempt, from 1.
+        deadline: instant (this machine's clock, UTC) after which the attempt times out; None without a limit.
+        log: a structlog logger bound to the job.
+    """
+
+    __slots__ = ("_fence", "_link", "_log", "_make_log", "_transactions", "deadline", "job")
+
+    def __init__(
+        self,
+        job: JobInfo,
+        *,
+        fence: Fence,
+        link: ContextLink,
+        transactions: Transactions,
+        make_log: Callable[[JobInfo], Any],
+        deadline: datetime | None = None,
+    ) -> None:
+        self.job = job
+        self.deadline = deadline
+        self._fence = fence
+        self._link = link
+        self._transactions = transactions
+        self._make_log = make_log
+        self._log: Any = None
+
+    @property
+    def attempt(self) -> int:
+        return self.job.attempt
+
+    @property
+    def log(self) -> Any:
+        if self._log is None:
+            self._log = self._make_log(self.job)
+        return self._log
+
+    @property
+    def cancel_requested(self) -> bool:
+        """Should the handler stop? True after a cancel request, a timeout, a drain's end or a lost lease."""
+        return self._link.stopping()
+
+    def checkpoint(self) -> None:
+        """Stop here if the job should stop: raises `Canceled`, which a handler lets pass."""
+        if self._link.stopping():
+            raise Canceled
+
+    def progress(self, done: float, total: float | None = None, text: str | None = None) -> None:
+        """Tell how far the job is. Written at most once a second; the last word counts."""
+        self._link.progress(done, total, text)
+
+    def transaction(self) -> AbstractAsyncContextManager[Any] | AbstractContextManager[Any]:
+        """A transaction in which completing the job is part of the commit: the effect and the success are one.
+
+        `async with` in a coroutine, `with` in a function; gives a `Transaction` (psycopg's `execute`, `cursor`,
+        `connection`) whose `result` may be set. Once it has committed nothing changes the outcome any more.
+
+        Raises:
+            LeaseLost: at its end, rolled back: the job is no longer this worker's.
+        """
+        return self._transactions.open(self._fence, self._link)
+
+    def complete(self, connection: Any, result: Any = None) -> None:
+        """Complete the job in a transaction of the handler's own, on any supported sync connection; then commit.
+
+        Raises:
+            LeaseLost: the job is no longer this worker's; roll back.
+        """
+        self._transactions.complete(connection, self._fence, result)
+
+    async def acomplete(self, connection: Any, result: Any = None) -> None:
+        """As `complete`, on an async connection."""
+        await self._transactions.acomplete(connection, self._fence, result)

@@ -1,0 +1,132 @@
+"""Makes the context of a job that runs in this process, and the order for one that runs in a child."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from postmill.engine.child_spec import ChildSpec
+from postmill.engine.completer import Completer
+from postmill.engine.config import WorkerConfig
+from postmill.engine.context import Context, JobInfo
+from postmill.engine.fence import Fence
+from postmill.engine.raw import micros
+from postmill.engine.transaction import Transactions
+from postmill.engine.work import (
+    ACTOR_ID,
+    ACTOR_TYPE,
+    ATTEMPT,
+    CORRELATION_ID,
+    CREATED_AT,
+    KEY,
+    MAX_ATTEMPTS,
+    PAYLOAD,
+    PROJECT,
+    REQUEST_ID,
+    RUN,
+    SCHEDULED_FOR,
+    TENANT,
+    TIMEOUT,
+    TRACEPARENT,
+    Work,
+)
+from postmill.telemetry.job_log import job_log
+
+_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+class WorkLink:
+    """The context's way back to the work it belongs to."""
+
+    __slots__ = ("_completer", "_work")
+
+    def __init__(self, work: Work, completer: Completer) -> None:
+        self._work = work
+        self._completer = completer
+
+    def progress(self, done: float, total: float | None, text: str | None) -> None:
+        self._completer.progress(self._work, done, total, text)
+
+    def stopping(self) -> bool:
+        return self._work.stopping
+
+    def settled(self) -> None:
+        self._work.settled = True
+
+
+class Contexts:
+    def __init__(
+        self, dsn: str, schema: str, completer: Completer, transactions: Transactions, config: WorkerConfig
+    ) -> None:
+        self._dsn = dsn
+        self._schema = schema
+        self._completer = completer
+        self._transactions = transactions
+        self._config = config
+
+    def make(self, work: Work) -> Context:
+        timeout = work.row[TIMEOUT]
+        return Context(
+            info_of(work),
+            fence=self._fence(work),
+            link=WorkLink(work, self._completer),
+            transactions=self._transactions,
+            make_log=job_log,
+            deadline=datetime.now(UTC) + timedelta(seconds=timeout) if timeout is not None else None,
+        )
+
+    def _fence(self, work: Work) -> Fence:
+        session = self._completer.session
+        assert session is not None
+        return Fence(UUID(bytes=work.id), session.holder, work.claim_no, UUID(bytes=work.row[TENANT]), work.started)
+
+    def spec(self, work: Work) -> ChildSpec:
+        """The order for a child process."""
+        assert work.handler is not None
+        fence = self._fence(work)
+        return ChildSpec(
+            modules=self._config.modules or (work.handler.fn.__module__,),
+            job_type=work.handler.type.name,
+            payload=work.row[PAYLOAD][1:],
+            context=_plain(info_of(work)) | {"holder": str(fence.holder), "claim_no": work.claim_no, "timeout": work.row[TIMEOUT]},
+            conninfo=self._dsn,
+            schema=self._schema,
+            memory_limit=self._config.memory_limit,
+        )
+
+
+def info_of(work: Work) -> JobInfo:
+    row = work.row
+    assert work.handler is not None
+    return JobInfo(
+        id=UUID(bytes=row[0]),
+        job_type=work.handler.type.name,
+        queue=work.queue.name,
+        tenant_id=UUID(bytes=row[TENANT]),
+        attempt=row[ATTEMPT],
+        run=row[RUN],
+        max_attempts=row[MAX_ATTEMPTS],
+        created_at=_instant(row[CREATED_AT]),
+        scheduled_for=_instant(row[SCHEDULED_FOR]) if row[SCHEDULED_FOR] else None,
+        project_id=UUID(bytes=row[PROJECT]) if row[PROJECT] else None,
+        actor_type=row[ACTOR_TYPE],
+        actor_id=row[ACTOR_ID],
+        request_id=row[REQUEST_ID],
+        correlation_id=row[CORRELATION_ID],
+        traceparent=row[TRACEPARENT],
+        idempotency_key=row[KEY],
+    )
+
+
+def _plain(info: JobInfo) -> dict[str, Any]:
+    """The same as JSON can carry it."""
+    values = {name: getattr(info, name) for name in info.__slots__}
+    return {
+        name: value.isoformat() if isinstance(value, datetime) else str(value) if isinstance(value, UUID) else value
+        for name, value in values.items()
+    }
+
+
+def _instant(raw: bytes) -> datetime:
+    return _EPOCH + timedelta(microseconds=micros(raw))

@@ -1,0 +1,166 @@
+"""Going to sleep without missing a ring: the state of each queue that this worker has found empty.
+
+The order closes every race between looking and sleeping (design: engine protocols, section 1):
+(a) lay down the sleeper row and commit; (b) in a new transaction take x, its transaction id; (c) look for work;
+(d) look again once every transaction older than x has ended: only those can have enqueued without seeing the row;
+(e) sleep until rung, or until the poll is due. Of each queue one worker, the watchman, is rung by an enqueue; it rings
+one reserve when its own hands are full.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterable
+from time import monotonic
+
+import psycopg
+
+from postmill.engine.link import Link
+from postmill.engine.session import Session
+from postmill.engine.work import QueueSlots
+
+LINGER = 0.05  # seconds of fruitless looking before a worker lies down
+LOOK_EVERY = 0.003  # seconds between two such looks
+_RELAY_EVERY = 0.02  # seconds between two rings of a reserve
+_RELAY_REST = 0.1  # seconds to wait after a ring that found no reserve
+_ROW_OUTLIVES_POLL = 5.0  # seconds
+_WATCH_LOCKS_AFTER = 0.1  # seconds until the writers are looked up one by one
+
+
+class Bed:
+    """One queue's sleep."""
+
+    __slots__ = ("due", "lying", "poll_at", "watch", "worked_at")
+
+    def __init__(self) -> None:
+        self.lying = False
+        self.watch = False
+        self.due = 0.0  # when to look again
+        self.poll_at = 0.0  # when to lie down anew
+        self.worked_at = monotonic()
+
+
+class Doorbell:
+    """Decides for each queue whether to look for work now. `rung` is set whenever somebody should look."""
+
+    def __init__(self, link: Link, hungry: asyncio.Event, *, notify: bool) -> None:
+        self._link = link
+        self._hungry = hungry
+        self._notify = notify
+        self.listening = False
+        self.beds: dict[str, Bed] = {}
+        self._closing: asyncio.Task[None] | None = None
+        self._relay_at: dict[str, float] = {}
+
+    def bed(self, queue: str) -> Bed:
+        bed = self.beds.get(queue)
+        if bed is None:
+            bed = self.beds[queue] = Bed()
+        return bed
+
+    def awake(self, queue: str, now: float) -> bool:
+        bed = self.bed(queue)
+        return not bed.lying or now >= bed.due
+
+    def until_next(self, queues: Iterable[str], now: float) -> float:
+        """Seconds until one of these sleeping queues wants a look of its own."""
+        return max(0.0, min((self.bed(queue).due - now for queue in queues), default=60.0))
+
+    def rung(self, queue: str) -> None:
+        """Somebody says that there is work."""
+        bed = self.bed(queue)
+        bed.due = 0.0
+        bed.worked_at = monotonic()
+        self._hungry.set()
+
+    def get_up(self) -> None:
+        """A connection was made anew: whatever was laid down or heard before is not to be trusted."""
+        for queue, bed in self.beds.items():
+            bed.lying = False
+            self.rung(queue)
+
+    async def found(self, queues: Iterable[str], session: Session) -> None:
+        """Work was found: get up. The rows go after the claim, for the claim is what somebody waits for."""
+        rows = []
+        for queue in queues:
+            bed = self.bed(queue)
+            bed.worked_at = monotonic()
+            if bed.lying:
+                bed.lying = False
+                rows.append(queue)
+        if rows and self._notify:
+            await self._link.rows("doorbell/wake", [session.holder, rows])
+
+    async def nothing(self, queues: list[QueueSlots], session: Session) -> float:
+        """These queues were looked through and are empty. Returns seconds until the next look is wanted.
+
+        Lingers first, then lies down (a, b) and asks for one look at once (c); (d) goes on beside everything else.
+        """
+        now = monotonic()
+        tired: list[QueueSlots] = []
+        for queue in queues:
+            bed = self.bed(queue.name)
+            if (bed.lying and now >= bed.poll_at) or (not bed.lying and now - bed.worked_at >= LINGER):
+                tired.append(queue)
+            elif bed.lying:
+                bed.due = bed.poll_at
+        if not tired:
+            return LOOK_EVERY
+        rings = self._notify and self.listening
+        if rings:
+            await self._lie_down(tired, session)
+        for queue in tired:
+            bed = self.bed(queue.name)
+            bed.lying, bed.poll_at = True, now + queue.poll_interval
+            bed.due = 0.0 if rings else bed.poll_at
+        return 0.0 if rings else LOOK_EVERY
+
+    async def _lie_down(self, queues: list[QueueSlots], session: Session) -> None:
+        longest = max(queue.poll_interval for queue in queues)
+        names = [queue.name for queue in queues]
+        rows = await self._link.rows("doorbell/doze", [session.holder, names, longest + _ROW_OUTLIVES_POLL])
+        for name, watch in rows:
+            self.bed(name).watch = watch
+        marks = await self._link.rows("doorbell/mark")
+        if self._closing is not None:
+            self._closing.cancel()
+        self._closing = asyncio.create_task(self._close(int(marks[0][0]), names, longest))
+
+    async def _close(self, mark: int, queues: list[str], longest: float) -> None:
+        """(d): wait until nobody is left who may have looked too early, then ask for one more look."""
+        started = monotonic()
+        pause = 0.001
+        link = self._link.sibling("closing")
+        try:
+            while monotonic() - started < _WATCH_LOCKS_AFTER:
+                if (await link.rows("doorbell/is_closed", [mark]))[0][0]:
+                    break
+                await asyncio.sleep(pause)
+                pause = min(0.02, pause * 2)
+            else:
+                early = set((await link.rows("doorbell/open_writers"))[0][0])
+                while early and monotonic() - started < longest:
+                    await asyncio.sleep(0.02)
+                    early &= set((await link.rows("doorbell/open_writers"))[0][0])
+        except (psycopg.Error, OSError):
+            pass  # the claimer meets the same outage and starts again at (a)
+        finally:
+            with contextlib.suppress(asyncio.CancelledError):
+                await link.close()
+        for queue in queues:
+            self.bed(queue).due = 0.0
+        self._hungry.set()
+
+    async def relay(self, queue: str, session: Session) -> None:
+        """This worker's hands are full: ring one reserve, which becomes the next watchman."""
+        now = monotonic()
+        if not self._notify or now < self._relay_at.get(queue, 0.0):
+            return
+        rows = await self._link.rows("doorbell/relay", [session.holder, queue])
+        self._relay_at[queue] = now + (_RELAY_EVERY if rows[0][0] else _RELAY_REST)
+
+    async def close(self) -> None:
+        if self._closing is not None:
+            self._closing.cancel()
+            await asyncio.gather(self._closing, return_exceptions=True)

@@ -1,0 +1,285 @@
+"""Claimed tickets to running handlers to outcomes: slots, timeouts, cancellation, drain."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Iterable, Mapping
+from time import monotonic, perf_counter
+from typing import Any
+
+from postmill.domain.error_record import ErrorRecord
+from postmill.domain.payload import check_encoded, serialize
+from postmill.engine.children import Children
+from postmill.engine.completer import Completer
+from postmill.engine.reports import Report
+from postmill.engine.runner import MakeContext, Runner
+from postmill.engine.verdict import Verdicts, micros_of
+from postmill.engine.wheel import Wheel
+from postmill.engine.work import EXPIRED, JOB_TYPE, LOST, TIMEOUT, Handler, QueueSlots, Work
+
+_STOP_AGAIN = 1.0  # seconds between two cancellations of a coroutine that swallows them
+_UNSERVED = 30.0  # seconds until a ticket of a type that this worker does not know is offered again
+
+
+class Executor:
+    """Owns `running` and the queues' waiting tickets. Everything here happens on the loop, in no I/O."""
+
+    def __init__(
+        self,
+        queues: Mapping[str, QueueSlots],
+        completer: Completer,
+        verdicts: Verdicts,
+        make_context: MakeContext,
+        children: Children,
+        hungry: asyncio.Event,
+    ) -> None:
+        self.queues = queues
+        self.running: dict[bytes, Work] = {}
+        self.draining = False
+        self._completer = completer
+        self._verdicts = verdicts
+        self._hungry = hungry
+        self._children = children
+        self._children.ended = self.child_ended
+        threads = sum(queue.slots for queue in queues.values())
+        self._runner = Runner(self._ended, make_context, threads)
+        self.wheel = Wheel(self._timed_out)
+        self._idle = asyncio.Event()
+        self._create_task = _task_factory()
+
+    def admit(self, works: Iterable[Work]) -> None:
+        """Take over freshly claimed tickets. A drain that began meanwhile gives them straight back."""
+        touched: dict[str, QueueSlots] = {}
+        for work in works:
+            queue = work.queue
+            queue.waiting.append(work)
+            touched[queue.name] = queue
+        if self.draining:
+            self.release_waiting()
+        for queue in touched.values():
+            self._fill(queue)
+
+    def _fill(self, queue: QueueSlots) -> None:
+        # Eager tasks end within _start, which frees the slot, which would fill it again: no recursion here.
+        if queue.filling:
+            return
+        queue.filling = True
+        waiting = queue.waiting
+        try:
+            while waiting and queue.active < queue.slots:
+                self._start(waiting.popleft())
+        finally:
+            queue.filling = False
+
+    def _start(self, work: Work) -> None:
+        handler = work.handler
+        if handler is None or work.row[EXPIRED]:
+            self._refuse(work)
+            return
+        limit = handler.limit
+        if limit is not None:
+            if limit.active >= limit.share:
+                limit.parked.append(work)
+                return
+            limit.active += 1
+        work.queue.active += 1
+        self.running[work.row[0]] = work
+        handler.counters.started += 1
+        work.started = perf_counter()
+        if self._verdicts.wants_started:
+            self._verdicts.started(work)
+        if handler.child or work.row[LOST]:
+            runs = self._children.run(work, handler)
+        elif handler.is_async:
+            runs = self._runner.coroutine(work, handler)
+        else:
+            runs = self._runner.thread(work, handler)
+        timeout = work.row[TIMEOUT]
+        work.task = self._create_task(runs)
+        if timeout is not None and not work.ended:
+            self.wheel.add(work, timeout)
+
+    def _refuse(self, work: Work) -> None:
+        """A ticket that cannot start: past its time, without a body, or of a type that others serve."""
+        work.ended = True
+        if work.row[JOB_TYPE] is None:
+            error = ErrorRecord("BodyMissing", message="the job's body is gone")
+            self._completer.report(Report(work, "bury", None, 0, reason="undecodable", error=error))
+        elif work.row[EXPIRED]:
+            self._completer.report(Report(work, "bury", None, 0, reason="expired"))
+            if work.handler is not None:
+                self._verdicts.expired(work)
+        else:
+            delay = _UNSERVED * random.uniform(0.5, 1.5)
+            self._completer.report(Report(work, "put_back", None, 0, delay=delay))
+
+    def _ended(self, work: Work, error: BaseException | None, result: Any) -> None:
+        """A handler has returned or raised. The hot path is a success without a result."""
+        if work.ended:
+            return
+        handler = work.handler
+        assert handler is not None
+        if error is None and not work.stopping:
+            text = None
+            if result is not None:
+                try:
+                    text = check_encoded(serialize(result), result).decode()
+                except Exception as unstorable:
+                    self._settle(work, unstorable)
+                    return
+            elapsed = perf_counter() - work.started
+            work.ended = True
+            handler.counters.done(elapsed, work.row[3], work.started - work.claimed)
+            if self._verdicts.wants_completed:
+                self._verdicts.completed(work, elapsed)
+            if not work.settled:
+                self._completer.succeeded(work, text, int(elapsed * 1_000_000))
+            self._free(work, handler)
+        else:
+            self._settle(work, error)
+
+    def _settle(self, work: Work, error: BaseException | None) -> None:
+        work.ended = True
+        handler = work.handler
+        assert handler is not None
+        if work.settled:
+            self._verdicts.settled(work)
+        elif not work.lost:
+            self._completer.report(self._verdicts.report(work, error))
+        self._free(work, handler)
+
+    def child_ended(self, work: Work, report: Report | None, text: str | None) -> None:
+        """A child process has reported: a success with its result text, or a finished report."""
+        if work.ended:
+            return
+        work.ended = True
+        handler = work.handler
+        assert handler is not None
+        if report is not None and not work.lost and not work.settled:
+            self._completer.report(report)
+        elif report is None and not work.lost:
+            elapsed = perf_counter() - work.started
+            handler.counters.done(elapsed, work.row[3], work.started - work.claimed)
+            if not work.settled:
+                self._completer.succeeded(work, text, micros_of(work))
+        self._free(work, handler)
+
+    def _free(self, work: Work, handler: Handler) -> None:
+        del self.running[work.row[0]]
+        queue = work.queue
+        queue.active -= 1
+        queue.done += 1
+        limit = handler.limit
+        if limit is not None:
+            limit.active -= 1
+            if limit.parked and queue.active < queue.slots:
+                queue.waiting.appendleft(limit.parked.popleft())
+        if queue.waiting:
+            self._fill(queue)
+        if len(queue.waiting) <= queue.prefetch >> 1:
+            self._hungry.set()
+        if not self.running:
+            self._idle.set()
+
+    def _timed_out(self, work: Work) -> None:
+        work.timed_out = True
+        self._stop(work)
+
+    def cancel(self, id: bytes, reason: str) -> None:
+        """A cancel request: stop the job if it runs here, end it if it waits here."""
+        work = self.running.get(id)
+        if work is not None:
+            if not work.stopping:
+                work.canceled, work.cancel_reason = True, reason
+                self._stop(work)
+            return
+        for work in self._waiting():
+            if work.id == id:
+                self._unqueue(work)
+                report = Report(work, "finish", None, 0, status="canceled", reason=reason or "canceled")
+                self._completer.report(report)
+                return
+
+    def _stop(self, work: Work) -> None:
+        """Ask a running handler to stop; again and again where a coroutine swallows it."""
+        if work.ended:
+            return
+        handler = work.handler
+        if work.stop is not None:
+            work.stop.set()
+        elif handler is not None and handler.is_async and work.task is not None:
+            work.task.cancel()
+            asyncio.get_running_loop().call_later(_STOP_AGAIN, self._stop, work)
+
+    def _waiting(self) -> list[Work]:
+        parked = [
+            work
+            for handler in {id(w.handler): w.handler for w in self.running.values()}.values()
+            if handler is not None and handler.limit is not None
+            for work in handler.limit.parked
+        ]
+        return parked + [work for queue in self.queues.values() for work in queue.waiting]
+
+    def _unqueue(self, work: Work) -> None:
+        if work in work.queue.waiting:
+            work.queue.waiting.remove(work)
+        elif work.handler is not None and work.handler.limit is not None:
+            work.handler.limit.parked.remove(work)
+        work.ended = True
+
+    def release_waiting(self, queues: Iterable[str] | None = None, older_than: float = 0.0) -> int:
+        """Give back tickets that have not started: of paused queues, of a drain, or waiting too long here."""
+        edge = perf_counter() - older_than
+        released = 0
+        for work in self._waiting():
+            if (queues is None or work.queue.name in queues) and work.claimed <= edge:
+                self._unqueue(work)
+                self._completer.report(Report(work, "put_back", None, 0))
+                released += 1
+        return released
+
+    async def finished(self, grace: float) -> bool:
+        """Wait until nothing runs, at most `grace` seconds."""
+        deadline = monotonic() + grace
+        while self.running:
+            self._idle.clear()
+            try:
+                await asyncio.wait_for(self._idle.wait(), max(0.0, deadline - monotonic()))
+            except TimeoutError:
+                return not self.running
+        return True
+
+    def interrupt(self) -> None:
+        """Stop every running handler; each is put back as interrupted, at no cost of an attempt."""
+        for work in list(self.running.values()):
+            work.interrupted = True
+            self._stop(work)
+
+    def abandon(self) -> int:
+        """Report what still runs as interrupted and look at it no more: threads that cannot be stopped."""
+        left = list(self.running.values())
+        for work in left:
+            self._settle(work, None)
+        return len(left)
+
+    def void(self) -> None:
+        """The lease is over: whatever runs here is somebody else's. Stop it, report nothing."""
+        for work in self._waiting():
+            self._unqueue(work)
+            work.lost = True
+        for work in list(self.running.values()):
+            work.lost = True
+            self._stop(work)
+
+    def close(self) -> None:
+        self._runner.close()
+
+
+def _task_factory() -> Any:
+    """Eager tasks where Python has them (3.12): a coroutine that never suspends needs no turn of the loop."""
+    loop = asyncio.get_running_loop()
+    eager = getattr(asyncio, "eager_task_factory", None)
+    if eager is None:
+        return loop.create_task
+    return lambda coroutine: eager(loop, coroutine)

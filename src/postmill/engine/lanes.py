@@ -1,0 +1,143 @@
+"""Which lanes to claim from, where to begin in each, and whose turn it is. Pure: no I/O, the clock is handed in.
+
+Inside a queue lanes take turns by deficit round robin (Shreedhar and Varghese, 1995): each turn gives a lane its
+quantum times its weight; what it did not use it keeps only while it has work. Inside a lane the most urgent priority
+goes first. For each (lane, priority) a cursor remembers the last key, so that no scan walks over the dead index
+entries that a pinned horizon keeps; a scan from the true head repeats now and then for late commits.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_LEAST_QUANTUM = 10  # tickets; an entry of the claim costs about as much as two tickets
+_HEAD_EVERY = 1.0  # seconds between scans from the true head, at least
+_HEAD_SHARE = 50.0  # and at least so many times the last such scan's duration: 2 % of the time
+_CURSORS_KEPT = 50_000
+
+
+@dataclass(slots=True)
+class Cursor:
+    """Where a scan of one (lane, priority) begins: the raw instant of the last claimed key, None for the head."""
+
+    at: bytes | None = None
+    head_due: float = 0.0
+
+
+@dataclass(slots=True)
+class Entry:
+    """One line of a claim: so many tickets of one lane and priority, from there on."""
+
+    queue: str
+    lane: bytes
+    priority: int
+    start: bytes | None
+    count: int
+    head: bool
+
+
+class Lane:
+    __slots__ = ("cursors", "deficit", "id", "in_ring", "job_type", "limit_id", "open", "shut_until", "weight")
+
+    def __init__(self, id: bytes) -> None:
+        self.id = id
+        self.weight = 1
+        self.deficit = 0
+        self.job_type: str | None = None
+        self.limit_id: int | None = None
+        self.shut_until = 0.0  # no token before this moment
+        self.open: set[int] = set()  # priorities with work
+        self.in_ring = False
+        self.cursors: dict[int, Cursor] = {}
+
+
+class QueueLanes:
+    """The lanes of one queue; `ring` holds those with work, in the order of their turns."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.lanes: dict[bytes, Lane] = {}
+        self.ring: deque[Lane] = deque()
+
+    def lane(self, id: bytes) -> Lane:
+        lane = self.lanes.get(id)
+        if lane is None:
+            if len(self.lanes) > _CURSORS_KEPT:
+                self.lanes = {key: old for key, old in self.lanes.items() if old.in_ring}
+            lane = self.lanes[id] = Lane(id)
+        return lane
+
+    def news(self, id: bytes, priority: int, *, discovered: bool) -> None:
+        """There is work in this lane. A discovery saw it from the head, so an emptied cursor is not to be trusted."""
+        lane = self.lane(id)
+        if priority in lane.open:
+            return
+        cursor = lane.cursors.get(priority)
+        if cursor is None:
+            cursor = lane.cursors[priority] = Cursor()
+        elif discovered:
+            cursor.head_due = 0.0
+        lane.open.add(priority)
+        if not lane.in_ring:
+            lane.in_ring = True
+            lane.deficit = 0
+            self.ring.append(lane)
+
+    def plan(self, wanted: int, now: float, room: Iterable[tuple[bytes, int]] = ()) -> list[Entry]:
+        """The lines of the next claim for this queue, `wanted` tickets in sum at most.
+
+        `room` caps single lanes (a type at its limit in this process).
+        """
+        caps = dict(room)
+        entries: list[Entry] = []
+        ring = self.ring
+        quantum = max(_LEAST_QUANTUM, -(-wanted // max(1, len(ring))))
+        for _ in range(len(ring)):
+            if wanted <= 0:
+                break
+            lane = ring[0]
+            if not lane.open:
+                ring.popleft().in_ring = False
+                continue
+            ring.rotate(-1)
+            if lane.shut_until > now:
+                continue
+            lane.deficit = min(lane.deficit + quantum * lane.weight, 4 * quantum * lane.weight)
+            count = min(lane.deficit, wanted, caps.get(lane.id, wanted))
+            if count <= 0:
+                continue
+            priority = min(lane.open)
+            cursor = lane.cursors[priority]
+            head = cursor.at is None or cursor.head_due <= now
+            entries.append(
+                Entry(self.name, lane.id, priority, None if head else cursor.at, count, head)
+            )
+            wanted -= count
+        return entries
+
+    def taken(self, entry: Entry, got: int, last: bytes | None, now: float, cost: float) -> None:
+        """What the claim brought for one line: `got` tickets, the last of them with this key."""
+        lane = self.lanes[entry.lane]
+        cursor = lane.cursors[entry.priority]
+        lane.deficit -= got
+        full = got >= entry.count
+        if entry.head:
+            behind = cursor.at is not None and last is not None and last < cursor.at
+            if full and behind:
+                cursor.head_due = 0.0  # more may be behind: look again from the head at once
+            else:
+                cursor.head_due = now + max(_HEAD_EVERY, _HEAD_SHARE * cost)
+                if last is not None and (full or cursor.at is None):
+                    cursor.at = last
+        elif last is not None and (cursor.at is None or last > cursor.at):
+            cursor.at = last
+        if not full:
+            lane.open.discard(entry.priority)
+            if not lane.open:
+                lane.deficit = 0
+
+    @property
+    def has_work(self) -> bool:
+        return any(lane.open for lane in self.ring)

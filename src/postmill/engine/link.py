@@ -1,0 +1,89 @@
+"""One connection that heals: runs a statement, and after an outage opens a new connection for the next."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import psycopg
+from psycopg import AsyncConnection
+
+from postmill.engine.database import Backoff, connect, is_conflict, is_outage
+from postmill.engine.outage import Outage
+from postmill.store.catalog import sql
+
+
+class Link:
+    """A named connection of one worker; used by one coroutine at a time."""
+
+    def __init__(self, dsn: str, schema: str, role: str, outage: Outage) -> None:
+        self.schema = schema
+        self._dsn = dsn
+        self._role = role
+        self._outage = outage
+        self._connection: AsyncConnection[tuple[Any, ...]] | None = None
+        self.backoff = Backoff()
+
+    async def connection(self) -> AsyncConnection[tuple[Any, ...]]:
+        if self._connection is None or self._connection.closed:
+            self._connection = await connect(self._dsn, self._role)
+        return self._connection
+
+    async def rows(self, path: str, args: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Run `sql/<path>.sql` once.
+
+        Raises:
+            psycopg.Error: after an outage the connection is dropped, so that the next call opens a new one.
+        """
+        try:
+            connection = await self.connection()
+            cursor = connection.cursor(binary=True)
+            await cursor.execute(sql(path, self.schema).encode(), args)
+            fetched: list[tuple[Any, ...]] = await cursor.fetchall() if cursor.description else []
+        except (psycopg.Error, OSError, asyncio.CancelledError) as error:
+            if is_outage(error) or isinstance(error, asyncio.CancelledError):
+                await self.drop()
+            raise
+        self._outage.over()
+        return fetched
+
+    async def retried(self, path: str, args: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Run a repeatable statement until the database answers; conflicts are retried at once."""
+        while True:
+            try:
+                fetched = await self.rows(path, args)
+            except (psycopg.Error, OSError) as error:
+                if is_conflict(error):
+                    continue
+                if not is_outage(error):
+                    raise
+                await self.pause(error)
+            else:
+                self.backoff.reset()
+                return fetched
+
+    async def pause(self, error: BaseException) -> None:
+        """Wait out one step of an outage."""
+        delay = self.backoff.delay()
+        self._outage.seen(error, delay)
+        await asyncio.sleep(delay)
+
+    @contextlib.asynccontextmanager
+    async def transaction(self) -> AsyncIterator[None]:
+        connection = await self.connection()
+        async with connection.transaction():
+            yield
+
+    async def drop(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with contextlib.suppress(Exception):
+                await asyncio.wait_for(connection.close(), 2)
+
+    close = drop
+
+    def sibling(self, role: str) -> Link:
+        """Another connection to the same database."""
+        return Link(self._dsn, self.schema, role, self._outage)

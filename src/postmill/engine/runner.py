@@ -1,0 +1,70 @@
+"""The one place that calls user code: a coroutine on the loop, a function in a thread, a suspect in a child."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from postmill.engine.context import Context
+from postmill.engine.work import PAYLOAD, Handler, Work
+
+Ended = Callable[[Work, BaseException | None, Any], None]
+MakeContext = Callable[[Work], Context]
+
+_EMPTY = b"\x01{}"
+
+
+class Runner:
+    """`ended(work, error, result)` is called once per run, on the loop."""
+
+    def __init__(self, ended: Ended, make_context: MakeContext, threads: int) -> None:
+        self._ended = ended
+        self._make_context = make_context
+        self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="postmill-job")
+
+    async def coroutine(self, work: Work, handler: Handler) -> None:
+        try:
+            payload = work.row[PAYLOAD]
+            if handler.plain and payload == _EMPTY:
+                result = await handler.fn()
+            else:
+                result = await handler.fn(**self._arguments(work, handler, payload))
+        except BaseException as error:
+            self._ended(work, error, None)
+        else:
+            self._ended(work, None, result)
+
+    async def thread(self, work: Work, handler: Handler) -> None:
+        try:
+            arguments = self._arguments(work, handler, work.row[PAYLOAD])
+            context = contextvars.copy_context()
+            loop = asyncio.get_running_loop()
+            call = loop.run_in_executor(self._pool, lambda: context.run(handler.fn, **arguments))
+            result = await _to_the_end(call)
+        except BaseException as error:
+            self._ended(work, error, None)
+        else:
+            self._ended(work, None, result)
+
+    def _arguments(self, work: Work, handler: Handler, payload: bytes) -> dict[str, Any]:
+        arguments = handler.bind(payload[1:])
+        if handler.ctx_param is not None:
+            work.ctx = self._make_context(work)
+            arguments[handler.ctx_param] = work.ctx
+        return arguments
+
+    def close(self) -> None:
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+async def _to_the_end(call: asyncio.Future[Any]) -> Any:
+    """A thread cannot be killed: whatever cancels us, the job has ended only when its function has."""
+    while True:
+        try:
+            return await asyncio.shield(call)
+        except asyncio.CancelledError:
+            if call.done():
+                return call.result()

@@ -1,0 +1,111 @@
+"""Finds lanes with work, knows the lanes with settings of their own, and the bodies that left their partition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from time import monotonic
+
+from postmill.engine.lanes import Entry, QueueLanes
+from postmill.engine.link import Link
+from postmill.engine.raw import Ids
+from postmill.engine.work import ID, JOB_TYPE, Handler, Row
+
+_DISCOVER_EVERY = 1.0  # seconds, and never more than a twentieth of the time
+_DISCOVER_SHARE = 20.0
+_RECENT_EVERY = 0.02  # seconds
+_RECENT_BACK = 0.25  # seconds
+_RECENT_MOST = 5000
+_LANES_MOST = 20_000
+_SPECIAL_EVERY = 1.0  # seconds
+
+
+class Scout:
+    def __init__(self, link: Link, lanes: Mapping[str, QueueLanes], handlers: Mapping[str, Handler]) -> None:
+        self._link = link
+        self._lanes = lanes
+        self._handlers = handlers
+        self._discover_at = 0.0
+        self._least_gap = 0.0
+        self._recent_at = 0.0
+        self._special_at = 0.0
+        self._special: list[tuple[str, bytes, str | None]] = []
+        self.counted: list[int] = []
+
+    def discover_soon(self) -> None:
+        self._discover_at = 0.0
+
+    async def look(self, queues: list[str], *, idle: bool) -> bool:
+        """Look for lanes where it is time to; `idle` means that everything known was empty. True: there is news."""
+        now = monotonic()
+        if now >= self._special_at:
+            self._special_at = now + _SPECIAL_EVERY
+            await self._look_up_special()
+        if now >= self._discover_at or (idle and now >= self._least_gap):
+            rows = await self._link.rows("claim/discover_lanes", [list(self._lanes), _LANES_MOST])
+            cost = monotonic() - now
+            self._discover_at = now + max(_DISCOVER_EVERY, _DISCOVER_SHARE * cost)
+            self._least_gap = now + _DISCOVER_SHARE * cost
+            self._recent_at = now + _RECENT_EVERY
+            return self._tell(rows, discovered=True, queues=queues)
+        if now >= self._recent_at:
+            self._recent_at = now + _RECENT_EVERY
+            rows = await self._link.rows("claim/recent_lanes", [list(self._lanes), _RECENT_BACK, _RECENT_MOST])
+            return self._tell(rows, discovered=False, queues=queues)
+        return False
+
+    def _tell(self, rows: list[Row], *, discovered: bool, queues: list[str]) -> bool:
+        for queue, lane, priority in rows:
+            self._lanes[queue].news(lane, priority, discovered=discovered)
+        return any(row[0] in queues for row in rows)
+
+    async def _look_up_special(self) -> None:
+        rows = await self._link.rows("claim/special_lanes", [list(self._lanes)])
+        self._special = []
+        for queue, id, weight, job_type, limit_id in rows:
+            lane = self._lanes[queue].lane(id)
+            lane.weight, lane.job_type, lane.limit_id = weight, job_type, limit_id
+            self._special.append((queue, id, job_type))
+
+    def room(self, queue: str) -> list[tuple[bytes, int]]:
+        """How many more this process may hold of the lanes whose type has a limit per worker."""
+        found = []
+        for name, lane, job_type in self._special:
+            handler = self._handlers.get(job_type or "") if name == queue else None
+            if handler is not None and handler.limit is not None:
+                waiting = 0
+                found.append((lane, max(0, handler.limit.free - waiting)))
+        return found
+
+    def limits(self, entries: list[Entry]) -> list[int | None]:
+        """The rate limit that each line of a claim is under."""
+        return [self._lanes[entry.queue].lanes[entry.lane].limit_id for entry in entries]
+
+    def cut(
+        self, entries: list[Entry], limits: list[int | None], granted: dict[int, int], waits: dict[int, float], now: float
+    ) -> None:
+        """Cut the lines down to the tokens that were granted; a lane without a token rests until the next."""
+        left = dict(granted)
+        for entry, limit in zip(entries, limits, strict=True):
+            if limit is not None:
+                entry.count = min(entry.count, left.get(limit, 0))
+                left[limit] = left.get(limit, 0) - entry.count
+                if entry.count == 0 and waits.get(limit):
+                    self._lanes[entry.queue].lanes[entry.lane].shut_until = now + waits[limit]
+
+    def spent(self, limits: list[int | None]) -> dict[int, int]:
+        """How many tickets the last claim took under each limit."""
+        taken: dict[int, int] = {}
+        for limit, count in zip(limits, self.counted, strict=True):
+            if limit is not None:
+                taken[limit] = taken.get(limit, 0) + count
+        return taken
+
+    async def kept(self, rows: list[Row]) -> list[Row]:
+        """Fill in bodies that outlived their partition."""
+        missing = Ids([row[ID] for row in rows if row[JOB_TYPE] is None])
+        bodies = {row[0]: row for row in await self._link.rows("claim/kept_bodies", [missing])}
+        filled = []
+        for row in rows:
+            body = bodies.get(row[ID]) if row[JOB_TYPE] is None else None
+            filled.append((*row[:6], *body[1:]) if body is not None else row)
+        return filled

@@ -1,0 +1,123 @@
+"""`ctx.transaction()`: the handler's effect and the job's success in one commit."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, Protocol
+
+import psycopg
+from psycopg_pool import AsyncConnectionPool, ConnectionPool
+
+from postmill import bind
+from postmill.domain.errors import LeaseLost
+from postmill.domain.payload import check_encoded, serialize
+from postmill.engine.database import conninfo_for, is_outage
+from postmill.engine.fence import Fence
+from postmill.store.catalog import sql
+from postmill.store.statement import Statement
+
+
+class _Settles(Protocol):
+    def settled(self) -> None: ...
+
+
+class Transaction:
+    """An open transaction on psycopg. `result` becomes the job's result."""
+
+    def __init__(self, connection: Any) -> None:
+        self.connection = connection
+        self.execute = connection.execute
+        self.cursor = connection.cursor
+        self.result: Any = None
+
+
+class Transactions:
+    """The pools behind `ctx.transaction()`, opened at their first use; at most `most` connections of each kind."""
+
+    def __init__(self, dsn: str, schema: str, most: int) -> None:
+        self._dsn = conninfo_for(dsn, "handler")
+        self._schema = schema
+        self._most = max(1, most)
+        self._pool: AsyncConnectionPool[Any] | None = None
+        self._blocking_pool: ConnectionPool[Any] | None = None
+
+    def open(self, fence: Fence, link: _Settles) -> Any:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return self._blocking(fence, link)
+        return self._async(fence, link)
+
+    @asynccontextmanager
+    async def _async(self, fence: Fence, link: _Settles) -> AsyncIterator[Transaction]:
+        if self._pool is None:
+            self._pool = AsyncConnectionPool(self._dsn, min_size=0, max_size=self._most, open=False)
+            await self._pool.open()
+        committing = False
+        try:
+            async with self._pool.connection() as connection, connection.transaction():
+                transaction = Transaction(connection)
+                yield transaction
+                statement = self._statement(fence, transaction.result)
+                if not await bind.arun(connection, statement):
+                    raise LeaseLost(f"job {fence.job_id} is no longer this worker's")
+                committing = True
+        except (psycopg.Error, OSError) as error:
+            # The commit's answer was lost: only a new connection can tell whether it happened.
+            if not (committing and is_outage(error) and await self._was_settled(fence)):
+                raise
+        link.settled()
+
+    @contextmanager
+    def _blocking(self, fence: Fence, link: _Settles) -> Iterator[Transaction]:
+        if self._blocking_pool is None:
+            self._blocking_pool = ConnectionPool(self._dsn, min_size=0, max_size=self._most, open=True)
+        committing = False
+        try:
+            with self._blocking_pool.connection() as connection, connection.transaction():
+                transaction = Transaction(connection)
+                yield transaction
+                if not bind.run(connection, self._statement(fence, transaction.result)):
+                    raise LeaseLost(f"job {fence.job_id} is no longer this worker's")
+                committing = True
+        except (psycopg.Error, OSError) as error:
+            if not (committing and is_outage(error)):
+                raise
+            with psycopg.connect(self._dsn, autocommit=True) as fresh:
+                if not bind.run(fresh, self._settled(fence)):
+                    raise
+        link.settled()
+
+    def complete(self, connection: Any, fence: Fence, result: Any) -> None:
+        if not bind.run(connection, self._statement(fence, result)):
+            raise LeaseLost(f"job {fence.job_id} is no longer this worker's")
+
+    async def acomplete(self, connection: Any, fence: Fence, result: Any) -> None:
+        if not await bind.arun(connection, self._statement(fence, result)):
+            raise LeaseLost(f"job {fence.job_id} is no longer this worker's")
+
+    async def _was_settled(self, fence: Fence) -> bool:
+        for _ in range(60):
+            try:
+                async with await psycopg.AsyncConnection.connect(self._dsn, autocommit=True) as fresh:
+                    return await bind.arun(fresh, self._settled(fence))
+            except (psycopg.Error, OSError):
+                await asyncio.sleep(0.5)
+        return False
+
+    def _statement(self, fence: Fence, result: Any) -> Statement[bool]:
+        text = None if result is None else check_encoded(serialize(result), result).decode()
+        args = (fence.holder, fence.job_id, fence.claim_no, fence.tenant_id, fence.micros(), text)
+        return Statement("complete_own", sql("report/complete_own", self._schema), args, lambda rows: bool(rows[0][0]))
+
+    def _settled(self, fence: Fence) -> Statement[bool]:
+        args = (fence.holder, [fence.job_id], [fence.claim_no])
+        return Statement("settled", sql("report/settled", self._schema), args, lambda rows: bool(rows))
+
+    async def close(self) -> None:
+        if self._pool is not None:
+            await self._pool.close()
+        if self._blocking_pool is not None:
+            await asyncio.to_thread(self._blocking_pool.close)

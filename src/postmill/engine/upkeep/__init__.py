@@ -1,0 +1,1 @@
+"""Time-driven work: one round each, guarded by its row in upkeep."""

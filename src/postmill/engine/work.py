@@ -1,0 +1,109 @@
+"""A claimed ticket on its way through this process, and what the process knows of a job type and of a queue."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from postmill.domain.job_type import JobType
+from postmill.engine.context import Context
+from postmill.telemetry.counters import TypeCounters
+
+# Columns of the answer of claim().
+ID, SLOT, READY_AT, ATTEMPT, RUN, LOST, JOB_TYPE, PAYLOAD, TENANT, MAX_ATTEMPTS, TIMEOUT, EXPIRED = range(12)
+CREATED_AT, PROJECT, ACTOR_TYPE, ACTOR_ID, REQUEST_ID, CORRELATION_ID, TRACEPARENT, KEY, SCHEDULED_FOR = range(12, 21)
+
+Row = tuple[Any, ...]
+
+
+class Handler:
+    """A job type as this process runs it."""
+
+    __slots__ = ("bind", "child", "counters", "ctx_param", "fn", "forget", "is_async", "limit", "plain", "type")
+
+    def __init__(self, job_type: JobType[..., ..., Any], counters: TypeCounters, limit: int | None) -> None:
+        self.type = job_type
+        self.fn: Callable[..., Any] = job_type.fn
+        self.bind: Callable[[bytes], dict[str, Any]] = job_type.bind
+        self.ctx_param = job_type.ctx_param
+        self.is_async = job_type.is_async
+        self.child = job_type.isolation == "process"
+        self.plain = not job_type.takes_arguments and job_type.ctx_param is None
+        self.forget = job_type.keep == "failures"
+        self.counters = counters
+        self.limit = TypeLimit(limit) if limit is not None else None
+
+
+class TypeLimit:
+    """This process's share of a limit per `postmill worker` command."""
+
+    __slots__ = ("active", "parked", "share")
+
+    def __init__(self, share: int) -> None:
+        self.share = share
+        self.active = 0
+        self.parked: deque[Work] = deque()
+
+    @property
+    def free(self) -> int:
+        return self.share - self.active - len(self.parked)
+
+
+class QueueSlots:
+    """One queue's slots in this process, and its tickets that wait in memory for one."""
+
+    __slots__ = ("active", "done", "filling", "name", "poll_interval", "prefetch", "priority", "slots", "waiting")
+
+    def __init__(self, name: str, slots: int, *, priority: int = 100, poll_interval: float = 10.0) -> None:
+        self.name = name
+        self.slots = slots
+        self.priority = priority
+        self.poll_interval = poll_interval
+        self.active = 0
+        self.done = 0  # since the last claim: what prefetch follows
+        self.prefetch = 0
+        self.filling = False
+        self.waiting: deque[Work] = deque()
+
+    @property
+    def wanted(self) -> int:
+        return self.slots + self.prefetch - self.active - len(self.waiting)
+
+
+class Work:
+    """One claimed ticket. Everything that is not needed for each job stays in the row until asked for."""
+
+    __slots__ = (
+        "cancel_reason", "canceled", "claim_no", "claimed", "ctx", "ended", "handler", "interrupted", "lost", "queue",
+        "row", "started", "stop", "task", "timed_out", "settled", "child_deaths",
+    )  # fmt: skip
+
+    def __init__(self, row: Row, claim_no: int, handler: Handler | None, queue: QueueSlots, claimed: float) -> None:
+        self.row = row
+        self.claim_no = claim_no
+        self.handler = handler
+        self.queue = queue
+        self.claimed = claimed
+        self.started = 0.0
+        self.task: asyncio.Task[None] | None = None
+        self.ctx: Context | None = None
+        self.stop: asyncio.Event | None = None  # set to stop a child process
+        self.ended = False
+        self.settled = False  # completed inside the handler's own transaction
+        self.timed_out = False
+        self.canceled = False
+        self.cancel_reason = ""
+        self.interrupted = False  # by a drain
+        self.lost = False  # its lease is over: whatever it reports is void
+        self.child_deaths = 0
+
+    @property
+    def id(self) -> bytes:
+        value: bytes = self.row[ID]
+        return value
+
+    @property
+    def stopping(self) -> bool:
+        return self.timed_out or self.canceled or self.interrupted or self.lost

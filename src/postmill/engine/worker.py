@@ -1,0 +1,283 @@
+"""A worker process: composes the loops, opens and replaces sessions, drains."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import socket
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+import psycopg
+
+from postmill.domain.registry import Registry
+from postmill.engine.config import WorkerConfig
+from postmill.engine.database import is_outage
+from postmill.engine.identity import new_worker_id
+from postmill.engine.lessor import Lessor
+from postmill.engine.session import Session
+from postmill.engine.work import QueueSlots, Work
+from postmill.engine.workshop import Workshop
+from postmill.telemetry.bus import Bus
+from postmill.telemetry.counters import Counters
+from postmill.telemetry.events import (
+    LeaseLost,
+    LoopBlocked,
+    NotificationReceived,
+    SessionClosed,
+    SessionOpened,
+    WorkerDraining,
+    WorkerStarted,
+    WorkerStopped,
+)
+from postmill.version import VERSION
+
+
+class Worker:
+    """Runs jobs from the given queues until drained.
+
+    Args:
+        dsn: connection string of the database.
+        registry: the job types that this worker serves.
+        queues: slots by queue name, or full `QueueSlots`.
+        schema: Postmill's schema.
+        config: leases, grace, notifications and the rest.
+        bus, counters: where events go and what `/metrics` reads; default: own ones that nobody listens to.
+
+    `await run()` returns when the worker has drained; `drain()` asks for it, `abort()` ends it at once.
+    """
+
+    def __init__(
+        self,
+        dsn: str,
+        registry: Registry,
+        queues: Mapping[str, int | QueueSlots] | None = None,
+        *,
+        schema: str = "postmill",
+        config: WorkerConfig | None = None,
+        bus: Bus | None = None,
+        counters: Counters | None = None,
+    ) -> None:
+        self.config = config or WorkerConfig()
+        self.bus = bus or Bus()
+        self.worker_id = new_worker_id()
+        self.counters = counters or Counters(self.worker_id)
+        self.counters.worker_id = self.worker_id
+        self.registry = registry
+        self.schema = schema
+        self.dsn = dsn
+        self.queues = {
+            name: slots
+            if isinstance(slots, QueueSlots)
+            else QueueSlots(name, slots, poll_interval=self.config.poll_interval)
+            for name, slots in (queues or {"default": 10}).items()
+        }
+        self.ready = asyncio.Event()
+        self.summary: dict[str, int | float] = {}
+        self._draining = asyncio.Event()
+        self._aborted = asyncio.Event()
+        self._session: Session | None = None
+        self._lost = asyncio.Event()
+        self._lessor: Lessor | None = None
+        self._shop: Workshop | None = None
+
+    def drain(self) -> None:
+        """Claim nothing more, finish or put back what runs within the grace period, then `run` returns."""
+        self._draining.set()
+
+    def abort(self) -> None:
+        """End at once: what runs is put back as interrupted where the database answers within a second."""
+        self._aborted.set()
+        self._draining.set()
+
+    async def run(self) -> None:
+        """Work until drained. Waits for a database that is away, at the start too."""
+        shop = self._shop = Workshop(self)
+        tasks: list[asyncio.Task[None]] = []
+        try:
+            await self._open(shop)
+            shop.start(tasks)
+            self.bus.emit(
+                WorkerStarted(self.worker_id, {q.name: q.slots for q in self.queues.values()}, VERSION)
+            )
+            self.ready.set()
+            await self._until_drained(shop, tasks)
+            await self._drain(shop)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await self._close(shop)
+
+    async def _until_drained(self, shop: Workshop, tasks: list[asyncio.Task[None]]) -> None:
+        """Watch for the drain, a lost lease, and loops that must not end."""
+        draining = asyncio.create_task(self._draining.wait())
+        try:
+            while not self._draining.is_set():
+                lost = asyncio.create_task(self._lost.wait())
+                done, _ = await asyncio.wait(
+                    {draining, lost, *tasks}, return_when=asyncio.FIRST_COMPLETED
+                )
+                lost.cancel()
+                for task in tasks:
+                    if task in done:
+                        task.result()
+                        raise RuntimeError(f"{task.get_name()} ended by itself")
+                if self._lost.is_set() and not self._draining.is_set():
+                    await self._reopen(shop)
+        finally:
+            draining.cancel()
+
+    async def _open(self, shop: Workshop) -> None:
+        """Open a session; with it goes the thread that renews its lease."""
+        while not self._draining.is_set():
+            session = Session(self.config.lease)
+            slots = {queue.name: queue.slots for queue in self.queues.values()}
+            args = [
+                session.holder,
+                session.lease,
+                self.worker_id,
+                socket.gethostname(),
+                os.getpid(),
+                VERSION,
+                list(self.queues),
+                json.dumps(slots),
+                sorted(shop.handlers),
+                "{}",
+            ]
+            try:
+                await shop.register()
+                await shop.control.rows("leases/open_session", args)
+            except (psycopg.Error, OSError) as error:
+                if not is_outage(error):
+                    raise
+                await self._pause(shop, error)
+                continue
+            shop.control.backoff.reset()
+            self._session = session
+            self._lost.clear()
+            shop.use(session)
+            self._lessor = Lessor(
+                self.dsn,
+                self.schema,
+                session,
+                list(self.queues),
+                lambda: (len(shop.executor.running), self._draining.is_set()),
+                self._told,
+                self._lease_lost,
+                self._loop_blocked,
+            )
+            self._lessor.start()
+            self.bus.emit(SessionOpened(self.worker_id, session.holder))
+            return
+
+    async def _pause(self, shop: Workshop, error: BaseException) -> None:
+        pause = asyncio.create_task(shop.control.pause(error))
+        draining = asyncio.create_task(self._draining.wait())
+        await asyncio.wait({pause, draining}, return_when=asyncio.FIRST_COMPLETED)
+        pause.cancel()
+        draining.cancel()
+
+    async def _reopen(self, shop: Workshop) -> None:
+        """The lease was lost: stop what runs, then go on under a new session."""
+        shop.executor.void()
+        if self._lessor is not None:
+            self._lessor.stop()
+            await self._lessor.joined()
+        await self._open(shop)
+
+    def session(self) -> Session | None:
+        return self._session
+
+    def _told(self, requests: list[tuple[bytes, str]], paused: frozenset[str]) -> None:
+        shop = self._shop
+        if shop is None:
+            return
+        for id, reason in requests:
+            shop.executor.cancel(id, reason)
+        if paused - shop.claimer.paused:
+            shop.executor.release_waiting(paused)
+        if shop.claimer.paused - paused:
+            shop.hungry.set()
+        shop.claimer.paused = paused
+
+    def heard(self, payload: str) -> None:
+        """A notification: `lane priority queue`, `@holder queue` for one reserve, or `!` for the lessor."""
+        shop, session = self._shop, self._session
+        if shop is None or session is None:
+            return
+        if payload.startswith("!"):
+            if self._lessor is not None:
+                self._lessor.poke()
+            return
+        queue: str | None = None
+        if payload.startswith("@"):
+            holder, _, queue = payload[1:].partition(" ")
+            if holder == str(session.holder):
+                shop.claimer.news(queue, None, None)
+        else:
+            lane, _, rest = payload.partition(" ")
+            priority, _, queue = rest.partition(" ")
+            if queue in self.queues and shop.doorbell.bed(queue).watch:
+                if lane == "*" or priority == "*":
+                    shop.claimer.news(queue, None, None)
+                else:
+                    shop.claimer.news(queue, UUID(lane).bytes, int(priority))
+        if self.bus.wants(NotificationReceived):
+            self.bus.emit(NotificationReceived(self.schema, queue))
+
+    def _lease_lost(self, session: Session, why: str) -> None:
+        if session is not self._session or session.lost:
+            return
+        session.lost = True
+        running = len(self._shop.executor.running) if self._shop is not None else 0
+        self.counters.leases_lost += 1
+        self.bus.emit(LeaseLost(self.worker_id, session.holder, running, why))
+        self._lost.set()
+
+    def _loop_blocked(self, seconds: float, task: Any) -> None:
+        work: Work | None = None
+        if self._shop is not None:
+            with contextlib.suppress(RuntimeError):  # the dict may change under this thread's hands
+                work = next((w for w in self._shop.executor.running.values() if w.task is task), None)
+        job_id = UUID(bytes=work.id) if work is not None else None
+        job_type = work.handler.type.name if work is not None and work.handler is not None else None
+        self.bus.emit(LoopBlocked(self.worker_id, seconds, job_id, job_type))
+
+    async def _drain(self, shop: Workshop) -> None:
+        """Finish or put back: nothing is lost, and no attempt is used up by a drain."""
+        executor = shop.executor
+        executor.draining = True
+        grace = 0.0 if self._aborted.is_set() else self.config.grace
+        self.bus.emit(WorkerDraining(self.worker_id, len(executor.running), grace))
+        released = executor.release_waiting()
+        waiting = asyncio.create_task(executor.finished(grace))
+        aborted = asyncio.create_task(self._aborted.wait())
+        await asyncio.wait({waiting, aborted}, return_when=asyncio.FIRST_COMPLETED)
+        waiting.cancel()
+        aborted.cancel()
+        interrupted = len(executor.running)
+        if interrupted:
+            executor.interrupt()
+            await executor.finished(min(2.0, self.config.grace))
+        abandoned = executor.abandon()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(shop.completer.flushed(), 5.0 if not self._aborted.is_set() else 1.0)
+        self.summary = {"released": released, "interrupted": interrupted, "abandoned": abandoned}
+
+    async def _close(self, shop: Workshop) -> None:
+        session = self._session
+        if self._lessor is not None:
+            self._lessor.stop()
+            await self._lessor.joined()
+        if session is not None and not session.lost:
+            with contextlib.suppress(psycopg.Error, OSError, TimeoutError):
+                await asyncio.wait_for(shop.control.rows("leases/close_session", [session.holder]), 2.0)
+            self.bus.emit(SessionClosed(self.worker_id, session.holder, "drained"))
+        await shop.close()
+        succeeded = sum(type.succeeded for type in self.counters.types())
+        self.summary = {"succeeded": succeeded, **self.summary}
+        self.bus.emit(WorkerStopped(self.worker_id, self.summary))

@@ -1,0 +1,173 @@
+"""Everything that one worker run is made of, put together in one place."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from postmill.engine.children import Children
+from postmill.engine.claimer import Claimer
+from postmill.engine.completer import Completer
+from postmill.engine.contexts import Contexts
+from postmill.engine.doorbell import Doorbell
+from postmill.engine.executor import Executor
+from postmill.engine.link import Link
+from postmill.engine.listener import Listener
+from postmill.engine.outage import Outage
+from postmill.engine.session import Session
+from postmill.engine.transaction import Transactions
+from postmill.engine.upkeep.monitor import Monitor
+from postmill.engine.upkeep.promoter import Promoter
+from postmill.engine.upkeep.pruner import Pruner
+from postmill.engine.upkeep.rescuer import Rescuer
+from postmill.engine.upkeep.round import Round
+from postmill.engine.upkeep.sweeper import Sweeper
+from postmill.engine.verdict import Verdicts
+from postmill.engine.work import Handler
+from postmill.store.registration import register_job_types
+from postmill.telemetry.gauges import Usage
+
+if TYPE_CHECKING:
+    from postmill.engine.worker import Worker
+
+_TURN_EVERY = 0.05  # seconds between two turns of the wheel of deadlines
+_SWEEP_EVERY = 5.0
+_WAIT_AT_MOST = 2.0  # seconds for which a claimed ticket may wait here for a slot
+
+
+class Workshop:
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+        dsn, schema, config = worker.dsn, worker.schema, worker.config
+        self.hungry = asyncio.Event()
+        self.outage = Outage(worker.bus, worker.worker_id)
+        self.control = Link(dsn, schema, "control", self.outage)
+        self._links = [self.control]
+        claims, reports = self._link("claim"), self._link("report")
+        self.completer = Completer(reports, worker.bus, worker.counters)
+        self.verdicts = Verdicts(worker.bus, worker.worker_id)
+        self.handlers = self._handlers()
+        slots = sum(queue.slots for queue in worker.queues.values())
+        self.transactions = Transactions(dsn, schema, slots)
+        contexts = Contexts(dsn, schema, self.completer, self.transactions, config)
+        children = Children(contexts.spec, self.verdicts, self.completer, grace=min(5.0, config.grace))
+        self.executor = Executor(
+            worker.queues, self.completer, self.verdicts, contexts.make, children, self.hungry
+        )
+        self.doorbell = Doorbell(claims, self.hungry, notify=config.notify)
+        self.claimer = Claimer(
+            claims,
+            worker.queues,
+            self.handlers,
+            self.executor,
+            self.completer,
+            self.doorbell,
+            worker.counters,
+            self.hungry,
+            prefetch=config.prefetch,
+        )
+        worker.counters.gauges.slots = lambda: {
+            queue.name: Usage(queue.slots, queue.active) for queue in worker.queues.values()
+        }
+        worker.counters.gauges.limits = lambda: {
+            name: Usage(handler.limit.share, handler.limit.active)
+            for name, handler in self.handlers.items()
+            if handler.limit is not None
+        }
+
+    def _link(self, role: str) -> Link:
+        worker = self._worker
+        link = Link(worker.dsn, worker.schema, role, self.outage)
+        self._links.append(link)
+        return link
+
+    def _handlers(self) -> dict[str, Handler]:
+        """Handlers by job type and by each alias."""
+        worker = self._worker
+        made: dict[str, Handler] = {}
+        for job_type in worker.registry:
+            counters = worker.counters.of(job_type.name, job_type.queue)
+            limit = worker.config.worker_limits.get(job_type.name, job_type.worker_limit)
+            handler = Handler(job_type, counters, limit)
+            for name in (job_type.name, *job_type.aliases):
+                made[name] = handler
+        return made
+
+    async def register(self) -> None:
+        """Make this worker's job types known; what an operator edited stays."""
+        if not self._worker.config.work:
+            return
+        statement = register_job_types(self._worker.registry, schema=self._worker.schema)
+        await self.control.rows("jobs/register_job_types", statement.args)
+
+    def use(self, session: Session) -> None:
+        self.claimer.session = session
+        self.completer.session = session
+        self.doorbell.get_up()
+        self.hungry.set()
+
+    def start(self, tasks: list[asyncio.Task[None]]) -> None:
+        """Start every loop; each runs until cancelled."""
+        worker, config = self._worker, self._worker.config
+        self.verdicts.refresh()
+        self._loop(tasks, "completer", self.completer.run())
+        self._loop(tasks, "chores", self._chores())
+        if config.work:
+            self._loop(tasks, "claimer", self.claimer.run())
+        if config.notify and config.work:
+            listener = Listener(
+                config.listen_dsn or worker.dsn,
+                worker.schema,
+                worker.heard,
+                self._listening,
+                worker.bus,
+                worker.counters,
+                probe_every=config.probe_every,
+            )
+            self._loop(tasks, "listener", listener.run())
+        if config.upkeep:
+            for round in self._rounds():
+                self._loop(tasks, round.name, round.run())
+
+    def _rounds(self) -> list[Round]:
+        worker = self._worker
+        bus, id = worker.bus, worker.worker_id
+        return [
+            Promoter(self._link("promote"), bus, id, self.claimer.news_of),
+            Rescuer(self._link("rescue"), bus, id, worker.session, worker.config.lease),
+            Pruner(self._link("prune"), bus, id),
+            Sweeper(self._link("sweep"), bus, id),
+            Monitor(self._link("monitor"), bus, id, worker.counters),
+        ]
+
+    def _loop(self, tasks: list[asyncio.Task[None]], name: str, body: Coroutine[Any, Any, None]) -> None:
+        tasks.append(asyncio.create_task(body, name=name))
+
+    def _listening(self, listening: bool) -> None:
+        self.doorbell.listening = listening
+        self.doorbell.get_up()
+
+    async def _chores(self) -> None:
+        """Deadlines, tickets that wait too long here, progress."""
+        swept = written = monotonic()
+        while True:
+            await asyncio.sleep(_TURN_EVERY)
+            self.executor.wheel.turn()
+            now = monotonic()
+            if now - swept >= _SWEEP_EVERY:
+                swept = now
+                self.executor.wheel.sweep()
+            if now - written >= 1.0:
+                written = now
+                self.executor.release_waiting(older_than=_WAIT_AT_MOST)
+                if self.completer.has_progress and not self.outage.lasting:
+                    await self.completer.write_progress(self.control)
+
+    async def close(self) -> None:
+        await self.doorbell.close()
+        self.executor.close()
+        await self.transactions.close()
+        for link in self._links:
+            await link.close()

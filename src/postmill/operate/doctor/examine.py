@@ -1,0 +1,84 @@
+"""One round of all checks. A check that cannot be made is a finding, too, and stops no other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import psycopg
+
+from postmill.operate.doctor.clock import check_clock
+from postmill.operate.doctor.finding import Finding, Level, worst
+from postmill.operate.doctor.fleet import check_job_types, check_upkeep, check_workers
+from postmill.operate.doctor.horizon import check_horizon
+from postmill.operate.doctor.listening import check_listen
+from postmill.operate.doctor.migrations import check_migrations
+from postmill.operate.doctor.partitions import check_partitions
+from postmill.operate.doctor.permissions import check_permissions
+from postmill.operate.doctor.pooler import check_pooler
+from postmill.operate.doctor.probe import SLOWEST, Probe
+from postmill.operate.doctor.server import check_server, check_settings
+from postmill.operate.doctor.tables import check_connections, check_dead_rows, check_queues
+
+Check = Callable[[Probe], Finding]
+
+# The first group needs no schema; the second is left out where there is none.
+SERVER_CHECKS: dict[str, Check] = {
+    "server": check_server,
+    "settings": check_settings,
+    "pooler": check_pooler,
+    "listen": check_listen,
+    "migrations": check_migrations,
+}
+SCHEMA_CHECKS: dict[str, Check] = {
+    "permissions": check_permissions,
+    "clock": check_clock,
+    "connections": check_connections,
+    "horizon": check_horizon,
+    "dead_rows": check_dead_rows,
+    "partitions": check_partitions,
+    "workers": check_workers,
+    "upkeep": check_upkeep,
+    "job_types": check_job_types,
+    "queues": check_queues,
+}
+CHECKS: dict[str, Check] = SERVER_CHECKS | SCHEMA_CHECKS
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All findings of a round, and the level of the worst."""
+
+    level: Level
+    findings: list[Finding]
+
+
+def examine(probe: Probe) -> Report:
+    """All checks, in order."""
+    findings = list(findings_of(probe))
+    return Report(worst(findings), findings)
+
+
+def findings_of(probe: Probe) -> Iterator[Finding]:
+    """Finding by finding, so that a person sees the first while the last is still being made."""
+    yield from (_guarded(name, check, probe) for name, check in SERVER_CHECKS.items())
+    if probe.one("doctor_schema_exists").get("found"):
+        yield from (_guarded(name, check, probe) for name, check in SCHEMA_CHECKS.items())
+
+
+def _guarded(name: str, check: Check, probe: Probe) -> Finding:
+    try:
+        if name in ("listen", "pooler"):
+            # Both are about what happens between transactions.
+            return check(probe)
+        with probe.conn.transaction():
+            probe.ask("doctor_time_limit", SLOWEST)
+            return check(probe)
+    except psycopg.errors.QueryCanceled:
+        return Finding(name, Level.WARN, f"took longer than {SLOWEST}", "the server is busy, or the table is huge")
+    except psycopg.errors.InsufficientPrivilege as fault:
+        message = str(fault).partition("\n")[0]
+        return Finding(name, Level.WARN, f"this role may not look: {message}", "run doctor as the owner of the schema")
+    except psycopg.Error as fault:
+        message = str(fault).partition("\n")[0]
+        return Finding(name, Level.FAIL, f"cannot be checked: {message}", "see the server's log")

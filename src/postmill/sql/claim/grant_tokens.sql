@@ -1,0 +1,1 @@
+select limit_id, granted, wait_seconds, contended from {schema}.grant_tokens($1::bigint[])

@@ -1,0 +1,1 @@
+select {schema}.take_tokens($1::bigint, $2::integer)

@@ -1,0 +1,1 @@
+select {schema}.open_writers()

@@ -1,0 +1,1 @@
+select {schema}.relay($1::uuid, $2::text)

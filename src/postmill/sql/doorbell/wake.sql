@@ -1,0 +1,1 @@
+select {schema}.wake($1::uuid, $2::text[])

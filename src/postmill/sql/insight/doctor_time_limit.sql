@@ -1,0 +1,2 @@
+-- For the transaction of one check.
+select set_config('statement_timeout', $1::text, true)

@@ -1,0 +1,2 @@
+-- Hear no more of it.
+unlisten {schema}_doctor

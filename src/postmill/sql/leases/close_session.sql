@@ -1,0 +1,1 @@
+select {schema}.close_session($1::uuid)

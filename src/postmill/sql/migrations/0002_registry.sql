@@ -1,0 +1,83 @@
+-- postmill: safe
+-- Who and what there is: tenants, queues, lanes with settings of their own, job definitions, limits.
+
+create table {schema}.tenant (
+    id uuid primary key,
+    slug text collate "C" not null unique,
+    name text not null,
+    timezone text not null default 'UTC',
+    status text collate "C" not null default 'active' check (status in ('active', 'throttled', 'suspended')),
+    weight integer not null default 1 check (weight between 1 and 1000),
+    created_at timestamptz not null default {schema}.now()
+);
+
+-- Users with a single tenant never name one; the zero uuid is the lane of "no lane", so it is not used here.
+insert into {schema}.tenant (id, slug, name)
+values ('00000000-0000-0000-0000-000000000001', 'default', 'Default');
+
+create table {schema}.queue (
+    name text collate "C" primary key,
+    priority integer not null default 100,
+    lane text collate "C" not null default 'tenant',
+    paused_at timestamptz,
+    paused_by text,
+    pause_reason text,
+    resume_at timestamptz,
+    created_at timestamptz not null default {schema}.now()
+);
+
+create table {schema}.job_definition (
+    key text collate "C" primary key,
+    id uuid not null unique default {schema}.new_id(),
+    kind text collate "C" not null default 'function' check (kind in ('function', 'command', 'http')),
+    description text not null default '',
+    arg_schema jsonb not null default '{}',
+    queue text collate "C" not null default 'default' references {schema}.queue (name),
+    priority integer not null default 100,
+    max_attempts integer not null default 3 check (max_attempts > 0),
+    max_lost integer not null default 3 check (max_lost > 0),
+    timeout_seconds double precision default 3600 check (timeout_seconds > 0),
+    retry jsonb,
+    on_exhausted text collate "C" not null default 'dead_letter' check (on_exhausted in ('dead_letter', 'fail')),
+    idempotency text collate "C" check (idempotency in ('active', 'queued', 'window', 'ttl')),
+    idempotency_ttl interval,
+    keep text collate "C" not null default 'all' check (keep in ('all', 'failures')),
+    lane text collate "C" not null default 'tenant',
+    worker_limit integer check (worker_limit > 0),
+    aliases text[] collate "C" not null default '{}',
+    is_active boolean not null default true,
+    version integer not null default 1,
+    edited text[] collate "C" not null default '{}',
+    created_at timestamptz not null default {schema}.now(),
+    updated_at timestamptz not null default {schema}.now()
+);
+create index job_definition_aliases on {schema}.job_definition using gin (aliases);
+
+-- A cap on how often (later also on how many at once). rate_count per rate_seconds, burst on top.
+create table {schema}.limit_rule (
+    id bigint generated always as identity primary key,
+    job_type text collate "C" not null unique references {schema}.job_definition (key) on delete cascade,
+    rate_count integer not null check (rate_count > 0),
+    rate_seconds double precision not null check (rate_seconds > 0),
+    rate_burst integer not null check (rate_burst > 0)
+);
+
+-- Tokens taken, appended and never updated in place: an update per claim under a pinned horizon fell from
+-- 3,134 to 1,195 a second after 30,000. tat is the theoretical arrival time of the generic cell rate algorithm.
+create table {schema}.rate_take (
+    limit_id bigint not null references {schema}.limit_rule (id) on delete cascade,
+    seq bigint not null,
+    tat timestamptz not null,
+    primary key (limit_id, seq)
+);
+create sequence {schema}.rate_seq;
+
+-- A lane whose settings differ from the default; most lanes have no row. A type with a limit has lanes of its
+-- own (one per tenant), so that its waiting jobs never sit in front of others.
+create table {schema}.lane (
+    queue text collate "C" not null,
+    lane uuid not null,
+    job_type text collate "C",
+    weight integer not null default 1 check (weight between 1 and 1000),
+    primary key (queue, lane)
+);

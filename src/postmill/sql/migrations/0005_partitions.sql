@@ -1,0 +1,92 @@
+-- postmill: safe
+-- Partitions by time: bodies by id (a UUIDv7 is time), history by the moment of the end. No default partition:
+-- one would block later ones. Made ahead by the pruner, and by whoever first needs one.
+
+create table {schema}.partition_policy (
+    only_row boolean primary key default true check (only_row),
+    width interval not null default '7 days' check (width >= '1 hour'),
+    ahead interval not null default '28 days',
+    retention interval not null default '30 days' check (retention >= '1 hour')
+);
+insert into {schema}.partition_policy default values;
+
+-- Between since and until every table has its partitions: the one row that enqueue and report look at.
+create table {schema}.partition_horizon (
+    only_row boolean primary key default true check (only_row),
+    since timestamptz not null,
+    until timestamptz not null
+) with (fillfactor = 50);
+
+create table {schema}.partition (
+    parent text collate "C" not null,
+    name text collate "C" not null unique,
+    since timestamptz not null,
+    until timestamptz not null,
+    primary key (parent, since)
+);
+
+-- Made standalone and then attached: an attach locks the parent against other attaches only, never against
+-- inserts, while CREATE … PARTITION OF would wait for every writer.
+create function {schema}.make_partition(p_parent text, p_since timestamptz, p_until timestamptz) returns void
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    child text := p_parent || '_' || to_char(p_since at time zone 'UTC', 'YYYYMMDD_HH24');
+    low text := quote_literal(case p_parent when 'job' then {schema}.id_at(p_since)::text else p_since::text end);
+    high text := quote_literal(case p_parent when 'job' then {schema}.id_at(p_until)::text else p_until::text end);
+begin
+    execute format('create table {schema}.%I (like {schema}.%I including all)', child, p_parent);
+    execute format('alter table {schema}.%I attach partition {schema}.%I for values from (%s) to (%s)',
+                   p_parent, child, low, high);
+    insert into {schema}.partition (parent, name, since, until) values (p_parent, child, p_since, p_until);
+end
+$$;
+
+-- Makes every partition that is missing around p_moment and for the policy's time ahead. At most 16 live
+-- partitions: where retention exceeds eleven widths, new ones are made wider.
+create function {schema}.ensure_partitions(p_moment timestamptz) returns integer
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    policy {schema}.partition_policy;
+    horizon {schema}.partition_horizon;
+    step interval;
+    low timestamptz;
+    high timestamptz;
+    made integer := 0;
+    parent text;
+begin
+    perform pg_advisory_xact_lock(hashtext('{schema}.ensure_partitions'));
+    select * into strict policy from {schema}.partition_policy;
+    step := greatest(policy.width, date_trunc('hour', policy.retention / 11));
+    select * into horizon from {schema}.partition_horizon;
+    if not found then
+        low := date_bin(step, p_moment, timestamptz '2024-01-01 00:00+00') - step;
+        insert into {schema}.partition_horizon (since, until) values (low, low) returning * into horizon;
+    end if;
+    while horizon.until < p_moment + policy.ahead loop
+        -- A database left alone for months skips the empty stretch.
+        if horizon.until < p_moment - step then
+            horizon.until := date_bin(step, p_moment, horizon.until);
+        end if;
+        high := horizon.until + step;
+        foreach parent in array array['job', 'attempt', 'outcome'] loop
+            perform {schema}.make_partition(parent, horizon.until, high);
+        end loop;
+        horizon.until := high;
+        made := made + 1;
+    end loop;
+    while horizon.since > p_moment loop
+        low := horizon.since - step;
+        foreach parent in array array['job', 'attempt', 'outcome'] loop
+            perform {schema}.make_partition(parent, low, horizon.since);
+        end loop;
+        horizon.since := low;
+        made := made + 1;
+    end loop;
+    if made > 0 then
+        update {schema}.partition_horizon set since = horizon.since, until = horizon.until;
+    end if;
+    return made;
+end
+$$;
+
+select {schema}.ensure_partitions({schema}.now());

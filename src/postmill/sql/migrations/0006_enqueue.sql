@@ -1,0 +1,209 @@
+-- postmill: safe
+-- The front door. Nothing here commits, retries or raises for a refusal: a raise would abort the caller's
+-- transaction. Each row's answer is a status: created | duplicate | unknown_type | inactive | other_type | busy |
+-- serialization.
+
+-- Rings the watchman of a queue if there is one. Called in a statement of its own after the insert: only then
+-- is its snapshot younger than the insert's transaction id, and a sleeper cannot be missed. Above READ COMMITTED
+-- the snapshot is the transaction's, so it always rings.
+create function {schema}.ring(p_queue text, p_lane uuid default null, p_priority integer default null) returns void
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    if (exists (select from {schema}.sleeper s where s.queue = p_queue and s.watch and s.valid_until > {schema}.now())
+            or current_setting('transaction_isolation') <> 'read committed')
+        and coalesce(current_setting('postmill.notify', true), '') <> 'off'
+        and pg_notification_queue_usage() <= 0.5
+    then
+        perform pg_notify('{schema}', concat_ws(' ', coalesce(p_lane::text, '*'), coalesce(p_priority::text, '*'), p_queue));
+    end if;
+end
+$$;
+
+-- The lane of a job: its tenant's by default; md5 keeps it a uuid where type or a key decide. A key that the caller
+-- names wins over the rule, except where a limit counts by type. Without the payload's field: the tenant's lane.
+create function {schema}.lane_of(p_rule text, p_tenant uuid, p_job_type text, p_payload jsonb, p_key text) returns uuid
+language sql immutable parallel safe as $$
+    select case
+        when p_rule = 'type' then md5(p_tenant::text || ':' || p_job_type)::uuid
+        when p_key is not null then md5(p_tenant::text || ':' || p_key)::uuid
+        when p_rule = 'tenant' then p_tenant
+        when p_rule = 'none' then '00000000-0000-0000-0000-000000000000'::uuid
+        else coalesce(md5(p_tenant::text || ':' || (p_payload #>> string_to_array(substr(p_rule, 9), '.')))::uuid, p_tenant)
+    end
+$$;
+
+-- A refused row: unknown or inactive. An unknown name that is an alias is answered with the real key.
+create function {schema}.refusal(p_job_type text, out status text, out detail text)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    caller text := coalesce(nullif(current_setting('role', true), 'none'), session_user);
+begin
+    if exists (select from {schema}.job_definition d where d.key = p_job_type) then
+        status := 'inactive';
+        return;
+    end if;
+    select 'alias', d.key into status, detail from {schema}.job_definition d where d.aliases @> array[p_job_type];
+    if not found then
+        status := 'unknown_type';
+        detail := case when has_function_privilege(caller, '{schema}.register_job_types(jsonb)', 'execute')
+                  then 'may_register' end;
+    end if;
+end
+$$;
+
+-- The lean path: one job, no key. One look-up, two inserts, one probe for sleepers.
+create function {schema}.enqueue_one(
+    p_job_type text, p_payload jsonb, p_tenant uuid, p_priority integer default null, p_delay interval default null,
+    p_scheduled_for timestamptz default null, p_project uuid default null, p_max_attempts integer default null,
+    p_timeout_seconds double precision default null, p_expires_at timestamptz default null,
+    p_source text default null, p_source_ref text default null, p_actor_type text default null,
+    p_actor_id text default null, p_request_id text default null, p_correlation_id text default null,
+    p_traceparent text default null, p_key text default null, p_replayed_from uuid default null,
+    p_id uuid default null, p_lane_key text default null, out id uuid, out status text, out detail text)
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    found_one record;
+    moment timestamptz := {schema}.now();
+    due timestamptz;
+    tenant uuid := coalesce(p_tenant, '00000000-0000-0000-0000-000000000001');
+    urgency integer;
+    own_lane uuid;
+begin
+    select d.queue, d.priority, d.max_attempts, d.timeout_seconds, d.lane, h.since, h.until
+      into found_one
+      from {schema}.job_definition d, {schema}.partition_horizon h
+     where d.key = p_job_type and d.is_active;
+    if not found then
+        select r.status, r.detail into status, detail from {schema}.refusal(p_job_type) r;
+        if status = 'alias' then
+            select e.id, e.status, e.detail into id, status, detail
+              from {schema}.enqueue_one(detail, p_payload, p_tenant, p_priority, p_delay, p_scheduled_for, p_project,
+                  p_max_attempts, p_timeout_seconds, p_expires_at, p_source, p_source_ref, p_actor_type, p_actor_id,
+                  p_request_id, p_correlation_id, p_traceparent, p_key, p_replayed_from, p_id, p_lane_key) e;
+        end if;
+        return;
+    end if;
+    if moment >= found_one.until or moment < found_one.since then
+        perform {schema}.ensure_partitions(moment);
+    end if;
+    id := coalesce(p_id, {schema}.new_id());
+    status := 'created';
+    urgency := coalesce(p_priority, found_one.priority);
+    if found_one.lane = 'tenant' and p_lane_key is null then
+        own_lane := tenant;
+    else
+        own_lane := {schema}.lane_of(found_one.lane, tenant, p_job_type, p_payload, p_lane_key);
+        if found_one.lane = 'type' then
+            insert into {schema}.lane as l (queue, lane, job_type)
+            values (found_one.queue, own_lane, p_job_type) on conflict do nothing;
+        end if;
+    end if;
+    due := coalesce(p_scheduled_for, moment) + coalesce(p_delay, '0');
+    insert into {schema}.job (id, tenant_id, project_id, job_type, queue, payload, priority, max_attempts,
+        timeout_seconds, created_at, scheduled_for, expires_at, source, source_ref, actor_type, actor_id, request_id,
+        correlation_id, traceparent, idempotency_key, replayed_from)
+    values (id, tenant, p_project, p_job_type, found_one.queue, p_payload, urgency,
+        coalesce(p_max_attempts, found_one.max_attempts), coalesce(p_timeout_seconds, found_one.timeout_seconds), moment,
+        case when due > moment then due end, p_expires_at, coalesce(p_source, 'manual'), p_source_ref,
+        coalesce(p_actor_type, 'system'), p_actor_id, p_request_id, p_correlation_id, p_traceparent, p_key,
+        p_replayed_from);
+    if due > moment then
+        insert into {schema}.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+        values (found_one.queue, own_lane, due, id, urgency, 1, 0, 0);
+    else
+        insert into {schema}.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+        values (found_one.queue, own_lane, urgency, {schema}.now(), id, 1, 0, 0);
+        if exists (select from {schema}.sleeper s where s.queue = found_one.queue and s.watch
+                        and s.valid_until > {schema}.now())
+            or current_setting('transaction_isolation') <> 'read committed'
+        then
+            perform {schema}.ring(found_one.queue, own_lane, urgency);
+        end if;
+    end if;
+end
+$$;
+
+-- Many jobs without keys in one statement. A NULL array means that no row uses that option.
+create function {schema}.enqueue_plain(
+    p_n integer[], p_job_types text[], p_payloads jsonb[], p_tenants uuid[], p_priorities integer[], p_delays interval[],
+    p_scheduled_for timestamptz[], p_projects uuid[], p_max_attempts integer[], p_timeouts double precision[],
+    p_expires_at timestamptz[], p_sources text[], p_source_refs text[], p_actor_types text[], p_actor_ids text[],
+    p_request_ids text[], p_correlation_ids text[], p_traceparents text[], p_lane_keys text[])
+returns table (n integer, id uuid, status text, detail text)
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    moment timestamptz := {schema}.now();
+    rung record;
+    ids uuid[];
+    numbers integer[];
+    lanes uuid[];
+    queues text[];
+    urgencies integer[];
+    refused boolean;
+begin
+    if not exists (select from {schema}.partition_horizon h where moment >= h.since and moment < h.until) then
+        perform {schema}.ensure_partitions(moment);
+    end if;
+    with asked as materialized (
+        select u.*, coalesce(u.tenant, '00000000-0000-0000-0000-000000000001') as tenant_id
+          from unnest(p_n, p_job_types, p_payloads, p_tenants, p_priorities, p_delays, p_scheduled_for, p_projects,
+               p_max_attempts, p_timeouts, p_expires_at, p_sources, p_source_refs, p_actor_types, p_actor_ids,
+               p_request_ids, p_correlation_ids, p_traceparents, p_lane_keys)
+               as u(n, job_type, payload, tenant, priority, delay, at, project, attempts, timeout, expires, source,
+                    source_ref, actor_type, actor_id, request_id, correlation_id, traceparent, lane_key)
+    ), known as materialized (
+        select a.*, {schema}.new_id() as id, d.key, d.queue, coalesce(a.priority, d.priority) as urgency,
+               coalesce(a.attempts, d.max_attempts) as most, coalesce(a.timeout, d.timeout_seconds) as seconds,
+               case when d.lane = 'tenant' and a.lane_key is null then a.tenant_id
+                    else {schema}.lane_of(d.lane, a.tenant_id, d.key, a.payload, a.lane_key) end as lane,
+               d.lane as lane_rule, coalesce(a.at, moment) + coalesce(a.delay, '0') as due
+          from asked a join {schema}.job_definition d on d.key = a.job_type and d.is_active
+    ), bodies as (
+        insert into {schema}.job (id, tenant_id, project_id, job_type, queue, payload, priority, max_attempts,
+            timeout_seconds, created_at, scheduled_for, expires_at, source, source_ref, actor_type, actor_id,
+            request_id, correlation_id, traceparent)
+        select k.id, k.tenant_id, k.project, k.key, k.queue, k.payload, k.urgency, k.most, k.seconds, moment,
+               case when k.due > moment then k.due end, k.expires, coalesce(k.source, 'manual'), k.source_ref,
+               coalesce(k.actor_type, 'system'), k.actor_id, k.request_id, k.correlation_id, k.traceparent
+          from known k
+    ), due_now as (
+        insert into {schema}.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+        select k.queue, k.lane, k.urgency, {schema}.now(), k.id, 1, 0, 0 from known k where k.due <= moment
+    ), due_later as (
+        insert into {schema}.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+        select k.queue, k.lane, k.due, k.id, k.urgency, 1, 0, 0 from known k where k.due > moment
+    ), own_lanes as (
+        insert into {schema}.lane (queue, lane, job_type)
+        select distinct k.queue, k.lane, k.key from known k where k.lane_rule = 'type' on conflict do nothing
+    )
+    select array_agg(k.n), array_agg(k.id), array_agg(case when k.due <= moment then k.queue end),
+           array_agg(k.lane), array_agg(k.urgency)
+      into numbers, ids, queues, lanes, urgencies
+      from known k;
+
+    for rung in
+        select r.queue, count(*) as wide, (array_agg(r.lane))[1:16] as lanes, (array_agg(r.urgency))[1:16] as urgencies
+          from (select distinct u.queue, u.lane, u.urgency
+                  from unnest(queues, lanes, urgencies) as u(queue, lane, urgency) where u.queue is not null) r
+         group by r.queue
+    loop
+        if rung.wide > 16 then
+            perform {schema}.ring(rung.queue);
+        else
+            perform {schema}.ring(rung.queue, u.lane, u.urgency) from unnest(rung.lanes, rung.urgencies) as u(lane, urgency);
+        end if;
+    end loop;
+
+    return query select u.n, u.id, 'created', null::text from unnest(numbers, ids) as u(n, id);
+    if coalesce(cardinality(ids), 0) < cardinality(p_n) then
+        return query
+        select u.n, e.id, e.status, e.detail
+          from unnest(p_n, p_job_types) with ordinality as u(n, job_type, i)
+         cross join lateral {schema}.enqueue_one(u.job_type, p_payloads[u.i], p_tenants[u.i], p_priorities[u.i],
+               p_delays[u.i], p_scheduled_for[u.i], p_projects[u.i], p_max_attempts[u.i], p_timeouts[u.i],
+               p_expires_at[u.i], p_sources[u.i], p_source_refs[u.i], p_actor_types[u.i], p_actor_ids[u.i],
+               p_request_ids[u.i], p_correlation_ids[u.i], p_traceparents[u.i], p_lane_key => p_lane_keys[u.i]) e
+         where u.n <> all (coalesce(numbers, '{}'));
+    end if;
+end
+$$;

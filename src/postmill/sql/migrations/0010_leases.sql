@@ -1,0 +1,128 @@
+-- postmill: safe
+-- Worker sessions: opened, renewed, closed; and the rescue of what a dead session held.
+
+create function {schema}.open_session(
+    p_holder uuid, p_seconds double precision, p_worker_id text, p_hostname text, p_pid integer, p_version text,
+    p_queues text[], p_slots jsonb, p_job_types text[], p_metadata jsonb)
+returns void
+language plpgsql volatile as $$
+declare
+    moment timestamptz := {schema}.now();
+begin
+    insert into {schema}.lease (holder, started_at, expires_at)
+    values (p_holder, moment, moment + p_seconds * interval '1 second');
+    insert into {schema}.worker (holder, worker_id, hostname, pid, version, queues, slots, job_types, started_at,
+           last_seen_at, metadata)
+    values (p_holder, p_worker_id, p_hostname, p_pid, p_version, p_queues, p_slots, p_job_types, moment, moment, p_metadata);
+    insert into {schema}.queue (name) select unnest(p_queues) on conflict do nothing;
+end
+$$;
+
+-- False: the lease is over and the session must stop. A lease that ended cannot be renewed.
+create function {schema}.renew(p_holder uuid, p_seconds double precision, p_running integer, p_draining boolean)
+returns boolean
+language plpgsql volatile as $$
+declare
+    moment timestamptz := {schema}.now();
+begin
+    update {schema}.lease l set expires_at = moment + p_seconds * interval '1 second'
+     where l.holder = p_holder and l.expires_at > moment;
+    if not found then
+        return false;
+    end if;
+    update {schema}.worker w set last_seen_at = moment, running_count = p_running, draining = p_draining
+     where w.holder = p_holder;
+    return true;
+end
+$$;
+
+create function {schema}.close_session(p_holder uuid) returns void
+language plpgsql volatile as $$
+begin
+    delete from {schema}.sleeper s where s.holder = p_holder;
+    delete from {schema}.lease l where l.holder = p_holder;
+    update {schema}.worker w set stopped_at = {schema}.now(), running_count = 0 where w.holder = p_holder;
+end
+$$;
+
+-- Takes back the running tickets of ended sessions, at most p_most, derived anew each round. Only a session that
+-- itself lived unbroken for one lease may rescue, or an outage would make everybody rescue everything.
+-- A lost attempt is used up. lost = 1 marks a suspect, which runs next in a child process of its own; each death
+-- of that child adds one. Whichever of max_attempts and max_lost comes first buries the job.
+create function {schema}.rescue(p_holder uuid, p_lease_seconds double precision, p_jitter_seconds double precision, p_most integer)
+returns table (id uuid, queue text, lane uuid, priority integer, verdict text)
+language plpgsql volatile as $$
+declare
+    moment timestamptz := {schema}.history_moment();
+begin
+    if not exists (select from {schema}.lease l where l.holder = p_holder and l.expires_at > moment
+                      and l.started_at < moment - p_lease_seconds * interval '1 second') then
+        return;
+    end if;
+    return query
+    with gone_sessions as materialized (
+        select r.ctid as tid, r.id, r.holder, r.claim_no, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, r.claimed_at
+          from {schema}.running r left join {schema}.lease l on l.holder = r.holder
+         where l.holder is null or l.expires_at <= moment
+         order by r.id limit p_most for update of r skip locked
+    ), judged as materialized (
+        select g.*, j.tenant_id,
+               case when c.job_id is not null then 'canceled'
+                    when j.id is null then 'undecodable'
+                    when g.attempt >= j.max_attempts or greatest(g.lost, 1) > coalesce(d.max_lost, 3)
+                    then case when d.on_exhausted = 'fail' then 'failed' else 'dead_letter' end
+                    else 'scheduled' end as verdict
+          from gone_sessions g
+          left join {schema}.job j on j.id = g.id
+          left join {schema}.job_definition d on d.key = j.job_type
+          left join {schema}.cancel_request c on c.job_id = g.id
+    ), taken as (
+        delete from {schema}.running r where r.ctid = any (array(select g.tid from gone_sessions g))
+    ), heard as (
+        delete from {schema}.cancel_request c using judged j where c.job_id = j.id and j.verdict <> 'scheduled'
+    ), tried as (
+        insert into {schema}.attempt (job_id, tenant_id, attempt, run, holder, claim_no, started_at, finished_at, status,
+               error_class, error_message)
+        select j.id, coalesce(j.tenant_id, j.lane), j.attempt, j.run, j.holder, j.claim_no, j.claimed_at, moment, 'lost',
+               'WorkerLost', 'the lease of the worker session ended while the job ran'
+          from judged j where j.verdict in ('scheduled', 'dead_letter', 'undecodable')
+    ), later as (
+        insert into {schema}.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+        select j.queue, j.lane, moment + random() * p_jitter_seconds * interval '1 second', j.id, j.priority,
+               j.attempt + 1, j.run, greatest(j.lost, 1)
+          from judged j where j.verdict = 'scheduled'
+    ), buried as (
+        insert into {schema}.dead_letter (id, tenant_id, queue, lane, priority, attempt, run, lost, reason, error_class,
+               error_message, attempts, failed_at, last_attempt_at)
+        select j.id, coalesce(j.tenant_id, j.lane), j.queue, j.lane, j.priority, j.attempt, j.run, greatest(j.lost, 1),
+               case j.verdict when 'undecodable' then 'undecodable' else 'worker_lost' end, 'WorkerLost',
+               'the lease of the worker session ended while the job ran', j.attempt, moment, j.claimed_at
+          from judged j where j.verdict in ('dead_letter', 'undecodable')
+    ), ended as (
+        insert into {schema}.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost, attempt_status, holder,
+               claim_no, started_at, reason, error_class, error_message)
+        select j.id, j.tenant_id, j.verdict, moment, j.attempt, j.run, greatest(j.lost, 1), 'lost', j.holder, j.claim_no,
+               j.claimed_at, case j.verdict when 'failed' then 'worker_lost' else 'canceled' end, 'WorkerLost',
+               'the lease of the worker session ended while the job ran'
+          from judged j where j.verdict in ('failed', 'canceled')
+    )
+    select j.id, j.queue, j.lane, j.priority, j.verdict from judged j;
+end
+$$;
+
+-- Leases of ended sessions that hold nothing any more, sleepers past their deadline, workers beyond history.
+create function {schema}.sweep_sessions() returns void
+language plpgsql volatile as $$
+declare
+    moment timestamptz := {schema}.now();
+begin
+    delete from {schema}.lease l
+     where l.expires_at < moment - interval '1 hour'
+       and not exists (select from {schema}.running r where r.holder = l.holder);
+    update {schema}.worker w set stopped_at = w.last_seen_at, running_count = 0
+     where w.stopped_at is null and not exists (select from {schema}.lease l where l.holder = w.holder and l.expires_at > moment);
+    delete from {schema}.worker w using {schema}.partition_policy p
+     where w.stopped_at < moment - p.retention - 2 * p.width;
+    delete from {schema}.sleeper s where s.valid_until < moment;
+end
+$$;

@@ -1,0 +1,218 @@
+-- postmill: safe
+-- What a person or a program may do to a job or queue. On the caller's transaction, never raising for a refusal.
+
+-- canceled: it waited and is over. requested: it runs (or is just being claimed); the worker will hear of it.
+-- finished: it had ended before. unknown: there is no such job.
+create function {schema}.cancel_jobs(p_ids uuid[], p_actor_type text default 'user', p_actor_id text default null,
+    p_reason text default null)
+returns table (id uuid, status text)
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    moment timestamptz := {schema}.history_moment();
+    over uuid[];
+    asked uuid[];
+begin
+    with waits as materialized (
+        select * from (select r.id, r.attempt, r.run, r.lost from {schema}.ready r where r.id = any (p_ids)
+                        order by r.id for update skip locked) r
+        union all
+        select * from (select s.id, s.attempt, s.run, s.lost from {schema}.scheduled s where s.id = any (p_ids)
+                        order by s.id for update skip locked) s
+        union all
+        select * from (select b.id, b.attempt, b.run, b.lost from {schema}.blocked b where b.id = any (p_ids)
+                        order by b.id for update skip locked) b
+    ), no_ready as (
+        delete from {schema}.ready r using waits w where r.id = w.id
+    ), no_scheduled as (
+        delete from {schema}.scheduled s using waits w where s.id = w.id
+    ), no_blocked as (
+        delete from {schema}.blocked b using waits w where b.id = w.id
+    ), heard as (
+        delete from {schema}.cancel_request c using waits w where c.job_id = w.id
+    ), ended as (
+        insert into {schema}.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost, reason)
+        select w.id, coalesce(j.tenant_id, k.tenant_id, '00000000-0000-0000-0000-000000000001'), 'canceled', moment,
+               w.attempt - 1, w.run, w.lost, coalesce(p_reason, 'canceled')
+          from waits w left join {schema}.job j on j.id = w.id left join {schema}.job_kept k on k.id = w.id
+        returning job_id
+    )
+    select array_agg(e.job_id) into over from ended e;
+
+    with rest as (
+        select distinct u.id from unnest(p_ids) as u(id)
+         where u.id <> all (coalesce(over, '{}'))
+           and (exists (select from {schema}.job j where j.id = u.id) or exists (select from {schema}.job_kept k where k.id = u.id))
+           and not exists (select from {schema}.outcome o where o.job_id = u.id)
+           and not exists (select from {schema}.dead_letter d where d.id = u.id)
+    ), put as (
+        insert into {schema}.cancel_request as c (job_id, requested_at, actor_type, actor_id, reason)
+        select r.id, moment, p_actor_type, p_actor_id, p_reason from rest r order by r.id
+        on conflict (job_id) do nothing
+    )
+    select array_agg(r.id) into asked from rest r;
+    if asked is not null and coalesce(current_setting('postmill.notify', true), '') <> 'off' then
+        perform pg_notify('{schema}', '!cancel');
+    end if;
+    return query
+    select u.id, case when u.id = any (over) then 'canceled'
+                      when u.id = any (asked) then 'requested'
+                      when exists (select from {schema}.outcome o where o.job_id = u.id)
+                        or exists (select from {schema}.dead_letter d where d.id = u.id) then 'finished'
+                      else 'unknown' end
+      from unnest(p_ids) as u(id);
+end
+$$;
+
+-- Runs an ended job again as a new one with lineage; an open dead letter leaves the list. replayed: new_id is the
+-- new job. live: a replay of it still waits or runs (new_id). key_held: its key belongs to a live job (new_id).
+-- waiting | running | succeeded | unknown: there is nothing to replay.
+create function {schema}.replay_jobs(p_ids uuid[], p_actor_type text default 'user', p_actor_id text default null,
+    p_payload jsonb default null)
+returns table (id uuid, status text, new_id uuid)
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    body {schema}.job;
+    letter {schema}.dead_letter;
+    ended text;
+    answer record;
+begin
+    for id in select distinct u.id from unnest(p_ids) as u(id) order by 1 loop
+        status := null;
+        new_id := null;
+        perform pg_advisory_xact_lock(hashtextextended('{schema}.replay:' || id::text, 0));
+        select j.* into body from {schema}.job j where j.id = replay_jobs.id;
+        if not found then
+            select k.* into body from {schema}.job_kept k where k.id = replay_jobs.id;
+        end if;
+        if body.id is null then
+            status := 'unknown';
+            return next;
+            continue;
+        end if;
+        select d.* into letter from {schema}.dead_letter d where d.id = replay_jobs.id for update;
+        select o.status into ended from {schema}.outcome o where o.job_id = replay_jobs.id;
+        if letter.id is null and ended is null then
+            status := case when exists (select from {schema}.running r where r.id = replay_jobs.id) then 'running' else 'waiting' end;
+        elsif ended = 'succeeded' then
+            status := 'succeeded';
+        else
+            select j.id into new_id from {schema}.job j
+             where j.replayed_from = replay_jobs.id and {schema}.is_live(j.id) limit 1;
+            if found then
+                status := 'live';
+            end if;
+        end if;
+        if status is null then
+            if body.idempotency_key is null then
+                answer := {schema}.enqueue_one(body.job_type, coalesce(p_payload, body.payload), body.tenant_id,
+                    body.priority, null, null, body.project_id, body.max_attempts, body.timeout_seconds, null,
+                    body.source, body.source_ref, p_actor_type, p_actor_id, body.request_id, body.correlation_id,
+                    body.traceparent, null, body.id);
+            else
+                -- The dead job's window would refuse its own replay: its key is re-pointed unless somebody else's.
+                delete from {schema}.idempotency_key k
+                 where k.tenant_id = body.tenant_id and k.key = body.idempotency_key and k.job_id = body.id
+                   and k.project_id = coalesce(body.project_id, '00000000-0000-0000-0000-000000000000');
+                answer := {schema}.enqueue_keyed(body.idempotency_key, null, null, body.job_type,
+                    coalesce(p_payload, body.payload), body.tenant_id, body.priority, null, null, body.project_id,
+                    body.max_attempts, body.timeout_seconds, null, body.source, body.source_ref, p_actor_type,
+                    p_actor_id, body.request_id, body.correlation_id, body.traceparent, body.id);
+            end if;
+            new_id := answer.id;
+            status := case answer.status when 'created' then 'replayed' when 'duplicate' then 'key_held' else answer.status end;
+            if status = 'replayed' and letter.id is not null then
+                perform {schema}.close_letter(id, 'dead_letter', letter.reason);
+            end if;
+        end if;
+        return next;
+    end loop;
+end
+$$;
+
+-- An open dead letter becomes an outcome. Its attempts are in history already, so the outcome carries none.
+create function {schema}.close_letter(p_id uuid, p_status text, p_reason text) returns boolean
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    moment timestamptz := {schema}.history_moment();
+begin
+    with gone as (delete from {schema}.dead_letter d where d.id = p_id returning d.*)
+    insert into {schema}.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost, reason, error_class,
+           error_code, error_message, error_status, stack)
+    select g.id, g.tenant_id, p_status, moment, g.attempt, g.run, g.lost, coalesce(p_reason, g.reason), g.error_class,
+           g.error_code, g.error_message, g.error_status, g.stack
+      from gone g;
+    return found;
+end
+$$;
+
+create function {schema}.discard_jobs(p_ids uuid[], p_reason text)
+returns table (id uuid, status text)
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    for id in select distinct u.id from unnest(p_ids) as u(id) order by 1 loop
+        if {schema}.close_letter(id, 'failed', p_reason) then
+            status := 'discarded';
+        elsif exists (select from {schema}.job j where j.id = discard_jobs.id) then
+            status := 'not_dead';
+        else
+            status := 'unknown';
+        end if;
+        return next;
+    end loop;
+end
+$$;
+
+-- A job that waits for its next attempt is due now; a failed, canceled or dead one is replayed.
+create function {schema}.retry_jobs(p_ids uuid[], p_actor_type text default 'user', p_actor_id text default null)
+returns table (id uuid, status text, new_id uuid)
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    moved uuid[];
+    rung record;
+begin
+    with due as materialized (
+        select s.* from {schema}.scheduled s where s.id = any (p_ids) order by s.id for update skip locked
+    ), gone as (
+        delete from {schema}.scheduled s using due d where s.id = d.id
+    ), put as (
+        insert into {schema}.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+        select d.queue, d.lane, d.priority, {schema}.now(), d.id, d.attempt, d.run, d.lost from due d
+    )
+    select array_agg(d.id) into moved from due d;
+    for rung in select distinct r.queue, r.lane, r.priority from {schema}.ready r where r.id = any (moved) limit 16 loop
+        perform {schema}.ring(rung.queue, rung.lane, rung.priority);
+    end loop;
+    return query select u.id, 'due', null::uuid from unnest(moved) as u(id);
+    return query
+    select r.* from {schema}.replay_jobs(
+        array(select u.id from unnest(p_ids) as u(id) where u.id <> all (coalesce(moved, '{}'))),
+        p_actor_type, p_actor_id) r;
+end
+$$;
+
+-- Survives restarts of everything. p_resume_at: when it opens by itself. False: there is no such queue.
+create function {schema}.pause_queue(p_queue text, p_reason text default null, p_resume_at timestamptz default null,
+    p_actor text default null) returns boolean
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    update {schema}.queue q
+       set paused_at = coalesce(q.paused_at, {schema}.now()), pause_reason = p_reason, resume_at = p_resume_at, paused_by = p_actor
+     where q.name = p_queue;
+    if found and coalesce(current_setting('postmill.notify', true), '') <> 'off' then
+        perform pg_notify('{schema}', '!pause');
+    end if;
+    return found;
+end
+$$;
+
+create function {schema}.resume_queue(p_queue text) returns boolean
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    update {schema}.queue q set paused_at = null, pause_reason = null, resume_at = null, paused_by = null where q.name = p_queue;
+    if not found then
+        return false;
+    end if;
+    perform {schema}.ring(p_queue);
+    return true;
+end
+$$;

@@ -1,0 +1,92 @@
+-- postmill: safe
+-- Job types enter the allow-list; roles get their rights.
+
+-- Upserts job types and their queues from a JSON array. What an operator edited (named in edited) stays. An answer
+-- row per type: created | changed | unchanged | kept (some fields are the operator's).
+create function {schema}.register_job_types(p_types jsonb)
+returns table (key text, status text)
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    item jsonb;
+    old {schema}.job_definition;
+    new {schema}.job_definition;
+    field text;
+    rate jsonb;
+begin
+    for item in select t.item from jsonb_array_elements(p_types) as t(item) order by t.item ->> 'key' loop
+        key := item ->> 'key';
+        rate := item -> 'rate';
+        insert into {schema}.queue (name) values (coalesce(item ->> 'queue', 'default')) on conflict do nothing;
+        select * into old from {schema}.job_definition d where d.key = register_job_types.key for update;
+        if not found then
+            new := jsonb_populate_record(null::{schema}.job_definition,
+                jsonb_build_object('id', {schema}.new_id(), 'kind', 'function', 'description', '', 'arg_schema', '{}'::jsonb,
+                    'queue', 'default', 'priority', 100, 'max_attempts', 5, 'max_lost', 3,
+                    'on_exhausted', 'dead_letter', 'keep', 'all', 'lane', 'tenant', 'aliases', '[]'::jsonb,
+                    'is_active', true, 'version', 1, 'edited', '[]'::jsonb, 'created_at', {schema}.now(),
+                    'updated_at', {schema}.now()) || (item - 'rate' - 'version' - 'edited'));
+            insert into {schema}.job_definition select new.* on conflict do nothing;
+            status := 'created';
+        else
+            foreach field in array old.edited loop
+                item := item - field;
+            end loop;
+            new := jsonb_populate_record(old, item - 'rate' - 'version' - 'edited' - 'id');
+            if to_jsonb(new) is distinct from to_jsonb(old) then
+                update {schema}.job_definition d
+                   set description = new.description, arg_schema = new.arg_schema, queue = new.queue,
+                       priority = new.priority, max_attempts = new.max_attempts, max_lost = new.max_lost,
+                       timeout_seconds = new.timeout_seconds, retry = new.retry, on_exhausted = new.on_exhausted,
+                       idempotency = new.idempotency, idempotency_ttl = new.idempotency_ttl, keep = new.keep,
+                       lane = new.lane, worker_limit = new.worker_limit, aliases = new.aliases,
+                       version = old.version + 1, updated_at = {schema}.now()
+                 where d.key = register_job_types.key;
+                status := 'changed';
+            else
+                status := case when cardinality(old.edited) > 0 then 'kept' else 'unchanged' end;
+            end if;
+        end if;
+        if rate is not null and jsonb_typeof(rate) = 'object' then
+            insert into {schema}.limit_rule as l (job_type, rate_count, rate_seconds, rate_burst)
+            values (key, (rate ->> 'count')::integer, (rate ->> 'seconds')::double precision, (rate ->> 'burst')::integer)
+            on conflict (job_type) do update set rate_count = excluded.rate_count, rate_seconds = excluded.rate_seconds,
+                rate_burst = excluded.rate_burst
+              where (l.rate_count, l.rate_seconds, l.rate_burst)
+                    is distinct from (excluded.rate_count, excluded.rate_seconds, excluded.rate_burst);
+        else
+            delete from {schema}.limit_rule l where l.job_type = register_job_types.key;
+        end if;
+        return next;
+    end loop;
+end
+$$;
+
+-- What there is, for an error message that says what was probably meant: also for roles that see no table.
+create function {schema}.job_type_names() returns setof text
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    return query
+    select d.key from {schema}.job_definition d where d.is_active
+    union select a.alias from {schema}.job_definition d, unnest(d.aliases) as a(alias) where d.is_active
+    order by 1 limit 1000;
+end
+$$;
+
+-- The rights of an application that enqueues: functions and the intake, nothing else.
+create function {schema}.grant_application(p_role text) returns void
+language plpgsql volatile as $$
+declare
+    door text;
+begin
+    execute format('grant usage on schema {schema} to %I', p_role);
+    execute format('grant insert on {schema}.intake to %I', p_role);
+    for door in
+        select p.oid::regprocedure::text from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+         where n.nspname = '{schema}'
+           and p.proname in ('enqueue', 'enqueue_one', 'enqueue_keyed', 'enqueue_many', 'enqueue_intake', 'cancel_jobs',
+                             'retry_jobs', 'replay_jobs', 'job_type_names', 'now', 'new_id', 'job_state')
+    loop
+        execute format('grant execute on function %s to %I', door, p_role);
+    end loop;
+end
+$$;

@@ -1,0 +1,58 @@
+-- postmill: safe
+-- Going to sleep and waking up (protocol: docs/explanation/doorbell.md).
+
+-- Lays down a row per queue: watch where nobody else watches. Two that come at once may both watch: harmless.
+create function {schema}.doze(p_holder uuid, p_queues text[], p_seconds double precision)
+returns table (queue text, watch boolean)
+language plpgsql volatile as $$
+declare
+    moment timestamptz := {schema}.now();
+begin
+    delete from {schema}.sleeper s where s.holder = p_holder and s.queue = any (p_queues);
+    return query
+    insert into {schema}.sleeper as n (queue, watch, valid_until, holder)
+    select q.name,
+           not exists (select from {schema}.sleeper s where s.queue = q.name and s.watch and s.valid_until > moment),
+           moment + p_seconds * interval '1 second', p_holder
+      from unnest(p_queues) as q(name) order by q.name
+    returning n.queue, n.watch;
+end
+$$;
+
+create function {schema}.wake(p_holder uuid, p_queues text[]) returns void
+language plpgsql volatile as $$
+begin
+    delete from {schema}.sleeper s where s.holder = p_holder and s.queue = any (p_queues);
+end
+$$;
+
+-- A watchman with its hands full rings one reserve, which becomes the next watchman.
+create function {schema}.relay(p_holder uuid, p_queue text) returns boolean
+language plpgsql volatile as $$
+declare
+    next_one uuid;
+begin
+    delete from {schema}.sleeper s where s.ctid = any (array(
+        select r.ctid from {schema}.sleeper r
+         where r.queue = p_queue and not r.watch and r.valid_until > {schema}.now() and r.holder <> p_holder
+         order by r.valid_until desc limit 1 for update skip locked))
+    returning s.holder into next_one;
+    if next_one is null then
+        return false;
+    end if;
+    perform pg_notify('{schema}', '@' || next_one || ' ' || p_queue);
+    return true;
+end
+$$;
+
+-- The transactions that have written to ready and are still open: their enqueues may have looked for sleepers too
+-- early. Prepared ones hold their locks without a process.
+create function {schema}.open_writers() returns text[]
+language plpgsql volatile as $$
+begin
+    return array(select distinct coalesce(l.virtualtransaction, '') from pg_locks l
+                  where l.locktype = 'relation' and l.relation = '{schema}.ready'::regclass
+                    and l.mode = 'RowExclusiveLock' and l.pid is distinct from pg_backend_pid()
+                    and l.database = (select d.oid from pg_database d where d.datname = current_database()));
+end
+$$;

@@ -1,0 +1,1 @@
+select {schema}.pause_queue($1::text, $2::text, $3::timestamptz, $4::text)

@@ -1,0 +1,1 @@
+select q.name from {schema}.queue q order by q.name

@@ -1,0 +1,1 @@
+select {schema}.resume_queue($1::text)

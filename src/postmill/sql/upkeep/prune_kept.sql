@@ -1,0 +1,1 @@
+select {schema}.prune_kept($1::integer)

@@ -1,0 +1,1 @@
+select name, status, kept from {schema}.prune_partition()

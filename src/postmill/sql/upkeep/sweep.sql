@@ -1,0 +1,1 @@
+select {schema}.sweep($1::integer)

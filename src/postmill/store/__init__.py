@@ -1,0 +1,1 @@
+"""Statements: one function per SQL file, pure."""

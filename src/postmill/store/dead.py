@@ -1,0 +1,74 @@
+"""Statements on open dead letters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from postmill.store.catalog import DEFAULT_SCHEMA, sql
+from postmill.store.job_rows import decoded
+from postmill.store.statement import Rows, Statement
+
+FIRST_PAGE = (datetime.max.replace(tzinfo=UTC), UUID(int=2**128 - 1))
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A job given up on, waiting for an operator.
+
+    `job_type` is None where the body is gone. In lists `error_message` holds at most 500 characters, and
+    `stack` and `payload` are None.
+    """
+
+    id: UUID
+    tenant_id: UUID
+    job_type: str | None
+    queue: str
+    reason: str
+    error_class: str | None
+    error_code: str | None
+    error_message: str | None
+    error_status: int | None
+    attempts: int
+    failed_at: datetime
+    last_attempt_at: datetime | None
+    stack: str | None
+    payload: Any
+
+    @property
+    def position(self) -> tuple[datetime, UUID]:
+        """What `list_dead(before=…)` takes to go on below this letter."""
+        return self.failed_at, self.id
+
+
+def list_dead(
+    *,
+    tenant: UUID | None = None,
+    queue: str | None = None,
+    reason: str | None = None,
+    job_type: str | None = None,
+    before: tuple[datetime, UUID] | None = None,
+    most: int = 50,
+    schema: str = DEFAULT_SCHEMA,
+) -> Statement[list[DeadLetter]]:
+    """Open dead letters, those given up last first."""
+    args = (*(before or FIRST_PAGE), tenant, queue, reason, job_type, most)
+    return Statement("list_dead", sql("dead/list_dead", schema), args, lambda rows: [*map(_letter, rows)])
+
+
+def show_dead(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[DeadLetter | None]:
+    """One open dead letter with its stack and payload."""
+    return Statement("show_dead", sql("dead/show_dead", schema), (id,), _first)
+
+
+def _first(rows: Rows) -> DeadLetter | None:
+    return _letter(rows[0]) if rows else None
+
+
+def _letter(row: Sequence[Any]) -> DeadLetter:
+    values = list(row)
+    values[-1] = decoded(values[-1])
+    return DeadLetter(*values)

@@ -1,0 +1,79 @@
+"""Events of the rounds that keep the house: promote, rescue, prune, measure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+from uuid import UUID
+
+from postmill.telemetry.event import Event
+
+
+@dataclass(frozen=True, slots=True)
+class JobsPromoted(Event):
+    """`n` jobs that had become due were queued; not emitted for none."""
+
+    name: ClassVar[str] = "jobs_promoted"
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class JobsRescued(Event):
+    """`n` jobs of sessions whose lease is over were taken back; `buried` of them as lost too often."""
+
+    name: ClassVar[str] = "jobs_rescued"
+    n: int
+    buried: int = 0
+    sessions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionsPruned(Event):
+    """Partitions made ahead and dropped, by name, and bodies `kept` because something still needs them."""
+
+    name: ClassVar[str] = "partitions_pruned"
+    created: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    kept: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class UpkeepFailed(Event):
+    """A round of upkeep failed; it runs again at its next turn."""
+
+    name: ClassVar[str] = "upkeep_failed"
+    round: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueueMeasured(Event):
+    """How much waits in a queue (of one tenant, if `tenant_id` is given). `depth` maps status to jobs;
+    `oldest_seconds` is how long the oldest queued job has been due."""
+
+    name: ClassVar[str] = "queue_measured"
+    queue: str
+    depth: Mapping[str, int]
+    oldest_seconds: float | None = None
+    tenant_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyBroken(Event):
+    """A job type's own retry policy or classifier gave no usable answer, says `why`; the default was used."""
+
+    name: ClassVar[str] = "policy_broken"
+    job_type: str
+    why: str
+
+
+UPKEEP_EVENTS: tuple[type[Event], ...] = (
+    JobsPromoted,
+    JobsRescued,
+    PartitionsPruned,
+    UpkeepFailed,
+    QueueMeasured,
+    PolicyBroken,
+)
+"""All of them, to subscribe to."""

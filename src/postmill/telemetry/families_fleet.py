@@ -1,0 +1,60 @@
+"""What is measured of queues and of the worker itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from postmill.telemetry.counters import Counters
+from postmill.telemetry.family import Family, Point
+
+
+def plain(read: Callable[[Counters], float]) -> Callable[[Counters], Iterator[Point]]:
+    """One point without labels."""
+    return lambda counters: iter([((), read(counters))])
+
+
+def _depths(counters: Counters) -> Iterator[Point]:
+    return (((row.queue, row.tenant, row.status), row.count) for row in counters.gauges.depths)
+
+
+def _oldest(counters: Counters) -> Iterator[Point]:
+    return (((queue,), seconds) for queue, seconds in counters.gauges.oldest.items())
+
+
+FLEET_FAMILIES = (
+    Family("jobs_queue_depth", "gauge", "Jobs by queue, tenant and status, as last measured.",
+           ("queue", "tenant", "status"), _depths),
+    Family("jobs_queue_oldest_seconds", "gauge", "How long the oldest queued job has been due.",
+           ("queue",), _oldest),
+    Family("postmill_slots", "gauge", "Slots of this worker.", ("queue",),
+           lambda it: (((name,), usage.size) for name, usage in it.gauges.slots().items())),
+    Family("postmill_slots_available", "gauge", "Slots of this worker that are free.", ("queue",),
+           lambda it: (((name,), usage.available) for name, usage in it.gauges.slots().items())),
+    Family("postmill_type_limit", "gauge", "This worker's limit for a job type.", ("job_type",),
+           lambda it: (((name,), usage.size) for name, usage in it.gauges.limits().items())),
+    Family("postmill_type_running", "gauge", "Running jobs of a type that has a worker limit.", ("job_type",),
+           lambda it: (((name,), usage.used) for name, usage in it.gauges.limits().items())),
+    Family("postmill_worker_info", "gauge", "1, with the worker's id.", ("worker_id",),
+           lambda it: iter([((it.worker_id,), 1)] if it.worker_id else [])),
+    Family("postmill_claims_total", "counter", "Claim statements run.", (),
+           plain(lambda it: it.claims)),
+    Family("postmill_empty_claims_total", "counter", "Claim statements that found nothing.", (),
+           plain(lambda it: it.empty_claims)),
+    Family("postmill_polls_total", "counter", "Rounds that looked for work unasked.", (),
+           plain(lambda it: it.polls)),
+    Family("postmill_wakeups_total", "counter", "Times that the sleeping worker was woken.", (),
+           plain(lambda it: it.wakeups)),
+    Family("postmill_reports_total", "counter", "Ended attempts written.", (),
+           plain(lambda it: it.reports)),
+    Family("postmill_report_batches_total", "counter", "Statements that wrote ended attempts.", (),
+           plain(lambda it: it.report_batches)),
+    Family("postmill_reports_missed_total", "counter", "Reports for jobs that were no longer ours.", (),
+           plain(lambda it: it.missed_reports)),
+    Family("postmill_lease_renewals_total", "counter", "Renewals of this worker's lease.", (),
+           plain(lambda it: it.lease_renewals)),
+    Family("postmill_leases_lost_total", "counter", "Leases that ended while they were needed.", (),
+           plain(lambda it: it.leases_lost)),
+    Family("postmill_reconnects_total", "counter", "Connections made anew after a loss.", (),
+           plain(lambda it: it.reconnects)),
+)  # fmt: skip
+"""What no seed names: `jobs_queue_…` for queues, `postmill_…` for the worker."""

@@ -1,0 +1,124 @@
+"""From an event to the fields of its log line: the seeds' names, nothing secret, everything bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from postmill.telemetry import events
+from postmill.telemetry.event import Event, JobEvent, JobFacts
+from postmill.telemetry.redact import printable, redact, safe_text
+
+LEVELS: Mapping[str, int] = {"debug": 10, "info": 20, "warning": 30, "error": 40}
+
+WRITTEN = frozenset({"timestamp", "level", "event", "logger", "exception", "suppressed"})
+"""Fields of a line that come from the writer, not from the event."""
+
+ALIASES = frozenset({"definition_key", "org_id", "attempt_no"})
+"""The seeds' names for fields that are there under our own."""
+
+STACK_TEXT = 8_000
+"""Characters of a stack that a line holds; the whole is with the attempt in the database."""
+
+HOT: tuple[type[JobEvent], ...] = (
+    events.JobClaimed,
+    events.JobStarted,
+    events.JobCompleted,
+    events.JobRetryScheduled,
+    events.JobSnoozed,
+)
+"""Events of jobs that go well, or as their handlers wish: debug, for there may be thousands a second."""
+
+_LEVELS: Mapping[type[Event], str] = {
+    **dict.fromkeys(HOT, "debug"),
+    events.NotificationReceived: "debug",
+    events.PollScanned: "debug",
+    events.JobsPromoted: "debug",
+    events.QueueMeasured: "debug",
+    events.SessionClosed: "debug",
+    events.JobDeadLettered: "error",
+    events.UpkeepFailed: "error",
+    **dict.fromkeys(
+        (
+            events.JobFailed,
+            events.JobLost,
+            events.JobsRescued,
+            events.LeaseLost,
+            events.ReportMissed,
+            events.LoopBlocked,
+            events.DatabaseAway,
+            events.ListenerLost,
+            events.PolicyBroken,
+        ),
+        "warning",
+    ),
+}
+"""What is not here is `info`."""
+
+_RENAMED = {
+    "delay": "delay_seconds",
+    "waited": "waited_seconds",
+    "retry_in": "retry_in_seconds",
+    "grace": "grace_seconds",
+    "status": "error_status",
+}
+
+
+def level_of(event_type: type[Event]) -> str:
+    """The level of an event's lines."""
+    return _LEVELS.get(event_type, "info")
+
+
+def job_fields(facts: JobFacts) -> dict[str, Any]:
+    """Which job a line is about, by our names and by those of the seeds.
+
+    The payload fields that the type binds follow; one that has a name of ours gets `payload_` before it.
+    """
+    tenant, job_type = str(facts.tenant_id), printable(facts.job_type)
+    line: dict[str, Any] = {
+        "job_id": str(facts.job_id),
+        "job_type": job_type,
+        "definition_key": job_type,
+        "queue": printable(facts.queue),
+        "tenant_id": tenant,
+        "org_id": tenant,
+        "project_id": None if facts.project_id is None else str(facts.project_id),
+        "request_id": redact(facts.request_id),
+        "correlation_id": redact(facts.correlation_id),
+        "attempt": facts.attempt,
+        "attempt_no": facts.attempt,
+        "worker_id": printable(facts.worker_id),
+    }
+    for name, value in (facts.fields or {}).items():
+        taken = name in line or name in _RESERVED
+        line[f"payload_{name}" if taken else safe_text(name)] = redact(value, key=name)
+    return line
+
+
+def line_of(event: Event) -> dict[str, Any]:
+    """All fields of an event's line but time, level and the event's name."""
+    line: dict[str, Any] = {}
+    for name, value in _fields(event):
+        if isinstance(value, JobFacts):
+            line.update(job_fields(value))
+        elif name == "stack":
+            # A stack is worth its length once nothing more will be tried.
+            if value and not getattr(event, "will_retry", False):
+                line["stack"] = safe_text(value, STACK_TEXT)
+        elif name == "duration_ms":
+            line[name] = None if value is None else round(value, 3)
+        elif value is not None and value != "":
+            line[_RENAMED.get(name, name)] = redact(value)
+    return line
+
+
+def _fields(event: Event) -> list[tuple[str, Any]]:
+    return [(name, getattr(event, name)) for name in _names(type(event))]
+
+
+def _names(event_type: type[Event]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(event_type)) if is_dataclass(event_type) else ()
+
+
+_RESERVED = WRITTEN | set(_RENAMED.values()) | {name for known in events.ALL_EVENTS for name in _names(known)}

@@ -1,0 +1,1 @@
+"""Real PostgreSQL for everybody: mirrors src/, plus contract/ and journey/."""

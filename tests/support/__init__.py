@@ -1,0 +1,1 @@
+"""What the tests share: a cluster, databases, waiting for conditions, the look for leaks."""
