@@ -12,6 +12,7 @@ from typing import Any
 
 from benchmarks.peers.measure import Size
 from benchmarks.peers.place import Place
+from benchmarks.peers.program import last_words
 
 WITHIN = 900.0
 DATABASE = "peers_postmill"
@@ -53,12 +54,6 @@ async def bench(place: Place, case: str, *options: str) -> dict[str, Any]:
     except ValueError:
         raise NotRun("it printed something else than one JSON object") from None
     return answer
-
-
-def last_words(text: str) -> str:
-    """The last line that says something; command lines like to end with the foot of a frame."""
-    lines = [line.strip(" │|") for line in text.splitlines()]
-    return next((line for line in reversed(lines) if any(map(str.isalpha, line))), "no message")
 
 
 def _head(name: str, *, keep: str, history: bool) -> dict[str, Any]:

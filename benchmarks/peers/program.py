@@ -13,6 +13,12 @@ ANSWER_WITHIN = 120.0
 END_WITHIN = 30.0
 
 
+def last_words(text: str) -> str:
+    """The last line that says something; command lines like to end with the foot of a frame."""
+    lines = [line.strip(" │|") for line in text.splitlines()]
+    return next((line for line in reversed(lines) if any(map(str.isalpha, line))), "no message")
+
+
 class CaseFailed(Exception):
     """A measured case could not be brought to its end; the text says why."""
 
@@ -98,8 +104,8 @@ class Program:
         return last
 
     def complaint(self) -> str:
-        """The last lines of the program's standard error, in brackets."""
-        return f"[{' / '.join(self._errors)}]" if self._errors else "[no message]"
+        """The last words of the program's standard error, in brackets."""
+        return f"[{last_words(chr(10).join(self._errors))}]"
 
 
 async def once(command: Sequence[str], environment: Mapping[str, str], key: str) -> dict[str, Any]:

@@ -70,9 +70,7 @@ class EnrichmentApi:
         except httpx.TimeoutException as error:
             raise ApiUnavailable("TIMEOUT", f"no answer in time ({type(error).__name__})") from error
         except httpx.HTTPError as error:
-            raise ApiUnavailable(
-                "CONNECTION", f"the connection broke: {error or type(error).__name__}"
-            ) from error
+            raise ApiUnavailable("CONNECTION", f"the connection broke ({type(error).__name__})") from error
         if response.status_code != 200:
             raise _refusal(response)
         try:

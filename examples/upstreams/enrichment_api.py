@@ -39,7 +39,8 @@ def enrich(body: bytes) -> tuple[int, object]:
 
 
 def server(script: Script, *, key: str | None = None, port: int = 0) -> ScriptedServer:
-    """The stand-in on a local port, not yet serving."""
+    """The stand-in on a local port, not yet serving; its language models are loaded."""
+    analyse("The first caller would wait for the models to be loaded. So they are loaded before it comes.")
     return ScriptedServer(PATH, enrich, script, key=key, port=port)
 
 
@@ -56,7 +57,6 @@ def main() -> None:
         script = load_script(options.script)
     except ValueError as fault:
         parser.error(str(fault))
-    enrich(b'{"text": "Load the language models before the first caller waits for them."}')
     api = server(script, key=options.key, port=options.port)
 
     def end(number: int, frame: FrameType | None) -> None:

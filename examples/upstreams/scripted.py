@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import sys
 import threading
 import time
 from collections import Counter
@@ -56,6 +57,11 @@ class ScriptedServer(ThreadingHTTPServer):
             call = self._calls[mark]
         latency = random.Random(f"{number}/{call}").uniform(*self.script.latency)
         return self.script.answer(number, call), latency
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A caller that has hung up is no error of ours; anything else is shown."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
     def count(self, what: str) -> None:
         """Note one answer."""

@@ -1,7 +1,7 @@
 """Postmill: background jobs whose whole body turns on one Postgres.
 
-The names here are the public interface. Each is imported at its first use, so that `import postmill` costs nothing
-and none of the parts that a program does not use is loaded.
+The names here are the public interface. Each is imported at its first use, so that `import postmill` costs
+nothing and no part is loaded that a program does not use.
 """
 
 from __future__ import annotations

@@ -60,8 +60,14 @@ def test_unknown_and_transient_errors_are_retried(error: BaseException) -> None:
 
 
 @pytest.mark.parametrize(
-    "error", [NotImplementedError(), Undecodable("t", []), PayloadRefused("args", "x"), PermissionError(errno.EACCES, "no")]
-)  # fmt: skip
+    "error",
+    [
+        NotImplementedError(),
+        Undecodable("t", []),
+        PayloadRefused("args", "x"),
+        PermissionError(errno.EACCES, ""),
+    ],
+)
 def test_errors_that_no_attempt_can_change_are_not(error: BaseException) -> None:
     assert not classify(error).retryable
 

@@ -35,7 +35,10 @@ def test_zero_is_refused_only_where_it_makes_no_sense() -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("30", 30), (" 30s ", 30), ("1.5 min", 90), ("5m", 300), ("24h", 86400), ("7D", 604800), ("200ms", 0.2), ("2w", 1209600)],
+    [
+        ("30", 30), (" 30s ", 30), ("1.5 min", 90), ("5m", 300), ("24h", 86400), ("7D", 604800), ("200ms", 0.2),
+        ("2w", 1209600),
+    ],
 )  # fmt: skip
 def test_text_with_and_without_units(text: str, expected: float) -> None:
     assert parse(text) == pytest.approx(expected)

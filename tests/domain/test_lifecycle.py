@@ -1,6 +1,6 @@
 import pytest
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from postmill.domain.lifecycle import (
     ENTRY,
@@ -48,9 +48,9 @@ def test_every_verb_on_every_state(verb: Verb, state: State) -> None:
 
 
 def test_the_words_are_the_glossarys() -> None:
-    assert sorted(State) == sorted(
-        "scheduled queued running succeeded failed canceled dead_letter blocked".split()
-    )
+    assert set(State) == {
+        "scheduled", "queued", "running", "succeeded", "failed", "canceled", "dead_letter", "blocked"
+    }  # fmt: skip
     assert sorted(Verb) == sorted(LAWFUL)
     assert frozenset(State) == LIVE | TERMINAL
     assert not LIVE & TERMINAL
@@ -65,10 +65,10 @@ class Life(RuleBasedStateMachine):
         self.state: State | None = state
         self.ended: State | None = None
 
-    @precondition(lambda self: self.state is not None)
     @rule(verb=st.sampled_from(sorted(Verb)))
     def happen(self, verb: Verb) -> None:
-        assert self.state is not None
+        if self.state is None:
+            return  # pruned
         try:
             self.state = target(verb, self.state)
         except IllegalTransition:

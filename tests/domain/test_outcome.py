@@ -122,10 +122,13 @@ async def test_a_signal_of_a_child_task_decides_for_the_group() -> None:
     async def child() -> None:
         raise signals.Snooze(9)
 
-    with pytest.raises(ExceptionGroup) as caught:
+    async def handler() -> None:
         async with asyncio.TaskGroup() as group:
             group.create_task(child())
             group.create_task(asyncio.sleep(60))
+
+    with pytest.raises(ExceptionGroup) as caught:
+        await handler()
     assert ended(caught.value) == Snoozed(9)
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from importlib.resources import files
 
 import pytest
 
 from postmill.schema.dump import DumpFailed, dump_schema, normalised
-from postmill.schema.runner import migrate
 from tests.support.databases import Database
 from tests.support.postgres import bindir
 
@@ -32,5 +30,6 @@ def test_a_dump_that_fails_carries_the_words(database: Database) -> None:
 
 
 def test_noise_goes_and_headings_are_short() -> None:
-    raw = "--\n-- PostgreSQL database dump\n--\n\n\\restrict abc\n\nSET x = 1;\n\n\n--\n-- Name: job; Type: TABLE; Schema: p; Owner: -\n--\n\nCREATE TABLE p.job (\n);\n"
-    assert normalised(raw) == "-- TABLE job\n\nCREATE TABLE p.job (\n);\n"
+    head = "--\n-- PostgreSQL database dump\n--\n\n\\restrict abc\n\nSET x = 1;\n\n\n"
+    table = "--\n-- Name: job; Type: TABLE; Schema: p; Owner: -\n--\n\nCREATE TABLE p.job (\n);\n"
+    assert normalised(head + table) == "-- TABLE job\n\nCREATE TABLE p.job (\n);\n"

@@ -59,7 +59,7 @@ def test_twenty_processes_install_once(empty_database: Database) -> None:
 def test_sigkill_between_any_two_statements_can_be_rerun(
     empty_database: Database, write: Write, tmp_path: Path
 ) -> None:
-    """The migrator is killed while the statement after each statement waits for a lock that the test holds."""
+    """Killed while the statement after each insert waits for a lock that the test holds."""
     steps = 4
     # Statement k inserts k + 1 and then waits for the advisory lock k.
     lines = [

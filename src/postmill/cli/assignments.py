@@ -1,4 +1,4 @@
-"""Arguments of a job from the command line: `name=value`, typed by the definition's schema, and `name:=json`."""
+"""Arguments of a job from the command line: `name=value`, typed by the schema, and `name:=json`."""
 
 from __future__ import annotations
 
@@ -12,18 +12,31 @@ from postmill.cli.errors import CliError
 from postmill.cli.json_schema import Schema
 from postmill.domain.suggest import did_you_mean
 
-SYNTAX = "write name=value for text, numbers and true/false, and name:=JSON for anything else (tags:='[1, 2]')"
+SYNTAX = (
+    "write name=value for text, numbers and true/false, and name:=JSON for anything else (tags:='[1, 2]')"
+)
 
 _PART = re.compile(r"([^=:\s][^=\s]*?)(:=|=)(.*)", re.DOTALL)
 _INTEGER = re.compile(r"[+-]?[0-9]{1,4000}", re.ASCII)
-_WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+_WORDS = {
+    "true": True,
+    "yes": True,
+    "on": True,
+    "1": True,
+    "false": False,
+    "no": False,
+    "off": False,
+    "0": False,
+}
 
 
-def parse_assignments(parts: Sequence[str], schema: Schema, base: dict[str, Any] | None = None) -> dict[str, Any]:
+def parse_assignments(
+    parts: Sequence[str], schema: Schema, base: dict[str, Any] | None = None
+) -> dict[str, Any]:
     """The payload that `parts` describe, on top of `base`.
 
-    A name that is given more than once makes an array where the schema takes one. Raises CliError (usage) that
-    names the argument, what it takes, and what was probably meant.
+    A name that is given more than once makes an array where the schema takes one. Raises CliError (usage)
+    that names the argument, what it takes, and what was probably meant.
     """
     known = json_schema.properties(schema)
     payload: dict[str, Any] = dict(base or {})
@@ -37,7 +50,11 @@ def parse_assignments(parts: Sequence[str], schema: Schema, base: dict[str, Any]
         if shape is None and json_schema.is_closed(schema):
             hint = did_you_mean(name, known, noun="arguments") or "; this job type takes none"
             raise CliError(f"unknown argument {name!r}{hint}")
-        value = _json(name, text) if mark == ":=" else _typed(name, text, shape or {}, schema, len(given.get(name, ())))
+        value = (
+            _json(name, text)
+            if mark == ":="
+            else _typed(name, text, shape or {}, schema, len(given.get(name, ())))
+        )
         given.setdefault(name, []).append(value)
     for name, values in given.items():
         takes_array = "array" in json_schema.types_of(known.get(name, {}), schema)
@@ -74,7 +91,11 @@ def _typed(name: str, text: str, shape: Schema, root: Schema, place: int) -> Any
         return text
     if "null" in types and text in ("", "null"):
         return None
-    if "boolean" in types and text.casefold() in _WORDS and not (types & {"integer", "number"} and text in "01"):
+    if (
+        "boolean" in types
+        and text.casefold() in _WORDS
+        and not (types & {"integer", "number"} and text in "01")
+    ):
         return _WORDS[text.casefold()]
     if types & {"integer", "number"} and _INTEGER.fullmatch(text):
         return int(text)

@@ -1,4 +1,4 @@
-"""What the shell offers after TAB: names out of the database, modules out of the folder. Never an error, never slow."""
+"""What the shell offers after TAB: names out of the database, modules out of the folder. Never an error."""
 
 from __future__ import annotations
 
@@ -94,7 +94,9 @@ def _run(ctx: typer.Context) -> Run:
 def _connection(run: Run) -> psycopg.Connection[Any]:
     from postmill.cli.database import normalized
 
-    return psycopg.connect(normalized(run.dsn, patience=PATIENCE), autocommit=True, application_name="postmill cli")
+    return psycopg.connect(
+        normalized(run.dsn, patience=PATIENCE), autocommit=True, application_name="postmill cli"
+    )
 
 
 def _beginning(names: Iterable[str], incomplete: str) -> list[str]:

@@ -10,21 +10,17 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from postmill.cli.errors import CliError
 from postmill.cli.text import one_line
+from postmill.client.address import LEFT_BY_UP, VARIABLE
 from postmill.domain.errors import DatabaseMissing
 
 PATIENCE = 10
 """Seconds to wait for a connection, where the DSN does not say itself."""
 
-LOCAL = Path(".postmill") / "postmill.env"
-"""Where `postmill up` leaves the URL of the server that it keeps in this folder."""
-
-VARIABLE = "POSTMILL_DATABASE_URL"
-
 
 def local_dsn(folder: Path | None = None) -> str | None:
     """The URL that `postmill up` left in a folder (default: the current one), or None."""
     try:
-        lines = ((folder or Path()) / LOCAL).read_text(encoding="utf-8").splitlines()
+        lines = ((folder or Path()) / LEFT_BY_UP).read_text(encoding="utf-8").splitlines()
     except OSError:
         return None
     found = [line.partition("=")[2] for line in lines if line.partition("=")[0].strip() == VARIABLE]
@@ -55,12 +51,13 @@ def normalized(dsn: str, *, patience: str | int = PATIENCE) -> str:
         return dsn if "connect_timeout" in parts else make_conninfo(dsn, connect_timeout=patience)
     except psycopg.ProgrammingError as fault:
         raise CliError(
-            f"the database's DSN cannot be read: {one_line(fault)}", "write postgresql://user:password@host:5432/dbname"
+            f"the database's DSN cannot be read: {one_line(fault)}",
+            "write postgresql://user:password@host:5432/dbname",
         ) from None
 
 
 def open_connection(dsn: str) -> psycopg.Connection[Any]:
-    """A connection in autocommit mode. Raises DatabaseMissing, which says where it tried and why it failed."""
+    """A connection in autocommit mode. Raises DatabaseMissing, which says where it tried and why not."""
     try:
         return psycopg.connect(normalized(dsn), autocommit=True, application_name="postmill cli")
     except psycopg.OperationalError as fault:

@@ -1,4 +1,4 @@
-"""Errors for people: one clear line, what to do, and the exit code. Never a traceback, unless asked with --debug."""
+"""Errors for people: one clear line, what to do, and the exit code. A traceback only with --debug."""
 
 from __future__ import annotations
 
@@ -48,7 +48,11 @@ _OWN: tuple[tuple[type[BaseException], ExitCode, str], ...] = (
     (errors.SchemaMissing, ExitCode.SCHEMA, "run: postmill migrate (postmill up does it by itself)"),
     (errors.SchemaTooOld, ExitCode.SCHEMA, "run: postmill migrate (postmill up does it by itself)"),
     (errors.SchemaTooNew, ExitCode.SCHEMA, "upgrade this postmill to the version that migrated the database"),
-    (errors.SettingsError, ExitCode.USAGE, "postmill settings shows what is in force and where it comes from"),
+    (
+        errors.SettingsError,
+        ExitCode.USAGE,
+        "postmill settings shows what is in force and where it comes from",
+    ),
     (errors.PayloadRefused, ExitCode.USAGE, ""),
     (errors.DefinitionError, ExitCode.USAGE, ""),
     (errors.WaitTimeout, ExitCode.TIMEOUT, ""),
@@ -61,7 +65,11 @@ _POSTGRES: tuple[tuple[type[psycopg.Error], ExitCode, str], ...] = (
     (pg.UndefinedFunction, ExitCode.SCHEMA, "run: postmill migrate, or name the schema with --schema"),
     (pg.UndefinedColumn, ExitCode.SCHEMA, "run: postmill migrate"),
     (pg.InsufficientPrivilege, ExitCode.FAILED, "postmill doctor shows what this role may do"),
-    (pg.ReadOnlySqlTransaction, ExitCode.NO_DATABASE, "this server is read-only (a standby?); use the primary"),
+    (
+        pg.ReadOnlySqlTransaction,
+        ExitCode.NO_DATABASE,
+        "this server is read-only (a standby?); use the primary",
+    ),
     (pg.InvalidPassword, ExitCode.NO_DATABASE, "the server refused the user or the password of the DSN"),
     (psycopg.OperationalError, ExitCode.NO_DATABASE, "is the server running, and is the DSN right?"),
     (psycopg.Error, ExitCode.FAILED, ""),

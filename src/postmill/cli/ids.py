@@ -1,8 +1,8 @@
 """Ids of jobs: short enough for a table, long enough to be copied back.
 
-An id is a UUIDv7: its first 18 characters are the moment of its making to a quarter of a microsecond, which one
-database session never gives twice. Any beginning of at least 8 characters is accepted where it is unambiguous; the
-look-up is a range of the primary key.
+An id is a UUIDv7: its first 18 characters are the moment of its making to a quarter of a microsecond, which
+one database session never gives twice. Any beginning of at least 8 characters is accepted where it is
+unambiguous; the look-up is a range of the primary key.
 """
 
 from __future__ import annotations

@@ -58,16 +58,19 @@ def job_page(job: JobDetail, attempts: Sequence[AttemptView], now: datetime) -> 
             ("due", _moment(job.scheduled_for, now) if job.scheduled_for else None),
             ("started", _moment(job.started_at, now) if job.started_at else None),
             ("finished", _moment(job.finished_at, now) if job.finished_at else None),
-            ("took", between(job.started_at, job.finished_at) if job.started_at and job.finished_at else None),
+            (
+                "took",
+                between(job.started_at, job.finished_at) if job.started_at and job.finished_at else None,
+            ),
             ("worker", job.worker_id),
             ("progress", _progress(job)),
             ("key", job.key and plain(job.key)),
             ("tenant", str(job.tenant_id)),
-            ("project", job.project_id and str(job.project_id)),
+            ("project", str(job.project_id) if job.project_id else None),
             ("made by", f"{job.actor_type} {plain(job.actor_id)}" if job.actor_id else job.actor_type),
             ("correlation", job.correlation_id and plain(job.correlation_id)),
-            ("replay of", job.replayed_from and str(job.replayed_from)),
-            ("replayed as", job.replayed_as and str(job.replayed_as)),
+            ("replay of", str(job.replayed_from) if job.replayed_from else None),
+            ("replayed as", str(job.replayed_as) if job.replayed_as else None),
             ("payload", as_json(job.payload)),
             ("result", as_json(job.result) if job.status is State.SUCCEEDED else None),
             ("reason", job.reason and plain(job.reason)),
@@ -107,7 +110,11 @@ def as_json(value: Any) -> str:
     flat = json.dumps(value, default=jsonable, ensure_ascii=False)
     text = flat if len(flat) <= 100 else json.dumps(value, default=jsonable, ensure_ascii=False, indent=2)
     shown = plain(text)
-    return shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}\n… {len(shown) - LONGEST} more characters: --json"
+    return (
+        shown
+        if len(shown) <= LONGEST
+        else f"{shown[:LONGEST]}\n… {len(shown) - LONGEST} more characters: --json"
+    )
 
 
 def _moment(moment: datetime, now: datetime) -> str:

@@ -13,7 +13,7 @@ _NAMES = frozenset({"string", "integer", "number", "boolean", "array", "object",
 def properties(schema: Schema) -> dict[str, Schema]:
     """The arguments that a definition's schema names, each with its own schema."""
     found = schema.get("properties")
-    return {name: part for name, part in found.items()} if isinstance(found, Mapping) else {}
+    return dict(found) if isinstance(found, Mapping) else {}
 
 
 def required(schema: Schema) -> list[str]:
@@ -47,7 +47,9 @@ def describe(part: Schema, root: Schema) -> str:
     for branch in _branches(part, root, 0):
         if isinstance(branch.get("enum"), list):
             return "one of: " + ", ".join(str(value) for value in branch["enum"])
-    return " or ".join(sorted(types_of(part, root), key=lambda name: (name == "null", name))) or "any JSON value"
+    return (
+        " or ".join(sorted(types_of(part, root), key=lambda name: (name == "null", name))) or "any JSON value"
+    )
 
 
 def _types(branch: Schema) -> Iterator[str]:
@@ -67,7 +69,9 @@ def _type_of(value: object) -> str:
         return "boolean"
     if isinstance(value, int | float):
         return "number"
-    return {str: "string", list: "array"}.get(type(value), "object")
+    if isinstance(value, str):
+        return "string"
+    return "array" if isinstance(value, list) else "object"
 
 
 def _branches(part: Schema, root: Schema, depth: int) -> Iterator[Schema]:
@@ -78,7 +82,11 @@ def _branches(part: Schema, root: Schema, depth: int) -> Iterator[Schema]:
     if isinstance(reference, str) and reference.startswith("#/"):
         target: Any = root
         for step in reference[2:].split("/"):
-            target = target.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(target, Mapping) else None
+            target = (
+                target.get(step.replace("~1", "/").replace("~0", "~"))
+                if isinstance(target, Mapping)
+                else None
+            )
         if isinstance(target, Mapping):
             yield from _branches(target, root, depth + 1)
     yield part

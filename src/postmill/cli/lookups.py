@@ -17,9 +17,7 @@ from postmill.cli.errors import CliError
 from postmill.cli.exits import ExitCode
 from postmill.cli.ids import id_range
 from postmill.domain.errors import NotFound, UnknownJobType
-from postmill.domain.queue import match_queue
 from postmill.operate.doctor.probe import ask
-from postmill.store.queues import queue_names
 from postmill.store.registration import job_type_names
 
 Connection = psycopg.Connection[Any]
@@ -55,11 +53,6 @@ def job_type_shape(conn: Connection, schema: str, name: str) -> JobTypeShape:
     return JobTypeShape(row["key"], row["queue"], row["description"], row["is_active"], shape, row["workers"])
 
 
-def find_queue(conn: Connection, schema: str, name: str) -> str:
-    """The queue that a name means. Raises UnknownQueue, which says what was probably meant."""
-    return match_queue(name, run_statement(conn, queue_names(schema=schema)))
-
-
 def find_ids(conn: Connection, schema: str, given: Sequence[str]) -> list[UUID]:
     """Whole ids for beginnings of ids, each once.
 
@@ -77,7 +70,9 @@ def _find_id(conn: Connection, schema: str, text: str) -> UUID:
         raise NotFound(f"no job's id begins with {text!r}; postmill jobs list shows the newest")
     if len(found) > 1:
         shown = ", ".join(map(str, found[:MOST_SHOWN])) + (" …" if len(found) > MOST_SHOWN else "")
-        raise CliError(f"several jobs' ids begin with {text!r}: {shown}", "give more of it", ExitCode.NOT_FOUND)
+        raise CliError(
+            f"several jobs' ids begin with {text!r}: {shown}", "give more of it", ExitCode.NOT_FOUND
+        )
     return UUID(str(found[0]))
 
 

@@ -1,4 +1,4 @@
-"""MODULE on the command line: a file (`jobs.py`) or a dotted name (`shop.jobs`), found from the current folder."""
+"""MODULE on the command line: a file (`jobs.py`) or a dotted name (`shop.jobs`), from the current folder."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from postmill.domain.suggest import suggest
 def load_registry(modules: Sequence[str]) -> Registry:
     """The job types of these modules.
 
-    Raises CliError (usage) for a module that does not exist, that cannot be imported (with the line that failed),
-    or that holds no `@job`; DefinitionError where two types have one name.
+    Raises CliError (usage) for a module that does not exist, that cannot be imported (with the line that
+    failed), or that holds no `@job`; DefinitionError where two types have one name.
     """
     see_current_folder()
     loaded = [load_module(name) for name in modules]
@@ -30,7 +30,7 @@ def load_registry(modules: Sequence[str]) -> Registry:
         if not _collect(given, module):
             raise CliError(
                 f"{given} defines no job type",
-                "put a @job above a function at its top level (from postmill import job), or see: postmill init",
+                "put @job (from postmill import job) above a function at its top level; see: postmill init",
             )
     return Registry.collect(*loaded)
 
@@ -48,7 +48,9 @@ def load_module(given: str) -> ModuleType:
         ) from fault
     except Exception as fault:
         where = _place(fault)
-        raise CliError(f"{given} cannot be imported: {type(fault).__name__}: {one_line(fault)} ({where})") from fault
+        raise CliError(
+            f"{given} cannot be imported: {type(fault).__name__}: {one_line(fault)} ({where})"
+        ) from fault
     found = getattr(module, "__file__", None)
     if file is not None and (found is None or not os.path.samefile(found, file)):
         raise CliError(
@@ -87,7 +89,9 @@ def _named(given: str) -> tuple[str, Path | None]:
             sys.path.insert(0, str(root))
     unfit = next((part for part in parts if not part.isidentifier()), None)
     if unfit is not None:
-        raise CliError(f"{given} cannot be imported: {unfit!r} is no Python name", "rename the file or folder")
+        raise CliError(
+            f"{given} cannot be imported: {unfit!r} is no Python name", "rename the file or folder"
+        )
     return ".".join(parts), file
 
 
@@ -96,7 +100,9 @@ def _not_found(given: str) -> CliError:
     names = sorted(file.name for file in here.glob("*.py") if file.name != "setup.py")
     near = suggest(given.removesuffix(".py"), [name.removesuffix(".py") for name in names])
     meant = f"; did you mean {near + '.py' if given.endswith('.py') else near!s}?" if near else ""
-    hint = "postmill init writes a first jobs.py" if not names else f"Python files here: {', '.join(names[:8])}"
+    hint = (
+        "postmill init writes a first jobs.py" if not names else f"Python files here: {', '.join(names[:8])}"
+    )
     return CliError(f"no module {given!r} in {here} or on sys.path{meant}", hint)
 
 
@@ -106,14 +112,15 @@ def _collect(given: str, module: ModuleType) -> Registry:
     except DefinitionError:
         raise
     except Exception as fault:
-        raise CliError(
-            f"a module inside {given} cannot be imported: {type(fault).__name__}: {one_line(fault)} ({_place(fault)})"
-        ) from fault
+        said = f"{type(fault).__name__}: {one_line(fault)} ({_place(fault)})"
+        raise CliError(f"a module inside {given} cannot be imported: {said}") from fault
 
 
 def _place(fault: BaseException) -> str:
     """File and line where an import failed: the innermost frame that is not the import system's."""
     if isinstance(fault, SyntaxError) and fault.filename:
         return f"{Path(fault.filename).name}, line {fault.lineno}"
-    frames = [frame for frame in traceback.extract_tb(fault.__traceback__) if "importlib" not in frame.filename]
+    frames = [
+        frame for frame in traceback.extract_tb(fault.__traceback__) if "importlib" not in frame.filename
+    ]
     return f"{Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else "unknown line"

@@ -18,23 +18,34 @@ PANEL = "Options of every command"
 Config = Annotated[
     Path | None,
     typer.Option(
-        "--config", metavar="FILE", help="Settings file (default: postmill.toml or .yaml here).", rich_help_panel=PANEL
+        "--config",
+        metavar="FILE",
+        help="Settings file (default: postmill.toml or .yaml here).",
+        rich_help_panel=PANEL,
     ),
 ]
 Dsn = Annotated[
     str | None,
     typer.Option(
-        "--dsn", metavar="URL", help="Database (default: settings, environment, ./.postmill).", rich_help_panel=PANEL
+        "--dsn",
+        metavar="URL",
+        help="Database (default: settings, environment, ./.postmill).",
+        rich_help_panel=PANEL,
     ),
 ]
 Schema = Annotated[
     str | None,
-    typer.Option("--schema", metavar="NAME", help="Schema in the database (default: postmill).", rich_help_panel=PANEL),
+    typer.Option(
+        "--schema", metavar="NAME", help="Schema in the database (default: postmill).", rich_help_panel=PANEL
+    ),
 ]
 Json = Annotated[
-    bool, typer.Option("--json", help="One JSON document on stdout, nothing else there.", rich_help_panel=PANEL)
+    bool,
+    typer.Option(
+        "--json", metavar="", help="One JSON document on stdout, nothing else there.", rich_help_panel=PANEL
+    ),
 ]
-Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.", rich_help_panel=PANEL)]
+Debug = Annotated[bool, typer.Option("--debug", metavar="", help="Show tracebacks.", rich_help_panel=PANEL)]
 
 SHARED: dict[str, tuple[Any, Any]] = {
     "shared_config": (Config, None),
@@ -52,8 +63,8 @@ def command(
 ) -> Callable[[Handler], Handler]:
     """Makes `handler(run, …)` a command of `app`, listed under `panel`.
 
-    The rest of the handler's parameters are Typer's as usual. Its docstring is the help; `examples` are shown below
-    it. Whatever the handler raises ends as one line and an exit code.
+    The rest of the handler's parameters are Typer's as usual. Its docstring is the help; `examples` are shown
+    below it. Whatever the handler raises ends as one line and an exit code.
     """
 
     def register(handler: Handler) -> Handler:

@@ -22,18 +22,18 @@ class Told:
     missing: bool = False
 
 
-def report(
-    run: Run, answers: Sequence[tuple[UUID, str, UUID | None]], meaning: Mapping[str, Told]
-) -> None:
-    """Prints each answer (id, status, new id) and exits 5 if a job was missing, 1 if one was refused, else 0."""
+def report(run: Run, answers: Sequence[tuple[UUID, str, UUID | None]], meaning: Mapping[str, Told]) -> None:
+    """Prints each answer (id, status, new id); exits 5 if a job was missing, 1 if one was refused, else 0."""
     told = [meaning.get(status, Told(status, failed=True)) for _, status, _ in answers]
     if run.out.as_json:
-        run.out.document([{"id": id, "status": status, "new_id": new} for id, status, new in answers])
+        run.out.document([dict(zip(("id", "status", "new_id"), answer, strict=True)) for answer in answers])
     else:
-        for (id, _, new), words in zip(answers, told, strict=True):
+        for (job, _, new), words in zip(answers, told, strict=True):
             fine = not (words.failed or words.missing)
             text = words.words.format(new=new)
-            run.out.console.print(Text.assemble((str(id), "bold"), "  ", (text, "green" if fine else "yellow")))
+            run.out.console.print(
+                Text.assemble((str(job), "bold"), "  ", (text, "green" if fine else "yellow"))
+            )
     if any(words.missing for words in told):
         raise typer.Exit(ExitCode.NOT_FOUND)
     if any(words.failed for words in told):

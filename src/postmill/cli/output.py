@@ -23,12 +23,14 @@ PIPED_WIDTH = 200
 
 
 class Output:
-    """The two streams of one invocation. Streams are looked up when it is made, so that tests can catch them."""
+    """The two streams of one invocation, looked up when it is made, so that tests can catch them."""
 
     def __init__(self, *, as_json: bool = False) -> None:
         self.as_json = as_json
         tty = sys.stdout.isatty()
-        self.console = Console(file=sys.stdout, width=None if tty else PIPED_WIDTH, highlight=False, soft_wrap=not tty)
+        self.console = Console(
+            file=sys.stdout, width=None if tty else PIPED_WIDTH, highlight=False, soft_wrap=not tty
+        )
         self.side = Console(file=sys.stderr, highlight=False, soft_wrap=not sys.stderr.isatty())
         self.short_ids = tty
 
@@ -65,7 +67,12 @@ class Output:
         if told.hint:
             self.side.print(Text(f"  → {plain(told.hint)}", style="dim"))
         if self.as_json:
-            error = {"code": int(told.code), "kind": told.kind, "message": told.message, "hint": told.hint or None}
+            error = {
+                "code": int(told.code),
+                "kind": told.kind,
+                "message": told.message,
+                "hint": told.hint or None,
+            }
             self.document({"error": error})
 
 

@@ -51,6 +51,10 @@ def match_queues(slots: dict[str, int], known: Iterable[str]) -> dict[str, int]:
 
 
 def _slots(part: str, number: str) -> int:
-    if not (number.isascii() and number.isdigit()) or not 1 <= int(number[:9]) <= MOST_SLOTS or len(number) > 9:
+    if (
+        not (number.isascii() and number.isdigit())
+        or not 1 <= int(number[:9]) <= MOST_SLOTS
+        or len(number) > 9
+    ):
         raise CliError(f"--queues {part!r}: slots are a whole number from 1 to {MOST_SLOTS}", SYNTAX)
     return int(number)

@@ -41,7 +41,7 @@ class Given:
         )
 
     def overrides(self) -> dict[str, Any]:
-        """The options as settings. A --dsn also says where to listen: a listen_url elsewhere is for another server."""
+        """The options as settings. A --dsn also says where to listen: the setting is for another server."""
         found: dict[str, Any] = {}
         if self.dsn:
             found |= {"database_url": self.dsn, "listen_url": None}

@@ -37,7 +37,7 @@ def state(name: str) -> Text:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Cell]], *, right: Sequence[str] = ()) -> Table:
-    """Rows under a plain header. The last column takes what the terminal has left, all others keep their width."""
+    """Rows under a plain header. On a narrow terminal the columns are cut, never wrapped."""
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
     for place, name in enumerate(columns):
         last = place == len(columns) - 1

@@ -1,7 +1,7 @@
 """Text of unknown origin, made fit for a terminal.
 
-Error messages, payloads and progress texts come from jobs. An escape sequence or a right-to-left override in them
-must show as text and never act on the operator's terminal (case: ANSI escapes in a job's output).
+Error messages, payloads and progress texts come from jobs. An escape sequence or a right-to-left override in
+them must show as text and never act on the operator's terminal (case: ANSI escapes in a job's output).
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ import re
 import unicodedata
 
 # C0 without tab and newline, DEL and C1, and the characters that reorder or hide what follows.
-_ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+_ACTING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
+)
 
 
 def plain(value: object) -> str:

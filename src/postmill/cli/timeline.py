@@ -20,8 +20,7 @@ OTHER = "▒"
 
 
 def timeline(attempts: Sequence[AttemptView], begin: datetime, end: datetime) -> Table:
-    """One row per execution: its bar between the making of the job and its end (or now), how long it ran, and why
-    it ended."""
+    """One row per execution: its bar between the making of the job and its end (or now), and why it ended."""
     rows = []
     previous: AttemptView | None = None
     for attempt in attempts:
@@ -38,7 +37,9 @@ def timeline(attempts: Sequence[AttemptView], begin: datetime, end: datetime) ->
             )
         )
         previous = attempt
-    return table(("#", "status", "when", "waited", "ran", "worker", "why"), rows, right=("#", "waited", "ran"))
+    return table(
+        ("#", "status", "when", "waited", "ran", "worker", "why"), rows, right=("#", "waited", "ran")
+    )
 
 
 def bar(attempt: AttemptView, begin: datetime, end: datetime, width: int = WIDTH) -> Text:

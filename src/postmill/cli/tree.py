@@ -5,7 +5,20 @@ from __future__ import annotations
 import typer
 
 from postmill.cli import exits
-from postmill.cli.commands import doctor, init, migrate, version
+from postmill.cli.commands import (
+    dead,
+    dead_act,
+    doctor,
+    enqueue,
+    init,
+    jobs,
+    jobs_act,
+    migrate,
+    queues,
+    settings,
+    version,
+    workers,
+)
 from postmill.cli.options import Config, Debug, Dsn, Json, Schema, command
 from postmill.cli.run import Given
 
@@ -41,12 +54,69 @@ def shared(
     context.obj = Given(config=config, dsn=dsn, schema=schema, json=as_json, debug=debug)
 
 
+jobs_app = typer.Typer(help="Look at jobs and act on them.", no_args_is_help=True)
+queues_app = typer.Typer(help="Look at queues; pause and resume them.", no_args_is_help=True)
+dead_app = typer.Typer(help="Dead letters: jobs given up on, waiting for you.", no_args_is_help=True)
+workers_app = typer.Typer(help="Look at workers.", no_args_is_help=True)
+
 command(app, "init", panel=START, examples=["postmill init", "postmill init shop"])(init.init)
+command(
+    app,
+    "enqueue",
+    panel=START,
+    examples=[
+        "postmill enqueue greet name=Ada times=5 --wait",
+        "postmill enqueue send_mail to=ada@example.org --delay 10m --key welcome:42",
+        "postmill enqueue resize sizes:='[64, 128]' --wait --timeout 30s",
+        'echo \'{"name": "Ada"}\' | postmill enqueue greet --payload -',
+    ],
+)(enqueue.enqueue)
+
+app.add_typer(jobs_app, name="jobs", rich_help_panel=OPERATE)
+command(
+    jobs_app,
+    "list",
+    examples=["postmill jobs list --status running", "postmill jobs list --type greet --json"],
+)(jobs.list_)
+command(jobs_app, "show", examples=["postmill jobs show 0198f3a2-7c11-7abc"])(jobs.show)
+command(jobs_app, "cancel", examples=["postmill jobs cancel 0198f3a2-7c11-7abc --reason 'wrong customer'"])(
+    jobs_act.cancel
+)
+command(jobs_app, "retry", examples=["postmill jobs retry 0198f3a2-7c11-7abc"])(jobs_act.retry)
+command(
+    jobs_app, "register", examples=["postmill jobs register jobs.py", "postmill jobs register shop.jobs"]
+)(jobs_act.register)
+
+app.add_typer(queues_app, name="queues", rich_help_panel=OPERATE)
+command(queues_app, "list", examples=["postmill queues list"])(queues.list_)
+command(queues_app, "pause", examples=["postmill queues pause mail --reason 'provider is down' --for 30m"])(
+    queues.pause
+)
+command(queues_app, "resume", examples=["postmill queues resume mail"])(queues.resume)
+
+app.add_typer(dead_app, name="dead", rich_help_panel=OPERATE)
+command(dead_app, "list", examples=["postmill dead list --reason max_retries_exceeded"])(dead.list_)
+command(dead_app, "show", examples=["postmill dead show 0198f3a2-7c11-7abc"])(dead.show)
+command(
+    dead_app,
+    "replay",
+    examples=["postmill dead replay 0198f3a2-7c11-7abc", "postmill dead replay --all --type greet --yes"],
+)(dead_act.replay)
+command(
+    dead_app, "discard", examples=["postmill dead discard 0198f3a2-7c11-7abc --reason 'no longer needed'"]
+)(dead_act.discard)
+
+app.add_typer(workers_app, name="workers", rich_help_panel=OPERATE)
+command(workers_app, "list", examples=["postmill workers list --all"])(workers.list_)
+
 command(
     app,
     "migrate",
     panel=CARE,
     examples=["postmill migrate", "postmill migrate --check", "postmill migrate --sql > schema.sql"],
 )(migrate.migrate_schema)
-command(app, "doctor", panel=CARE, examples=["postmill doctor", "postmill doctor --json --strict"])(doctor.doctor)
+command(app, "doctor", panel=CARE, examples=["postmill doctor", "postmill doctor --json --strict"])(
+    doctor.doctor
+)
+command(app, "settings", panel=CARE, examples=["postmill settings --set"])(settings.settings)
 command(app, "version", panel=CARE)(version.show_version)

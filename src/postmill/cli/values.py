@@ -25,9 +25,12 @@ def moment(text: str | None, option: str) -> datetime | None:
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
-        raise CliError(f"{option} {text!r} is no moment", f"write it as in: {option} 2031-05-17T09:30+02:00") from None
+        raise CliError(
+            f"{option} {text!r} is no moment", f"write it as in: {option} 2031-05-17T09:30+02:00"
+        ) from None
     if found.tzinfo is None:
         raise CliError(
-            f"{option} {text!r} has no time zone", f"add it: {text}Z for UTC, {text}+02:00 for two hours ahead of it"
+            f"{option} {text!r} has no time zone",
+            f"add it: {text}Z for UTC, {text}+02:00 for two hours ahead of it",
         )
     return found

@@ -102,7 +102,7 @@ def _integer(least: int) -> Callable[[str, object], int]:
         if not isinstance(value, int) or isinstance(value, bool):
             raise TypeError(f"must be a whole number, not {value!r:.100}")
         if not least <= value <= INT_MAX:
-            raise ValueError(f"must be from {least} to {INT_MAX}, not {value:.6g}")
+            raise ValueError(f"must be from {least} to {INT_MAX}")
         return value
 
     return check

@@ -120,7 +120,7 @@ def _integer(least: int, optional: bool) -> Callable[[object], int | None]:
         if not isinstance(value, int) or isinstance(value, bool):
             raise TypeError(f"must be a whole number, not {value!r}")
         if not least <= value <= INT_MAX:
-            raise ValueError(f"must be from {least} to {INT_MAX}, not {value:.6g}")
+            raise ValueError(f"must be from {least} to {INT_MAX}")
         return value
 
     return check

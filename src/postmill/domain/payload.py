@@ -94,7 +94,8 @@ def check_text(text: bytes | str, *, max_bytes: int = MAX_BYTES) -> bytes:
         raise PayloadRefused("args", f"{len(raw)} bytes of JSON; at most {max_bytes} are allowed")
     _refuse_depth(raw)
     try:
-        value = json.loads(raw, parse_constant=_no_constant, parse_float=_finite, parse_int=_short)
+        # Decoded here, for json.loads would take UTF-16 and lone surrogates.
+        value = json.loads(raw.decode(), parse_constant=_no_constant, parse_float=_finite, parse_int=_short)
     except PayloadRefused:
         raise
     except (ValueError, RecursionError) as fault:

@@ -24,7 +24,9 @@ MakeSpec = Callable[[Work], ChildSpec]
 
 
 class Children:
-    def __init__(self, make_spec: MakeSpec, verdicts: Verdicts, completer: Completer, *, grace: float) -> None:
+    def __init__(
+        self, make_spec: MakeSpec, verdicts: Verdicts, completer: Completer, *, grace: float
+    ) -> None:
         self._make_spec = make_spec
         self._verdicts = verdicts
         self._completer = completer
@@ -85,7 +87,11 @@ class Children:
 
 def context_of(work: Work) -> dict[str, Any]:
     """What the child needs to know of its job."""
-    return {"id": str(UUID(bytes=work.id)), "attempt": work.row[ATTEMPT], "payload_bytes": len(work.row[PAYLOAD])}
+    return {
+        "id": str(UUID(bytes=work.id)),
+        "attempt": work.row[ATTEMPT],
+        "payload_bytes": len(work.row[PAYLOAD]),
+    }
 
 
 def _unset(work: Work, report: Report | None, text: str | None) -> None:

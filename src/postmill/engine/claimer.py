@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 from collections.abc import Mapping
 from time import monotonic, perf_counter
@@ -10,6 +9,7 @@ from typing import Any
 
 import psycopg
 
+from postmill.engine.alarm import Alarm
 from postmill.engine.completer import Completer
 from postmill.engine.database import is_conflict, is_outage
 from postmill.engine.doorbell import Doorbell
@@ -40,7 +40,7 @@ class Claimer:
         completer: Completer,
         doorbell: Doorbell,
         counters: Counters,
-        hungry: asyncio.Event,
+        hungry: Alarm,
         *,
         prefetch: bool = True,
     ) -> None:
@@ -56,6 +56,7 @@ class Claimer:
         self._measured_at = monotonic()
         self.paused: frozenset[str] = frozenset()
         self.session: Session | None = None
+        self._rung = False
         self.lanes: dict[str, QueueLanes] = {name: QueueLanes(name) for name in queues}
         self._scout = Scout(link, self.lanes, handlers)
 
@@ -66,6 +67,7 @@ class Claimer:
             return
         if lane is not None and priority is not None:
             lanes.news(lane, priority, discovered=False)
+            self._rung = True
         else:
             self._scout.discover_soon()
         self._counters.wakeups += 1
@@ -99,11 +101,7 @@ class Claimer:
                 await self._rest(wait)
 
     async def _rest(self, seconds: float) -> None:
-        try:
-            await asyncio.wait_for(self._hungry.wait(), seconds)
-        except TimeoutError:
-            pass
-        self._hungry.clear()
+        await self._hungry.wait(seconds)
 
     async def _round(self, session: Session) -> float:
         """One look at everything that wants work. Returns for how long to rest."""
@@ -116,12 +114,17 @@ class Claimer:
         wanting = [
             queue
             for queue in self._queues.values()
-            if queue.wanted > 0 and (len(queue.waiting) <= queue.prefetch >> 1) and queue.name not in self.paused
+            if queue.wanted > 0
+            and (len(queue.waiting) <= queue.prefetch >> 1)
+            and queue.name not in self.paused
         ]
         looking = [queue for queue in wanting if self._doorbell.awake(queue.name, now)]
         if not looking:
             return min(60.0, self._doorbell.until_next([queue.name for queue in wanting], now))
-        await self._scout.look([queue.name for queue in looking], idle=False)
+        if self._rung:
+            self._rung = False  # the doorbell named the lane: no look around before the claim
+        else:
+            await self._scout.look([queue.name for queue in looking], idle=False)
         got, contended, shut = await self._claim(looking, session)
         empty = [queue for queue in looking if not got.get(queue.name)]
         if empty and not contended and await self._scout.look([q.name for q in empty], idle=True):

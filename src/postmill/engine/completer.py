@@ -123,7 +123,9 @@ class Completer:
                     await self._report(verb, [report])
                 return
             report = group[0]
-            report.error = ErrorRecord(error_class="Unstorable", message=f"the error could not be stored: {error}")
+            report.error = ErrorRecord(
+                error_class="Unstorable", message=f"the error could not be stored: {error}"
+            )
             report.stdout_tail = report.stderr_tail = None
             await self._write(f"report/{verb}", arguments(verb, None, group)[1:], [report.work])
 
@@ -168,9 +170,7 @@ class Completer:
         if ids:
             self._counters.missed_reports += len(ids)
             self._bus.emit(
-                ReportMissed(
-                    worker_id=self._counters.worker_id, job_ids=tuple(UUID(bytes=id) for id in ids)
-                )
+                ReportMissed(worker_id=self._counters.worker_id, job_ids=tuple(UUID(bytes=id) for id in ids))
             )
 
     @property

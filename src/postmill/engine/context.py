@@ -110,7 +110,9 @@ class Context(HandlerContext):
         Raises:
             LeaseLost: at its end, rolled back: the job is no longer this worker's.
         """
-        return self._transactions.open(self._fence, self._link)
+        opened: AbstractAsyncContextManager[Any] | AbstractContextManager[Any]
+        opened = self._transactions.open(self._fence, self._link)
+        return opened
 
     def complete(self, connection: Any, result: Any = None) -> None:
         """Complete the job in a transaction of the handler's own, on any supported sync connection; then commit.

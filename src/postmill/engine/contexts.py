@@ -79,7 +79,9 @@ class Contexts:
     def _fence(self, work: Work) -> Fence:
         session = self._completer.session
         assert session is not None
-        return Fence(UUID(bytes=work.id), session.holder, work.claim_no, UUID(bytes=work.row[TENANT]), work.started)
+        return Fence(
+            UUID(bytes=work.id), session.holder, work.claim_no, UUID(bytes=work.row[TENANT]), work.started
+        )
 
     def spec(self, work: Work) -> ChildSpec:
         """The order for a child process."""
@@ -89,7 +91,8 @@ class Contexts:
             modules=self._config.modules or (work.handler.fn.__module__,),
             job_type=work.handler.type.name,
             payload=work.row[PAYLOAD][1:],
-            context=_plain(info_of(work)) | {"holder": str(fence.holder), "claim_no": work.claim_no, "timeout": work.row[TIMEOUT]},
+            context=_plain(info_of(work))
+            | {"holder": str(fence.holder), "claim_no": work.claim_no, "timeout": work.row[TIMEOUT]},
             conninfo=self._dsn,
             schema=self._schema,
             memory_limit=self._config.memory_limit,
@@ -123,7 +126,11 @@ def _plain(info: JobInfo) -> dict[str, Any]:
     """The same as JSON can carry it."""
     values = {name: getattr(info, name) for name in info.__slots__}
     return {
-        name: value.isoformat() if isinstance(value, datetime) else str(value) if isinstance(value, UUID) else value
+        name: value.isoformat()
+        if isinstance(value, datetime)
+        else str(value)
+        if isinstance(value, UUID)
+        else value
         for name, value in values.items()
     }
 

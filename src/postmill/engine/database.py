@@ -59,7 +59,9 @@ async def connect(dsn: str, role: str) -> AsyncConnection[tuple[object, ...]]:
 
 def connect_blocking(dsn: str, role: str) -> psycopg.Connection[tuple[object, ...]]:
     """As `connect`, for the thread of the lease."""
-    connection = psycopg.Connection.connect(conninfo_for(dsn, role), autocommit=True, cursor_factory=RawCursor)
+    connection = psycopg.Connection.connect(
+        conninfo_for(dsn, role), autocommit=True, cursor_factory=RawCursor
+    )
     register_raw(connection.adapters)
     return connection
 

@@ -10,12 +10,12 @@ one reserve when its own hands are full.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Iterable
 from time import monotonic
 
 import psycopg
 
+from postmill.engine.alarm import Alarm
 from postmill.engine.link import Link
 from postmill.engine.session import Session
 from postmill.engine.work import QueueSlots
@@ -44,8 +44,9 @@ class Bed:
 class Doorbell:
     """Decides for each queue whether to look for work now. `rung` is set whenever somebody should look."""
 
-    def __init__(self, link: Link, hungry: asyncio.Event, *, notify: bool) -> None:
+    def __init__(self, link: Link, hungry: Alarm, *, notify: bool) -> None:
         self._link = link
+        self._closing_link = link.sibling("doze")
         self._hungry = hungry
         self._notify = notify
         self.listening = False
@@ -119,6 +120,8 @@ class Doorbell:
     async def _lie_down(self, queues: list[QueueSlots], session: Session) -> None:
         longest = max(queue.poll_interval for queue in queues)
         names = [queue.name for queue in queues]
+        for name in names:
+            self.bed(name).watch = True  # a ring may arrive before the answer does
         rows = await self._link.rows("doorbell/doze", [session.holder, names, longest + _ROW_OUTLIVES_POLL])
         for name, watch in rows:
             self.bed(name).watch = watch
@@ -131,7 +134,7 @@ class Doorbell:
         """(d): wait until nobody is left who may have looked too early, then ask for one more look."""
         started = monotonic()
         pause = 0.001
-        link = self._link.sibling("closing")
+        link = self._closing_link
         try:
             while monotonic() - started < _WATCH_LOCKS_AFTER:
                 if (await link.rows("doorbell/is_closed", [mark]))[0][0]:
@@ -145,9 +148,6 @@ class Doorbell:
                     early &= set((await link.rows("doorbell/open_writers"))[0][0])
         except (psycopg.Error, OSError):
             pass  # the claimer meets the same outage and starts again at (a)
-        finally:
-            with contextlib.suppress(asyncio.CancelledError):
-                await link.close()
         for queue in queues:
             self.bed(queue).due = 0.0
         self._hungry.set()
@@ -164,3 +164,4 @@ class Doorbell:
         if self._closing is not None:
             self._closing.cancel()
             await asyncio.gather(self._closing, return_exceptions=True)
+        await self._closing_link.close()

@@ -10,6 +10,7 @@ from typing import Any
 
 from postmill.domain.error_record import ErrorRecord
 from postmill.domain.payload import check_encoded, serialize
+from postmill.engine.alarm import Alarm
 from postmill.engine.children import Children
 from postmill.engine.completer import Completer
 from postmill.engine.reports import Report
@@ -32,7 +33,7 @@ class Executor:
         verdicts: Verdicts,
         make_context: MakeContext,
         children: Children,
-        hungry: asyncio.Event,
+        hungry: Alarm,
     ) -> None:
         self.queues = queues
         self.running: dict[bytes, Work] = {}

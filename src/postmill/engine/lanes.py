@@ -39,7 +39,17 @@ class Entry:
 
 
 class Lane:
-    __slots__ = ("cursors", "deficit", "id", "in_ring", "job_type", "limit_id", "open", "shut_until", "weight")
+    __slots__ = (
+        "cursors",
+        "deficit",
+        "id",
+        "in_ring",
+        "job_type",
+        "limit_id",
+        "open",
+        "shut_until",
+        "weight",
+    )
 
     def __init__(self, id: bytes) -> None:
         self.id = id
@@ -111,9 +121,7 @@ class QueueLanes:
             priority = min(lane.open)
             cursor = lane.cursors[priority]
             head = cursor.at is None or cursor.head_due <= now
-            entries.append(
-                Entry(self.name, lane.id, priority, None if head else cursor.at, count, head)
-            )
+            entries.append(Entry(self.name, lane.id, priority, None if head else cursor.at, count, head))
             wanted -= count
         return entries
 

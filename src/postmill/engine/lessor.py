@@ -112,9 +112,15 @@ class Lessor:
         if row is None or not row[0]:
             return False
         session.renewed_at = sent
-        rows = connection.cursor(binary=True).execute(sql("leases/cancel_requests", self._schema).encode()).fetchall()
+        rows = (
+            connection.cursor(binary=True)
+            .execute(sql("leases/cancel_requests", self._schema).encode())
+            .fetchall()
+        )
         requests = [(bytes(id), reason or "") for id, reason in rows]
-        paused = connection.execute(sql("leases/paused_queues", self._schema).encode(), [self._queues]).fetchall()
+        paused = connection.execute(
+            sql("leases/paused_queues", self._schema).encode(), [self._queues]
+        ).fetchall()
         self._call(self._told, requests, frozenset(name for (name,) in paused))
         return True
 

@@ -36,6 +36,4 @@ class Outage:
     def over(self) -> None:
         if self._since is not None:
             since, self._since = self._since, None
-            self._bus.emit(
-                DatabaseBack(worker_id=self._worker_id, outage=time.monotonic() - since)
-            )
+            self._bus.emit(DatabaseBack(worker_id=self._worker_id, outage=time.monotonic() - since))

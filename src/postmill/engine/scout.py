@@ -47,9 +47,11 @@ class Scout:
             self._least_gap = now + _DISCOVER_SHARE * cost
             self._recent_at = now + _RECENT_EVERY
             return self._tell(rows, discovered=True, queues=queues)
-        if now >= self._recent_at:
+        if idle or now >= self._recent_at:
             self._recent_at = now + _RECENT_EVERY
-            rows = await self._link.rows("claim/recent_lanes", [list(self._lanes), _RECENT_BACK, _RECENT_MOST])
+            rows = await self._link.rows(
+                "claim/recent_lanes", [list(self._lanes), _RECENT_BACK, _RECENT_MOST]
+            )
             return self._tell(rows, discovered=False, queues=queues)
         return False
 
@@ -81,7 +83,12 @@ class Scout:
         return [self._lanes[entry.queue].lanes[entry.lane].limit_id for entry in entries]
 
     def cut(
-        self, entries: list[Entry], limits: list[int | None], granted: dict[int, int], waits: dict[int, float], now: float
+        self,
+        entries: list[Entry],
+        limits: list[int | None],
+        granted: dict[int, int],
+        waits: dict[int, float],
+        now: float,
     ) -> None:
         """Cut the lines down to the tokens that were granted; a lane without a token rests until the next."""
         left = dict(granted)

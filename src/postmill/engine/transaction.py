@@ -110,11 +110,13 @@ class Transactions:
     def _statement(self, fence: Fence, result: Any) -> Statement[bool]:
         text = None if result is None else check_encoded(serialize(result), result).decode()
         args = (fence.holder, fence.job_id, fence.claim_no, fence.tenant_id, fence.micros(), text)
-        return Statement("complete_own", sql("report/complete_own", self._schema), args, lambda rows: bool(rows[0][0]))
+        return Statement(
+            "complete_own", sql("report/complete_own", self._schema), args, lambda rows: bool(rows[0][0])
+        )
 
     def _settled(self, fence: Fence) -> Statement[bool]:
         args = (fence.holder, [fence.job_id], [fence.claim_no])
-        return Statement("settled", sql("report/settled", self._schema), args, lambda rows: bool(rows))
+        return Statement("settled", sql("report/settled", self._schema), args, bool)
 
     async def close(self) -> None:
         if self._pool is not None:

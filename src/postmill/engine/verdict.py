@@ -14,7 +14,17 @@ from postmill.domain.classify import classify
 from postmill.domain.errors import TimedOut
 from postmill.domain.outcome import Outcome, decide
 from postmill.engine.reports import Report
-from postmill.engine.work import ATTEMPT, CORRELATION_ID, MAX_ATTEMPTS, PROJECT, REQUEST_ID, TENANT, TIMEOUT, TRACEPARENT, Work
+from postmill.engine.work import (
+    ATTEMPT,
+    CORRELATION_ID,
+    MAX_ATTEMPTS,
+    PROJECT,
+    REQUEST_ID,
+    TENANT,
+    TIMEOUT,
+    TRACEPARENT,
+    Work,
+)
 from postmill.telemetry.bus import Bus
 from postmill.telemetry.event import JobFacts
 from postmill.telemetry.events import (

@@ -9,11 +9,13 @@ from typing import Any
 
 from postmill.domain.job_type import JobType
 from postmill.engine.context import Context
-from postmill.telemetry.counters import TypeCounters
+from postmill.telemetry.type_counters import TypeCounters
 
 # Columns of the answer of claim().
 ID, SLOT, READY_AT, ATTEMPT, RUN, LOST, JOB_TYPE, PAYLOAD, TENANT, MAX_ATTEMPTS, TIMEOUT, EXPIRED = range(12)
-CREATED_AT, PROJECT, ACTOR_TYPE, ACTOR_ID, REQUEST_ID, CORRELATION_ID, TRACEPARENT, KEY, SCHEDULED_FOR = range(12, 21)
+CREATED_AT, PROJECT, ACTOR_TYPE, ACTOR_ID, REQUEST_ID, CORRELATION_ID, TRACEPARENT, KEY, SCHEDULED_FOR = (
+    range(12, 21)
+)
 
 Row = tuple[Any, ...]
 
@@ -21,7 +23,18 @@ Row = tuple[Any, ...]
 class Handler:
     """A job type as this process runs it."""
 
-    __slots__ = ("bind", "child", "counters", "ctx_param", "fn", "forget", "is_async", "limit", "plain", "type")
+    __slots__ = (
+        "bind",
+        "child",
+        "counters",
+        "ctx_param",
+        "fn",
+        "forget",
+        "is_async",
+        "limit",
+        "plain",
+        "type",
+    )
 
     def __init__(self, job_type: JobType[..., ..., Any], counters: TypeCounters, limit: int | None) -> None:
         self.type = job_type
@@ -54,7 +67,17 @@ class TypeLimit:
 class QueueSlots:
     """One queue's slots in this process, and its tickets that wait in memory for one."""
 
-    __slots__ = ("active", "done", "filling", "name", "poll_interval", "prefetch", "priority", "slots", "waiting")
+    __slots__ = (
+        "active",
+        "done",
+        "filling",
+        "name",
+        "poll_interval",
+        "prefetch",
+        "priority",
+        "slots",
+        "waiting",
+    )
 
     def __init__(self, name: str, slots: int, *, priority: int = 100, poll_interval: float = 10.0) -> None:
         self.name = name
@@ -80,7 +103,9 @@ class Work:
         "row", "started", "stop", "task", "timed_out", "settled", "child_deaths",
     )  # fmt: skip
 
-    def __init__(self, row: Row, claim_no: int, handler: Handler | None, queue: QueueSlots, claimed: float) -> None:
+    def __init__(
+        self, row: Row, claim_no: int, handler: Handler | None, queue: QueueSlots, claimed: float
+    ) -> None:
         self.row = row
         self.claim_no = claim_no
         self.handler = handler

@@ -118,9 +118,7 @@ class Worker:
         try:
             while not self._draining.is_set():
                 lost = asyncio.create_task(self._lost.wait())
-                done, _ = await asyncio.wait(
-                    {draining, lost, *tasks}, return_when=asyncio.FIRST_COMPLETED
-                )
+                done, _ = await asyncio.wait({draining, lost, *tasks}, return_when=asyncio.FIRST_COMPLETED)
                 lost.cancel()
                 for task in tasks:
                     if task in done:

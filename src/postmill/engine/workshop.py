@@ -7,6 +7,7 @@ from collections.abc import Coroutine
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from postmill.engine.alarm import Alarm
 from postmill.engine.children import Children
 from postmill.engine.claimer import Claimer
 from postmill.engine.completer import Completer
@@ -41,7 +42,7 @@ class Workshop:
     def __init__(self, worker: Worker) -> None:
         self._worker = worker
         dsn, schema, config = worker.dsn, worker.schema, worker.config
-        self.hungry = asyncio.Event()
+        self.hungry = Alarm()
         self.outage = Outage(worker.bus, worker.worker_id)
         self.control = Link(dsn, schema, "control", self.outage)
         self._links = [self.control]

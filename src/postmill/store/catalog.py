@@ -21,7 +21,7 @@ def checked_schema(schema: str) -> str:
     """
     if not _SCHEMA_NAME.fullmatch(schema):
         raise SettingsError(
-            f"schema name {schema!r} is not allowed: use 1 to 48 of a-z, 0-9 and _, not beginning with a digit"
+            f"schema name {schema!r} is not allowed: use 1 to 48 of a-z, 0-9 and _, not first a digit"
         )
     return schema
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 from uuid import UUID
 
-from postmill.telemetry.event import Event, JobFacts
+from postmill.telemetry.event import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,21 +71,23 @@ class LeaseLost(Event):
 
 @dataclass(frozen=True, slots=True)
 class ReportMissed(Event):
-    """Reports changed nothing, since the jobs with these ids were no longer this session's."""
+    """Reports changed nothing, since these jobs were no longer this session's."""
 
     name: ClassVar[str] = "report_missed"
     worker_id: str
-    ids: tuple[UUID, ...]
+    job_ids: tuple[UUID, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class LoopBlocked(Event):
-    """The event loop did not run for `seconds`; `job` is the one that held it, if that is known."""
+    """The event loop did not run for `seconds`; `job_id` and `job_type` tell the job that held
+    it, if that is known."""
 
     name: ClassVar[str] = "loop_blocked"
     worker_id: str
     seconds: float
-    job: JobFacts | None = None
+    job_id: UUID | None = None
+    job_type: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +102,11 @@ class DatabaseAway(Event):
 
 @dataclass(frozen=True, slots=True)
 class DatabaseBack(Event):
-    """The database answers again, after `outage_seconds`."""
+    """The database answers again, after `outage` seconds."""
 
     name: ClassVar[str] = "database_back"
     worker_id: str
-    outage_seconds: float
+    outage: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,7 @@ class ListenerRestored(Event):
 
     name: ClassVar[str] = "listener_restored"
     worker_id: str
-    outage_seconds: float = 0.0
+    outage: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

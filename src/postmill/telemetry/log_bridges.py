@@ -10,8 +10,7 @@ from typing import Any
 
 import structlog
 
-from postmill.telemetry.event import JobFacts
-from postmill.telemetry.log_lines import LEVELS, STACK_TEXT, job_fields
+from postmill.telemetry.log_lines import LEVELS, STACK_TEXT, with_aliases
 from postmill.telemetry.log_writer import LineWriter
 from postmill.telemetry.redact import redact, safe_text
 
@@ -41,27 +40,26 @@ class StandardHandler(logging.Handler):
             self.handleError(record)
 
 
-def job_logger(write: LineWriter, facts: JobFacts, level: str = "info") -> Any:
-    """A structlog logger bound to a job, for its handler: `log.info("fetched", pages=3)`, `log.bind(…)`.
+def structlog_options(write: LineWriter, level: str = "info") -> dict[str, Any]:
+    """Options for `structlog.configure(**…)`, so that what handlers log (`ctx.log`) comes out in the same lines.
 
-    Values are redacted by key and bounded, as those of events; the job's own fields win over them.
+    Values are redacted by key and bounded, as those of events; a line of a job gets the seeds' names too.
     """
-    bound = job_fields(facts)
 
     def processor(_: Any, method: str, line: MutableMapping[str, Any]) -> str:
         event, error = line.pop("event", ""), _error(line.pop("exc_info", None))
-        fields = _fit(line) | bound
+        fields = _fit(line)
         if error is not None:
             fields["exception"] = _exception(error)
-        write(_METHODS.get(method, "info"), safe_text(str(event)), fields)
+        write(_METHODS.get(method, "info"), safe_text(str(event)), with_aliases(fields))
         raise structlog.DropEvent
 
-    return structlog.wrap_logger(
-        None,
-        processors=[processor],
-        wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
-        context_class=dict,
-    )
+    return {
+        "processors": [structlog.contextvars.merge_contextvars, processor],
+        "wrapper_class": structlog.make_filtering_bound_logger(LEVELS[level]),
+        "context_class": dict,
+        "cache_logger_on_first_use": False,
+    }
 
 
 def _fit(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,8 +15,8 @@ LEVELS: Mapping[str, int] = {"debug": 10, "info": 20, "warning": 30, "error": 40
 WRITTEN = frozenset({"timestamp", "level", "event", "logger", "exception", "suppressed"})
 """Fields of a line that come from the writer, not from the event."""
 
-ALIASES = frozenset({"definition_key", "org_id", "attempt_no"})
-"""The seeds' names for fields that are there under our own."""
+ALIASES: Mapping[str, str] = {"job_type": "definition_key", "tenant_id": "org_id", "attempt": "attempt_no"}
+"""Our names to those of the seeds, which stand beside them."""
 
 STACK_TEXT = 8_000
 """Characters of a stack that a line holds; the whole is with the attempt in the database."""
@@ -61,6 +61,7 @@ _RENAMED = {
     "waited": "waited_seconds",
     "retry_in": "retry_in_seconds",
     "grace": "grace_seconds",
+    "outage": "outage_seconds",
     "status": "error_status",
 }
 
@@ -75,24 +76,28 @@ def job_fields(facts: JobFacts) -> dict[str, Any]:
 
     The payload fields that the type binds follow; one that has a name of ours gets `payload_` before it.
     """
-    tenant, job_type = str(facts.tenant_id), printable(facts.job_type)
     line: dict[str, Any] = {
         "job_id": str(facts.job_id),
-        "job_type": job_type,
-        "definition_key": job_type,
+        "job_type": printable(facts.job_type),
         "queue": printable(facts.queue),
-        "tenant_id": tenant,
-        "org_id": tenant,
+        "tenant_id": str(facts.tenant_id),
         "project_id": None if facts.project_id is None else str(facts.project_id),
         "request_id": redact(facts.request_id),
         "correlation_id": redact(facts.correlation_id),
         "attempt": facts.attempt,
-        "attempt_no": facts.attempt,
         "worker_id": printable(facts.worker_id),
     }
+    line = with_aliases(line)
     for name, value in (facts.fields or {}).items():
         taken = name in line or name in _RESERVED
         line[f"payload_{name}" if taken else safe_text(name)] = redact(value, key=name)
+    return line
+
+
+def with_aliases(line: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a line about a job, with the seeds' names for them."""
+    if "job_id" in line:
+        line.update({alias: line[name] for name, alias in ALIASES.items() if name in line})
     return line
 
 

@@ -11,6 +11,7 @@ import structlog
 from postmill.telemetry.log_lines import ALIASES
 
 Format = Literal["auto", "json", "console"]
+_DOUBLE = frozenset(ALIASES.values())
 FORMATS = ("auto", "json", "console")
 
 
@@ -48,5 +49,5 @@ class LineWriter:
         if self._console is None:
             self._out.msg(orjson.dumps(whole, default=str).decode())
             return
-        shown = {name: value for name, value in whole.items() if value is not None and name not in ALIASES}
+        shown = {name: value for name, value in whole.items() if value is not None and name not in _DOUBLE}
         self._out.msg(str(self._console(None, level, shown)))

@@ -21,12 +21,12 @@ MARKS = {Level.OK: ("ok  ", "green"), Level.WARN: ("warn", "yellow"), Level.FAIL
 
 def doctor(
     run: Run,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit 1 on a warning, too.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", metavar="", help="Exit 1 on a warning, too.")] = False,
 ) -> None:
     """Look at server, schema, workers and jobs: each line ok, warn or fail, and what to do.
 
-    Exit 0 without a failure, 1 with one, 3 if the database cannot be reached, 4 if the schema is missing or old.
-    Reads only; safe to run at any time.
+    Exit 0 without a failure, 1 with one, 3 if the database cannot be reached, 4 if the schema is missing
+    or old. Reads only; safe to run at any time.
     """
     findings: list[Finding] = []
     with run.connect(ready=False) as conn:

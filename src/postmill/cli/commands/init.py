@@ -14,13 +14,15 @@ FILES = {"jobs.py": "jobs.py.txt", "postmill.toml": "postmill.toml.txt"}
 
 NEXT = """
 Next:
-  postmill up jobs.py                                   starts database, worker and /metrics here
-  postmill enqueue greet name=Ada times=5 --wait        in another terminal: runs the job and shows its result"""
+  postmill up jobs.py                               starts database, worker and /metrics here
+  postmill enqueue greet name=Ada times=5 --wait    in another terminal: runs the job, shows its result"""
 
 
 def init(
     run: Run,
-    folder: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="Where to write; made if missing.")] = Path(),
+    folder: Annotated[
+        Path, typer.Argument(metavar="[FOLDER]", help="Where to write; made if missing.")
+    ] = Path(),
 ) -> None:
     """Write jobs.py with one job, and a commented postmill.toml. Never overwrites a file."""
     folder.mkdir(parents=True, exist_ok=True)

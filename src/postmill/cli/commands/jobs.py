@@ -7,40 +7,47 @@ from uuid import UUID
 
 import typer
 
-from postmill.bind import run as run_statement
+from postmill.bind import drive
 from postmill.cli.completion import complete_job_type, complete_queue
 from postmill.cli.job_page import job_page, job_table
-from postmill.cli.lookups import find_ids, find_queue, job_type_shape, server_now
+from postmill.cli.lookups import find_ids, server_now
 from postmill.cli.run import Run
-from postmill.domain.errors import NotFound
 from postmill.domain.lifecycle import State
-from postmill.store.jobs import job_attempts, job_state, list_jobs
+from postmill.operate import insight
 
 
 def list_(
     run: Run,
     status: Annotated[State | None, typer.Option("--status", help="Only jobs in this state.")] = None,
     job_type: Annotated[
-        str | None, typer.Option("--type", metavar="TYPE", help="Only of this job type.", autocompletion=complete_job_type)
+        str | None,
+        typer.Option(
+            "--type", metavar="TYPE", help="Only of this job type.", autocompletion=complete_job_type
+        ),
     ] = None,
     queue: Annotated[
-        str | None, typer.Option("--queue", metavar="QUEUE", help="Only of this queue.", autocompletion=complete_queue)
+        str | None,
+        typer.Option("--queue", metavar="QUEUE", help="Only of this queue.", autocompletion=complete_queue),
     ] = None,
     tenant: Annotated[UUID | None, typer.Option(metavar="UUID", help="Only of this tenant.")] = None,
-    before: Annotated[str | None, typer.Option(metavar="ID", help="Only jobs made before this one (next page).")] = None,
+    before: Annotated[
+        str | None, typer.Option(metavar="ID", help="Only jobs made before this one (next page).")
+    ] = None,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many.")] = 20,
 ) -> None:
     """List jobs, newest first."""
     with run.connect() as conn:
-        if job_type is not None:
-            job_type = job_type_shape(conn, run.schema, job_type).name
-        if queue is not None:
-            queue = find_queue(conn, run.schema, queue)
         last = find_ids(conn, run.schema, [before])[0] if before else None
-        page = run_statement(
+        page = drive(
             conn,
-            list_jobs(
-                state=status, job_type=job_type, queue=queue, tenant=tenant, before=last, most=limit, schema=run.schema
+            insight.jobs(
+                state=status,
+                job_type=job_type,
+                queue=queue,
+                tenant=tenant,
+                before=last,
+                most=limit,
+                schema=run.schema,
             ),
         )
         now = server_now(conn, run.schema)
@@ -50,23 +57,24 @@ def list_(
     if not page.jobs:
         filtered = any(value is not None for value in (status, job_type, queue, tenant, before))
         run.out.say("no such jobs" if filtered else "no jobs yet")
-        run.out.note("make one: postmill enqueue TYPE name=value" if not filtered else "postmill jobs list shows all")
+        run.out.note(
+            "make one: postmill enqueue TYPE name=value" if not filtered else "postmill jobs list shows all"
+        )
         return
     run.out.console.print(job_table(page.jobs, now, short_ids=run.out.short_ids))
     if page.before is not None:
         run.out.note(f"more: postmill jobs list --before {page.before}")
 
 
-def show(run: Run, id: Annotated[str, typer.Argument(metavar="ID", help="Job id, whole or its beginning.")]) -> None:
+def show(
+    run: Run, id: Annotated[str, typer.Argument(metavar="ID", help="Job id, whole or its beginning.")]
+) -> None:
     """Show one job: where it stands, its arguments and result, and its attempts on a line of time."""
     with run.connect() as conn:
         [whole] = find_ids(conn, run.schema, [id])
-        found = run_statement(conn, job_state([whole], schema=run.schema))
-        if not found:
-            raise NotFound(f"there is no job {whole}")
-        attempts = run_statement(conn, job_attempts(whole, schema=run.schema))
+        job = drive(conn, insight.job(whole, schema=run.schema))
+        attempts = drive(conn, insight.attempts(whole, schema=run.schema))
         now = server_now(conn, run.schema)
-    [job] = found
     if run.out.as_json:
         run.out.document({"job": job, "attempts": attempts})
         return

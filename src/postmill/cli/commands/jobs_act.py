@@ -6,15 +6,14 @@ from typing import Annotated
 
 import typer
 
-from postmill.bind import run as run_statement
+from postmill.bind import drive
 from postmill.cli.completion import complete_module
 from postmill.cli.lookups import find_ids, who
 from postmill.cli.modules import load_registry
 from postmill.cli.outcomes import Told, report
 from postmill.cli.run import Run
 from postmill.cli.tables import table
-from postmill.store.jobs import cancel_jobs, retry_jobs
-from postmill.store.registration import register_job_types
+from postmill.operate import commands
 
 Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Job ids, whole or their beginning.")]
 
@@ -44,7 +43,7 @@ def cancel(
     }
     with run.connect() as conn:
         whole = find_ids(conn, run.schema, ids)
-        answers = run_statement(conn, cancel_jobs(whole, actor_id=who(), reason=reason, schema=run.schema))
+        answers = drive(conn, commands.cancel(whole, actor_id=who(), reason=reason, schema=run.schema))
     report(run, [(answer.id, answer.status, None) for answer in answers], meaning)
 
 
@@ -52,14 +51,15 @@ def retry(run: Run, ids: Ids) -> None:
     """Make waiting retries due now; run failed, canceled and dead jobs again as new ones."""
     with run.connect() as conn:
         whole = find_ids(conn, run.schema, ids)
-        answers = run_statement(conn, retry_jobs(whole, actor_id=who(), schema=run.schema))
+        answers = drive(conn, commands.retry(whole, actor_id=who(), schema=run.schema))
     report(run, [(answer.id, answer.status, answer.new_id) for answer in answers], RERUN)
 
 
 def register(
     run: Run,
     modules: Annotated[
-        list[str], typer.Argument(metavar="MODULE...", help="Files or dotted names.", autocompletion=complete_module)
+        list[str],
+        typer.Argument(metavar="MODULE...", help="Files or dotted names.", autocompletion=complete_module),
     ],
 ) -> None:
     """Make the job types of modules known to the database, so that any program may enqueue them.
@@ -68,6 +68,8 @@ def register(
     """
     registry = load_registry(modules)
     with run.connect() as conn:
-        answers = run_statement(conn, register_job_types(registry, schema=run.schema))
-    data = [{"job_type": name, "queue": registry[name].queue, "status": answers[name]} for name in sorted(answers)]
+        answers = drive(conn, commands.register(registry, schema=run.schema))
+    data = [
+        {"job_type": name, "queue": registry[name].queue, "status": answers[name]} for name in sorted(answers)
+    ]
     run.out.show(data, lambda: table(("job type", "queue", "status"), [tuple(row.values()) for row in data]))

@@ -17,9 +17,16 @@ from postmill.schema.runner import migrate, render_sql
 def migrate_schema(
     run: Run,
     as_sql: Annotated[
-        bool, typer.Option("--sql", help="Print the script for psql instead: what is pending, or all without a database.")
+        bool,
+        typer.Option(
+            "--sql",
+            metavar="",
+            help="Print the script for psql instead: what is pending, or all without a database.",
+        ),
     ] = False,
-    only_check: Annotated[bool, typer.Option("--check", help="Only look: exit 0 if up to date, 4 if not.")] = False,
+    only_check: Annotated[
+        bool, typer.Option("--check", metavar="", help="Only look: exit 0 if up to date, 4 if not.")
+    ] = False,
 ) -> None:
     """Make or update the schema. Safe to run at any time, by any number of processes at once.
 
@@ -40,7 +47,9 @@ def _migrate(run: Run) -> None:
         done = migrate(conn, run.schema)
         version = check(conn, run.schema).version
     if run.out.as_json:
-        run.out.document({"schema": run.schema, "version": version, "applied": [_told(step) for step in done]})
+        run.out.document(
+            {"schema": run.schema, "version": version, "applied": [_told(step) for step in done]}
+        )
         return
     for step in done:
         run.out.say(f"applied {step.version:04} {step.name} ({_mark(step)})")

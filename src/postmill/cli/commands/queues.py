@@ -8,18 +8,22 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from postmill.bind import run as run_statement
+from postmill.bind import drive
 from postmill.cli.ages import length, relative
 from postmill.cli.completion import complete_queue
-from postmill.cli.lookups import find_queue, server_now, who
+from postmill.cli.lookups import server_now, who
 from postmill.cli.run import Run
 from postmill.cli.tables import table
 from postmill.cli.text import one_line
 from postmill.cli.values import duration
-from postmill.store.queues import QueueView, list_queues, pause_queue, resume_queue
+from postmill.operate import commands, insight
+from postmill.store.queues import QueueView
 
 Name = Annotated[
-    str, typer.Argument(metavar="QUEUE", help="Its name; case matters only where several fit.", autocompletion=complete_queue)
+    str,
+    typer.Argument(
+        metavar="QUEUE", help="Its name; case matters only where several fit.", autocompletion=complete_queue
+    ),
 ]
 COLUMNS = ("queue", "priority", "queued", "oldest", "scheduled", "next due", "running", "dead", "state")
 NUMBERS = ("priority", "queued", "oldest", "scheduled", "next due", "running", "dead")
@@ -28,7 +32,7 @@ NUMBERS = ("priority", "queued", "oldest", "scheduled", "next due", "running", "
 def list_(run: Run) -> None:
     """List queues, the most urgent first: what waits, what runs, what is dead."""
     with run.connect() as conn:
-        queues = run_statement(conn, list_queues(schema=run.schema))
+        queues = drive(conn, insight.all_queues(schema=run.schema))
         now = server_now(conn, run.schema)
     if not queues and not run.out.as_json:
         run.out.say("no queues yet")
@@ -39,7 +43,9 @@ def list_(run: Run) -> None:
         due = queue.next_due_seconds
         if queue.paused:
             until = f" until {relative(queue.resume_at, now)}" if queue.resume_at else ""
-            state = Text(f"paused{until}: {one_line(queue.pause_reason or 'no reason given', 80)}", style="yellow")
+            state = Text(
+                f"paused{until}: {one_line(queue.pause_reason or 'no reason given', 80)}", style="yellow"
+            )
         else:
             state = Text("open", style="green")
         return (
@@ -65,24 +71,26 @@ def pause(
         str | None, typer.Option("--for", metavar="TIME", help="Open again by itself after 30s, 5m, 2h …")
     ] = None,
 ) -> None:
-    """Stop handing out jobs of a queue. Running ones go on, enqueuing goes on; survives restarts of everything."""
+    """Stop handing out jobs of a queue. Running ones and enqueuing go on; it survives restarts."""
     seconds = duration(length_, "--for")
     with run.connect() as conn:
-        name = find_queue(conn, run.schema, queue)
         until = None if seconds is None else server_now(conn, run.schema) + timedelta(seconds=seconds)
-        run_statement(conn, pause_queue(name, reason=reason, resume_at=until, actor=who(), schema=run.schema))
+        name = drive(
+            conn, commands.pause(queue, reason=reason, resume_at=until, actor=who(), schema=run.schema)
+        )
     if run.out.as_json:
         run.out.document({"queue": name, "paused": True, "reason": reason, "resume_at": until})
         return
-    run.out.say(f"queue {name} is paused" + (f" for {length(seconds)}" if seconds is not None else ""), style="yellow")
+    run.out.say(
+        f"queue {name} is paused" + (f" for {length(seconds)}" if seconds is not None else ""), style="yellow"
+    )
     run.out.note(f"open it again: postmill queues resume {name}")
 
 
 def resume(run: Run, queue: Name) -> None:
     """Hand out jobs of a queue again."""
     with run.connect() as conn:
-        name = find_queue(conn, run.schema, queue)
-        run_statement(conn, resume_queue(name, schema=run.schema))
+        name = drive(conn, commands.resume(queue, schema=run.schema))
     if run.out.as_json:
         run.out.document({"queue": name, "paused": False})
         return

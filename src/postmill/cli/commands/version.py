@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import platform
-from importlib.metadata import PackageNotFoundError, version
 
 import psycopg
 
 from postmill.cli.run import Run
 from postmill.schema.migration import known_migrations, latest
-
-
-def installed() -> str:
-    """The version of the installed package, or `unknown` in a bare checkout."""
-    try:
-        return version("postmill")
-    except PackageNotFoundError:
-        return "unknown"
+from postmill.version import VERSION
 
 
 def show_version(run: Run) -> None:
     """Versions of Postmill, its schema, Python, psycopg and libpq."""
     libpq = psycopg.pq.version()
     found = {
-        "postmill": installed(),
+        "postmill": VERSION,
         "schema": latest(known_migrations()),
         "python": platform.python_version(),
         "psycopg": psycopg.__version__,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import os
 import signal
@@ -34,10 +33,10 @@ def die_with(parent: int) -> None:
 
 def watch_worker(worker: int) -> int | None:
     """A descriptor that becomes readable when the worker dies; None where the system has none such."""
-    fd = None
-    if hasattr(os, "pidfd_open"):
-        with contextlib.suppress(OSError):  # an old kernel, or a sandbox that forbids it
-            fd = os.pidfd_open(worker)
+    try:
+        fd = os.pidfd_open(worker)
+    except (AttributeError, OSError):  # not Linux, an old kernel, or a sandbox that forbids it
+        fd = None
     if os.getppid() != worker:  # it died before we looked
         os._exit(0)
     return fd
@@ -69,17 +68,24 @@ def status_of(pid: int, *, wait: bool) -> tuple[int | None, int | None] | None:
     return (info.si_status, None) if info.si_code == os.CLD_EXITED else (None, info.si_status)
 
 
+def release(pid: int) -> None:
+    """Reap a child whose status is known."""
+    if _LINUX:  # elsewhere asking for the status has done it
+        os.waitpid(pid, 0)
+
+
 def reap(but: int) -> None:
     """Wait for every adopted child that has ended."""
     for pid in children(but):
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(pid, os.WNOHANG)
+        os.waitpid(pid, os.WNOHANG)
 
 
 def send(pid: int, number: int) -> None:
     """A signal to a process or (negative) a group that may be gone, or not ours to signal."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
+    try:
         os.kill(pid, number)
+    except (ProcessLookupError, PermissionError):
+        return
 
 
 def group_of(pid: int) -> int | None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import select
 import signal
-import socket
 import sys
 import time
 
@@ -20,10 +18,18 @@ SWEEP = 5.0
 """Seconds in which killed orphans must be gone; one that hangs in the kernel is left then."""
 
 
-def main(control_fd: int, worker: int) -> None:
-    """Run one program for the worker with this pid, under orders from this socket."""
-    control = socket.socket(fileno=control_fd)
-    control.set_inheritable(False)
+def main(control: int, worker: int) -> None:
+    """Run one program for the worker with this pid, under orders from this socket. Never returns."""
+    try:
+        _main(control, worker)
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+        os._exit(1)
+    os._exit(0)  # sooner than by the interpreter's own end
+
+
+def _main(control: int, worker: int) -> None:
+    os.set_inheritable(control, False)
     gone = kin.watch_worker(worker)
     wake = _hear_children()
     order = wire.receive(control)
@@ -67,8 +73,7 @@ def _end(watch: Watch, program: Program, wake: int) -> Ending:
     watch.look(wait=True)
     _sweep(program.pid, wake)
     watch.drain()
-    with contextlib.suppress(ChildProcessError):
-        os.waitpid(program.pid, 0)
+    kin.release(program.pid)
     return watch.ending()
 
 
@@ -82,8 +87,7 @@ def _sweep(leader: int, wake: int) -> None:
             kin.send(pid, signal.SIGKILL)
         kin.reap(leader)
         if ended.poll(10):
-            with contextlib.suppress(BlockingIOError):
-                os.read(wake, 4096)
+            os.read(wake, 4096)
 
 
 def _discard(folder: bytes | None) -> None:
@@ -95,6 +99,8 @@ def _discard(folder: bytes | None) -> None:
         sys.stderr.write(f"postmill: a scratch folder cannot be removed: {error}\n")
 
 
-def _tell(control: socket.socket, frame: bytes) -> None:
-    with contextlib.suppress(ConnectionError):  # a worker that is gone needs no report
-        control.sendall(frame)
+def _tell(control: int, frame: bytes) -> None:
+    try:
+        wire.send(control, frame)
+    except ConnectionError:
+        return  # a worker that is gone needs no report

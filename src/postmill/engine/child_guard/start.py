@@ -6,7 +6,6 @@ import errno
 import os
 import resource
 import signal
-from typing import NoReturn
 
 from . import kin
 from .launch import Launch
@@ -47,9 +46,8 @@ def start(launch: Launch, folder: bytes | None) -> Program:
     return Program(pid, out, err)
 
 
-def _become(
-    launch: Launch, folder: bytes | None, guard: int, out: int, err: int, report: int
-) -> NoReturn:
+def _become(launch: Launch, folder: bytes | None, guard: int, out: int, err: int, report: int) -> None:
+    """In the fresh child: turn into the program. Never returns."""
     try:
         os.setsid()
         kin.die_with(guard)
@@ -89,4 +87,4 @@ def _accept_oom() -> None:
         with open("/proc/self/oom_score_adj", "r+b", buffering=0) as score:
             score.write(str(min(1000, int(score.read()) + _OOM_SCORE)).encode())
     except (OSError, ValueError):
-        pass  # not Linux, or forbidden: only a preference
+        return  # not Linux, or forbidden: it is only a preference

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import select
 import signal
-import socket
 import time
 
 from . import kin, wire
@@ -23,9 +22,7 @@ _IDLE = 3600.0
 class Watch:
     """Watches one program until it has ended, or must be."""
 
-    def __init__(
-        self, launch: Launch, program: Program, control: socket.socket, worker: int | None, wake: int
-    ) -> None:
+    def __init__(self, launch: Launch, program: Program, control: int, worker: int | None, wake: int) -> None:
         now = time.monotonic()
         self._leader = program.pid
         self._tails = {program.out: Tail(launch.tail_bytes), program.err: Tail(launch.tail_bytes)}
@@ -43,7 +40,7 @@ class Watch:
         self._kill_at: float | None = None
         self._open = set(self._tails)
         self._poll = select.poll()
-        for fd in (*self._open, control.fileno(), wake, worker):
+        for fd in (*self._open, control, wake, worker):
             if fd is not None:
                 self._poll.register(fd, select.POLLIN)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import socket
+import os
 import struct
 
 # Worker to guard.
@@ -50,18 +50,25 @@ def size_of(head: bytes) -> int:
     return int(size)
 
 
-def receive(control: socket.socket) -> tuple[bytes, list[bytes]] | None:
+def receive(control: int) -> tuple[bytes, list[bytes]] | None:
     """The next frame (blocking), as kind and fields; None when the other side is gone."""
     head = _exactly(control, HEAD)
     body = _exactly(control, size_of(head)) if head else None
     return (body[:1], split(body[1:])) if body else None
 
 
-def _exactly(control: socket.socket, size: int) -> bytes | None:
+def send(control: int, frame: bytes) -> None:
+    """Write a frame (blocking). Raises ConnectionError when the other side is gone."""
+    left = memoryview(frame)
+    while left:
+        left = left[os.write(control, left) :]
+
+
+def _exactly(control: int, size: int) -> bytes | None:
     parts = []
     while size:
         try:
-            part = control.recv(min(size, 1 << 20))
+            part = os.read(control, min(size, 1 << 20))
         except ConnectionError:
             return None
         if not part:

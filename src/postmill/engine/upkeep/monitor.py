@@ -23,6 +23,6 @@ class Monitor(Round):
         rows = await self.link.rows("upkeep/measure")
         depths = [Depth(queue=queue, tenant="", status=state, count=n) for queue, state, n, _ in rows]
         oldest = {queue: age for queue, state, _, age in rows if state == "queued"}
-        types = dict((await self.link.rows("upkeep/measure_types")))
+        types = dict(await self.link.rows("upkeep/measure_types"))
         self._counters.gauges.measured(depths, oldest=oldest, types=types)
         return None

@@ -40,11 +40,17 @@ class Promoter(Round):
         if n:
             self._told = rows
             self.bus.emit(JobsPromoted(n))
-            ringing = rows if len(rows) <= _RING_LANES else [(queue, None, None) for queue in {r[0] for r in rows}]
+            ringing = (
+                rows if len(rows) <= _RING_LANES else [(queue, None, None) for queue in {r[0] for r in rows}]
+            )
             lanes = [row[1] for row in ringing]
             await self.link.rows(
                 "upkeep/ring",
-                [[row[0] for row in ringing], Ids(lanes) if None not in lanes else [None] * len(lanes), [row[2] for row in ringing]],
+                [
+                    [row[0] for row in ringing],
+                    Ids(lanes) if None not in lanes else [None] * len(lanes),
+                    [row[2] for row in ringing],
+                ],
             )
         if n >= _PER_ROUND // 2:
             return 0.0

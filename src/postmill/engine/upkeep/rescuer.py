@@ -37,5 +37,3 @@ class Rescuer(Round):
             verdicts = Counter(row[4] for row in rows)
             self.bus.emit(JobsRescued(len(rows), buried=verdicts["dead_letter"] + verdicts["failed"]))
         return 0.0 if len(rows) >= _MOST else None
-
-

@@ -1,4 +1,4 @@
-"""`postmill doctor`: everything that a tired operator would look at, in one round, each line with what to do."""
+"""`postmill doctor`: what a tired operator would look at, in one round, each line with what to do."""
 
 from postmill.operate.doctor.examine import CHECKS, Report, examine
 from postmill.operate.doctor.finding import Finding, Level

@@ -1,4 +1,4 @@
-"""How far apart are the clocks? The database's decides; a client's shows in logs and in instants that it sends."""
+"""How far apart are the clocks? The database's decides; a client's shows in logs and in what it schedules."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ def check_clock(probe: Probe) -> Finding:
             skew = (moment - began).total_seconds() - trip / 2
     row = {"skew_seconds": round(skew, 6), "round_trip_seconds": round(quickest, 6)}
     side = "ahead of" if skew > 0 else "behind"
-    summary = f"round trip {quickest * 1000:.1f} ms; the server's clock is {abs(skew) * 1000:.0f} ms {side} ours"
+    summary = (
+        f"round trip {quickest * 1000:.1f} ms; the server's clock is {abs(skew) * 1000:.0f} ms {side} ours"
+    )
     if abs(skew) - quickest / 2 > BROKEN:
         advice = "set one of the clocks (NTP); instants computed here are wrong for the server"
         return Finding("clock", Level.FAIL, summary, advice, [row])

@@ -11,6 +11,7 @@ from postmill.operate.doctor.clock import check_clock
 from postmill.operate.doctor.finding import Finding, Level, worst
 from postmill.operate.doctor.fleet import check_job_types, check_upkeep, check_workers
 from postmill.operate.doctor.horizon import check_horizon
+from postmill.operate.doctor.jobs import check_invariants
 from postmill.operate.doctor.listening import check_listen
 from postmill.operate.doctor.migrations import check_migrations
 from postmill.operate.doctor.partitions import check_partitions
@@ -41,6 +42,7 @@ SCHEMA_CHECKS: dict[str, Check] = {
     "upkeep": check_upkeep,
     "job_types": check_job_types,
     "queues": check_queues,
+    "invariants": check_invariants,
 }
 CHECKS: dict[str, Check] = SERVER_CHECKS | SCHEMA_CHECKS
 
@@ -75,10 +77,14 @@ def _guarded(name: str, check: Check, probe: Probe) -> Finding:
             probe.ask("doctor_time_limit", SLOWEST)
             return check(probe)
     except psycopg.errors.QueryCanceled:
-        return Finding(name, Level.WARN, f"took longer than {SLOWEST}", "the server is busy, or the table is huge")
+        return Finding(
+            name, Level.WARN, f"took longer than {SLOWEST}", "the server is busy, or the table is huge"
+        )
     except psycopg.errors.InsufficientPrivilege as fault:
         message = str(fault).partition("\n")[0]
-        return Finding(name, Level.WARN, f"this role may not look: {message}", "run doctor as the owner of the schema")
+        return Finding(
+            name, Level.WARN, f"this role may not look: {message}", "run doctor as the owner of the schema"
+        )
     except psycopg.Error as fault:
         message = str(fault).partition("\n")[0]
         return Finding(name, Level.FAIL, f"cannot be checked: {message}", "see the server's log")

@@ -21,7 +21,9 @@ def check_workers(probe: Probe) -> Finding:
     summary = f"{len(alive)} alive" + (f", {sum(row['draining'] for row in alive)} draining" if alive else "")
     if gone:
         names = ", ".join(f"{row['worker_id']} ({span(row['silent_seconds'])})" for row in gone[:3])
-        advice = "their jobs are taken back when the lease is over" + ("" if alive else "; start a worker for that")
+        advice = "their jobs are taken back when the lease is over" + (
+            "" if alive else "; start a worker for that"
+        )
         return Finding("workers", Level.WARN, f"{summary}; silent: {names}", advice, rows)
     versions = sorted({row["version"] for row in alive})
     if len(versions) > 1:
@@ -40,7 +42,9 @@ def check_job_types(probe: Probe) -> Finding:
     names = ", ".join(row["job_type"] for row in shown[:6]) + (" …" if len(shown) > 6 else "")
     if waiting:
         advice = "start a worker with the module that defines them, or switch the job types off"
-        return Finding("job_types", Level.WARN, f"jobs wait, and no live worker serves: {names}", advice, rows)
+        return Finding(
+            "job_types", Level.WARN, f"jobs wait, and no live worker serves: {names}", advice, rows
+        )
     if not rows[0]["workers"]:
         return Finding("job_types", Level.OK, f"nothing waits; no worker for: {names}", "", rows)
     advice = "an old name? switch it off or start a worker with its module"
@@ -53,7 +57,9 @@ def check_upkeep(probe: Probe) -> Finding:
     if not any(row["somebody"] for row in rows):
         return Finding("upkeep", Level.OK, "no worker lives, so no round runs", "", rows)
     late = [
-        row for row in rows if row["seconds"] is not None and row["seconds"] > ROUND_OVERDUE.get(row["name"], 7200.0)
+        row
+        for row in rows
+        if row["seconds"] is not None and row["seconds"] > ROUND_OVERDUE.get(row["name"], 7200.0)
     ]
     if late:
         names = ", ".join(f"{row['name']} ({span(row['seconds'])} ago)" for row in late)

@@ -21,7 +21,9 @@ def check_horizon(probe: Probe) -> Finding:
     if not old:
         longest = max(row["seconds"] for row in rows)
         return Finding("horizon", Level.OK, f"the oldest transaction began {span(longest)} ago", "", rows)
-    return Finding("horizon", Level.WARN, "; ".join(map(_said, old)), "; ".join(dict.fromkeys(map(_advice, old))), rows)
+    return Finding(
+        "horizon", Level.WARN, "; ".join(map(_said, old)), "; ".join(dict.fromkeys(map(_advice, old))), rows
+    )
 
 
 def _said(row: Row) -> str:
@@ -39,5 +41,7 @@ def _advice(row: Row) -> str:
     if row["kind"] == "standby":
         return "a query on a standby with hot_standby_feedback holds it; end that query"
     if row["state"].startswith("idle in transaction"):
-        return "end it with pg_terminate_backend(pid); idle_in_transaction_session_timeout prevents the next one"
+        return (
+            "end it with pg_terminate_backend(pid); idle_in_transaction_session_timeout prevents the next one"
+        )
     return "a long query; if it hangs, pg_terminate_backend(pid)"

@@ -29,7 +29,9 @@ def check_listen(probe: Probe) -> Finding:
         return Finding("listen", Level.WARN, summary, POLLING, [row])
     summary = f"a notification takes {seconds * 1000:.1f} ms"
     if used > SILENT_ABOVE:
-        advice = "a session that listens in a long transaction keeps it full; Postmill does not ring meanwhile"
+        advice = (
+            "a session that listens in a long transaction keeps it full; Postmill does not ring meanwhile"
+        )
         return Finding("listen", Level.WARN, f"{summary}; the queue is {used:.0%} full", advice, [row])
     return Finding("listen", Level.OK, summary, "", [row])
 

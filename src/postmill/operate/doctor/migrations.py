@@ -26,5 +26,7 @@ def check_migrations(probe: Probe) -> Finding:
     summary = f"schema {probe.schema} is at version {status.version}"
     if status.unknown:
         advice = "a newer Postmill migrated it; its changes are safe for this one"
-        return Finding("migrations", Level.OK, f"{summary}, {len(status.unknown)} newer than ours", advice, [row])
+        return Finding(
+            "migrations", Level.OK, f"{summary}, {len(status.unknown)} newer than ours", advice, [row]
+        )
     return Finding("migrations", Level.OK, summary, "", [row])

@@ -14,7 +14,9 @@ def check_permissions(probe: Probe) -> Finding:
     may = [right for right in RIGHTS if row.get(right)]
     if not row.get("usage"):
         advice = f"as the owner: select {probe.schema}.grant_application('<role>')"
-        return Finding("permissions", Level.FAIL, f"this role may not use schema {probe.schema}", advice, [row])
+        return Finding(
+            "permissions", Level.FAIL, f"this role may not use schema {probe.schema}", advice, [row]
+        )
     if not may:
         advice = f"as the owner: select {probe.schema}.grant_application('<role>')"
         return Finding("permissions", Level.FAIL, "this role may do nothing here", advice, [row])

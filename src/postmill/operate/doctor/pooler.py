@@ -16,6 +16,8 @@ def check_pooler(probe: Probe) -> Finding:
     if answered == [told]:
         return Finding("pooler", Level.OK, "a direct connection", "", rows)
     if probe.listen is not None:
-        return Finding("pooler", Level.OK, "a pooler (pgbouncer?) is in between; LISTEN has its own URL", "", rows)
+        return Finding(
+            "pooler", Level.OK, "a pooler (pgbouncer?) is in between; LISTEN has its own URL", "", rows
+        )
     advice = "give workers a direct listen_url; without one they fall back to polling"
     return Finding("pooler", Level.WARN, "a pooler (pgbouncer?) is in between", advice, rows)

@@ -22,8 +22,16 @@ ASKED = (
 
 # Setting → (values that are fine, level otherwise, why it matters).
 _WANTED: dict[str, tuple[frozenset[str], Level, str]] = {
-    "autovacuum": (frozenset({"on"}), Level.FAIL, "the hot tables turn over completely and need autovacuum = on"),
-    "fsync": (frozenset({"on"}), Level.FAIL, "with fsync = off a crash of the machine loses the whole database"),
+    "autovacuum": (
+        frozenset({"on"}),
+        Level.FAIL,
+        "the hot tables turn over completely and need autovacuum = on",
+    ),
+    "fsync": (
+        frozenset({"on"}),
+        Level.FAIL,
+        "with fsync = off a crash of the machine loses the whole database",
+    ),
     "full_page_writes": (frozenset({"on"}), Level.WARN, "off, a crash of the machine can tear pages"),
     "synchronous_commit": (
         frozenset({"on", "local", "remote_write", "remote_apply"}),
@@ -42,12 +50,14 @@ _WANTED: dict[str, tuple[frozenset[str], Level, str]] = {
 def check_server(probe: Probe) -> Finding:
     """Version, role and whether it takes writes."""
     row = probe.one("doctor_server")
-    where = f"PostgreSQL {row['version'].split(' ')[0]} ({row['address']}), database {row['database']}, role {row['role']}"
-    where += ", TLS" if row["ssl"] else ""
+    where = f"PostgreSQL {row['version'].split(' ')[0]} ({row['address']}{', TLS' if row['ssl'] else ''})"
+    where += f", database {row['database']}, role {row['role']}"
     if row["version_num"] < OLDEST:
         return Finding("server", Level.FAIL, where, "Postmill needs PostgreSQL 15 or newer", [row])
     if row["in_recovery"]:
-        return Finding("server", Level.FAIL, f"{where}: a read-only standby", "workers need the primary", [row])
+        return Finding(
+            "server", Level.FAIL, f"{where}: a read-only standby", "workers need the primary", [row]
+        )
     if row["clock_offset"] not in (None, "", "0"):
         advice = f"postmill.clock_offset = {row['clock_offset']} shifts the clock here; it is meant for tests"
         return Finding("server", Level.WARN, where, advice, [row])
@@ -65,8 +75,12 @@ def check_settings(probe: Probe) -> Finding:
             advice.append(f"{row['name']} = {row['setting']}: {why}")
         elif row["name"] in ("statement_timeout", "transaction_timeout") and 0 < int(row["setting"]) < 10_000:
             level = level if level is Level.FAIL else Level.WARN
-            advice.append(f"{row['name']} = {_pretty(row)}: too short for a round of upkeep; give workers 10 s or more")
-    shown = ", ".join(_pretty_pair(row) for row in rows if row["name"] in ("autovacuum", "fsync", "synchronous_commit"))
+            advice.append(
+                f"{row['name']} = {_pretty(row)}: too short for a round of upkeep; give workers 10 s or more"
+            )
+    shown = ", ".join(
+        _pretty_pair(row) for row in rows if row["name"] in ("autovacuum", "fsync", "synchronous_commit")
+    )
     return Finding("settings", level, shown, "; ".join(advice), rows)
 
 

@@ -16,7 +16,9 @@ def check_queues(probe: Probe) -> Finding:
     rows = probe.ask("doctor_queues")
     paused = [row for row in rows if row["paused"]]
     if not paused:
-        return Finding("queues", Level.OK, f"{len(rows)} queue{'' if len(rows) == 1 else 's'}, none paused", "", rows)
+        return Finding(
+            "queues", Level.OK, f"{len(rows)} queue{'' if len(rows) == 1 else 's'}, none paused", "", rows
+        )
     names = ", ".join(f"{row['name']} ({row['pause_reason'] or 'no reason given'})" for row in paused)
     level = Level.WARN if any(row["waiting"] for row in paused) else Level.OK
     advice = f"when it is over: postmill queues resume {paused[0]['name']}" if level is Level.WARN else ""

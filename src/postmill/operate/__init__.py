@@ -1,0 +1,1 @@
+"""What a person or a program may do or read, once: `commands`, `insight`, `invariants`, `doctor`."""

@@ -1,0 +1,139 @@
+"""What an operator may do to jobs and queues, whatever face he uses. Each is a flow: run it with
+`postmill.bind.drive(conn, flow)` or `await adrive(conn, flow)`, in a transaction of yours or in autocommit.
+
+Nothing here raises for a job that is in another state than hoped for: the answers tell, one for each id
+(once, however often it was named), so that one of many does not stop the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from postmill.domain.job_options import ActorType
+from postmill.domain.job_type import JobType
+from postmill.domain.payload import check_text
+from postmill.domain.queue import match_queue
+from postmill.store import jobs, queues, registration
+from postmill.store.catalog import DEFAULT_SCHEMA
+from postmill.store.flow import Flow
+from postmill.store.jobs import Canceled, Discarded, Rerun
+
+MOST_AT_ONCE = 1000
+"""Ids in one statement: its locks are held until the transaction ends."""
+
+
+def cancel(
+    ids: Iterable[UUID],
+    *,
+    reason: str | None = None,
+    actor_type: ActorType = "user",
+    actor_id: str | None = None,
+    schema: str = DEFAULT_SCHEMA,
+) -> Flow[list[Canceled]]:
+    """Ends jobs that wait, and asks those that run to end."""
+    answers: list[Canceled] = []
+    for some in _parts(ids):
+        answers += yield jobs.cancel_jobs(
+            some, actor_type=actor_type, actor_id=actor_id, reason=reason, schema=schema
+        )
+    return answers
+
+
+def retry(
+    ids: Iterable[UUID],
+    *,
+    actor_type: ActorType = "user",
+    actor_id: str | None = None,
+    schema: str = DEFAULT_SCHEMA,
+) -> Flow[list[Rerun]]:
+    """Makes jobs due that wait for their next attempt; replays those that ended without success."""
+    answers: list[Rerun] = []
+    for some in _parts(ids):
+        answers += yield jobs.retry_jobs(some, actor_type=actor_type, actor_id=actor_id, schema=schema)
+    return answers
+
+
+def replay(
+    ids: Iterable[UUID],
+    *,
+    payload: bytes | None = None,
+    actor_type: ActorType = "user",
+    actor_id: str | None = None,
+    schema: str = DEFAULT_SCHEMA,
+) -> Flow[list[Rerun]]:
+    """Runs jobs that ended without success again, as new ones with lineage; with `payload` (JSON) if given.
+
+    Raises:
+        PayloadRefused: the payload cannot be stored.
+    """
+    payload = None if payload is None else check_text(payload)
+    answers: list[Rerun] = []
+    for some in _parts(ids):
+        answers += yield jobs.replay_jobs(
+            some, payload=payload, actor_type=actor_type, actor_id=actor_id, schema=schema
+        )
+    return answers
+
+
+def discard(
+    ids: Iterable[UUID], *, reason: str | None = None, schema: str = DEFAULT_SCHEMA
+) -> Flow[list[Discarded]]:
+    """Closes dead letters as failed; `reason` replaces theirs."""
+    answers: list[Discarded] = []
+    for some in _parts(ids):
+        answers += yield jobs.discard_jobs(some, reason=reason, schema=schema)
+    return answers
+
+
+def pause(
+    queue: str,
+    *,
+    reason: str | None = None,
+    resume_at: datetime | None = None,
+    actor: str | None = None,
+    schema: str = DEFAULT_SCHEMA,
+) -> Flow[str]:
+    """Stops claims from a queue until it is resumed, or until `resume_at`. Answers the queue's exact name.
+
+    The name may differ in case where only one queue fits. What runs goes on.
+
+    Raises:
+        UnknownQueue: says what exists and what was probably meant.
+        ValueError: `resume_at` has no time zone.
+    """
+    if resume_at is not None and resume_at.utcoffset() is None:
+        raise ValueError("resume_at is a datetime without a time zone; give it one")
+    name = match_queue(queue, (yield queues.queue_names(schema=schema)))
+    yield queues.pause_queue(name, reason=reason, resume_at=resume_at, actor=actor, schema=schema)
+    return name
+
+
+def resume(queue: str, *, schema: str = DEFAULT_SCHEMA) -> Flow[str]:
+    """Opens a queue again, and wakes a worker. Answers the queue's exact name.
+
+    Raises:
+        UnknownQueue: says what exists and what was probably meant.
+    """
+    name = match_queue(queue, (yield queues.queue_names(schema=schema)))
+    yield queues.resume_queue(name, schema=schema)
+    return name
+
+
+def register(
+    job_types: Iterable[JobType[..., ..., Any]], *, schema: str = DEFAULT_SCHEMA
+) -> Flow[dict[str, str]]:
+    """Puts job types on the allow-list, with their queues. What an operator edited stays.
+
+    Answer per name: created | changed | unchanged | kept (some fields are the operator's).
+    """
+    answer: dict[str, str] = yield registration.register_job_types(job_types, schema=schema)
+    return answer
+
+
+def _parts(ids: Iterable[UUID]) -> list[Sequence[UUID]]:
+    # In order, over all parts: two operators with the same jobs lock them in the same order.
+    asked = sorted(set(ids))
+    return [asked[start : start + MOST_AT_ONCE] for start in range(0, len(asked), MOST_AT_ONCE)]

@@ -1,0 +1,137 @@
+"""Handlers as people write them: with string annotations, a context, types of their own."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import pytest
+from pydantic import BaseModel, Field
+
+from postmill.domain.context import HandlerContext
+from postmill.domain.errors import DefinitionError
+from postmill.domain.job_type import job
+from postmill.domain.signature import read_signature
+
+if TYPE_CHECKING:
+    from postmill import Context
+
+    from somewhere import Thing  # type: ignore[import-not-found]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Size(BaseModel):
+    width: int
+
+
+class OwnContext(HandlerContext):
+    pass
+
+
+def test_string_annotations_are_resolved() -> None:
+    @job
+    def resize(size: Size, times: Annotated[int, Field(ge=1)] = 1) -> None: ...
+
+    assert resize.bind(b'{"size": {"width": 3}}') == {"size": Size(width=3), "times": 1}
+
+
+def test_types_of_the_enclosing_function_are_found() -> None:
+    class Local(BaseModel):
+        a: int
+
+    @job
+    def handler(value: Local) -> int:
+        return Local(a=value.a).a
+
+    assert handler.bind(b'{"value": {"a": 1}}') == {"value": Local(a=1)}
+
+
+def test_a_context_imported_for_type_checkers_only() -> None:
+    def first(ctx: Context, a: int) -> None: ...
+    def last(a: int, context: Context) -> None: ...
+    def optional(a: int, ctx: OwnContext | None = None) -> None: ...
+    def annotated(ctx: Annotated[OwnContext, "x"], a: int) -> None: ...
+
+    found = {fn.__name__: read_signature(fn, "t") for fn in (first, last, optional, annotated)}
+    assert {name: s.context for name, s in found.items()} == {
+        "first": "ctx", "last": "context", "optional": "ctx", "annotated": "ctx"
+    }  # fmt: skip
+    assert all(s.names == ("a",) for s in found.values())
+
+
+def test_the_engines_context_is_known_by_its_name() -> None:
+    engine = type("Context", (), {"__module__": "postmill.engine.context", "__qualname__": "Context"})
+    other = type("Context", (), {"__module__": "elsewhere"})
+
+    def handler(ctx: Any) -> None: ...
+
+    handler.__annotations__ = {"ctx": engine}
+    assert read_signature(handler, "t").context == "ctx"
+    handler.__annotations__ = {"ctx": other}
+    with pytest.raises(DefinitionError, match="cannot be modelled"):
+        read_signature(handler, "t")
+
+
+def test_decorated_functions_are_read_where_they_were_written() -> None:
+    def decorated(fn: F) -> F:
+        @functools.wraps(fn)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            return fn(*args, **kwargs)
+
+        return wrapper  # type: ignore[return-value]
+
+    @job
+    @decorated
+    def handler(size: Size) -> None: ...
+
+    assert handler.bind(b'{"size": {"width": 3}}') == {"size": Size(width=3)}
+
+
+def test_what_cannot_be_served_is_refused_with_the_parameter() -> None:
+    def star(*args: int) -> None: ...
+    def stars(**kwargs: int) -> None: ...
+    def only(a: int, /) -> None: ...
+    def unknown(thing: Thing) -> None: ...
+    def twice(a: Context, b: Context) -> None: ...
+    def private(_a: int) -> None: ...
+    def opaque(a: F) -> None: ...
+    def handle(a: Signature) -> None: ...  # type: ignore[name-defined] # noqa: F821
+
+    for fn, why in (
+        (star, "'args': arguments are passed by name"),
+        (stars, "'kwargs': arguments are passed by name"),
+        (only, "'a': arguments are passed by name"),
+        (unknown, "'thing': annotation 'Thing' cannot be resolved"),
+        (twice, "'b': the context is asked for twice"),
+        (private, "cannot be modelled"),
+        (handle, "'a': annotation 'Signature' cannot be resolved"),
+    ):
+        with pytest.raises(DefinitionError, match=f"job type 't'.*{why}"):
+            read_signature(fn, "t")
+
+
+def test_without_an_annotation_anything_goes() -> None:
+    def handler(a, b=2):  # type: ignore[no-untyped-def]
+        pass
+
+    signature = read_signature(handler, "t")
+    assert signature.names == ("a", "b")
+    assert signature.may_hide_datetimes
+
+
+@pytest.mark.parametrize(
+    ("annotation", "hides"),
+    [
+        (int, False), (str | None, False), (dict[str, list[int]], False), (Size, False),
+        (Any, True), ("datetime.datetime", True), (dict[str, Any], True),
+    ],
+)  # fmt: skip
+def test_only_types_that_could_hold_a_naive_datetime_cost_a_look(annotation: Any, hides: bool) -> None:
+    import datetime
+
+    def handler(a: Any) -> None: ...
+
+    handler.__annotations__ = {"a": datetime.datetime if isinstance(annotation, str) else annotation}
+    assert read_signature(handler, "t").may_hide_datetimes is hides
