@@ -73,5 +73,5 @@ def _remarks(system: System) -> list[str]:
     for case, reason in system["not_run"].items():
         reasons.setdefault(reason, []).append(case)
     for reason, cases in reasons.items():
-        text += f"; {', '.join(cases)} not run: {reason}"
+        text += f"; {', '.join(cases)} not run: {reason.rstrip('.')}"
     return [text + "."]

@@ -34,9 +34,7 @@ class CreateItem:
     async def __call__(self, *, capture_id: UUID, source: str, body: str) -> CreatedItem:
         """A new item. The worker is woken by the commit, not by this call."""
         async with self._conn.transaction():
-            item_id: UUID = await one(
-                self._conn, "capture_item", capture_id=capture_id, source=source, body=body
-            )
+            item_id = await one(self._conn, "capture_item", capture_id=capture_id, source=source, body=body)
             job = await aenqueue(self._conn, enrich.new(item_id=item_id))
             await one(self._conn, "begin_enriching", id=item_id, job_id=job.id)
         return CreatedItem(item_id, job.id)

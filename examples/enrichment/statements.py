@@ -21,7 +21,7 @@ def text(name: str) -> bytes:
     return (FOLDER / "sql" / f"{name}.sql").read_bytes()
 
 
-async def one(conn: Connection, name: str, **values: Any) -> Any | None:
+async def one(conn: Connection, name: str, **values: Any) -> Any:
     """The first column of the first row, or None where there is no row."""
     row = await (await conn.execute(text(name), values)).fetchone()
     return None if row is None else row[0]

@@ -57,7 +57,7 @@ def _split_heading(text: str) -> tuple[str, str]:
 def _sentences(text: str) -> list[str]:
     found: list[str] = []
     for paragraph in re.split(r"\n\s*\n|(?<=。)", text):
-        found.extend(nupunkt.sent_tokenize(" ".join(paragraph.split())))
+        found.extend(map(str, nupunkt.sent_tokenize(" ".join(paragraph.split()))))
     return [sentence for sentence in found if sentence]
 
 
@@ -91,6 +91,9 @@ class _Tokens:
 
 
 def _summary(sentences: list[str]) -> str:
+    sentences = [sentence for sentence in sentences if re.search(r"\w", sentence)] or sentences
+    if len(sentences) <= SUMMARY_SENTENCES:
+        return _shorten(" ".join(sentences), SUMMARY_CHARACTERS)
     # One sentence a paragraph: they are split already, by rules that know abbreviations.
     document = PlaintextParser.from_string("\n\n".join(sentences), _Tokens()).document
     chosen = [str(sentence) for sentence in LexRankSummarizer()(document, SUMMARY_SENTENCES)]

@@ -118,6 +118,6 @@ def test_picture_brings_both_grounds_and_escapes_names(results: dict[str, Any]) 
 
 
 def test_no_figures_at_all_still_draws(results: dict[str, Any]) -> None:
-    bare = system("Postmill", figures={}, not_run={"drain_1": "no", "bulk": "no"})
+    bare = system("Postmill", figures={}, not_run={"drain_1": "no.", "bulk": "no."})
     ElementTree.fromstring(chart.svg({**results, "systems": [bare]}))
     assert "drain_1, bulk not run: no." in table.markdown({**results, "systems": [bare]})

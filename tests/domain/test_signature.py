@@ -96,7 +96,6 @@ def test_what_cannot_be_served_is_refused_with_the_parameter() -> None:
     def unknown(thing: Thing) -> None: ...
     def twice(a: Context, b: Context) -> None: ...
     def private(_a: int) -> None: ...
-    def opaque(a: F) -> None: ...
     def handle(a: Signature) -> None: ...  # type: ignore[name-defined] # noqa: F821
 
     for fn, why in (
@@ -105,11 +104,22 @@ def test_what_cannot_be_served_is_refused_with_the_parameter() -> None:
         (only, "'a': arguments are passed by name"),
         (unknown, "'thing': annotation 'Thing' cannot be resolved"),
         (twice, "'b': the context is asked for twice"),
-        (private, "cannot be modelled"),
+        (private, "cannot be called '_a'"),
         (handle, "'a': annotation 'Signature' cannot be resolved"),
     ):
         with pytest.raises(DefinitionError, match=f"job type 't'.*{why}"):
             read_signature(fn, "t")
+
+
+@pytest.mark.parametrize(
+    ("default", "why"),
+    [(None, "does not fit"), ("x", "does not fit"), (object(), "does not fit"), ([], "does not fit")],
+)
+def test_a_default_that_its_own_annotation_refuses(default: Any, why: str) -> None:
+    def handler(a: str, size: int = default) -> None: ...
+
+    with pytest.raises(DefinitionError, match=f"job type 't': the default of .*{why}"):
+        read_signature(handler, "t")
 
 
 def test_without_an_annotation_anything_goes() -> None:

@@ -21,7 +21,13 @@ from postmill.local.server import LocalServer
 from postmill.schema.runner import migrate
 from tests.support.databases import Database, fresh_database, make_template
 from tests.support.ports import unused_port
-from tests.support.postgres import new_server
+from tests.support.postgres import bindir, new_server
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """The one reason to skip: Debian's PostgreSQL 15 is not here."""
+    if item.get_closest_marker("needs_debian15"):
+        bindir("15")
 
 
 @pytest.fixture(scope="session")

@@ -31,7 +31,7 @@ def bindir(major: str | None = None) -> Path:
     try:
         return find_bindir(DEBIAN_15 if major == "15" else None, major=int(major) if major else None)
     except LocalServerError as error:
-        pytest.skip(f"PostgreSQL {major} is not here ({error}); apt-get install postgresql-{major}")
+        pytest.skip(f"not run: PostgreSQL {major} is not here ({error}); apt-get install postgresql-{major}")
 
 
 def new_server(

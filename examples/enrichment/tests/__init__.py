@@ -1,1 +1,1 @@
-"""Tests of the enrichment application: seed 2's list, the stand-in, the texts, and everything with real processes."""
+"""Tests of the enrichment application: seed 2's list, the stand-in, the texts, and real processes."""

@@ -1,4 +1,4 @@
-"""The stand-in by its script, through the application's own client: each bad answer becomes the right error."""
+"""The stand-in by its script, through the application's client: each bad answer becomes the right error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from postmill.domain.classify import classify
 from postmill.domain.errors import SettingsError
 
 QUICK = (0.0, 0.0)
-TEXT = "A post mill turns its whole body into the wind. It stands on one post alone, and a trestle holds the post."
+TEXT = "A post mill turns its whole body into the wind. It stands on one post, and a trestle holds the post."
 
 
 @contextmanager
@@ -78,9 +78,8 @@ async def test_bad_answers_are_worth_another_attempt(
 
 @pytest.mark.parametrize("answer", [Answer(status=status) for status in (400, 403, 404, 422)], ids=str)
 async def test_what_the_service_will_never_take_is_permanent(answer: Answer) -> None:
-    with serving(answer) as settings:
-        with pytest.raises(ApiRefused) as caught:
-            await call(settings)
+    with serving(answer) as settings, pytest.raises(ApiRefused) as caught:
+        await call(settings)
     assert not classify(caught.value).retryable
 
 

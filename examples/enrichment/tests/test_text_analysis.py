@@ -8,18 +8,19 @@ from examples.upstreams.text_analysis import KEY_PHRASES, SUMMARY_CHARACTERS, TI
 
 ENGLISH = """Post mill
 
-A post mill is the earliest type of European windmill. Its whole body, which houses the machinery, is mounted on a
-single vertical post, around which it can be turned to bring the sails into the wind. The post is held by a trestle.
-Post mills dominated the scene in Europe until the nineteenth century, when tower mills replaced them."""
+A post mill is the earliest type of European windmill. Its whole body, which houses the machinery, is mounted
+on a single vertical post, around which it can be turned to bring the sails into the wind. The post is held by
+a trestle. Post mills dominated the scene in Europe until the nineteenth century, when tower mills replaced
+them."""
 
 TEXTS = {
     "en": ENGLISH,
-    "de": "Eine Bockwindmühle steht mit ihrem ganzen Körper auf einem einzigen Pfosten. Der Müller dreht die Mühle mit "
-    "dem Steert in den Wind. Bockwindmühlen waren bis ins neunzehnte Jahrhundert in ganz Europa verbreitet.",
-    "fr": "Un moulin à pivot repose tout entier sur un seul poteau de bois. Le meunier tourne la cabine du moulin pour "
-    "mettre les ailes face au vent. Ces moulins étaient répandus dans toute l'Europe jusqu'au dix-neuvième siècle.",
-    "ru": "Столбовая мельница целиком держится на одном столбе. Мельник поворачивает весь корпус мельницы навстречу "
-    "ветру. Такие мельницы были распространены в Европе до девятнадцатого века.",
+    "de": "Eine Bockwindmühle steht mit ihrem ganzen Körper auf einem einzigen Pfosten. Der Müller dreht die "
+    "Mühle mit dem Steert in den Wind. Bockwindmühlen waren bis ins neunzehnte Jahrhundert weit verbreitet.",
+    "fr": "Un moulin à pivot repose tout entier sur un seul poteau de bois. Le meunier tourne la cabine du "
+    "moulin pour mettre les ailes face au vent. Ces moulins étaient répandus dans toute l'Europe.",
+    "ru": "Столбовая мельница целиком держится на одном столбе. Мельник поворачивает весь корпус мельницы "
+    "навстречу ветру. Такие мельницы были распространены в Европе до девятнадцатого века.",
     "ja": "ポストミルは、風車の本体全体が一本の柱に支えられている。粉屋は本体を回して帆を風に向ける。"
     "この形の風車は十九世紀までヨーロッパ各地で使われていた。",
 }

@@ -17,14 +17,12 @@ _MOST_SECTIONS = 6
 def readmes() -> Iterator[FoundText]:
     """Up to six sections of each package's long description."""
     for package in _installed():
-        description = (package.metadata["Description"] or str(package.metadata.get_payload() or ""))[
-            :_MOST_BYTES
-        ]
+        description = package.metadata["Description"] or ""
         kind = package.metadata["Description-Content-Type"] or ""
         found = (
-            _by_sections(package.name, description)
+            _by_sections(package.name, description[:_MOST_BYTES])
             if "markdown" in kind
-            else _whole(package.name, description)
+            else _whole(package.name, description[:_MOST_BYTES])
         )
         for _, text in zip(range(_MOST_SECTIONS), found, strict=False):
             yield text

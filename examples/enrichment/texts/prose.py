@@ -16,9 +16,11 @@ _SENTENCE_END = (".", "!", "?", ":", ";", "。", "।", ")", "»", "”", '"')
 
 def paragraphs(text: str) -> Iterator[str]:
     """The paragraphs of running text, each on one line; code, tables and directives are left out."""
+    in_directive = False
     for block in re.split(r"\n\s*\n", text.expandtabs().strip("\n")):
         lines = [line for line in block.splitlines() if not _UNDERLINE.match(line)]
-        if not lines or all(line.startswith("    ") for line in lines) or any(map(_CODE.match, lines)):
+        in_directive = block.startswith("..") or (in_directive and all(line[:2] == "  " for line in lines))
+        if in_directive or all(line.startswith("    ") for line in lines) or any(map(_CODE.match, lines)):
             continue
         prose = _plain(" ".join(textwrap.dedent("\n".join(lines)).split()))
         if _reads_like_prose(prose):

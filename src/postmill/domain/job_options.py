@@ -9,7 +9,7 @@ from uuid import UUID
 
 from postmill.domain.duration import seconds
 from postmill.domain.errors import PayloadRefused
-from postmill.domain.idempotency import Mode, check_window
+from postmill.domain.idempotency import Mode
 from postmill.domain.payload import check_line
 from postmill.domain.suggest import did_you_mean
 
@@ -125,7 +125,7 @@ def _timeout(name: str, value: object) -> float:
 
 
 def _window(name: str, value: object) -> timedelta:
-    return check_window(value)
+    return timedelta(seconds=seconds(value, "it", zero=False))
 
 
 def _mode(name: str, value: object) -> Mode:

@@ -171,7 +171,7 @@ class JobType(Generic[Q, P, R_co]):
             raise self._refused(fault) from None
         values = arguments.__dict__
         try:
-            raw = self._to_json(arguments, by_alias=True)
+            raw = self._to_json(arguments, by_alias=True, warnings="error")
         except (PydanticSerializationError, ValueError, RecursionError) as fault:
             raise refusal(values, fault) from None
         # Inside models of the user's own, pydantic writes NaN as null: so a null is a reason to look.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic.errors import PydanticUserError
 
 from postmill.domain.context import HandlerContext
@@ -72,6 +72,7 @@ def read_signature(fn: Callable[..., object], job_type: str) -> Signature:
         default = ... if parameter.default is parameter.empty else parameter.default
         fields[parameter.name] = (annotation, default)
     model = _model(fields, job_type)
+    _check_defaults(fields, job_type)
     hides = any(kind not in _TRANSPARENT for kind in _kinds(model.__pydantic_core_schema__, set()))
     return Signature(model, tuple(fields), context, hides)
 
@@ -124,7 +125,28 @@ def _model(fields: Mapping[str, Any], job_type: str) -> type[BaseModel]:
         raise DefinitionError(f"job type {job_type!r}: its arguments cannot be modelled: {reason}") from None
     if not model.__pydantic_complete__:
         raise DefinitionError(f"job type {job_type!r}: its arguments refer to types that are not defined yet")
+    # Pydantic takes `_name` for a private attribute and drops it silently.
+    dropped = next((name for name in fields if name not in model.model_fields), None)
+    if dropped is not None:
+        raise DefinitionError(
+            f"job type {job_type!r}: a parameter cannot be called {dropped!r}; name it otherwise"
+        )
     return model
+
+
+def _check_defaults(fields: Mapping[str, Any], job_type: str) -> None:
+    """A default goes into the payload like any argument: `a: int = None` would be undecodable when it runs."""
+    given = {name: field for name, field in fields.items() if field[1] is not ...}
+    model = _model(given, job_type)
+    try:
+        raw = model.__pydantic_serializer__.to_json(model(), by_alias=True, warnings="error")
+        model.__pydantic_validator__.validate_json(raw)
+    except ValueError as fault:
+        reason = fault.errors()[0] if isinstance(fault, ValidationError) else {"loc": (), "msg": str(fault)}
+        where = "".join(f" {part!r}" for part in reason["loc"][:1])
+        raise DefinitionError(
+            f"job type {job_type!r}: the default of{where or ' a parameter'} does not fit: {reason['msg']}"
+        ) from None
 
 
 def _kinds(schema: object, seen: set[int]) -> Iterator[str]:

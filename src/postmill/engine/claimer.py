@@ -59,6 +59,7 @@ class Claimer:
         self._rung = False
         self.lanes: dict[str, QueueLanes] = {name: QueueLanes(name) for name in queues}
         self._scout = Scout(link, self.lanes, handlers)
+        executor.permit_freed = doorbell.rung
 
     def news(self, queue: str, lane: bytes | None, priority: int | None) -> None:
         """A doorbell: there is work in this lane, or somewhere in this queue."""
@@ -125,7 +126,7 @@ class Claimer:
             self._rung = False  # the doorbell named the lane: no look around before the claim
         else:
             await self._scout.look([queue.name for queue in looking], idle=False)
-        got, contended, shut = await self._claim(looking, session)
+        got, contended = await self._claim(looking, session)
         empty = [queue for queue in looking if not got.get(queue.name)]
         if empty and not contended and await self._scout.look([q.name for q in empty], idle=True):
             return 0.0
@@ -138,10 +139,9 @@ class Claimer:
             return 0.0
         if contended:
             return random.uniform(0.001, 0.005)
-        if shut:
-            return min(shut, 0.05)
         self._counters.polls += 1
-        return await self._doorbell.nothing(empty, session)
+        opens = {queue.name: self.lanes[queue.name].next_open(now) for queue in empty}
+        return await self._doorbell.nothing(empty, session, opens)
 
     def _look_ahead(self, now: float) -> None:
         """Hold as many tickets beyond the slots as this queue ends in a quarter of a second."""
@@ -154,34 +154,33 @@ class Claimer:
             queue.done = 0
             queue.prefetch = min(_MOST_AHEAD, ahead, 2 * queue.prefetch + queue.slots)
 
-    async def _claim(self, looking: list[QueueSlots], session: Session) -> tuple[dict[str, int], bool, float]:
+    async def _claim(self, looking: list[QueueSlots], session: Session) -> tuple[dict[str, int], bool]:
         now = monotonic()
         entries: list[Entry] = []
         for queue in sorted(looking, key=lambda queue: queue.priority):
             lanes = self.lanes[queue.name]
             entries += lanes.plan(queue.wanted, now, self._scout.room(queue.name))
         if not entries:
-            return {}, False, 0.0
+            return {}, False
         limits = self._scout.limits(entries)
         if not any(limits):
             got, works = await self._take(entries, session, asynchronous=True)
             self._executor.admit(works)
-            return got, False, 0.0
+            return got, False
         async with self._link.transaction():
             rows = await self._link.rows("claim/grant_tokens", [limits])
             granted = {limit: n for limit, n, _, _ in rows}
             contended = any(row[3] for row in rows)
-            shut = max((row[2] for row in rows), default=0.0)
             self._scout.cut(entries, limits, granted, {row[0]: row[2] for row in rows}, now)
             asked = [(entry, limit) for entry, limit in zip(entries, limits, strict=True) if entry.count > 0]
             if not asked:
-                return {}, contended, shut
+                return {}, contended
             got, works = await self._take([entry for entry, _ in asked], session, asynchronous=False)
             for limit, n in self._scout.spent([limit for _, limit in asked]).items():
                 if n:
                     await self._link.rows("claim/take_tokens", [limit, n])
         self._executor.admit(works)
-        return got, contended, shut
+        return got, contended
 
     async def _take(self, entries: list[Entry], session: Session, *, asynchronous: bool) -> _Taken:
         claim_no = session.next_claim()

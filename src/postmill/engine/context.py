@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -12,7 +11,7 @@ from uuid import UUID
 from postmill.domain.context import HandlerContext
 from postmill.domain.signals import Canceled
 from postmill.engine.fence import Fence
-from postmill.engine.transaction import Transactions
+from postmill.engine.transaction import Scope, Transactions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +100,7 @@ class Context(HandlerContext):
         """Tell how far the job is. Written at most once a second; the last word counts."""
         self._link.progress(done, total, text)
 
-    def transaction(self) -> AbstractAsyncContextManager[Any] | AbstractContextManager[Any]:
+    def transaction(self) -> Scope:
         """A transaction in which completing the job is part of the commit: the effect and the success are one.
 
         `async with` in a coroutine, `with` in a function; gives a `Transaction` (psycopg's `execute`, `cursor`,
@@ -110,9 +109,7 @@ class Context(HandlerContext):
         Raises:
             LeaseLost: at its end, rolled back: the job is no longer this worker's.
         """
-        opened: AbstractAsyncContextManager[Any] | AbstractContextManager[Any]
-        opened = self._transactions.open(self._fence, self._link)
-        return opened
+        return self._transactions.open(self._fence, self._link)
 
     def complete(self, connection: Any, result: Any = None) -> None:
         """Complete the job in a transaction of the handler's own, on any supported sync connection; then commit.

@@ -10,7 +10,7 @@ one reserve when its own hands are full.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from time import monotonic
 
 import psycopg
@@ -93,9 +93,10 @@ class Doorbell:
         if rows and self._notify:
             await self._link.rows("doorbell/wake", [session.holder, rows])
 
-    async def nothing(self, queues: list[QueueSlots], session: Session) -> float:
-        """These queues were looked through and are empty. Returns seconds until the next look is wanted.
+    async def nothing(self, queues: list[QueueSlots], session: Session, opens: Mapping[str, float]) -> float:
+        """These queues gave nothing. Returns seconds until the next look is wanted.
 
+        `opens` says when a lane that waits for a token may be claimed from again: a queue looks again then.
         Lingers first, then lies down (a, b) and asks for one look at once (c); (d) goes on beside everything else.
         """
         now = monotonic()
@@ -105,7 +106,7 @@ class Doorbell:
             if (bed.lying and now >= bed.poll_at) or (not bed.lying and now - bed.worked_at >= LINGER):
                 tired.append(queue)
             elif bed.lying:
-                bed.due = bed.poll_at
+                bed.due = min(bed.poll_at, opens[queue.name])
         if not tired:
             return LOOK_EVERY
         rings = self._notify and self.listening
@@ -114,7 +115,7 @@ class Doorbell:
         for queue in tired:
             bed = self.bed(queue.name)
             bed.lying, bed.poll_at = True, now + queue.poll_interval
-            bed.due = 0.0 if rings else bed.poll_at
+            bed.due = 0.0 if rings else min(bed.poll_at, opens[queue.name])
         return 0.0 if rings else LOOK_EVERY
 
     async def _lie_down(self, queues: list[QueueSlots], session: Session) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from time import monotonic, perf_counter
 from typing import Any
 
@@ -47,6 +47,7 @@ class Executor:
         self._runner = Runner(self._ended, make_context, threads)
         self.wheel = Wheel(self._timed_out)
         self._idle = asyncio.Event()
+        self.permit_freed: Callable[[str], None] = lambda queue: None
         self._create_task = _task_factory()
 
     def admit(self, works: Iterable[Work]) -> None:
@@ -174,6 +175,7 @@ class Executor:
         limit = handler.limit
         if limit is not None:
             limit.active -= 1
+            self.permit_freed(queue.name)
             if limit.parked and queue.active < queue.slots:
                 queue.waiting.appendleft(limit.parked.popleft())
         if queue.waiting:

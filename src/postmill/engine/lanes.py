@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import inf
 
 _LEAST_QUANTUM = 10  # tickets; an entry of the claim costs about as much as two tickets
 _HEAD_EVERY = 1.0  # seconds between scans from the true head, at least
@@ -145,6 +146,10 @@ class QueueLanes:
             lane.open.discard(entry.priority)
             if not lane.open:
                 lane.deficit = 0
+
+    def next_open(self, now: float) -> float:
+        """When the first lane that is shut for want of a token opens; infinity if none is."""
+        return min((lane.shut_until for lane in self.ring if lane.open and lane.shut_until > now), default=inf)
 
     @property
     def has_work(self) -> bool:

@@ -33,6 +33,26 @@ class Transaction:
         self.result: Any = None
 
 
+class Scope:
+    """`async with` in a coroutine, `with` in a function."""
+
+    def __init__(self, transactions: Transactions, fence: Fence, link: _Settles) -> None:
+        self._awaited = transactions.awaited(fence, link)
+        self._blocking = transactions.blocking(fence, link)
+
+    async def __aenter__(self) -> Transaction:
+        return await self._awaited.__aenter__()
+
+    async def __aexit__(self, *raised: Any) -> bool | None:
+        return await self._awaited.__aexit__(*raised)
+
+    def __enter__(self) -> Transaction:
+        return self._blocking.__enter__()
+
+    def __exit__(self, *raised: Any) -> bool | None:
+        return self._blocking.__exit__(*raised)
+
+
 class Transactions:
     """The pools behind `ctx.transaction()`, opened at their first use; at most `most` connections of each kind."""
 
@@ -43,15 +63,11 @@ class Transactions:
         self._pool: AsyncConnectionPool[Any] | None = None
         self._blocking_pool: ConnectionPool[Any] | None = None
 
-    def open(self, fence: Fence, link: _Settles) -> Any:
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return self._blocking(fence, link)
-        return self._async(fence, link)
+    def open(self, fence: Fence, link: _Settles) -> Scope:
+        return Scope(self, fence, link)
 
     @asynccontextmanager
-    async def _async(self, fence: Fence, link: _Settles) -> AsyncIterator[Transaction]:
+    async def awaited(self, fence: Fence, link: _Settles) -> AsyncIterator[Transaction]:
         if self._pool is None:
             self._pool = AsyncConnectionPool(self._dsn, min_size=0, max_size=self._most, open=False)
             await self._pool.open()
@@ -71,7 +87,7 @@ class Transactions:
         link.settled()
 
     @contextmanager
-    def _blocking(self, fence: Fence, link: _Settles) -> Iterator[Transaction]:
+    def blocking(self, fence: Fence, link: _Settles) -> Iterator[Transaction]:
         if self._blocking_pool is None:
             self._blocking_pool = ConnectionPool(self._dsn, min_size=0, max_size=self._most, open=True)
         committing = False

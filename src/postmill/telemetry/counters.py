@@ -8,6 +8,8 @@ from collections.abc import Callable
 from postmill.telemetry.gauges import Gauges
 from postmill.telemetry.type_counters import OTHER, TypeCounters
 
+__all__ = ["Counters", "TypeCounters"]
+
 MAX_TYPES = 1_000
 """(job type, queue) pairs counted apart; all further ones count as (`other`, `other`)."""
 

@@ -41,7 +41,7 @@ class StandardHandler(logging.Handler):
 
 
 def structlog_options(write: LineWriter, level: str = "info") -> dict[str, Any]:
-    """Options for `structlog.configure(**…)`, so that what handlers log (`ctx.log`) comes out in the same lines.
+    """Options for `structlog.configure(**…)`, so that what handlers log (`ctx.log`) is written here.
 
     Values are redacted by key and bounded, as those of events; a line of a job gets the seeds' names too.
     """

@@ -1,0 +1,78 @@
+"""The child's way back to its worker: what a handler's context says and asks, and the one answer."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from postmill.domain.text import clean
+from postmill.engine.child_frames import pack
+
+_EVERY = 0.25  # seconds between two words on progress; the worker writes at most one a second
+_TEXT = 1024
+
+
+class ChildLink:
+    """The `ContextLink` of a handler in a child process. Safe to use from every thread of it."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._pid = os.getpid()
+        self._lock = threading.Lock()
+        self._stopping = False
+        self._said = -_EVERY
+        self._unsaid: list[Any] | None = None
+        self.on_stop: Callable[[], object] | None = None
+
+    def listen(self) -> None:
+        """From now on SIGTERM is a request: `stopping()` becomes true, and `on_stop` is called."""
+        signal.signal(signal.SIGTERM, self._stop)
+        # A terminal's ^C is for the worker, which then decides.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def _stop(self, number: int, frame: object) -> None:
+        self._stopping = True
+        if self.on_stop is not None:
+            self.on_stop()
+
+    def stopping(self) -> bool:
+        return self._stopping
+
+    def progress(self, done: float, total: float | None, text: str | None) -> None:
+        """Passed on at most every quarter of a second; the last word is kept for the answer."""
+        self._unsaid = [float(done), None if total is None else float(total), text and clean(str(text), _TEXT)]
+        if time.monotonic() - self._said >= _EVERY:
+            self._say()
+
+    def settled(self) -> None:
+        """At once: should the process die now, the worker must know that the job is done."""
+        self.send({"settled": True})
+
+    def started(self) -> None:
+        self.send({"started": True})
+
+    def answer(self, head: dict[str, Any], blob: bytes = b"") -> None:
+        """The last frame."""
+        self._say()
+        self.send({"answer": True, "stopping": self._stopping, **head}, blob)
+
+    def is_copy(self) -> bool:
+        """Is this a process that the handler forked off, and that has returned into our code?"""
+        return os.getpid() != self._pid
+
+    def _say(self) -> None:
+        if self._unsaid is not None:
+            words, self._unsaid = self._unsaid, None
+            self._said = time.monotonic()
+            self.send({"progress": words})
+
+    def send(self, head: dict[str, Any], blob: bytes = b"") -> None:
+        if self.is_copy():
+            return
+        with self._lock:
+            self._connection.sendall(pack(head, blob))
