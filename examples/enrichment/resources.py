@@ -42,5 +42,13 @@ async def resources() -> Resources:
     return held
 
 
+async def close_resources() -> None:
+    """Close those of the running loop, if it has any. A worker process need not: they end with it."""
+    held = _of_loop.pop(asyncio.get_running_loop(), None)
+    if held is not None:
+        await held.items.close()
+        await held.api.close()
+
+
 # A pool cannot be used from another loop than its own, and a handler has no place of its own to keep one.
 _of_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, Resources] = WeakKeyDictionary()

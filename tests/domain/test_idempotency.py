@@ -99,11 +99,17 @@ def test_modes_and_their_windows() -> None:
 @pytest.mark.parametrize(
     ("make", "why"),
     [
-        (lambda: Idempotency("sometimes"), "none of: active, queued, window, ttl"),
+        (
+            lambda: Idempotency("sometimes"),  # type: ignore[arg-type]
+            "none of: active, queued, window, ttl",
+        ),
         (lambda: Idempotency(Mode.TTL), "needs window"),
         (lambda: Idempotency(Mode.ACTIVE, timedelta(1)), "takes no window"),
         (lambda: Idempotency(Mode.WINDOW, timedelta(0)), "more than 0"),
-        (lambda: Idempotency(Mode.WINDOW, float("nan")), "NaN"),
+        (
+            lambda: Idempotency(Mode.WINDOW, float("nan")),  # type: ignore[arg-type]
+            "NaN",
+        ),
         (lambda: Idempotency.for_category("plannig"), "unknown job category 'plannig'"),
     ],
 )

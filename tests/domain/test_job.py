@@ -108,7 +108,7 @@ def test_unknown_options_are_type_errors(options: dict[str, Any], why: str) -> N
 )
 def test_bad_values_are_refused_by_the_name_of_the_option(option: str, value: Any, why: str) -> None:
     with pytest.raises(PayloadRefused, match=why) as caught:
-        NewJob("t").using(**{option: value})  # type: ignore[arg-type]
+        NewJob("t").using(**{option: value})
     assert caught.value.path in (option, f"{option}_id")
     assert len(str(caught.value)) < 300
 

@@ -283,10 +283,23 @@ def test_every_option() -> None:
     classifier = Classifier().permanent(410)
 
     @job(
-        "report", queue="q:exports", retry=Constant(5), max_attempts=2, timeout=timedelta(minutes=1), idempotency=Mode.QUEUED,
-        isolation="process", keep="failures", on_exhausted="fail", aliases=["old-report", "old-report"], worker_limit=3,
-        rate=Rate(10, 60), lane="payload.customer", priority=7, classifier=classifier, log_fields=["customer"],
-    )  # fmt: skip
+        "report",
+        queue="q:exports",
+        retry=Constant(5),
+        max_attempts=2,
+        timeout=timedelta(minutes=1),
+        idempotency=Mode.QUEUED,
+        isolation="process",
+        keep="failures",
+        on_exhausted="fail",
+        aliases=["old-report", "old-report"],
+        worker_limit=3,
+        rate=Rate(10, 60),
+        lane="payload.customer",
+        priority=7,
+        classifier=classifier,
+        log_fields=["customer"],
+    )
     def report(customer: str) -> None: ...
 
     assert report.classifier is classifier

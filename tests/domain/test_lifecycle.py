@@ -15,7 +15,7 @@ from postmill.domain.lifecycle import (
 )
 
 # Written out a second time, from the drawing in the overview: a slip in the table shows here.
-LAWFUL = {
+LAWFUL: dict[str, dict[str, str | None]] = {
     "promote": {"scheduled": "queued", "blocked": "queued"},
     "claim": {"queued": "running"},
     "renew": {"running": "running"},

@@ -2,6 +2,7 @@ import math
 import random
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -136,7 +137,7 @@ def test_an_error_class_known_by_name_only() -> None:
 def test_a_broken_policy_function_falls_back_to_the_default_and_says_why(
     answer: Callable[[], object], why: str
 ) -> None:
-    delay = delay_of(lambda attempt, error: answer(), 3, rng=MIDDLE, error=OSError())  # type: ignore[arg-type, return-value]
+    delay = delay_of(lambda attempt, error: answer(), 3, rng=MIDDLE, error=OSError())  # type: ignore[arg-type]
     assert delay.seconds == delay_of(DEFAULT, 3, rng=MIDDLE).seconds == 20
     assert delay.fallback is not None
     assert why in delay.fallback
@@ -173,27 +174,27 @@ def test_the_base_is_the_least_wait_that_was_meant() -> None:
 
 
 @pytest.mark.parametrize(
-    "make",
+    ("kind", "arguments"),
     [
-        lambda: Exponential(base=-1),
-        lambda: Exponential(base=float("nan")),
-        lambda: Exponential(factor=0),
-        lambda: Exponential(factor=float("inf")),
-        lambda: Exponential(cap=-1),
-        lambda: Exponential(jitter=(1.25, 0.75)),
-        lambda: Exponential(jitter=(-1, 1)),
-        lambda: Exponential(jitter=(1,)),
-        lambda: Steps(()),
-        lambda: Steps("30"),
-        lambda: Constant("30"),
-        lambda: ByErrorClass({"OSError": 5}),
-        lambda: ByErrorClass({OSError: Constant(1)}),
-        lambda: ByErrorClass({}, Constant),
+        (Exponential, {"base": -1}),
+        (Exponential, {"base": float("nan")}),
+        (Exponential, {"factor": 0}),
+        (Exponential, {"factor": float("inf")}),
+        (Exponential, {"cap": -1}),
+        (Exponential, {"jitter": (1.25, 0.75)}),
+        (Exponential, {"jitter": (-1, 1)}),
+        (Exponential, {"jitter": (1,)}),
+        (Steps, {"delays": ()}),
+        (Steps, {"delays": "30"}),
+        (Constant, {"delay": "30"}),
+        (ByErrorClass, {"policies": {"OSError": 5}}),
+        (ByErrorClass, {"policies": {OSError: Constant(1)}}),
+        (ByErrorClass, {"policies": {}, "default": Constant}),
     ],
 )
-def test_policies_that_are_none_are_refused_where_they_are_written(make: Callable[[], object]) -> None:
+def test_policies_that_are_none_are_refused_where_they_are_written(kind: Any, arguments: Any) -> None:
     with pytest.raises((ValueError, TypeError)):
-        make()
+        kind(**arguments)
 
 
 def test_a_function_is_stored_by_name_with_a_stand_in() -> None:

@@ -15,9 +15,9 @@ from postmill.domain.job_type import job
 from postmill.domain.signature import read_signature
 
 if TYPE_CHECKING:
-    from postmill import Context
-
     from somewhere import Thing  # type: ignore[import-not-found]
+
+    from postmill import Context
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -95,6 +95,7 @@ def test_what_cannot_be_served_is_refused_with_the_parameter() -> None:
     def only(a: int, /) -> None: ...
     def unknown(thing: Thing) -> None: ...
     def twice(a: Context, b: Context) -> None: ...
+    def method(self: int) -> None: ...
     def private(_a: int) -> None: ...
     def handle(a: Signature) -> None: ...  # type: ignore[name-defined] # noqa: F821
 
@@ -104,6 +105,7 @@ def test_what_cannot_be_served_is_refused_with_the_parameter() -> None:
         (only, "'a': arguments are passed by name"),
         (unknown, "'thing': annotation 'Thing' cannot be resolved"),
         (twice, "'b': the context is asked for twice"),
+        (method, "'self': @job goes on functions"),
         (private, "cannot be called '_a'"),
         (handle, "'a': annotation 'Signature' cannot be resolved"),
     ):

@@ -29,9 +29,16 @@ class Output:
         self.as_json = as_json
         tty = sys.stdout.isatty()
         self.console = Console(
-            file=sys.stdout, width=None if tty else PIPED_WIDTH, highlight=False, soft_wrap=not tty
+            file=sys.stdout,
+            width=None if tty else PIPED_WIDTH,
+            highlight=False,
+            markup=False,
+            emoji=False,
+            soft_wrap=not tty,
         )
-        self.side = Console(file=sys.stderr, highlight=False, soft_wrap=not sys.stderr.isatty())
+        self.side = Console(
+            file=sys.stderr, highlight=False, markup=False, emoji=False, soft_wrap=not sys.stderr.isatty()
+        )
         self.short_ids = tty
 
     def show(self, data: Any, render: Callable[[], RenderableType]) -> None:

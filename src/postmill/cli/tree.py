@@ -16,7 +16,9 @@ from postmill.cli.commands import (
     migrate,
     queues,
     settings,
+    up,
     version,
+    worker,
     workers,
 )
 from postmill.cli.options import Config, Debug, Dsn, Json, Schema, command
@@ -60,6 +62,27 @@ dead_app = typer.Typer(help="Dead letters: jobs given up on, waiting for you.", 
 workers_app = typer.Typer(help="Look at workers.", no_args_is_help=True)
 
 command(app, "init", panel=START, examples=["postmill init", "postmill init shop"])(init.init)
+command(
+    app,
+    "up",
+    panel=START,
+    examples=[
+        "postmill up jobs.py",
+        "postmill up shop.jobs --data /var/lib/shop --port 8710",
+        "postmill up jobs.py --dsn postgresql://localhost/shop",
+    ],
+)(up.up)
+command(
+    app,
+    "worker",
+    panel=START,
+    examples=[
+        "postmill worker jobs.py",
+        "postmill worker shop.jobs --queues high=20,default=10 --processes 4",
+        "postmill worker shop.jobs --port 9100",
+    ],
+)(worker.worker)
+command(app, "upkeep", panel=CARE, examples=["postmill upkeep --port 9100"])(worker.upkeep)
 command(
     app,
     "enqueue",

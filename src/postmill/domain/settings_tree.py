@@ -116,8 +116,9 @@ def _merge(low: Mapping[str, Any], high: Mapping[str, Any], same: Callable[[str]
 def _wrong_value(fault: ValidationError, placed: Sequence[tuple[str, Tree]]) -> SettingsError:
     lines = []
     for detail in fault.errors(include_url=False, include_input=False, include_context=False)[:10]:
-        path = [str(part) for part in detail["loc"]]
-        source = next((source for source, tree in reversed(placed) if _holds(tree, path)), None)
+        path = [part for part in detail["loc"] if isinstance(part, str)]
+        here = path[:-1] if detail["type"] == "missing" else path
+        source = next((source for source, tree in reversed(placed) if _holds(tree, here)), None)
         key = ".".join("schema" if part == "schema_name" else part for part in path)
         lines.append(
             f"setting {key!r}"

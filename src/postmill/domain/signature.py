@@ -63,6 +63,8 @@ def read_signature(fn: Callable[..., object], job_type: str) -> Signature:
             raise DefinitionError(
                 f"{where}: arguments are passed by name, so *args, **kwargs and / cannot be used"
             )
+        if parameter.name == "self":
+            raise DefinitionError(f"{where}: @job goes on functions, not on methods")
         annotation = _resolve(fn, parameter, where)
         if _is_context(annotation):
             if context is not None:

@@ -5,6 +5,7 @@ Nothing is pickled: an exception may not bear it, and unpickling runs code of th
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -73,7 +74,9 @@ def describe(error: BaseException, classifier: Classifier | None) -> dict[str, A
 
 def describe_signal(error: BaseException) -> dict[str, Any] | None:
     """What the exception decides, if it is one of `domain.signals`, or a group that holds one; else None."""
-    decisive = next((leaf for leaf in leaves(error) if isinstance(leaf, signals.Signal | signals.Canceled)), None)
+    decisive = next(
+        (leaf for leaf in leaves(error) if isinstance(leaf, signals.Signal | signals.Canceled)), None
+    )
     if decisive is None:
         return None
     kind = next((kind for kind, cls in _KINDS.items() if isinstance(decisive, cls)), "fail")
@@ -97,7 +100,11 @@ def record_of(result: ChildResult) -> ErrorRecord | None:
     if error is None:
         return None
     return ErrorRecord(
-        str(error["error_class"]), error.get("error_code"), str(error["message"]), error.get("stack"), error.get("status")
+        str(error["error_class"]),
+        error.get("error_code"),
+        str(error["message"]),
+        error.get("stack"),
+        error.get("status"),
     )
 
 
@@ -136,14 +143,15 @@ def _own_bases(error: BaseException) -> list[type]:
 
 
 def _attributes(error: BaseException, verdict: ErrorVerdict) -> dict[str, Any]:
+    """What `classify` looks for on an exception. HTTP status and code have gone through the verdict already."""
     found: dict[str, Any] = {"status_code": verdict.status, "retry_after": verdict.retry_after}
-    for name in ("errno", "code"):
-        try:
-            value = getattr(error, name, None)
-        except Exception:
-            continue
-        if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 31:
-            found[name] = value
-    if verdict.error_code is not None and isinstance(found.get("errno"), int) is False:
+    try:
+        number = getattr(error, "errno", None)
+    except Exception:
+        number = None
+    name = errno.errorcode.get(number) if isinstance(number, int) else None
+    if name is not None:
+        found["errno"] = number
+    if verdict.error_code != name:
         found["code"] = verdict.error_code
     return {name: value for name, value in found.items() if value is not None}

@@ -7,9 +7,12 @@ import signal
 import socket
 import threading
 import time
+import traceback
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
+from postmill.domain.error_record import STACK_BYTES
 from postmill.domain.text import clean
 from postmill.engine.child_frames import pack
 
@@ -27,6 +30,7 @@ class ChildLink:
         self._stopping = False
         self._said = -_EVERY
         self._unsaid: list[Any] | None = None
+        self._answered = False
         self.on_stop: Callable[[], object] | None = None
 
     def listen(self) -> None:
@@ -35,17 +39,37 @@ class ChildLink:
         # A terminal's ^C is for the worker, which then decides.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
-    def _stop(self, number: int, frame: object) -> None:
-        self._stopping = True
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        first, self._stopping = not self._stopping, True
         if self.on_stop is not None:
             self.on_stop()
+        elif first and not self.is_copy():
+            self._tell_where(frame)
+
+    def _tell_where(self, frame: FrameType | None) -> None:
+        """Where a function hangs: should it have to be killed, nobody can ask it any more.
+
+        This runs in a signal handler, which may have interrupted a `send`: then there is no second chance.
+        """
+        if not self._lock.acquire(blocking=False):
+            return
+        try:
+            self._connection.sendall(
+                pack({"where": clean("".join(traceback.format_stack(frame)), STACK_BYTES)})
+            )
+        finally:
+            self._lock.release()
 
     def stopping(self) -> bool:
         return self._stopping
 
     def progress(self, done: float, total: float | None, text: str | None) -> None:
         """Passed on at most every quarter of a second; the last word is kept for the answer."""
-        self._unsaid = [float(done), None if total is None else float(total), text and clean(str(text), _TEXT)]
+        self._unsaid = [
+            float(done),
+            None if total is None else float(total),
+            text and clean(str(text), _TEXT),
+        ]
         if time.monotonic() - self._said >= _EVERY:
             self._say()
 
@@ -57,7 +81,10 @@ class ChildLink:
         self.send({"started": True})
 
     def answer(self, head: dict[str, Any], blob: bytes = b"") -> None:
-        """The last frame."""
+        """The last frame; only the first one counts."""
+        if self._answered:
+            return
+        self._answered = True
         self._say()
         self.send({"answer": True, "stopping": self._stopping, **head}, blob)
 

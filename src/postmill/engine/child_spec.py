@@ -11,9 +11,6 @@ from postmill.domain.errors import PostmillError
 
 Status = Literal["succeeded", "raised", "died", "timeout", "canceled"]
 
-DIED = "ProcessDied"
-"""The error class of a child that ended without an answer."""
-
 
 @dataclass(frozen=True, slots=True)
 class ChildSpec:

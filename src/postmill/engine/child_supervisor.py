@@ -10,16 +10,12 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any, TypeVar
 
 from postmill.domain.errors import PostmillError
 from postmill.engine.child_guard import scratch, wire
 from postmill.engine.child_guard.ending import Ending
 from postmill.engine.child_guard.launch import Launch, number
-
-T = TypeVar("T")
 
 _CODE = (
     "import sys; folder, control, worker = sys.argv[1:]; sys.path.append(folder); "
@@ -89,14 +85,7 @@ class Guarded:
     async def _start(self) -> None:
         mine, its = socket.socketpair()
         try:
-            # About 1 ms on the loop, which a thread would not save: the fork holds the interpreter's lock.
-            self._guard = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", _CODE, _FOLDER, str(its.fileno()), str(os.getpid())],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=(its.fileno(), *self._launch.keep),
-                start_new_session=True,
-            )
+            self._guard = self._spawn(its.fileno())
             its.close()
             self._reader, writer = await asyncio.open_unix_connection(sock=mine)
         except BaseException:
@@ -113,6 +102,16 @@ class Guarded:
         assert kind == wire.STARTED
         self.pid = int(fields[0])
         self._folder = fields[1]
+
+    def _spawn(self, control: int) -> subprocess.Popen[bytes]:
+        """About 1 ms on the loop, which a thread would not save: the fork holds the interpreter's lock."""
+        return subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", _CODE, _FOLDER, str(control), str(os.getpid())],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            pass_fds=(control, *self._launch.keep),
+            start_new_session=True,
+        )
 
     async def _frame(self) -> tuple[bytes, list[bytes]]:
         assert self._reader is not None
@@ -140,8 +139,10 @@ class Guarded:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signal.SIGKILL)
             # Where this worker is PID 1, or a subreaper, it has inherited the program.
-            with contextlib.suppress(ChildProcessError):
-                await asyncio.to_thread(os.waitpid, self.pid, 0)
+            for _ in range(100):
+                if _reaped(self.pid):
+                    break
+                await asyncio.sleep(0.01)
         if self._folder:
             with contextlib.suppress(OSError):
                 await asyncio.to_thread(scratch.remove, self._folder)
@@ -167,47 +168,9 @@ class Guarded:
         return code
 
 
-async def to_the_end(run: Coroutine[Any, Any, T], guarded: Guarded) -> T:
-    """Await `run`, which is about `guarded`, to its end, even if the caller is cancelled meanwhile.
-
-    The first cancellation stops the program (SIGTERM, then SIGKILL after its grace period), the second kills it; only
-    when it is gone does CancelledError go on its way.
-    """
-    task = asyncio.ensure_future(run)
-    cancelled: asyncio.CancelledError | None = None
-    while True:
-        try:
-            result = await asyncio.shield(task)
-        except asyncio.CancelledError as error:
-            if task.done():
-                raise
-            (guarded.stop if cancelled is None else guarded.kill)()
-            cancelled = error
-        except BaseException:
-            if cancelled is not None:
-                raise cancelled from None
-            raise
-        else:
-            if cancelled is not None:
-                raise cancelled
-            return result
-
-
-@contextlib.asynccontextmanager
-async def stopping_on(event: asyncio.Event | None, stop: Callable[[], object]) -> Any:
-    """Call `stop` once `event` is set, if that happens inside the block."""
-    if event is None:
-        yield
-        return
-
-    async def watch() -> None:
-        await event.wait()
-        stop()
-
-    watcher = asyncio.ensure_future(watch())
+def _reaped(pid: int) -> bool:
+    """Is this process, which may not be our child, no zombie of ours (any more)?"""
     try:
-        yield
-    finally:
-        watcher.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await watcher
+        return os.waitpid(pid, os.WNOHANG)[0] != 0
+    except ChildProcessError:
+        return True

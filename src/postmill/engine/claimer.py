@@ -155,6 +155,7 @@ class Claimer:
             queue.prefetch = min(_MOST_AHEAD, ahead, 2 * queue.prefetch + queue.slots)
 
     async def _claim(self, looking: list[QueueSlots], session: Session) -> tuple[dict[str, int], bool]:
+        await self._scout.vet_new()
         now = monotonic()
         entries: list[Entry] = []
         for queue in sorted(looking, key=lambda queue: queue.priority):

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from postmill.engine.child_guard.ending import Ending
 from postmill.engine.child_guard.launch import Launch
-from postmill.engine.child_supervisor import Guarded, stopping_on, to_the_end
+from postmill.engine.child_supervisor import Guarded
+from postmill.engine.child_waiting import stopping_on, to_the_end
 from postmill.engine.command_checks import CommandRefused, argv_bytes, env_bytes
 from postmill.engine.command_tails import text_of
 

@@ -56,6 +56,8 @@ class Executor:
         for work in works:
             queue = work.queue
             queue.waiting.append(work)
+            if work.handler is not None and work.handler.limit is not None:
+                work.handler.limit.held += 1
             touched[queue.name] = queue
         if self.draining:
             self.release_waiting()
@@ -104,7 +106,7 @@ class Executor:
 
     def _refuse(self, work: Work) -> None:
         """A ticket that cannot start: past its time, without a body, or of a type that others serve."""
-        work.ended = True
+        self._unheld(work)
         if work.row[JOB_TYPE] is None:
             error = ErrorRecord("BodyMissing", message="the job's body is gone")
             self._completer.report(Report(work, "bury", None, 0, reason="undecodable", error=error))
@@ -175,6 +177,7 @@ class Executor:
         limit = handler.limit
         if limit is not None:
             limit.active -= 1
+            limit.held -= 1
             self.permit_freed(queue.name)
             if limit.parked and queue.active < queue.slots:
                 queue.waiting.appendleft(limit.parked.popleft())
@@ -229,7 +232,13 @@ class Executor:
             work.queue.waiting.remove(work)
         elif work.handler is not None and work.handler.limit is not None:
             work.handler.limit.parked.remove(work)
+        self._unheld(work)
+
+    def _unheld(self, work: Work) -> None:
+        """It leaves without having run."""
         work.ended = True
+        if work.handler is not None and work.handler.limit is not None:
+            work.handler.limit.held -= 1
 
     def release_waiting(self, queues: Iterable[str] | None = None, older_than: float = 0.0) -> int:
         """Give back tickets that have not started: of paused queues, of a drain, or waiting too long here."""

@@ -9,14 +9,17 @@ entries that a pinned horizon keeps; a scan from the true head repeats now and t
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf
 
 _LEAST_QUANTUM = 10  # tickets; an entry of the claim costs about as much as two tickets
+_FEW_LANES = 20  # up to here one claim serves every lane
 _HEAD_EVERY = 1.0  # seconds between scans from the true head, at least
 _HEAD_SHARE = 50.0  # and at least so many times the last such scan's duration: 2 % of the time
 _CURSORS_KEPT = 50_000
+
+Room = dict[bytes, list[int]]
+"""By lane: how many more may be held, in a list of one that lanes can share."""
 
 
 @dataclass(slots=True)
@@ -71,6 +74,7 @@ class QueueLanes:
         self.name = name
         self.lanes: dict[bytes, Lane] = {}
         self.ring: deque[Lane] = deque()
+        self.unvetted = False  # some lane is new: it may have a limit that nobody has looked up yet
 
     def lane(self, id: bytes) -> Lane:
         lane = self.lanes.get(id)
@@ -78,6 +82,7 @@ class QueueLanes:
             if len(self.lanes) > _CURSORS_KEPT:
                 self.lanes = {key: old for key, old in self.lanes.items() if old.in_ring}
             lane = self.lanes[id] = Lane(id)
+            self.unvetted = True
         return lane
 
     def news(self, id: bytes, priority: int, *, discovered: bool) -> None:
@@ -96,15 +101,18 @@ class QueueLanes:
             lane.deficit = 0
             self.ring.append(lane)
 
-    def plan(self, wanted: int, now: float, room: Iterable[tuple[bytes, int]] = ()) -> list[Entry]:
+    def plan(self, wanted: int, now: float, room: Room | None = None) -> list[Entry]:
         """The lines of the next claim for this queue, `wanted` tickets in sum at most.
 
-        `room` caps single lanes (a type at its limit in this process).
+        `room` caps single lanes (types with a limit in this process).
         """
-        caps = dict(room)
+        caps = room or {}
         entries: list[Entry] = []
         ring = self.ring
-        quantum = max(_LEAST_QUANTUM, -(-wanted // max(1, len(ring))))
+        quantum = _LEAST_QUANTUM
+        if len(ring) <= _FEW_LANES:
+            heavy = sum(lane.weight for lane in ring if lane.open) or 1
+            quantum = max(1, wanted // heavy)
         for _ in range(len(ring)):
             if wanted <= 0:
                 break
@@ -112,13 +120,18 @@ class QueueLanes:
             if not lane.open:
                 ring.popleft().in_ring = False
                 continue
-            ring.rotate(-1)
-            if lane.shut_until > now:
+            cap = caps.get(lane.id)
+            if lane.shut_until > now or (cap is not None and cap[0] <= 0):
+                ring.rotate(-1)
                 continue
-            lane.deficit = min(lane.deficit + quantum * lane.weight, 4 * quantum * lane.weight)
-            count = min(lane.deficit, wanted, caps.get(lane.id, wanted))
-            if count <= 0:
-                continue
+            if lane.deficit <= 0:
+                lane.deficit += quantum * lane.weight
+            count = min(lane.deficit, wanted)
+            if cap is not None:
+                count = min(count, cap[0])
+                cap[0] -= count
+            if count < wanted or count == lane.deficit:
+                ring.rotate(-1)  # otherwise its turn is not over: it goes first in the next claim
             priority = min(lane.open)
             cursor = lane.cursors[priority]
             head = cursor.at is None or cursor.head_due <= now
@@ -149,7 +162,9 @@ class QueueLanes:
 
     def next_open(self, now: float) -> float:
         """When the first lane that is shut for want of a token opens; infinity if none is."""
-        return min((lane.shut_until for lane in self.ring if lane.open and lane.shut_until > now), default=inf)
+        return min(
+            (lane.shut_until for lane in self.ring if lane.open and lane.shut_until > now), default=inf
+        )
 
     @property
     def has_work(self) -> bool:

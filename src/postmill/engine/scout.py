@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from time import monotonic
 
-from postmill.engine.lanes import Entry, QueueLanes
+from postmill.engine.lanes import Entry, QueueLanes, Room
 from postmill.engine.link import Link
 from postmill.engine.raw import Ids
 from postmill.engine.work import ID, JOB_TYPE, Handler, Row
@@ -38,8 +38,7 @@ class Scout:
         """Look for lanes where it is time to; `idle` means that everything known was empty. True: there is news."""
         now = monotonic()
         if now >= self._special_at:
-            self._special_at = now + _SPECIAL_EVERY
-            await self._look_up_special()
+            await self.vet()
         if now >= self._discover_at or (idle and now >= self._least_gap):
             rows = await self._link.rows("claim/discover_lanes", [list(self._lanes), _LANES_MOST])
             cost = monotonic() - now
@@ -60,7 +59,16 @@ class Scout:
             self._lanes[queue].news(lane, priority, discovered=discovered)
         return any(row[0] in queues for row in rows)
 
-    async def _look_up_special(self) -> None:
+    async def vet_new(self) -> None:
+        """Look up the settings of lanes never seen before; without, a first claim would overrun a limit."""
+        if any(lanes.unvetted for lanes in self._lanes.values()):
+            await self.vet()
+
+    async def vet(self) -> None:
+        """Look up weights and limits. A lane's row is committed with its first ticket, so seen is known."""
+        self._special_at = monotonic() + _SPECIAL_EVERY
+        for lanes in self._lanes.values():
+            lanes.unvetted = False
         rows = await self._link.rows("claim/special_lanes", [list(self._lanes)])
         self._special = []
         for queue, id, weight, job_type, limit_id in rows:
@@ -68,14 +76,17 @@ class Scout:
             lane.weight, lane.job_type, lane.limit_id = weight, job_type, limit_id
             self._special.append((queue, id, job_type))
 
-    def room(self, queue: str) -> list[tuple[bytes, int]]:
-        """How many more this process may hold of the lanes whose type has a limit per worker."""
-        found = []
+    def room(self, queue: str) -> Room:
+        """How many more this process may hold of each lane whose type has a limit per worker.
+
+        The lanes of one type (one per tenant) share one count.
+        """
+        counts: dict[str, list[int]] = {}
+        found: Room = {}
         for name, lane, job_type in self._special:
             handler = self._handlers.get(job_type or "") if name == queue else None
             if handler is not None and handler.limit is not None:
-                waiting = 0
-                found.append((lane, max(0, handler.limit.free - waiting)))
+                found[lane] = counts.setdefault(handler.type.name, [handler.limit.free])
         return found
 
     def limits(self, entries: list[Entry]) -> list[int | None]:

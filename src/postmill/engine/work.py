@@ -52,16 +52,17 @@ class Handler:
 class TypeLimit:
     """This process's share of a limit per `postmill worker` command."""
 
-    __slots__ = ("active", "parked", "share")
+    __slots__ = ("active", "held", "parked", "share")
 
     def __init__(self, share: int) -> None:
         self.share = share
         self.active = 0
+        self.held = 0  # claimed and not ended, whether it runs or waits for a slot
         self.parked: deque[Work] = deque()
 
     @property
     def free(self) -> int:
-        return self.share - self.active - len(self.parked)
+        return max(0, self.share - self.held)
 
 
 class QueueSlots:

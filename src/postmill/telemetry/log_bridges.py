@@ -12,7 +12,7 @@ import structlog
 
 from postmill.telemetry.log_lines import LEVELS, STACK_TEXT, with_aliases
 from postmill.telemetry.log_writer import LineWriter
-from postmill.telemetry.redact import redact, safe_text
+from postmill.telemetry.redact import field_name, redact, safe_text
 
 _METHODS = {**{name: name for name in LEVELS}, "warn": "warning", "exception": "error", "critical": "error"}
 _STANDARD = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
@@ -63,7 +63,7 @@ def structlog_options(write: LineWriter, level: str = "info") -> dict[str, Any]:
 
 
 def _fit(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {safe_text(str(name)): redact(value, key=str(name)) for name, value in values.items()}
+    return {field_name(name): redact(value, key=str(name)) for name, value in values.items()}
 
 
 def _error(exc_info: Any) -> BaseException | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from postmill.telemetry import events
 from postmill.telemetry.event import Event, JobEvent, JobFacts
-from postmill.telemetry.redact import printable, redact, safe_text
+from postmill.telemetry.redact import field_name, printable, redact, safe_text
 
 LEVELS: Mapping[str, int] = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 
@@ -90,7 +90,7 @@ def job_fields(facts: JobFacts) -> dict[str, Any]:
     line = with_aliases(line)
     for name, value in (facts.fields or {}).items():
         taken = name in line or name in _RESERVED
-        line[f"payload_{name}" if taken else safe_text(name)] = redact(value, key=name)
+        line[f"payload_{name}" if taken else field_name(name)] = redact(value, key=name)
     return line
 
 

@@ -50,4 +50,5 @@ class LineWriter:
             self._out.msg(orjson.dumps(whole, default=str).decode())
             return
         shown = {name: value for name, value in whole.items() if value is not None and name not in _DOUBLE}
+        shown["event"] = event.replace("\n", "\\n")  # the renderer quotes all values but this one
         self._out.msg(str(self._console(None, level, shown)))

@@ -45,6 +45,7 @@ _SECRET_TEXTS = tuple(
 )
 
 # Controls but tab and newline (ESC and C1 drive terminals), lone surrogates, and what turns text around.
+_NO_NAME = re.compile(r"[^\w.-]")
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -58,6 +59,11 @@ def secret_key(key: str) -> bool:
 def printable(text: str) -> str:
     """`text` with each character that could drive a terminal, or cannot be encoded, replaced by U+FFFD."""
     return text if text.isprintable() else _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def field_name(name: object) -> str:
+    """A name for a field of a line: letters, digits, `_`, `.` and `-`, at most 100 characters."""
+    return _NO_NAME.sub("_", _text(name)[:100])
 
 
 def safe_text(text: str, limit: int = MAX_TEXT) -> str:

@@ -12,9 +12,9 @@ from postmill.cli.database import open_connection
 from postmill.cli.exits import ExitCode
 from postmill.cli.run import Run
 from postmill.cli.text import plain
-from postmill.operate.doctor import Finding, Level, Probe
 from postmill.operate.doctor.examine import findings_of
-from postmill.operate.doctor.finding import worst
+from postmill.operate.doctor.finding import Finding, Level, worst
+from postmill.operate.doctor.probe import Probe
 
 MARKS = {Level.OK: ("ok  ", "green"), Level.WARN: ("warn", "yellow"), Level.FAIL: ("fail", "bold red")}
 

@@ -1,0 +1,101 @@
+"""What a worker command is to do, from its options and the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from postmill.cli.errors import CliError
+from postmill.cli.modules import load_registry
+from postmill.cli.queues_arg import match_queues, parse_queues
+from postmill.cli.shares import Share, shares
+from postmill.domain.errors import SettingsError
+from postmill.domain.registry import Registry
+from postmill.domain.settings import Settings
+from postmill.engine.config import WorkerConfig
+from postmill.engine.work import QueueSlots
+
+MIB = 2**20
+
+UPKEEP_PROCESSES = 2
+"""So many processes of one command run the rounds of upkeep: one more than needed, in case that one hangs."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Job types, and for each process its share of slots and limits."""
+
+    registry: Registry
+    shares: list[Share]
+    settings: Settings
+    modules: tuple[str, ...]
+
+    @property
+    def slots(self) -> dict[str, int]:
+        """Slots by queue over all processes."""
+        total: dict[str, int] = {}
+        for share in self.shares:
+            for queue, count in share.slots.items():
+                total[queue] = total.get(queue, 0) + count
+        return total
+
+    def queues(self, index: int) -> dict[str, QueueSlots]:
+        """The queues of one process."""
+        made = {}
+        for name, count in self.shares[index].slots.items():
+            known = self.settings.queue(name)
+            made[name] = QueueSlots(name, count, priority=known.priority, poll_interval=known.poll_interval)
+        return made
+
+    def config(self, index: int) -> WorkerConfig:
+        """How one process works."""
+        worker = self.settings.worker
+        return WorkerConfig(
+            lease=worker.lease,
+            grace=worker.grace,
+            notify=self.settings.notify,
+            listen_dsn=self.settings.listen_dsn,
+            prefetch=worker.prefetch != 0,
+            upkeep=index < UPKEEP_PROCESSES,
+            modules=self.modules,
+            memory_limit=None if worker.child_memory is None else worker.child_memory * MIB,
+            worker_limits=self.shares[index].limits,
+        )
+
+
+def make_plan(
+    modules: Sequence[str], queues: Sequence[str], processes: int | None, settings: Settings
+) -> Plan:
+    """The plan of `postmill worker MODULE… --queues … --processes N`.
+
+    Without --queues every queue that the job types belong to is served, with the slots that the settings give it.
+    Raises CliError, SettingsError, UnknownQueue, DefinitionError.
+    """
+    registry = load_registry(modules)
+    if queues:
+        slots = match_queues(parse_queues(queues), [*registry.queues, *settings.queues])
+    else:
+        slots = {name: settings.queue(name).slots for name in registry.queues}
+        slots = {name: count for name, count in slots.items() if count}
+        if not slots:
+            raise SettingsError(
+                "every queue of these job types has 0 slots in the settings: nothing to serve"
+            )
+    idle = [name for name in slots if not registry.of_queue(name)]
+    if idle:
+        held = ", ".join(registry.queues)
+        raise CliError(
+            f"no job type of {', '.join(modules)} belongs to queue {', '.join(idle)}",
+            f"leave it out, or name the module that has its job types (these have: {held})",
+        )
+    found = shares(slots, _limits(registry, settings), registry, processes or settings.worker.processes)
+    return Plan(registry, found, settings, tuple(modules))
+
+
+def _limits(registry: Registry, settings: Settings) -> dict[str, int]:
+    """Limits per worker command by job type: the settings' win over those in the code."""
+    found = {
+        job_type.name: settings.job_type(job_type.name).worker_limit or job_type.worker_limit
+        for job_type in registry
+    }
+    return {name: limit for name, limit in found.items() if limit is not None}

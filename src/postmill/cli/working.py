@@ -1,0 +1,125 @@
+"""What `postmill worker`, `upkeep` and `up` have in common: one process or several, and the last line."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+
+from postmill.cli.errors import CliError
+from postmill.cli.family import Family, child_command
+from postmill.cli.plan import Plan, make_plan
+from postmill.cli.process import MakeWorker, Summary, WorkerProcess
+from postmill.cli.run import Run
+from postmill.client.address import VARIABLE
+from postmill.domain.registry import Registry
+from postmill.engine.config import WorkerConfig
+from postmill.engine.worker import Worker
+from postmill.telemetry.bus import Bus
+from postmill.telemetry.counters import Counters
+
+
+def run_worker(
+    run: Run,
+    modules: Sequence[str],
+    queues: Sequence[str],
+    processes: int | None,
+    port: int | None,
+    *,
+    child: str | None,
+    report: Path | None,
+) -> None:
+    """One worker here, or a family of them; ends with the exit code. `child` (INDEX/COUNT) makes it one of many."""
+    index, count = _place(child)
+    asked = count or processes or run.settings.worker.processes
+    plan = make_plan(modules, queues, asked, run.settings)
+    port = run.settings.metrics.port if port is None else port
+    if child is None and len(plan.shares) > 1:
+        family = _family(run, plan, queues, asked, port)
+        finish(run, family.run(), family.summary)
+
+    def make(bus: Bus, counters: Counters) -> Worker:
+        return Worker(
+            run.dsn,
+            plan.registry,
+            plan.queues(index),
+            schema=run.schema,
+            config=plan.config(index),
+            bus=bus,
+            counters=counters,
+        )
+
+    process = _process(run, make, port + index if port else port, child)
+    finish(run, process.run(), process.summary, child=child is not None, report=report)
+
+
+def run_upkeep(run: Run, port: int | None, *, child: str | None, report: Path | None) -> None:
+    """A worker without job types and without claims; ends with the exit code."""
+
+    def make(bus: Bus, counters: Counters) -> Worker:
+        settings = run.settings
+        config = WorkerConfig(
+            lease=settings.worker.lease,
+            grace=settings.worker.grace,
+            notify=settings.notify,
+            listen_dsn=settings.listen_dsn,
+            work=False,
+        )
+        return Worker(run.dsn, Registry(), schema=run.schema, config=config, bus=bus, counters=counters)
+
+    process = _process(run, make, run.settings.metrics.port if port is None else port, child)
+    finish(run, process.run(), process.summary, child=child is not None, report=report)
+
+
+def finish(run: Run, code: int, summary: Summary, *, child: bool = False, report: Path | None = None) -> None:
+    """The last line of a worker command, and its exit code. A child leaves its summary to its parent."""
+    if report is not None:
+        report.write_text(json.dumps(summary), encoding="utf-8")
+    if not child:
+        run.out.show({"exit_code": code, **summary}, lambda: described_end(code, summary))
+    raise typer.Exit(code)
+
+
+def described_end(code: int, summary: Summary) -> str:
+    """`drained after 12 s: 120 succeeded, 3 released`."""
+    shown = {name: value for name, value in summary.items() if value or name == "succeeded"}
+    after = f" after {shown.pop('seconds'):g} s" if "seconds" in shown else ""
+    said = ", ".join(f"{value} {name}" for name, value in shown.items())
+    word = "drained" if code == 0 else f"ended with exit code {code}"
+    return f"{word}{after}" + (f": {said}" if said else "")
+
+
+def _process(run: Run, make: MakeWorker, port: int | None, child: str | None) -> WorkerProcess:
+    return WorkerProcess(
+        run.dsn, run.schema, run.settings, make, port=port, child=child is not None, told=run.out.note
+    )
+
+
+def _family(run: Run, plan: Plan, queues: Sequence[str], processes: int, port: int | None) -> Family:
+    # Children find the database in their environment: a command line is for everybody on the machine to read.
+    os.environ[VARIABLE] = run.dsn
+
+    def command(index: int, file: Path) -> list[str]:
+        words = ["worker", *plan.modules, "--child", f"{index}/{processes}", "--report", str(file)]
+        for queue in queues:
+            words += ["--queues", queue]
+        if port is not None:
+            words += ["--port", str(port)]
+        return child_command(words, run.given)
+
+    slots = ", ".join(f"{name}={count}" for name, count in plan.slots.items())
+    run.out.note(f"{len(plan.shares)} processes share {slots}")
+    grace = run.settings.worker.grace
+    return Family(run.dsn, run.schema, command, len(plan.shares), grace=grace, told=run.out.note)
+
+
+def _place(child: str | None) -> tuple[int, int | None]:
+    if child is None:
+        return 0, None
+    index, _, count = child.partition("/")
+    if not (index.isdigit() and count.isdigit()):
+        raise CliError(f"--child {child!r} is not INDEX/COUNT")
+    return int(index), int(count)

@@ -1,0 +1,35 @@
+"""The context of a handler that runs in a child process: the same `Context`, with another way back to the worker."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from pydantic import TypeAdapter
+
+from postmill.engine.child_link import ChildLink
+from postmill.engine.context import Context, JobInfo
+from postmill.engine.fence import Fence
+from postmill.engine.transaction import Transactions
+from postmill.telemetry.job_log import job_log
+
+_CONNECTIONS = (
+    4  # a handler rarely has more than one transaction at a time; the pool opens none before it is asked
+)
+
+
+def make_context(spec: Mapping[str, Any], link: ChildLink) -> Context:
+    """The context, from the order that the worker sent (`ChildSpec.context`, conninfo and schema)."""
+    given = spec["context"]
+    info = TypeAdapter(JobInfo).validate_python(given)
+    timeout = given.get("timeout")
+    return Context(
+        info,
+        fence=Fence(info.id, UUID(given["holder"]), int(given["claim_no"]), info.tenant_id),
+        link=link,
+        transactions=Transactions(spec["conninfo"], spec["schema"], _CONNECTIONS),
+        make_log=job_log,
+        deadline=None if timeout is None else datetime.now(UTC) + timedelta(seconds=timeout),
+    )

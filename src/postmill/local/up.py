@@ -1,0 +1,94 @@
+"""What `postmill up` keeps in a folder: a server, a migrated database, and its address for everybody here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from postmill.client.address import LEFT_BY_UP, VARIABLE
+from postmill.local.server import LocalServer
+from postmill.schema.migration import Migration
+from postmill.schema.runner import migrate
+from postmill.store.catalog import DEFAULT_SCHEMA
+
+DEFAULT_FOLDER = LEFT_BY_UP.parent
+
+ENVIRONMENT = LEFT_BY_UP.name
+
+
+class LocalDatabase:
+    """A server in a data folder, migrated, its URL written down. The data stays when it stops.
+
+    Args:
+        data: the folder; made if missing.
+        schema: name of the schema.
+        here: the folder in whose `.postmill` clients look (default: the current one).
+        told: takes lines about what takes its time.
+
+    Entering starts it; leaving stops it. Raises LocalServerError.
+    """
+
+    def __init__(
+        self,
+        data: Path,
+        *,
+        schema: str = DEFAULT_SCHEMA,
+        here: Path | None = None,
+        told: Callable[[str], object] = lambda text: None,
+    ) -> None:
+        self.data = data.absolute()
+        self.server = LocalServer(self.data)
+        self.applied: tuple[Migration, ...] = ()
+        self._schema = schema
+        self._here = Path.cwd() if here is None else here
+        self._told = told
+
+    @property
+    def dsn(self) -> str:
+        """URL of the database."""
+        return self.server.dsn()
+
+    @property
+    def environment_file(self) -> Path:
+        """The file with POSTMILL_DATABASE_URL in it, for `source` and for `Client()`."""
+        return self.data / ENVIRONMENT
+
+    def __enter__(self) -> Self:
+        first = not self.server.cluster.exists()
+        self._told(f"{'making' if first else 'starting'} the database in {self.data}")
+        self.server.start()
+        try:
+            self.applied = migrate(self.dsn, self._schema)
+            self._write_down()
+        except BaseException:
+            self.server.stop()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.server.stop()
+
+    def _write_down(self) -> None:
+        text = f"{VARIABLE}='{self.dsn}'\n"
+        _write(self.environment_file, text)
+        left = self._here / LEFT_BY_UP
+        if left.parent.absolute() != self.data:
+            left.parent.mkdir(exist_ok=True)
+            _write(left, text)
+        for folder in {self.data, left.parent}:
+            ignore = folder / ".gitignore"
+            if not ignore.exists():
+                ignore.write_text("# A database of this machine, made by postmill up.\n*\n", encoding="utf-8")
+
+
+def _write(file: Path, text: str) -> None:
+    """Whole or not at all, for its owner's eyes only."""
+    beside = file.with_name(f"{file.name}.new")
+    with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as out:
+        out.write(text)
+    beside.replace(file)
