@@ -64,7 +64,9 @@ async def _watch(options: Options, console: Console, running: Stage, texts: list
     ):
         measures = Measures(looking, capture_id)
         async with asyncio.TaskGroup() as group:
-            group.create_task(capture(conn, capture_id, texts, options.rate))
+            # A few slots stay free for jobs that come back: with none, new ones would wait for a place.
+            most_open = max(1, options.workers * options.slots * 3 // 4)
+            group.create_task(capture(conn, capture_id, texts, rate=options.rate, most_open=most_open))
             watching = group.create_task(_until_settled(options, console, running, measures, len(texts)))
         picture = watching.result()
         await print_summary(console, measures, picture, options.data)
@@ -77,16 +79,19 @@ async def _until_settled(
 ) -> Picture:
     begun = time.monotonic()
     notes: list[str] = []
+    pick_up, latest, figures_due = await measures.pick_up(), await measures.latest(), 0.0
     with display_for(console) as display:
         while True:
             running.check()
             progress = await measures.progress()
             seconds = time.monotonic() - begun
-            picture = Picture(
-                total, seconds, progress, await measures.pick_up(), await measures.latest(), notes
-            )
+            settled = progress.captured == total and progress.settled
+            if settled or seconds >= figures_due:
+                pick_up, latest = await measures.pick_up(), await measures.latest()
+                figures_due = seconds + 1.0
+            picture = Picture(total, seconds, progress, pick_up, latest, notes)
             display.show(picture)
-            if (progress.captured == total and progress.settled) or seconds > options.patience:
+            if settled or seconds > options.patience:
                 return picture
             if options.kill_worker and not notes and progress.ended > total / 3 and progress.running:
                 victim = running.workers[-1]

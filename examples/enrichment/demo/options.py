@@ -19,7 +19,7 @@ class Options:
 
     data: Path = DEFAULT_DATA
     items: int = DEFAULT_LIMIT
-    rate: float = 40.0
+    rate: float = 60.0
     workers: int = 2
     slots: int = 8
     script: str = "usual"
@@ -41,7 +41,7 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
         "--items", type=_at_least(1), default=default.items, help="texts (default %(default)s)"
     )
     parser.add_argument(
-        "--rate", type=float, default=default.rate, help="captures a second (default %(default)s)"
+        "--rate", type=float, default=default.rate, help="most captures a second (default %(default)s)"
     )
     parser.add_argument(
         "--workers", type=_at_least(1), default=default.workers, help="processes (default %(default)s)"

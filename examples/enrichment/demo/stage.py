@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -9,14 +10,14 @@ from dataclasses import dataclass
 import psycopg
 
 from examples.enrichment import statements
-from examples.enrichment.demo.children import Child
+from examples.enrichment.demo.children import Child, ChildFailed
 from examples.enrichment.demo.display import Steps
 from examples.enrichment.demo.options import Options
-from postmill.local.server import LocalServer
-from postmill.schema.runner import migrate
+from postmill.local.up import LocalDatabase
 
 MODULE = "examples.enrichment.jobs"
 SHORT_LEASE = "5s"
+START_WITHIN = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +39,10 @@ def stage(options: Options, steps: Steps) -> Iterator[Stage]:
     """Starts everything, and ends it in the opposite order: workers drain first, the database stops last."""
     with ExitStack() as stack:
         with steps.step(f"PostgreSQL in {options.data}") as done:
-            server = stack.enter_context(LocalServer(options.data))
-            done(_version(server.dsn()))
-        with steps.step("Postmill's schema, the application's tables") as done:
-            applied = migrate(server.dsn())
-            with psycopg.connect(server.dsn(), autocommit=True) as conn:
+            database = stack.enter_context(LocalDatabase(options.data))
+            with psycopg.connect(database.dsn, autocommit=True) as conn:
                 conn.execute(statements.schema())
-            done(f"{len(applied)} migrations applied" if applied else "up to date")
+                done(_version(conn))
         with steps.step("the enrichment service's stand-in") as done:
             api = Child(
                 "the stand-in",
@@ -54,13 +52,27 @@ def stage(options: Options, steps: Steps) -> Iterator[Stage]:
             stack.enter_context(api)
             url = api.first_line()
             done(f"{url}, script {options.script!r}" if len(options.script) < 20 else url)
-        with steps.step(f"{options.workers} workers with {options.slots} slots each") as done:
+        with steps.step(f"{options.workers} workers, {options.slots} slots each") as done:
             workers = [
-                stack.enter_context(_worker(number, options, server.dsn(), url))
+                stack.enter_context(_worker(number, options, database.dsn, url))
                 for number in range(1, options.workers + 1)
             ]
+            running = Stage(database.dsn, workers, api)
+            _until_ready(running)
             done("processes " + ", ".join(str(worker.pid) for worker in workers))
-        yield Stage(server.dsn(), workers, api)
+        yield running
+
+
+def _until_ready(running: Stage) -> None:
+    """Captures begin when the workers serve, so that the times shown are of the jobs and not of the start."""
+    pids = [str(worker.pid) for worker in running.workers]
+    deadline = time.monotonic() + START_WITHIN
+    with psycopg.connect(running.dsn, autocommit=True) as conn:
+        while conn.execute(statements.text("workers_ready"), {"pids": pids}).fetchone() != (len(pids),):
+            running.check()
+            if time.monotonic() > deadline:
+                raise ChildFailed(f"the workers did not begin to serve within {START_WITHIN:g} s")
+            time.sleep(0.05)
 
 
 def _worker(number: int, options: Options, dsn: str, url: str) -> Child:
@@ -75,7 +87,6 @@ def _worker(number: int, options: Options, dsn: str, url: str) -> Child:
     return Child(f"worker {number}", command, options.data / f"worker-{number}.log", env)
 
 
-def _version(dsn: str) -> str:
-    with psycopg.connect(dsn) as conn:
-        number = conn.info.server_version
+def _version(conn: psycopg.Connection[object]) -> str:
+    number = conn.info.server_version
     return f"version {number // 10000}.{number % 10000}"

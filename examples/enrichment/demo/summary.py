@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 from pathlib import Path
 
-from rich.columns import Columns
 from rich.console import Console
 from rich.padding import Padding
 from rich.panel import Panel
@@ -15,7 +17,7 @@ from examples.enrichment.demo.display import Picture, duration
 from examples.enrichment.demo.measure import Attempt, Card, Count, Measures, Retried
 
 CARDS = 4
-BAR = 24
+BAR = 14
 
 
 async def print_summary(console: Console, measures: Measures, picture: Picture, data: Path) -> None:
@@ -24,7 +26,9 @@ async def print_summary(console: Console, measures: Measures, picture: Picture, 
     console.rule(Text(_headline(picture), "bold"))
     languages = _counts("Languages", await measures.languages())
     phrases = _counts("Key phrases in most items", await measures.top_phrases())
-    console.print(Columns([languages, phrases], padding=(1, 4)))
+    side_by_side = Table.grid(padding=(1, 4))
+    side_by_side.add_row(languages, phrases)
+    console.print(side_by_side)
     for card in _chosen(await measures.cards()):
         console.print(_panel(card))
     retries = await measures.retries()
@@ -86,7 +90,7 @@ def _retries(retries: list[Retried]) -> Table:
     table.add_column("error")
     table.add_column("attempts", justify="right")
     table.add_column("waited")
-    table.add_column("items that made it all the same")
+    table.add_column("made it all the same")
     for row in retries:
         low, high = duration(row.shortest_wait), duration(row.longest_wait)
         waited = "–" if row.longest_wait == 0 else low if low == high else f"{low} to {high}"
@@ -120,22 +124,28 @@ def _times(picture: Picture) -> Text:
 
 
 def _next(data: Path, picture: Picture) -> Text:
-    lines = [
-        ("", ""),
-        ("Everything is kept in ", "bold"),
-        (f"{data}\n", "cyan"),
-        ("What to try next\n", "bold"),
-        (f"  postmill up examples.enrichment.jobs --data {data}\n", "cyan"),
-        ("      database and worker stay on; then, in a second terminal:\n", "dim"),
-        (f"  source {data}/postmill.env && postmill jobs list\n", "cyan"),
-        ("  python -m examples.enrichment.demo --script rough\n", "cyan"),
-        ("      also errors that name no time: the steps of 30 s and 5 min are seen at work\n", "dim"),
-        ("  python -m examples.enrichment.demo --kill-worker\n", "cyan"),
-        ("      kill -9 in mid-work: nothing is lost, nothing is done twice\n", "dim"),
-        ("  POSTMILL_NOTIFY=off python -m examples.enrichment.demo\n", "cyan"),
-        ("      without notifications: the same result, only later", "dim"),
-    ]
+    postmill, python = _program("postmill"), _program("python")
+    text = Text.assemble(("\nEverything is kept in ", "bold"), (str(data), "cyan"), "\n")
     if picture.progress.failed:
-        lines.insert(3, ("Failed items: ", "bold red"))
-        lines.insert(4, ("postmill dead list shows why, postmill dead replay runs them again\n", ""))
-    return Text.assemble(*lines)
+        text.append("What failed, and how to run it again: postmill dead list, dead replay\n", "bold red")
+    text.append("What to try next\n", "bold")
+    for command, what in (
+        (f"{postmill} up examples.enrichment.jobs --data {data}", "database and worker stay on;"),
+        (f"{postmill} jobs list", "then, in a second terminal, ask"),
+        (f"{python} -m examples.enrichment.demo --kill-worker", "kill -9 in mid-work, nothing is lost"),
+        (f"{python} -m examples.enrichment.demo --script rough", "errors that cost steps of 30 s, 5 min"),
+        (f"POSTMILL_NOTIFY=off {python} -m examples.enrichment.demo", "no notifications: the same, later"),
+    ):
+        text.append(f"  {command}\n", "cyan")
+        text.append(f"      {what}\n", "dim")
+    text.right_crop(1)
+    return text
+
+
+def _program(name: str) -> str:
+    """How to call a program of this environment: by its name if that finds it, else by its path from here."""
+    beside = Path(sys.executable).with_name(name)
+    found = shutil.which(name)
+    if found is not None and Path(found).resolve() == beside.resolve():
+        return name
+    return os.path.relpath(beside) if beside.is_relative_to(Path.cwd()) else str(beside)

@@ -22,6 +22,15 @@ def required(schema: Schema) -> list[str]:
     return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
 
 
+def example(name: str, schema: Schema) -> str:
+    """A command line that enqueues a job of this type, its required arguments to be filled in."""
+    arguments = "".join(
+        f" {key}{':=' if types_of(properties(schema).get(key, {}), schema) <= {'object', 'array'} else '='}…"
+        for key in required(schema)
+    )
+    return f"postmill enqueue {name}{arguments} --wait"
+
+
 def is_closed(schema: Schema) -> bool:
     """Whether arguments that the schema does not name are refused."""
     return schema.get("additionalProperties") is False

@@ -59,12 +59,18 @@ Handler = Callable[..., None]
 
 
 def command(
-    app: typer.Typer, name: str, *, panel: str | None = None, examples: Sequence[str] = ()
+    app: typer.Typer,
+    name: str,
+    *,
+    panel: str | None = None,
+    examples: Sequence[str] = (),
+    passes_options: bool = False,
 ) -> Callable[[Handler], Handler]:
     """Makes `handler(run, …)` a command of `app`, listed under `panel`.
 
     The rest of the handler's parameters are Typer's as usual. Its docstring is the help; `examples` are shown
-    below it. Whatever the handler raises ends as one line and an exit code.
+    below it. With `passes_options` options that it does not know are arguments. Whatever the handler raises
+    ends as one line and an exit code.
     """
 
     def register(handler: Handler) -> Handler:
@@ -90,7 +96,13 @@ def command(
         invoke.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         invoke.__name__ = handler.__name__
         help_text = escape(inspect.getdoc(handler) or "")
-        app.command(name, help=help_text, epilog=example_text(examples), rich_help_panel=panel)(invoke)
+        app.command(
+            name,
+            help=help_text,
+            epilog=example_text(examples),
+            rich_help_panel=panel,
+            context_settings={"ignore_unknown_options": passes_options},
+        )(invoke)
         return handler
 
     return register

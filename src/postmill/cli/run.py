@@ -12,7 +12,10 @@ from typing import Any
 import psycopg
 
 from postmill.cli.database import local_dsn, open_connection
+from postmill.cli.errors import CliError
+from postmill.cli.exits import ExitCode
 from postmill.cli.output import Output
+from postmill.client.address import LEFT_BY_UP
 from postmill.domain.errors import DatabaseMissing
 from postmill.domain.settings import Settings
 from postmill.domain.settings_load import load
@@ -93,7 +96,19 @@ class Run:
 
         Raises DatabaseMissing, SchemaMissing, SchemaTooOld, SchemaTooNew.
         """
-        with open_connection(self.dsn) as conn:
+        with self._opened() as conn:
             if ready:
                 check(conn, self.schema).require()
             yield conn
+
+    def _opened(self) -> psycopg.Connection[Any]:
+        try:
+            return open_connection(self.dsn)
+        except DatabaseMissing:
+            if self.settings.dsn:
+                raise
+            raise CliError(
+                f"the database that postmill up keeps in {Path.cwd() / LEFT_BY_UP.parent} is not running",
+                "start it again: postmill up MODULE",
+                ExitCode.NO_DATABASE,
+            ) from None

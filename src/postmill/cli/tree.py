@@ -6,6 +6,7 @@ import typer
 
 from postmill.cli import exits
 from postmill.cli.commands import (
+    bench,
     dead,
     dead_act,
     doctor,
@@ -141,5 +142,11 @@ command(
 command(app, "doctor", panel=CARE, examples=["postmill doctor", "postmill doctor --json --strict"])(
     doctor.doctor
 )
+command(
+    app,
+    "bench",
+    panel=CARE,
+    examples=["postmill bench throughput --json", "postmill bench latency jobs=2000"],
+)(bench.bench)
 command(app, "settings", panel=CARE, examples=["postmill settings --set"])(settings.settings)
 command(app, "version", panel=CARE)(version.show_version)

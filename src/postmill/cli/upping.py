@@ -13,6 +13,7 @@ from rich.text import Text
 
 from postmill.cli.database import described, open_connection
 from postmill.cli.family import Family, child_command
+from postmill.cli.json_schema import example
 from postmill.cli.modules import load_registry
 from postmill.cli.ports import choose_port
 from postmill.cli.run import Run
@@ -50,7 +51,7 @@ def run_up(run: Run, modules: Sequence[str], data: Path, port: int | None) -> No
             1,
             grace=run.settings.worker.grace,
             told=run.out.note,
-            ready=(f"{facts.http}/readyz", lambda: _tell(run, facts)),
+            ready=(f"{facts.http}/readyz", lambda: _tell(run, facts, registry)),
         )
         code = family.run()
         # A third Ctrl-C must not leave the server behind: it takes a second to stop.
@@ -85,7 +86,7 @@ def _command(run: Run, modules: Sequence[str], port: int, report: Path) -> list[
     return child_command([*words, "--child", "0/1", "--report", str(report), "--port", str(port)], run.given)
 
 
-def _tell(run: Run, facts: Facts) -> None:
+def _tell(run: Run, facts: Facts, registry: Registry) -> None:
     if run.out.as_json:
         run.out.document(facts)
         return
@@ -93,6 +94,7 @@ def _tell(run: Run, facts: Facts) -> None:
         Text.assemble(("ready", "bold green"), "; Ctrl-C drains and stops, the data is kept")
     )
     types = facts.job_types
+    first = registry[types[0]] if types else None
     run.out.console.print(
         pairs(
             [
@@ -102,7 +104,7 @@ def _tell(run: Run, facts: Facts) -> None:
                 ("for programs elsewhere", facts.environment_file),
                 (
                     "try, in another terminal",
-                    f"postmill enqueue {types[0]} … --wait" if types else "postmill init",
+                    example(first.name, first.json_schema()) if first else "postmill init",
                 ),
             ]
         )

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 from collections.abc import Callable
-from typing import Any
-from uuid import UUID
+from time import perf_counter
 
 from postmill.domain.error_record import ErrorRecord
+from postmill.domain.outcome import WORKER_LOST, Buried, Failed, Outcome, Retrying
 from postmill.engine.child_error import revive
 from postmill.engine.child_spec import ChildResult, ChildSpec
 from postmill.engine.completer import Completer
 from postmill.engine.process import run_in_child
 from postmill.engine.reports import Report
 from postmill.engine.verdict import Verdicts, micros_of
-from postmill.engine.work import ATTEMPT, LOST, MAX_ATTEMPTS, PAYLOAD, Handler, Work
+from postmill.engine.work import ATTEMPT, LOST, MAX_ATTEMPTS, TIMEOUT, Handler, Work
 
 _MAX_LOST = 3  # deaths of a job's own child before it is buried
 
@@ -32,25 +33,29 @@ class Children:
         self._completer = completer
         self._grace = grace
         self._rng = random.Random()
+        self._few = asyncio.Semaphore(max(2, os.cpu_count() or 2))
         self.ended: Ended = _unset
 
     async def run(self, work: Work, handler: Handler) -> None:
-        """Run one job to its report. Timeouts are the wheel's, as for every other job: it sets `work.stop`."""
-        work.stop = asyncio.Event()
-        if work.stopping:
-            work.stop.set()
+        """Run one job to its report. A child costs some 0.3 s of a processor, so only a few run at once."""
+        assert work.stop is not None
         try:
-            result = await run_in_child(
-                self._make_spec(work),
-                timeout=None,
-                grace=self._grace,
-                cancel=work.stop,
-                on_progress=lambda done, total, text: self._completer.progress(work, done, total, text),
-            )
+            async with self._few:
+                if work.stopping:
+                    work.stop.set()
+                work.started = perf_counter()
+                result = await run_in_child(
+                    self._make_spec(work),
+                    timeout=work.row[TIMEOUT],
+                    grace=self._grace,
+                    cancel=work.stop,
+                    on_progress=lambda done, total, text: self._completer.progress(work, done, total, text),
+                )
         except Exception as error:
             self.ended(work, self._verdicts.report(work, error), None)
             return
         work.settled = work.settled or result.settled
+        work.timed_out = result.status == "timeout"
         if result.status == "succeeded" and not work.stopping:
             self.ended(work, None, result.result.decode() if result.result is not None else None)
             return
@@ -70,28 +75,20 @@ class Children:
         """The child is gone without an answer: a lost attempt, which counts towards max_lost."""
         message = str((result.error or {}).get("message") or "the child process died")
         record = ErrorRecord("ProcessDied", str(result.signal or result.exit_code), message)
-        deaths = max(1, work.row[LOST]) if work.row[LOST] else 1
-        spent = work.row[ATTEMPT] >= work.row[MAX_ATTEMPTS] or deaths >= _MAX_LOST
+        lost = work.row[LOST]
+        deaths = max(1, lost)  # a suspect comes with lost = 1, and each death of its child adds one
         micros = micros_of(work)
-        handler.counters.failed_attempt("ProcessDied", micros / 1e6, 0.0, retried=not spent)
-        if not spent:
-            # lost counts the worker's loss as 1 and each death of the child as one more.
-            more = 1 if work.row[LOST] else 2
-            delay = self._rng.uniform(0.5, 2.0)
-            return Report(work, "put_back", "lost", micros, delay=delay, error=record, deaths=more)
-        handler.counters.bury("worker_lost", work.row[ATTEMPT])
-        if handler.type.on_exhausted == "fail":
-            return Report(work, "finish", "lost", micros, status="failed", reason="worker_lost", error=record)
-        return Report(work, "bury", "lost", micros, reason="worker_lost", error=record)
-
-
-def context_of(work: Work) -> dict[str, Any]:
-    """What the child needs to know of its job."""
-    return {
-        "id": str(UUID(bytes=work.id)),
-        "attempt": work.row[ATTEMPT],
-        "payload_bytes": len(work.row[PAYLOAD]),
-    }
+        outcome: Outcome
+        if work.row[ATTEMPT] < work.row[MAX_ATTEMPTS] and deaths < _MAX_LOST:
+            outcome = Retrying(self._rng.uniform(0.5, 2.0), record)
+        elif handler.type.on_exhausted == "fail":
+            outcome = Failed(WORKER_LOST, record)
+        else:
+            outcome = Buried(WORKER_LOST, record)
+        self._verdicts.announce(work, outcome, micros)
+        report = self._verdicts.written(work, outcome, "lost", micros)
+        report.deaths = 1 if lost else 2
+        return report
 
 
 def _unset(work: Work, report: Report | None, text: str | None) -> None:

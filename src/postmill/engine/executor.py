@@ -93,13 +93,15 @@ class Executor:
         work.started = perf_counter()
         if self._verdicts.wants_started:
             self._verdicts.started(work)
+        timeout = work.row[TIMEOUT]
         if handler.child or work.row[LOST]:
+            work.stop = asyncio.Event()
+            timeout = None  # it counts from the start of the handler in the child
             runs = self._children.run(work, handler)
         elif handler.is_async:
             runs = self._runner.coroutine(work, handler)
         else:
             runs = self._runner.thread(work, handler)
-        timeout = work.row[TIMEOUT]
         work.task = self._create_task(runs)
         if timeout is not None and not work.ended:
             self.wheel.add(work, timeout)

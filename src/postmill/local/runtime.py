@@ -47,25 +47,33 @@ def postmaster_status(cluster: Path) -> tuple[int, str] | None:
 def end_orphan(cluster: Path, timeout: float = 60.0) -> None:
     """Stop the server that a killed Postmill process left running on this cluster, if there is one.
 
-    Process ids are reused, so it must really work in this folder. Where that cannot be told (no `/proc`),
-    nothing is stopped, and the new server says itself that the folder is in use.
+    Process ids are reused. One that works elsewhere is left alone and its claim on the folder removed, since
+    PostgreSQL would refuse to start; whether backends of a dead server still hold its memory, PostgreSQL sees
+    without that file. Where it cannot be told (no `/proc`, another account's process) nothing is done.
     """
     status = postmaster_status(cluster)
-    if status is None or not _works_in(status[0], cluster):
+    place = _works_in(status[0]) if status else None
+    if status is None or place is None:
+        return
+    if not place.samefile(cluster):
+        (cluster / "postmaster.pid").unlink()
         return
     os.kill(status[0], signal.SIGINT)
     deadline = time.monotonic() + timeout
-    while _works_in(status[0], cluster):
+    while _works_in(status[0]):
         if time.monotonic() > deadline:
             raise LocalServerError(f"the server of an earlier run (process {status[0]}) does not stop")
         time.sleep(0.02)
 
 
-def _works_in(pid: int, folder: Path) -> bool:
+def _works_in(pid: int) -> Path | None:
+    """The folder in which a process works, None if it has ended or does not say."""
+    place = Path(f"/proc/{pid}/cwd")
     try:
-        return os.path.samefile(f"/proc/{pid}/cwd", folder)
+        place.stat()
     except OSError:
-        return False
+        return None
+    return place
 
 
 def log_tail(log: Path, lines: int = 8) -> str:

@@ -466,7 +466,8 @@ begin
     if p_wait is not null then
         perform set_config('lock_timeout', greatest(1, (extract(epoch from p_wait) * 1000)::integer) || 'ms', true);
     end if;
-    for row_no in select g.n from unnest(p_keys) with ordinality as g(key, n) order by g.key nulls last, g.n loop
+    for row_no in select g.n from unnest(p_keys) with ordinality as g(key, n)
+                   order by g.key collate "C" nulls last, g.n loop
         n := row_no;
         if p_keys[row_no] is null then
             select e.id, e.status, e.detail into id, status, detail

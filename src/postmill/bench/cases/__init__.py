@@ -1,0 +1,1 @@
+"""One file a case, or a family of them."""

@@ -1,0 +1,137 @@
+"""Running down waiting jobs, by Postmill's workers or by the bare loop, and how that went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, Literal
+
+from postmill.bench.case import BenchError
+from postmill.bench.curve import Curve
+from postmill.bench.fleet import Fleet
+from postmill.bench.ground import Ground
+
+MODULES = {"worker": "postmill.bench.worker_child", "limit": "postmill.bench.limit_child"}
+SLOTS = 200
+PATIENCE = 120.0
+TOLD_EVERY = 5.0
+
+Kind = Literal["worker", "limit"]
+
+
+@dataclass(frozen=True, slots=True)
+class Drained:
+    """How a drain went.
+
+    Attributes:
+        jobs: so many were measured.
+        curve: how many were reported when.
+        memory: (jobs done, bytes held by the processes together) at each look.
+        cpu: seconds of processor time of the worker processes.
+        claims: claim statements.
+        batches: report statements.
+    """
+
+    jobs: int
+    curve: Curve
+    memory: list[tuple[int, int]]
+    cpu: float
+    claims: int
+    batches: int
+
+    @property
+    def rate(self) -> float:
+        """Jobs per second."""
+        return self.curve.rate(self.jobs)
+
+    @property
+    def flatness(self) -> float:
+        """Rate of the last tenth ÷ rate of the first."""
+        return self.curve.flatness(self.jobs)
+
+    @property
+    def growth(self) -> int:
+        """Bytes by which the processes' memory grew from the first quarter of the jobs to the end."""
+        early = [held for done, held in self.memory if done <= self.jobs // 4]
+        return self.memory[-1][1] - early[-1] if early and self.memory else 0
+
+
+def drain(ground: Ground, kind: Kind, jobs: int, *, processes: int = 1, keep: str = "all") -> Drained:
+    """Run `jobs` of the waiting jobs. The queue is paused until all processes are ready and the tables settled.
+
+    Time starts with the opening of the queue and ends when reports of so many jobs are written.
+    """
+    order = ground.order(slots=SLOTS, keep=keep)
+    ground.pause()
+    with Fleet(MODULES[kind], [order] * processes) as fleet:
+        ground.settle()
+        began = perf_counter()
+        ground.resume()
+        fleet.tell("go")
+        curve, memory = _follow(ground, fleet, kind, jobs, processes, began)
+        ended = fleet.stop()
+    return Drained(
+        jobs,
+        curve,
+        memory,
+        sum(last["cpu"] for last in ended),
+        sum(last["claims"] for last in ended),
+        sum(last["batches"] for last in ended),
+    )
+
+
+def _follow(
+    ground: Ground, fleet: Fleet, kind: Kind, jobs: int, processes: int, began: float
+) -> tuple[Curve, list[tuple[int, int]]]:
+    curve, memory = Curve(began), list[tuple[int, int]]()
+    done, held = [0] * processes, [0] * processes
+    told_at = grown_at = began
+    for number, message in fleet.messages(PATIENCE):
+        at = message["at"]
+        done[number], held[number] = message["reports"], message["rss"]
+        total = sum(done)
+        if total > curve.total:
+            grown_at = at
+        elif at > grown_at + PATIENCE:
+            raise BenchError(f"no job was done within {PATIENCE:.0f} s, after {total:,} of {jobs:,}")
+        curve.add(at, total)
+        memory.append((total, sum(held)))
+        if total >= jobs:
+            break
+        if at > told_at + TOLD_EVERY:
+            told_at = at
+            ground.place.progress(f"{kind}: {total:,} of {jobs:,}")
+    ground.place.progress(f"{kind}: {curve.rate(jobs):,.0f} jobs/s")
+    return curve, memory
+
+
+def verify(ground: Ground, jobs: int, *, keep: str = "all", left: int = 0, before: int = 0) -> None:
+    """Each job ran once and is where it belongs; BenchError says what is not.
+
+    Args:
+        jobs: so many were to be done at least; with `left` 0 exactly so many.
+        left: so many of the enqueued may still wait (a drain that was stopped early).
+        before: outcomes that were there before.
+    """
+    counts = ground.counts()
+    if counts.dead:
+        raise BenchError(f"{counts.dead} jobs became dead letters")
+    done = counts.tallied if keep == "failures" else counts.outcomes - before
+    if done + counts.tickets != jobs + left or done < jobs:
+        raise BenchError(f"{done} done and {counts.tickets} waiting, of {jobs + left} jobs")
+    if keep == "failures" and counts.bodies != counts.tickets:
+        raise BenchError(f"{counts.bodies} bodies for {counts.tickets} tickets")
+
+
+def figures(worker: Drained, limit: Drained, **more: Any) -> dict[str, Any]:
+    """What every case that drains tells."""
+    return {
+        "jobs": worker.jobs,
+        "seconds": round(worker.curve.seconds(worker.jobs), 4),
+        "jobs_per_s": round(worker.rate),
+        "limit_per_s": round(limit.rate),
+        "ratio": round(worker.rate / limit.rate, 3),
+        "cpu_us_per_job": round(worker.cpu / worker.curve.total * 1e6, 2),
+        "limit_cpu_us_per_job": round(limit.cpu / limit.curve.total * 1e6, 2),
+        **more,
+    }

@@ -1,0 +1,69 @@
+"""A worker process as `postmill worker` runs it, which tells how far it is: `python -m postmill.bench.worker_child`."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from typing import Any
+
+import uvloop
+
+from postmill.bench import wire
+from postmill.bench.jobs import QUEUE, REGISTRY, STARTS
+from postmill.engine.config import WorkerConfig
+from postmill.engine.worker import Worker
+from postmill.telemetry.bus import Bus
+from postmill.telemetry.counters import Counters
+from postmill.telemetry.logs import log_subscriber
+
+TICK = 0.02
+"""Seconds between two reports to the parent."""
+
+
+async def main(order: dict[str, Any]) -> None:
+    """Work until the parent says stop."""
+    bus, counters = Bus(), Counters()
+    log_subscriber(sys.stderr, "auto", "warning").subscribe(bus)
+    words = wire.Words()
+    config = WorkerConfig(poll_interval=order.get("poll_interval", 10.0))
+    worker = Worker(
+        order["dsn"],
+        REGISTRY,
+        {QUEUE: order["slots"]},
+        schema=order["schema"],
+        config=config,
+        bus=bus,
+        counters=counters,
+    )
+    running = asyncio.create_task(worker.run())
+    ready = asyncio.create_task(worker.ready.wait())
+    await asyncio.wait({running, ready}, return_when=asyncio.FIRST_COMPLETED)
+    if running.done():
+        running.result()
+    wire.tell(ready=True)
+    began = time.process_time()
+    while not words.stop.is_set() and not running.done():
+        _report(counters)
+        await asyncio.sleep(TICK)
+    cpu = time.process_time() - began
+    worker.drain()
+    await running
+    _report(counters)
+    wire.tell(ended=True, cpu=cpu, claims=counters.claims, batches=counters.report_batches)
+
+
+def _report(counters: Counters) -> None:
+    starts = STARTS[:]
+    del STARTS[: len(starts)]
+    wire.tell(
+        reports=counters.reports,
+        at=time.perf_counter(),
+        rss=wire.resident(),
+        heard=sum(counters.notifications.values()),
+        starts=starts,
+    )
+
+
+if __name__ == "__main__":
+    uvloop.run(main(wire.order()))
