@@ -4,6 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
+.NOTPARALLEL:
 .PHONY: help venv demo example test test-suite test-debian15 test-newest test-long lint format schema docs \
         bench-peers clean
 

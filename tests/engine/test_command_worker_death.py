@@ -42,10 +42,12 @@ from postmill.engine.command import Command, run_command
 assert os.getpid() == 1 or ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0
 
 async def main():
-    stubborn = Command(("bash", "-c", "trap '' TERM; sleep 600 & setsid sleep 600 & setsid -f sleep 600; wait"), timeout=.1, grace=.1)
+    script = "trap '' TERM; sleep 600 & setsid sleep 600 & setsid -f sleep 600; wait"
+    stubborn = Command(("bash", "-c", script), timeout=.1, grace=.1)
     results = await asyncio.gather(*(run_command(stubborn) for _ in range(5)))
     assert all(result.timed_out and result.signal == 9 for result in results), results
-    await asyncio.gather(*(run_command(Command(("bash", "-c", "setsid -f sleep 600; sleep 600 & echo"))) for _ in range(5)))
+    careless = Command(("bash", "-c", "setsid -f sleep 600; sleep 600 & echo"))
+    await asyncio.gather(*(run_command(careless) for _ in range(5)))
     pids = []
     lost = asyncio.ensure_future(run_command(Command(("sleep", "600")), on_start=pids.append))
     while not pids:

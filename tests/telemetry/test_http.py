@@ -118,7 +118,7 @@ def test_garbage_is_a_bad_request_and_hurts_nobody(server: MetricsServer, garbag
 
 
 def test_headers_without_end_are_refused(server: MetricsServer) -> None:
-    many = b"".join(b"X-%d: y\r\n" % n for n in range(500))
+    many = b"".join(b"X-%d: y\r\n" % n for n in range(5000))
     assert b" 431 " in raw(server, b"GET /metrics HTTP/1.1\r\n" + many)
     assert b" 431 " in raw(server, b"GET /metrics HTTP/1.1\r\nX: " + b"y" * 100_000)
     assert ask(server, "/healthz")[0].status == 200

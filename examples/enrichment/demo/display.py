@@ -173,7 +173,7 @@ def _titles(picture: Picture) -> Group:
 
 
 def _retrying(now: Progress) -> str:
-    waits = f" (next in {max(0.0, now.next_retry):.0f} s)" if now.retrying else ""
+    waits = f" (next in {max(0.0, now.next_retry):.1f} s)" if now.retrying else ""
     return f"retrying {now.retrying}{waits}"
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
 from psycopg import AsyncConnection
@@ -21,7 +21,8 @@ from examples.upstreams.script import Answer, Rule, Script
 from examples.upstreams.scripted import ScriptedServer
 from postmill import Registry, Worker
 from postmill.engine.config import WorkerConfig
-from tests.support.eventually import aeventually
+
+T = TypeVar("T")
 
 CALM = Script(latency=(0.0, 0.01))
 TEXT = (
@@ -33,6 +34,16 @@ TEXT = (
 def failing(*answers: Answer) -> Script:
     """Every text gets these answers first."""
     return Script(latency=(0.0, 0.0), rules=(Rule(every=1, answers=answers),))
+
+
+async def until(look: Callable[[], Awaitable[T]], timeout: float = 10.0, what: str = "it") -> T:
+    """Look until the answer is true, and return it. AssertionError with the last answer after `timeout` seconds."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + timeout
+    while not (answer := await look()):
+        assert loop.time() < deadline, f"{what} was not so within {timeout:g} s; last answer: {answer!r}"
+        await asyncio.sleep(0.02)
+    return answer
 
 
 @contextmanager
@@ -73,13 +84,24 @@ class App:
 
     dsn: str
     conn: AsyncConnection[Any]
-    api: ScriptedServer
+    service: ScriptedServer | None
     capture_id: UUID
 
     @classmethod
     def of(cls, dsn: str, conn: AsyncConnection[Any], api: ScriptedServer) -> App:
         """With a capture of its own."""
         return cls(dsn, conn, api, uuid4())
+
+    @classmethod
+    def elsewhere(cls, dsn: str, conn: AsyncConnection[Any]) -> App:
+        """With the service in a process of its own."""
+        return cls(dsn, conn, None, uuid4())
+
+    @property
+    def api(self) -> ScriptedServer:
+        """The service in this process."""
+        assert self.service is not None
+        return self.service
 
     @staticmethod
     def use(api: ScriptedServer) -> None:
@@ -116,16 +138,13 @@ class App:
             row = await self.outbox(item)
             return row if row["status"] == status else None
 
-        return await aeventually(look, timeout, f"the job's being {status}") or {}
+        found = await until(look, timeout, f"the job's being {status}")
+        assert found is not None
+        return found
 
     async def worker_asleep(self) -> None:
         """Wait until a worker has found nothing and sleeps at the queue, to be rung."""
-
-        async def look() -> bool:
-            cursor = await self.conn.execute("select from postmill.sleeper where queue = 'enrichment'")
-            return await cursor.fetchone() is not None
-
-        await aeventually(look)
+        await until(lambda: self.count("select from postmill.sleeper where queue = 'enrichment'"))
 
     async def all_ready(self, count: int, timeout: float = 10.0) -> None:
         """Wait until so many items are ready to confirm and no job is left."""
@@ -133,15 +152,19 @@ class App:
         async def look() -> bool:
             return await self.statuses() == {"READY_TO_CONFIRM": count} and await self.open_jobs() == 0
 
-        await aeventually(look, timeout, f"all {count} items' being ready")
+        await until(look, timeout, f"all {count} items' being ready")
 
     async def open_jobs(self) -> int:
         """Jobs that still wait or run."""
-        cursor = await self.conn.execute(
-            "select count(*) from enrichment_outbox where status in ('PENDING', 'IN_PROGRESS')"
-        )
-        row = await cursor.fetchone()
-        return int(row[0]) if row else 0
+        return await self.count("select from enrichment_outbox where status in ('PENDING', 'IN_PROGRESS')")
+
+    async def idle(self) -> bool:
+        """Whether no job waits or runs."""
+        return await self.open_jobs() == 0
+
+    async def count(self, query: str, *values: object) -> int:
+        """How many rows a query has."""
+        return (await self.conn.execute(query.encode(), values)).rowcount
 
     async def attempts(self, item: CreatedItem) -> list[str]:
         """How the attempts of an item's job ended, in order."""

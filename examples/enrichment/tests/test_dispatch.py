@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 from psycopg import AsyncConnection
 
 from examples.enrichment.discard_item import DiscardItem
 from examples.enrichment.jobs import enrich
-from examples.enrichment.tests.app import TEXT, App, failing, serving, working
+from examples.enrichment.tests.app import TEXT, App, failing, serving, until, working
+from examples.enrichment.tests.fleet import fleet
 from examples.upstreams.script import Answer, Script
 from postmill import aenqueue
 from tests.support.eventually import aeventually
@@ -71,6 +73,23 @@ async def test_concurrent_workers(app: App) -> None:
     assert {id for (id,) in await cursor.fetchall()} == {worker.worker_id for worker in workers}
 
 
+async def test_crash_recovery(app: App, tmp_path: Path) -> None:
+    """Claim → crash (disconnect) → lease expires → reclaim."""
+    async with fleet(app.dsn, tmp_path, Script(latency=(5.0, 5.0))) as slow:
+        [victim] = await slow.hire(POSTMILL_WORKER__LEASE="2s")
+        created = await app.create()
+        await app.becomes(created, "IN_PROGRESS")
+        victim.kill()
+        orphan = await app.outbox(created)
+        assert (orphan["status"], orphan["locked_by"].split(":")[1]) == ("IN_PROGRESS", str(victim.pid))
+    async with working(app.dsn, lease=2.0) as [successor]:
+        await app.becomes(created, "DONE", timeout=20)
+    assert await app.attempts(created) == ["failed", "succeeded"]
+    row = await app.outbox(created)
+    assert (row["attempt_count"], row["last_error_code"]) == (1, "WorkerLost")
+    assert await app.count("select from postmill.job_attempts where worker_id = %s", successor.worker_id) == 1
+
+
 async def test_idempotency(app: App) -> None:
     """Process twice → item unchanged after first."""
     created = await app.create()
@@ -79,11 +98,7 @@ async def test_idempotency(app: App) -> None:
         before = await app.item(created)
         again = await aenqueue(app.conn, enrich.new(item_id=created.id))
         assert again.created, "the first has ended, so its key is free"
-
-        async def both_done() -> bool:
-            return await app.open_jobs() == 0
-
-        await aeventually(both_done)
+        await until(app.idle)
     assert await app.item(created) == before
     assert app.api.statistics() == {"requests": 1, "answers": {"200": 1}}, "the service was not asked again"
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from examples.enrichment.tests.app import App, failing, serving, working
+from examples.enrichment.tests.app import App, failing, serving, until, working
 from examples.upstreams.script import Answer
-from tests.support.eventually import aeventually
 
 SEED_COLUMNS = {"id", "item_id", "status", "attempt_count", "claimed_at", "created_at"}
 PHASE_0 = {"job_type", "run_at", "locked_by", "lease_expires_at", "last_error_code", "last_error_message"}
@@ -41,11 +40,7 @@ async def test_a_failure_is_pending_again_with_its_error_and_its_time(app: App) 
     with serving(failing(Answer(status=500))) as broken:
         app.use(broken)
         async with working(app.dsn):
-
-            async def failed_once() -> bool:
-                return bool((await app.outbox(created))["attempt_count"] == 1)
-
-            await aeventually(failed_once)
+            await until(lambda: app.count("select from enrichment_outbox where attempt_count = 1"))
             row = await app.outbox(created)
     assert row["status"] == "PENDING"
     assert (row["last_error_code"], row["last_error_message"]) == ("HTTP_500", "500: Internal Server Error")

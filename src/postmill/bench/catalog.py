@@ -3,6 +3,20 @@
 from __future__ import annotations
 
 from postmill.bench.case import Case
-from postmill.bench.cases import throughput
+from postmill.bench.cases import beside, enqueue, latency, pinned, soak, throughput, wal
 
-CASES: dict[str, Case] = {case.name: case for case in (throughput.CASE,)}
+CASES: dict[str, Case] = {
+    case.name: case
+    for case in (
+        throughput.CASE,
+        latency.CASE,
+        enqueue.CASE,
+        pinned.CASE,
+        beside.BACKLOG,
+        beside.SCHEDULED,
+        beside.HISTORY,
+        beside.LANES,
+        wal.CASE,
+        soak.CASE,
+    )
+}

@@ -56,7 +56,9 @@ class Drained:
         return self.memory[-1][1] - early[-1] if early and self.memory else 0
 
 
-def drain(ground: Ground, kind: Kind, jobs: int, *, processes: int = 1, keep: str = "all") -> Drained:
+def drain(
+    ground: Ground, kind: Kind, jobs: int, *, processes: int = 1, keep: str = "all", settle: bool = True
+) -> Drained:
     """Run `jobs` of the waiting jobs. The queue is paused until all processes are ready and the tables settled.
 
     Time starts with the opening of the queue and ends when reports of so many jobs are written.
@@ -64,7 +66,8 @@ def drain(ground: Ground, kind: Kind, jobs: int, *, processes: int = 1, keep: st
     order = ground.order(slots=SLOTS, keep=keep)
     ground.pause()
     with Fleet(MODULES[kind], [order] * processes) as fleet:
-        ground.settle()
+        if settle:
+            ground.settle()
         began = perf_counter()
         ground.resume()
         fleet.tell("go")

@@ -65,6 +65,14 @@ class Fleet:
                 heard_at = monotonic()
                 yield number, message
 
+    def listen(self, seconds: float) -> list[Message]:
+        """What they say within so many seconds; their pipes must not fill up while a case does something else."""
+        heard = []
+        until = monotonic() + seconds
+        while (left := until - monotonic()) > 0:
+            heard += [message for _, message in self._read(left)]
+        return heard
+
     def stop(self) -> list[Message]:
         """Say `stop` and wait for everybody's last message, which has `ended`."""
         self.tell("stop")

@@ -42,6 +42,7 @@ async def main(order: dict[str, Any]) -> None:
     if running.done():
         running.result()
     wire.tell(ready=True)
+    await words.go.wait()
     began = time.process_time()
     while not words.stop.is_set() and not running.done():
         _report(counters)

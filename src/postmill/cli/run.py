@@ -102,8 +102,9 @@ class Run:
             yield conn
 
     def _opened(self) -> psycopg.Connection[Any]:
+        dsn = self.dsn
         try:
-            return open_connection(self.dsn)
+            return open_connection(dsn)
         except DatabaseMissing:
             if self.settings.dsn:
                 raise

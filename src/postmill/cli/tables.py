@@ -68,4 +68,4 @@ def pairs(rows: Iterable[tuple[str, RenderableType | None]]) -> Table:
 def _cell(value: Cell) -> Text:
     if isinstance(value, Text):
         return value
-    return Text("–" if value is None or value == "" else one_line(value, 300))
+    return Text("–" if value is None else one_line(value, 300))

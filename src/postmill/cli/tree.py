@@ -146,7 +146,8 @@ command(
     app,
     "bench",
     panel=CARE,
-    examples=["postmill bench throughput --json", "postmill bench latency jobs=2000"],
+    passes_options=True,
+    examples=["postmill bench throughput --json", "postmill bench latency --jobs 2000"],
 )(bench.bench)
 command(app, "settings", panel=CARE, examples=["postmill settings --set"])(settings.settings)
 command(app, "version", panel=CARE)(version.show_version)

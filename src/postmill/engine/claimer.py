@@ -42,7 +42,7 @@ class Claimer:
         counters: Counters,
         hungry: Alarm,
         *,
-        prefetch: bool = True,
+        prefetch: int | None = None,
     ) -> None:
         self._link = link
         self._queues = queues
@@ -52,7 +52,7 @@ class Claimer:
         self._doorbell = doorbell
         self._counters = counters
         self._hungry = hungry
-        self._prefetch = prefetch
+        self._most_ahead = _MOST_AHEAD if prefetch is None else prefetch
         self._measured_at = monotonic()
         self.paused: frozenset[str] = frozenset()
         self.session: Session | None = None
@@ -146,13 +146,13 @@ class Claimer:
     def _look_ahead(self, now: float) -> None:
         """Hold as many tickets beyond the slots as this queue ends in a quarter of a second."""
         elapsed = now - self._measured_at
-        if not self._prefetch or elapsed < 0.01:
+        if not self._most_ahead or elapsed < 0.01:
             return
         self._measured_at = now
         for queue in self._queues.values():
             ahead = int(queue.done / elapsed * _LOOK_AHEAD)
             queue.done = 0
-            queue.prefetch = min(_MOST_AHEAD, ahead, 2 * queue.prefetch + queue.slots)
+            queue.prefetch = min(self._most_ahead, ahead, 2 * queue.prefetch + queue.slots)
 
     async def _claim(self, looking: list[QueueSlots], session: Session) -> tuple[dict[str, int], bool]:
         await self._scout.vet_new()

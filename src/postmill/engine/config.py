@@ -15,7 +15,10 @@ class WorkerConfig:
         notify: ring and be rung by LISTEN/NOTIFY; without it polling only.
         listen_dsn: where to LISTEN, if not at the database itself (behind pgbouncer); None: the same.
         poll_interval: default time between two looks of a sleeping worker that nobody rings.
-        prefetch: hold up to a quarter of a second's work in memory.
+        prefetch: most tickets held in memory ahead of free slots; None adapts it to a quarter of a second's work.
+        threads: threads for plain functions; None: as many as there are slots.
+        max_jobs: drain after so many jobs, for a supervisor to put a fresh process in the place; None: never.
+        prepared: prepare the statements of the hot path on the server; off behind a pgbouncer that does not bear it.
         upkeep: run the rounds of upkeep (promoter, rescuer, pruner, sweeper, monitor) in this process.
         work: claim and run jobs; without it only upkeep is done.
         modules: what a child process imports to find its handler: dotted names or paths of files.
@@ -29,7 +32,10 @@ class WorkerConfig:
     notify: bool = True
     listen_dsn: str | None = None
     poll_interval: float = 10.0
-    prefetch: bool = True
+    prefetch: int | None = None
+    threads: int | None = None
+    max_jobs: int | None = None
+    prepared: bool = True
     upkeep: bool = True
     work: bool = True
     modules: tuple[str, ...] = ()

@@ -46,13 +46,13 @@ def conninfo_for(dsn: str, role: str) -> str:
     return make_conninfo(dsn, application_name=f"postmill {role}", **_KEEPALIVE)
 
 
-async def connect(dsn: str, role: str) -> AsyncConnection[tuple[object, ...]]:
+async def connect(dsn: str, role: str, *, prepared: bool = True) -> AsyncConnection[tuple[object, ...]]:
     """Open an autocommit connection that speaks raw bytes."""
     connection = await AsyncConnection.connect(
         conninfo_for(dsn, role), autocommit=True, cursor_factory=AsyncRawCursor
     )
-    # Each statement of the hot path is prepared at its first use; behind pgbouncer it is switched off by the dsn.
-    connection.prepare_threshold = 0 if "prepare_threshold" not in dsn else None
+    # Each statement of the hot path is prepared at its first use.
+    connection.prepare_threshold = 0 if prepared else None
     register_raw(connection.adapters)
     return connection
 

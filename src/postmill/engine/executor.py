@@ -34,6 +34,7 @@ class Executor:
         make_context: MakeContext,
         children: Children,
         hungry: Alarm,
+        threads: int | None = None,
     ) -> None:
         self.queues = queues
         self.running: dict[bytes, Work] = {}
@@ -43,8 +44,8 @@ class Executor:
         self._hungry = hungry
         self._children = children
         self._children.ended = self.child_ended
-        threads = sum(queue.slots for queue in queues.values())
-        self._runner = Runner(self._ended, make_context, threads)
+        slots = sum(queue.slots for queue in queues.values())
+        self._runner = Runner(self._ended, make_context, max(1, threads or slots))
         self.wheel = Wheel(self._timed_out)
         self._idle = asyncio.Event()
         self.permit_freed: Callable[[str], None] = lambda queue: None

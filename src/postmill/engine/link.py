@@ -18,17 +18,18 @@ from postmill.store.catalog import sql
 class Link:
     """A named connection of one worker; used by one coroutine at a time."""
 
-    def __init__(self, dsn: str, schema: str, role: str, outage: Outage) -> None:
+    def __init__(self, dsn: str, schema: str, role: str, outage: Outage, *, prepared: bool = True) -> None:
         self.schema = schema
         self._dsn = dsn
         self._role = role
         self._outage = outage
+        self._prepared = prepared
         self._connection: AsyncConnection[tuple[Any, ...]] | None = None
         self.backoff = Backoff()
 
     async def connection(self) -> AsyncConnection[tuple[Any, ...]]:
         if self._connection is None or self._connection.closed:
-            self._connection = await connect(self._dsn, self._role)
+            self._connection = await connect(self._dsn, self._role, prepared=self._prepared)
         return self._connection
 
     async def rows(self, path: str, args: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -86,4 +87,4 @@ class Link:
 
     def sibling(self, role: str) -> Link:
         """Another connection to the same database."""
-        return Link(self._dsn, self.schema, role, self._outage)
+        return Link(self._dsn, self.schema, role, self._outage, prepared=self._prepared)

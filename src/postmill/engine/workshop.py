@@ -44,7 +44,7 @@ class Workshop:
         dsn, schema, config = worker.dsn, worker.schema, worker.config
         self.hungry = Alarm()
         self.outage = Outage(worker.bus, worker.worker_id)
-        self.control = Link(dsn, schema, "control", self.outage)
+        self.control = Link(dsn, schema, "control", self.outage, prepared=config.prepared)
         self._links = [self.control]
         claims, reports = self._link("claim"), self._link("report")
         self.completer = Completer(reports, worker.bus, worker.counters)
@@ -55,7 +55,7 @@ class Workshop:
         contexts = Contexts(dsn, schema, self.completer, self.transactions, config)
         children = Children(contexts.spec, self.verdicts, self.completer, grace=min(5.0, config.grace))
         self.executor = Executor(
-            worker.queues, self.completer, self.verdicts, contexts.make, children, self.hungry
+            worker.queues, self.completer, self.verdicts, contexts.make, children, self.hungry, config.threads
         )
         self.doorbell = Doorbell(claims, self.hungry, notify=config.notify)
         self.claimer = Claimer(
@@ -80,7 +80,7 @@ class Workshop:
 
     def _link(self, role: str) -> Link:
         worker = self._worker
-        link = Link(worker.dsn, worker.schema, role, self.outage)
+        link = Link(worker.dsn, worker.schema, role, self.outage, prepared=worker.config.prepared)
         self._links.append(link)
         return link
 
@@ -160,6 +160,9 @@ class Workshop:
             if now - swept >= _SWEEP_EVERY:
                 swept = now
                 self.executor.wheel.sweep()
+            most = self._worker.config.max_jobs
+            if most is not None and sum(type.started for type in self._worker.counters.types()) >= most:
+                self._worker.drain()
             if now - written >= 1.0:
                 written = now
                 self.executor.release_waiting(older_than=_WAIT_AT_MOST)

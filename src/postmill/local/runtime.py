@@ -52,28 +52,26 @@ def end_orphan(cluster: Path, timeout: float = 60.0) -> None:
     without that file. Where it cannot be told (no `/proc`, another account's process) nothing is done.
     """
     status = postmaster_status(cluster)
-    place = _works_in(status[0]) if status else None
-    if status is None or place is None:
+    ours = _works_in(status[0], cluster) if status else None
+    if status is None or ours is None:
         return
-    if not place.samefile(cluster):
+    if not ours:
         (cluster / "postmaster.pid").unlink()
         return
     os.kill(status[0], signal.SIGINT)
     deadline = time.monotonic() + timeout
-    while _works_in(status[0]):
+    while _works_in(status[0], cluster):
         if time.monotonic() > deadline:
             raise LocalServerError(f"the server of an earlier run (process {status[0]}) does not stop")
         time.sleep(0.02)
 
 
-def _works_in(pid: int) -> Path | None:
-    """The folder in which a process works, None if it has ended or does not say."""
-    place = Path(f"/proc/{pid}/cwd")
+def _works_in(pid: int, folder: Path) -> bool | None:
+    """Whether a process works in a folder; None if it has ended or does not say."""
     try:
-        place.stat()
+        return os.path.samefile(f"/proc/{pid}/cwd", folder)
     except OSError:
         return None
-    return place
 
 
 def log_tail(log: Path, lines: int = 8) -> str:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import socket
 import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
 from typing import Any
 
 import orjson
 
-from postmill.telemetry.http_message import BadRequest, Response, read_request
+from postmill.telemetry.http_message import MAX_REQUEST, BadRequest, Response, parse_request
 from postmill.telemetry.metrics import CONTENT_TYPE
 
 MAX_CONNECTIONS = 64
@@ -49,9 +49,8 @@ class MetricsServer:
         self._port = port
         self._read_timeout = read_timeout
         self._write_timeout = write_timeout
-        self._open: dict[asyncio.Task[None], None] = {}
-        self._thread: threading.Thread | None = None
-        self._stop: Callable[[], object] | None = None
+        self._open: dict[asyncio.Task[None], socket.socket] = {}
+        self._running: tuple[threading.Thread, asyncio.AbstractEventLoop, asyncio.Event] | None = None
 
     @property
     def port(self) -> int:
@@ -65,24 +64,28 @@ class MetricsServer:
         return f"http://{host}:{self._port}"
 
     def start(self) -> None:
-        """Listen; returns once the port is bound.
-
-        Raises OSError if it cannot be, RuntimeError if it is started already.
-        """
-        if self._thread is not None:
+        """Listen. Raises OSError if the port cannot be bound, RuntimeError if it is started already."""
+        if self._running is not None:
             raise RuntimeError("the metrics server is already started")
-        bound: Future[int] = Future()
-        thread = threading.Thread(target=self._main, args=(bound,), name="postmill-metrics", daemon=True)
+        family, *_, address = socket.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)[0]
+        listener = socket.create_server(address[:2], family=family, backlog=128)
+        listener.setblocking(False)
+        self._port = listener.getsockname()[1]
+        # A selector loop whatever the process's policy is: these few connections want nothing more.
+        loop, stop = asyncio.SelectorEventLoop(), asyncio.Event()
+        thread = threading.Thread(
+            target=self._main, args=(listener, loop, stop), name="postmill-metrics", daemon=True
+        )
+        self._running = thread, loop, stop
         thread.start()
-        self._port = bound.result()
-        self._thread = thread
 
     def stop(self) -> None:
         """Close the port and all connections; returns once the thread has ended. Harmless if not started."""
-        thread, self._thread = self._thread, None
-        if thread is not None and self._stop is not None:
-            with contextlib.suppress(RuntimeError):  # its loop has ended by itself
-                self._stop()
+        running, self._running = self._running, None
+        if running is not None:
+            thread, loop, stop = running
+            with contextlib.suppress(RuntimeError):  # the loop has ended by itself
+                loop.call_soon_threadsafe(stop.set)
             thread.join()
 
     def __enter__(self) -> MetricsServer:
@@ -92,58 +95,61 @@ class MetricsServer:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def _main(self, bound: Future[int]) -> None:
+    def _main(self, listener: socket.socket, loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
         try:
-            asyncio.run(self._serve(bound))
-        except BaseException as fault:
-            if bound.done():
-                _log.exception("the metrics server ended")
-            else:
-                bound.set_exception(fault)
-
-    async def _serve(self, bound: Future[int]) -> None:
-        loop, stop = asyncio.get_running_loop(), asyncio.Event()
-        self._stop = lambda: loop.call_soon_threadsafe(stop.set)
-        server = await asyncio.start_server(self._accept, self._host, self._port, limit=16 * 1024)
-        bound.set_result(server.sockets[0].getsockname()[1])
-        try:
-            await stop.wait()
+            loop.run_until_complete(self._serve(listener, stop))
+        except Exception:
+            _log.exception("the metrics server ended")
         finally:
-            server.close()
-            for task in self._open:
-                task.cancel()
-            await asyncio.gather(*self._open, return_exceptions=True)
+            loop.close()
+            listener.close()
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        if len(self._open) >= MAX_CONNECTIONS:
-            next(iter(self._open)).cancel()
-        self._open[task] = None
-        try:
-            await self._talk(reader, writer)
-        except (OSError, TimeoutError, asyncio.IncompleteReadError):
-            pass  # the client went away or was too slow: nothing to tell it
-        finally:
-            del self._open[task]
-            # A client that takes no answer must not hold the connection: what is still buffered is dropped.
-            if writer.transport.get_write_buffer_size():
-                writer.transport.abort()
-            else:
-                writer.close()
+    async def _serve(self, listener: socket.socket, stop: asyncio.Event) -> None:
+        accepting = asyncio.create_task(self._accept(listener))
+        stopping = asyncio.create_task(stop.wait())
+        await asyncio.wait([accepting, stopping], return_when=asyncio.FIRST_COMPLETED)
+        ending = [accepting, stopping, *self._open]
+        for task in ending:
+            task.cancel()
+        await asyncio.gather(*ending, return_exceptions=True)
 
-    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _accept(self, listener: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                client, _ = await loop.sock_accept(listener)
+            except OSError:  # no file descriptors left, or a client that left at once
+                await asyncio.sleep(0.1)
+                continue
+            if len(self._open) >= MAX_CONNECTIONS:
+                next(iter(self._open)).cancel()
+            task = asyncio.create_task(self._talk(client))
+            self._open[task] = client
+            task.add_done_callback(self._close)
+
+    def _close(self, task: asyncio.Task[None]) -> None:
+        # Here and not in the task, for one that is canceled before its first step runs none of its code.
+        self._open.pop(task).close()
+        fault = None if task.cancelled() else task.exception()
+        if fault is not None and not isinstance(fault, OSError):  # else it went away or was too slow
+            _log.error("a scrape failed", exc_info=fault)
+
+    async def _talk(self, client: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        client.setblocking(False)
         try:
             async with asyncio.timeout(self._read_timeout):
-                method, path = await read_request(reader)
+                method, path = await _request(client)
             response = self._answer(method, path)
         except BadRequest as fault:
             method, response = "GET", Response(fault.status, f"{fault}\n".encode())
         async with asyncio.timeout(self._write_timeout):
-            writer.write(response.encode(head=method == "HEAD"))
-            await writer.drain()
-            writer.write_eof()
-            await reader.read(1024)  # the client's own end, so that no reset overtakes the answer
+            await loop.sock_sendall(client, response.encode(head=method == "HEAD"))
+            client.shutdown(socket.SHUT_WR)
+            # Up to the client's own end: a reset for what is still unread could overtake the answer.
+            for _ in range(16):
+                if not await loop.sock_recv(client, MAX_REQUEST):
+                    break
 
     def _answer(self, method: str, path: str) -> Response:
         if path not in ("/metrics", "/healthz", "/readyz"):
@@ -159,3 +165,15 @@ class MetricsServer:
             _log.exception("answering %s failed", path)
             return Response(500, b"this page cannot be made; the log says why\n")
         return Response(503 if path == "/readyz" and not ready else 200, body, "application/json")
+
+
+async def _request(client: socket.socket) -> tuple[str, str]:
+    loop, data = asyncio.get_running_loop(), b""
+    while True:
+        part = await loop.sock_recv(client, MAX_REQUEST)
+        if not part:
+            raise ConnectionAbortedError
+        data += part
+        request = parse_request(data)
+        if request is not None:
+            return request

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from dataclasses import dataclass
 from http import HTTPStatus
 
-MAX_HEADERS = 100
+MAX_REQUEST = 16 * 1024
+"""Bytes of a request's line and headers."""
 
-_REQUEST_LINE = re.compile(rb"([A-Z]{1,16}) (\S{1,2048}) HTTP/1\.[01]\r?\n")
+_REQUEST_LINE = re.compile(rb"([A-Z]{1,16}) (\S{1,2048}) HTTP/1\.[01]\r?")
+_END = re.compile(rb"\n\r?\n")
 
 
 class BadRequest(Exception):
@@ -43,22 +44,17 @@ class Response:
         return "\r\n".join((*lines, "", "")).encode("latin-1") + (b"" if head else self.body)
 
 
-async def read_request(reader: asyncio.StreamReader) -> tuple[str, str]:
-    """Method and path (without the query) of the next request; headers are read over.
+def parse_request(data: bytes) -> tuple[str, str] | None:
+    """Method and path (without the query) of the request that `data` begins with; headers are not looked at.
 
-    Raises BadRequest for anything else, IncompleteReadError if the client leaves.
+    None if it has not ended yet. Raises BadRequest for what is no request, or too long to be one.
     """
-    match = _REQUEST_LINE.fullmatch(await _line(reader))
-    if match is None:
+    line, newline, _ = data.partition(b"\n")
+    match = _REQUEST_LINE.fullmatch(line)
+    if newline and match is None:
         raise BadRequest(400, "not an HTTP/1.1 request")
-    for _ in range(MAX_HEADERS):
-        if await _line(reader) in (b"\r\n", b"\n"):
-            return match[1].decode("ascii"), match[2].split(b"?", 1)[0].decode("latin-1")
-    raise BadRequest(431, "too many headers")
-
-
-async def _line(reader: asyncio.StreamReader) -> bytes:
-    try:
-        return await reader.readuntil(b"\n")
-    except asyncio.LimitOverrunError:
-        raise BadRequest(431, "a line is too long") from None
+    if match is None or _END.search(data) is None:
+        if len(data) > MAX_REQUEST:
+            raise BadRequest(431, "the request is too long")
+        return None
+    return match[1].decode("ascii"), match[2].split(b"?", 1)[0].decode("latin-1")

@@ -30,13 +30,13 @@ def bench(
     case: Annotated[
         str | None,
         typer.Argument(
-            metavar="[CASE]",
+            metavar="CASE",
             help="What to measure; without one all cases and their options are shown.",
             autocompletion=complete_case,
         ),
     ] = None,
     options: Annotated[
-        list[str] | None, typer.Argument(metavar="[--NAME VALUE]...", help="Options of the case.")
+        list[str] | None, typer.Argument(metavar="--NAME VALUE", help="Options of the case.")
     ] = None,
 ) -> None:
     """Measure one case, beside the same SQL driven bare. Starts a server of its own unless --dsn names one.

@@ -21,9 +21,7 @@ from postmill.operate import commands, insight
 MOST = 10_000
 """Dead letters that one call with --all takes; a second call takes the rest."""
 
-Ids = Annotated[
-    list[str] | None, typer.Argument(metavar="[ID]...", help="Job ids, whole or their beginning.")
-]
+Ids = Annotated[list[str] | None, typer.Argument(metavar="ID", help="Job ids, whole or their beginning.")]
 All = Annotated[
     bool, typer.Option("--all", metavar="", help="All that match --type, --queue and --given-up-for.")
 ]

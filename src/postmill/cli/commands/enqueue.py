@@ -37,7 +37,7 @@ def enqueue(
     arguments: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME=VALUE | NAME:=JSON]...",
+            metavar="NAME=VALUE",
             help="Its arguments. NAME=VALUE is text, or a number or true/false where the type takes one.",
             autocompletion=complete_argument,
         ),

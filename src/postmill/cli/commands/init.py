@@ -21,7 +21,7 @@ Next:
 def init(
     run: Run,
     folder: Annotated[
-        Path, typer.Argument(metavar="[FOLDER]", help="Where to write; made if missing.")
+        Path, typer.Argument(metavar="FOLDER", help="Where to write; made if missing.")
     ] = Path(),
 ) -> None:
     """Write jobs.py with one job, and a commented postmill.toml. Never overwrites a file."""

@@ -15,7 +15,7 @@ from postmill.cli.run import Run
 from postmill.cli.tables import table
 from postmill.operate import commands
 
-Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Job ids, whole or their beginning.")]
+Ids = Annotated[list[str], typer.Argument(metavar="ID", help="Job ids, whole or their beginning.")]
 
 RERUN = {
     "due": Told("waited for its next attempt; is due now"),
@@ -59,7 +59,7 @@ def register(
     run: Run,
     modules: Annotated[
         list[str],
-        typer.Argument(metavar="MODULE...", help="Files or dotted names.", autocompletion=complete_module),
+        typer.Argument(metavar="MODULE", help="Files or dotted names.", autocompletion=complete_module),
     ],
 ) -> None:
     """Make the job types of modules known to the database, so that any program may enqueue them.

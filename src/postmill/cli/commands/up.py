@@ -17,7 +17,7 @@ def up(
     modules: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[MODULE]...",
+            metavar="MODULE",
             help="Where the job types are: files or dotted names.",
             autocompletion=complete_module,
         ),

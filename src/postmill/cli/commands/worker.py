@@ -28,7 +28,7 @@ def worker(
     modules: Annotated[
         list[str],
         typer.Argument(
-            metavar="MODULE...",
+            metavar="MODULE",
             help="Where the job types are: files or dotted names.",
             autocompletion=complete_module,
         ),

@@ -25,6 +25,11 @@ def remove(path: bytes) -> None:
     A folder inside a folder is moved up before it is emptied, so that neither the depth of the tree nor the length
     of its paths matters, and only two folders are open at a time. Symbolic links are removed, never followed.
     """
+    if not os.path.lexists(path):
+        return
+    if not _is_folder(path, None):  # the program has put something else in its place
+        os.unlink(path)
+        return
     os.chmod(path, 0o700)
     top = os.open(path, _FOLDER)
     token = os.urandom(8).hex()
@@ -70,5 +75,5 @@ def _take(top: int, name: str, token: str, moved: int) -> int:
     return moved
 
 
-def _is_folder(name: str, folder: int) -> bool:
+def _is_folder(name: str | bytes, folder: int | None) -> bool:
     return stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)

@@ -1,0 +1,123 @@
+"""`make demo` on a small scale: plain output, exit codes, twice in a row, Ctrl-C, nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from examples.enrichment.demo.children import ROOT
+from examples.upstreams.script import Answer, Rule, Script
+from tests.support.eventually import eventually
+
+SMALL = ["--items", "20", "--workers", "1"]
+
+
+def command(data: Path, *arguments: str) -> list[str]:
+    return [sys.executable, "-m", "examples.enrichment.demo", "--data", str(data), *SMALL, *arguments]
+
+
+def run(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The demo to its end, its output not a terminal."""
+    env = {**os.environ, "COLUMNS": "100"}
+    return subprocess.run(
+        command(data, *arguments), cwd=ROOT, env=env, capture_output=True, text=True, timeout=100, check=False
+    )
+
+
+def processes_of(data: Path) -> list[str]:
+    """Processes whose environment or command line names the data folder."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                words = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
+                place = os.readlink(entry / "cwd")
+            except OSError:
+                continue
+            if os.fsencode(data) in words or place.startswith(str(data)):
+                found.append(words[:80].decode(errors="replace"))
+    return found
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Iterator[Path]:
+    """A data folder with a space in its name. At the end no process may be left that works in it."""
+    folder = tmp_path / "demo data"
+    yield folder
+    eventually(lambda: not processes_of(folder), 10.0, "all processes' having ended")
+
+
+def test_it_works_twice_in_a_row(data: Path) -> None:
+    for _ in (1, 2):
+        done = run(data)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "\x1b" not in done.stdout, "plain where it is no terminal"
+        assert re.search(r"20 items ready to confirm, 0 discarded, none lost", done.stdout)
+        assert re.search(r"captured 20/20  enriched 20", done.stdout)
+        assert "Languages" in done.stdout
+        assert "429: come back in 1 s" in done.stdout
+        assert re.search(r"Everything is kept in .*demo data", done.stdout)
+        assert done.stderr == ""
+
+
+def test_it_says_so_when_items_failed(data: Path) -> None:
+    script = Script(rules=(Rule(every=10, answers=(Answer(status=422),)),))
+    done = run(data, "--script", script.model_dump_json())
+    assert done.returncode == 1
+    assert "18 items ready to confirm, 0 discarded, 2 failed" in done.stdout
+    assert "dead list" in done.stdout
+    assert "0 of 2" in done.stdout
+
+
+def test_a_killed_worker_is_survived(data: Path) -> None:
+    done = run(data, "--workers", "2", "--items", "60", "--kill-worker")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "worker 2" in done.stdout
+    assert "none lost" in done.stdout
+
+
+def test_ctrl_c_ends_everything_in_order(data: Path) -> None:
+    with subprocess.Popen(
+        command(data, "--rate", "2"), cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as demo:
+        assert demo.stdout is not None
+        seen = ""
+        while "captured" not in seen:
+            line = demo.stdout.readline()
+            assert line, seen
+            seen += line
+        demo.send_signal(signal.SIGINT)
+        rest, _ = demo.communicate(timeout=60)
+    assert demo.returncode == 130
+    assert "Stopped" in rest
+    assert "Traceback" not in rest
+    assert run(data).returncode == 0, "the folder is as good as before"
+
+
+def test_a_killed_demo_leaves_no_workers_behind(data: Path) -> None:
+    with subprocess.Popen(
+        command(data, "--rate", "2"), cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as demo:
+        assert demo.stdout is not None
+        while "captured" not in demo.stdout.readline():
+            pass
+        demo.kill()
+        demo.communicate()
+    done = run(data)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_folder_in_use_is_said(data: Path) -> None:
+    data.mkdir()
+    (data / "postgres").write_text("no cluster at all")
+    done = run(data)
+    assert done.returncode == 2
+    assert "The demo cannot go on" in done.stdout
+    assert "Traceback" not in done.stderr
