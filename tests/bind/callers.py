@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -207,6 +208,8 @@ class SqlalchemyAsyncConnection(SqlalchemyAsyncSession):
 
 class DjangoAtomic(Caller):
     async def open(self) -> None:
+        # The tests' loop runs nothing beside this caller.
+        os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
         if not django.conf.settings.configured:
             engine = {"ENGINE": "django.db.backends.postgresql", "NAME": "none"}
             django.conf.settings.configure(DATABASES={"default": engine}, USE_TZ=True)
@@ -222,6 +225,7 @@ class DjangoAtomic(Caller):
         if self.atomic is not None:
             await self.rollback()
         self.conn.close()
+        del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
     async def begin(self) -> None:
         self.atomic = django.db.transaction.atomic()

@@ -78,7 +78,9 @@ class Answer:
         return json.loads(self.out)
 
 
-def cli(*words: str, dsn: str | None = None, stdin: str | None = None, env: Mapping[str, str] | None = None) -> Answer:
+def cli(
+    *words: str, dsn: str | None = None, stdin: str | None = None, env: Mapping[str, str] | None = None
+) -> Answer:
     """Run a command in this process."""
     variables = {name: None for name in os.environ if name.startswith("POSTMILL_") and "_TEST_" not in name}
     given: dict[str, str | None] = {**variables, "COLUMNS": "200", **(env or {})}
@@ -130,7 +132,9 @@ class Running:
 
 
 @contextmanager
-def running(folder: Path, *words: str, dsn: str | None = None, env: Mapping[str, str] | None = None) -> Iterator[Running]:
+def running(
+    folder: Path, *words: str, dsn: str | None = None, env: Mapping[str, str] | None = None
+) -> Iterator[Running]:
     """A command as a process in a folder; its group is killed at the end."""
     number = len(list(folder.glob("*.stdout")))
     out, err = folder / f"{number}.stdout", folder / f"{number}.stderr"

@@ -110,9 +110,16 @@ def test_an_open_schema_takes_everything_as_text():
     assert parse_assignments(["a=1", "b:=2"], {}) == {"a": "1", "b": 2}
 
 
-@given(st.dictionaries(st.from_regex(r"[a-z_]{1,10}", fullmatch=True), st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.text(), lambda inner: st.lists(inner, max_size=3), max_leaves=5
-)))
+@given(
+    st.dictionaries(
+        st.from_regex(r"[a-z_]{1,10}", fullmatch=True),
+        st.recursive(
+            st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.text(),
+            lambda inner: st.lists(inner, max_size=3),
+            max_leaves=5,
+        ),
+    )
+)
 def test_any_json_goes_through(values):
     parts = [f"{name}:={json.dumps(value)}" for name, value in values.items()]
     assert parse_assignments(parts, {}) == values

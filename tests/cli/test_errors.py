@@ -48,7 +48,9 @@ def test_every_error_of_ours_is_explained():
     for kind in kinds:
         made = kind.__new__(kind)
         made.args = ("something",)
-        made.__dict__.update(name="n", known=(), ambiguous=(), key="k", other_type="o", detail="", path="p", why="w")
+        made.__dict__.update(
+            name="n", known=(), ambiguous=(), key="k", other_type="o", detail="", path="p", why="w"
+        )
         made.__dict__.update(more=(), job_type="t", faults=(), job=None, seconds=1.0)
         assert not explain(made).unexpected, kind
 

@@ -56,8 +56,12 @@ def test_an_older_and_a_newer_schema(database):
         newer = cli("migrate", "--check", dsn=database.dsn)
         assert newer.code == 4
         assert "upgrade" in newer.err
-        conn.execute("delete from postmill.migration where version in (select max(version) from postmill.migration)")
-        conn.execute("delete from postmill.migration where version in (select max(version) from postmill.migration)")
+        conn.execute(
+            "delete from postmill.migration where version in (select max(version) from postmill.migration)"
+        )
+        conn.execute(
+            "delete from postmill.migration where version in (select max(version) from postmill.migration)"
+        )
     older = cli("queues", "list", dsn=database.dsn)
     assert older.code == 4
     assert "run: postmill migrate" in older.err

@@ -1,55 +1,41 @@
-import sys
-
 import pytest
 
 from postmill.cli.errors import CliError
 from postmill.cli.modules import load_registry
 from postmill.domain.errors import DefinitionError
 
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A folder that we are in; what is imported from it is forgotten afterwards."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    before = set(sys.modules)
-    yield tmp_path
-    for name in set(sys.modules) - before:
-        del sys.modules[name]
-
-
 ONE = "from postmill import job\n@job\ndef {0}() -> None: ...\n"
 
 
-def test_a_file_in_the_current_folder(folder):
-    (folder / "my_jobs.py").write_text(ONE.format("one"))
+def test_a_file_in_the_current_folder(here):
+    (here / "my_jobs.py").write_text(ONE.format("one"))
     assert load_registry(["my_jobs.py"]).names == ("one",)
     assert load_registry(["my_jobs"]).names == ("one",)
-    assert load_registry([str(folder / "my_jobs.py")]).names == ("one",)
+    assert load_registry([str(here / "my_jobs.py")]).names == ("one",)
 
 
-def test_a_dotted_name_and_a_package(folder):
-    (folder / "shop").mkdir()
-    (folder / "shop" / "__init__.py").write_text("")
-    (folder / "shop" / "mail.py").write_text("from shop import names\n" + ONE.format("send"))
-    (folder / "shop" / "names.py").write_text("")
+def test_a_dotted_name_and_a_package(here):
+    (here / "shop").mkdir()
+    (here / "shop" / "__init__.py").write_text("")
+    (here / "shop" / "mail.py").write_text("from shop import names\n" + ONE.format("send"))
+    (here / "shop" / "names.py").write_text("")
     assert load_registry(["shop.mail"]).names == ("send",)
     assert load_registry(["shop/mail.py"]).names == ("send",)
     assert load_registry(["shop"]).names == ("send",)
 
 
-def test_a_file_elsewhere_with_its_neighbours(folder, tmp_path_factory):
+def test_a_file_elsewhere_with_its_neighbours(here, tmp_path_factory):
     away = tmp_path_factory.mktemp("else where")
     (away / "near_by.py").write_text("NAME = 'far'\n")
     (away / "far_jobs.py").write_text("import near_by\n" + ONE.format("far"))
     assert load_registry([str(away / "far_jobs.py")]).names == ("far",)
 
 
-def test_several_modules_make_one_registry(folder):
-    (folder / "a_jobs.py").write_text(ONE.format("one"))
-    (folder / "b_jobs.py").write_text(ONE.format("two"))
+def test_several_modules_make_one_registry(here):
+    (here / "a_jobs.py").write_text(ONE.format("one"))
+    (here / "b_jobs.py").write_text(ONE.format("two"))
     assert load_registry(["a_jobs", "b_jobs.py"]).names == ("one", "two")
-    (folder / "c_jobs.py").write_text(ONE.format("one"))
+    (here / "c_jobs.py").write_text(ONE.format("one"))
     with pytest.raises(DefinitionError, match="two job types are called 'one'"):
         load_registry(["a_jobs", "c_jobs"])
 
@@ -61,9 +47,9 @@ def refused(*modules):
     return f"{found.value} → {found.value.hint}"
 
 
-def test_a_module_that_is_not_there(folder):
+def test_a_module_that_is_not_there(here):
     assert "postmill init" in refused("jobs.py")
-    (folder / "my_jobs.py").write_text("")
+    (here / "my_jobs.py").write_text("")
     said = refused("my_job.py")
     assert "did you mean my_jobs.py?" in said
     assert "Python files here: my_jobs.py" in said
@@ -71,26 +57,26 @@ def test_a_module_that_is_not_there(folder):
     assert "no module 'shop.mail'" in refused("shop.mail")
 
 
-def test_a_module_without_a_job(folder):
-    (folder / "empty_jobs.py").write_text("x = 1\n")
+def test_a_module_without_a_job(here):
+    (here / "empty_jobs.py").write_text("x = 1\n")
     assert "defines no job type" in refused("empty_jobs.py")
     assert "@job" in refused("empty_jobs.py")
 
 
-def test_a_module_that_cannot_be_imported_names_the_line(folder):
-    (folder / "bad_jobs.py").write_text("x = 1\nraise ValueError('broken')\n")
+def test_a_module_that_cannot_be_imported_names_the_line(here):
+    (here / "bad_jobs.py").write_text("x = 1\nraise ValueError('broken')\n")
     assert "ValueError: broken (bad_jobs.py, line 2)" in refused("bad_jobs.py")
-    (folder / "odd_jobs.py").write_text("def broken(:\n")
+    (here / "odd_jobs.py").write_text("def broken(:\n")
     assert "SyntaxError" in refused("odd_jobs.py")
     assert "odd_jobs.py, line 1" in refused("odd_jobs.py")
-    (folder / "poor_jobs.py").write_text("import a_package_that_is_not_there\n")
+    (here / "poor_jobs.py").write_text("import a_package_that_is_not_there\n")
     said = refused("poor_jobs.py")
     assert "No module named 'a_package_that_is_not_there'" in said
     assert "poor_jobs.py, line 1" in said
 
 
-def test_a_name_that_is_taken_or_no_name(folder):
-    (folder / "json.py").write_text(ONE.format("one"))
+def test_a_name_that_is_taken_or_no_name(here):
+    (here / "json.py").write_text(ONE.format("one"))
     assert "another module is called 'json'" in refused("json.py")
-    (folder / "my-jobs.py").write_text(ONE.format("one"))
+    (here / "my-jobs.py").write_text(ONE.format("one"))
     assert "no Python name" in refused("my-jobs.py")

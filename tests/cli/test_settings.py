@@ -58,7 +58,9 @@ def test_the_option_wins_over_the_environment():
 
 def test_the_database_of_up_is_named(folder):
     (folder / ".postmill").mkdir()
-    (folder / ".postmill" / "postmill.env").write_text("POSTMILL_DATABASE_URL='postgresql://p@/d?host=/run/x'\n")
+    (folder / ".postmill" / "postmill.env").write_text(
+        "POSTMILL_DATABASE_URL='postgresql://p@/d?host=/run/x'\n"
+    )
     assert found("--set") == {"database_url": ("d at /run/x", ".postmill/postmill.env (postmill up)")}
 
 

@@ -41,7 +41,9 @@ def test_a_limit_comes_to_the_processes_that_have_slots_for_it():
     made = shares({"default": 10, "screenshot": 10}, {"shoot": 3}, registry, 4)
     assert sum(share.limits["shoot"] for share in made) == 3
     # A process with no part of the limit could not run anything of that queue, so it has no slot of it.
-    assert [share.slots.get("screenshot", 0) > 0 for share in made] == [share.limits["shoot"] > 0 for share in made]
+    assert [share.slots.get("screenshot", 0) > 0 for share in made] == [
+        share.limits["shoot"] > 0 for share in made
+    ]
     assert sum(share.slots.get("screenshot", 0) for share in made) == 10
 
 

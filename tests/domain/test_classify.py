@@ -41,7 +41,7 @@ def test_other_client_errors_are_not(status: int) -> None:
         assert verdict.status == status
 
 
-@pytest.mark.parametrize("value", [True, 200, 302, 39, 700, "404", None, SimpleNamespace()])
+@pytest.mark.parametrize("value", [True, 200, 302, 39, 399, 600, 700, "404", None, SimpleNamespace()])
 def test_what_is_no_error_status_says_nothing(value: object) -> None:
     verdict = classify(Error(status_code=value, code=value))
     assert verdict.status is None

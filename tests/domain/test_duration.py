@@ -27,6 +27,10 @@ def test_other_types_are_refused(value: object) -> None:
         seconds(value)
 
 
+def test_ten_years_is_the_most() -> None:
+    assert seconds(LONGEST) == seconds(timedelta(days=3650)) == LONGEST
+
+
 def test_zero_is_refused_only_where_it_makes_no_sense() -> None:
     assert seconds(0) == 0
     with pytest.raises(ValueError, match="more than 0"):

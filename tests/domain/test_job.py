@@ -54,6 +54,12 @@ def test_using_gives_a_copy() -> None:
     assert (other.mode, other.window) == (Mode.WINDOW, timedelta(minutes=1))
 
 
+def test_the_ends_of_what_a_column_can_hold() -> None:
+    assert NewJob("t").using(priority=-(2**31), max_attempts=2**31 - 1) == NewJob(
+        "t", priority=-(2**31), max_attempts=2**31 - 1
+    )
+
+
 def test_every_option_of_a_job_can_be_used_and_none_is_left_unchecked() -> None:
     fields = {field.name for field in dataclasses.fields(NewJob)}
     options = fields - {"job_type", "payload", "definition", "key_derived"}
@@ -83,6 +89,7 @@ def test_unknown_options_are_type_errors(options: dict[str, Any], why: str) -> N
         ("priority", 1.5, "whole number"),
         ("priority", True, "whole number"),
         ("priority", 2**31, "must be from"),
+        ("priority", -(2**31) - 1, "must be from"),
         pytest.param("priority", 10**5000, "must be from", id="priority-huge"),
         ("delay", -1, "0 or more"),
         ("delay", float("nan"), "NaN"),

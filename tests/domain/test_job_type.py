@@ -144,6 +144,24 @@ def test_faults_deep_inside_are_found(kwargs: Any, path: str) -> None:
     assert caught.value.path == path
 
 
+def test_a_nan_that_pydantic_would_write_as_null_is_found() -> None:
+    class Price(BaseModel):
+        amount: float
+
+    @job
+    def quote(price: Price) -> None: ...
+
+    assert not quote.signature.may_hide_datetimes
+    assert quote.new(price=Price(amount=1)).payload == b'{"price":{"amount":1.0}}'
+    with pytest.raises(PayloadRefused, match=r"args\.price\.amount: is nan, which is no JSON number"):
+        quote.new(price=Price(amount=float("nan")))
+
+
+def test_a_model_that_was_filled_without_checks_is_refused_when_made() -> None:
+    with pytest.raises(PayloadRefused, match="args"):
+        plain.new(point=Point.model_construct(x="far"))
+
+
 @pytest.mark.parametrize("levels", [1, 100, 198])
 def test_what_new_accepts_bind_gives_back(levels: int) -> None:
     inner: Any = r"the literal text \u0000, NaN and null"

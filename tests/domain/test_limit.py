@@ -10,6 +10,7 @@ def test_a_rate_in_seconds() -> None:
     assert rate.seconds == 86400
     assert rate.interval == 3456
     assert rate.capacity == 25
+    assert Rate(1, 1, burst=1).capacity == 1
     assert Rate(10, 1, burst=3).capacity == 3
     assert Rate(25, timedelta(days=1)) == Rate(25, 86400)
 

@@ -5,9 +5,11 @@ from types import ModuleType
 
 import pytest
 
+from postmill.domain import curves
 from postmill.domain.errors import DefinitionError, UnknownJobType
 from postmill.domain.job_type import job
 from postmill.domain.registry import Registry
+from postmill.domain.retry import DEFAULT, Constant
 
 
 @job("send", queue="mail", aliases=["send-email"])
@@ -91,6 +93,30 @@ def test_collect_walks_packages_but_runs_no_main(package: Path) -> None:
         "from postmill.domain.job_type import job\n@job\ndef two(): pass\n"
     )
     assert sorted(Registry.collect("shop_jobs").names) == ["one", "two"]
+
+
+def test_settings_give_retry_where_the_type_names_none() -> None:
+    @job(retry=Constant(1))
+    def own_policy() -> None: ...
+
+    @job(max_attempts=2)
+    def own_attempts() -> None: ...
+
+    @job(retry=curves.PLANNER_PLANNING)
+    def own_curve() -> None: ...
+
+    given = Registry([send, own_policy, own_attempts, own_curve])
+    made = given.with_retry(Constant(9), 7)
+    assert {t.name: (t.retry, t.max_attempts) for t in made} == {
+        "send": (Constant(9), 7),
+        "own_policy": (Constant(1), 7),
+        "own_attempts": (Constant(9), 2),
+        "own_curve": (curves.PLANNER_PLANNING.policy, 3),
+    }
+    assert made["own_curve"] is own_curve
+    assert (send.retry, send.max_attempts) == (DEFAULT, 5)
+    assert made["send-email"].fn is send.fn
+    assert made["send"].bind(b"{}") == {}
 
 
 def test_a_module_that_does_not_exist_is_told_from_one_that_fails(package: Path) -> None:

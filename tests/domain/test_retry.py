@@ -165,6 +165,18 @@ def test_a_policy_function_sees_the_attempt_and_the_error() -> None:
     assert seen == [(7, KeyError)]
 
 
+def test_a_policy_function_gets_a_stand_in_where_only_the_name_of_the_error_is_known() -> None:
+    def policy(attempt: int, error: BaseException) -> float:
+        return len(str(error))
+
+    assert delay_of(policy, 1, rng=LOW, error_class="httpx.ReadTimeout").seconds == len("httpx.ReadTimeout")
+    assert delay_of(policy, 1, rng=LOW).seconds == len("unknown error")
+
+
+def test_the_global_bound_is_thirty_days() -> None:
+    assert delay_of(Constant(timedelta(days=365)), 1, rng=HIGH).seconds == MAX_DELAY == 30 * 24 * 3600
+
+
 def test_the_base_is_the_least_wait_that_was_meant() -> None:
     assert base_of(Exponential(30, cap=20)) == 20
     assert base_of(Steps((30, 300))) == 30

@@ -26,6 +26,8 @@ IN_40_S = NOW + timedelta(seconds=40)
         (IN_40_S.strftime("%a, %d %b %Y %H:%M:%S GMT"), 40),
         (IN_40_S.strftime("%a, %d %b %Y %H:%M:%S -0000"), 40),
         ("Fri, 27 Nov 2026 13:00:40 +0100", 40),
+        ("Fri, 27 Nov 2026 17:30:40 +0530", 40),
+        ("Fri, 27 Nov 2026 08:30:40 -0330", 40),
         (IN_40_S.strftime("%A, %d-%b-%y %H:%M:%S GMT"), 40),
         (IN_40_S.strftime("%a %b %d %H:%M:%S %Y"), 40),
         ("Sun Nov  6 08:49:37 1994", 0),

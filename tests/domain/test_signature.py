@@ -133,6 +133,16 @@ def test_without_an_annotation_anything_goes() -> None:
     assert signature.may_hide_datetimes
 
 
+def test_only_instances_that_come_from_outside_are_checked_again_when_written() -> None:
+    def flat(a: int, b: list[str] | None = None, c: Any = None) -> None: ...
+    def deep(a: Size) -> None: ...
+    def deeper(a: list[Size] | None = None) -> None: ...
+
+    assert not read_signature(flat, "t").may_hide_mismatches
+    assert read_signature(deep, "t").may_hide_mismatches
+    assert read_signature(deeper, "t").may_hide_mismatches
+
+
 @pytest.mark.parametrize(
     ("annotation", "hides"),
     [

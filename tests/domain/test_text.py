@@ -25,6 +25,17 @@ def test_the_literal_escape_is_good_text() -> None:
     assert clean(r"a \u0000 b", 100) == r"a \u0000 b"
 
 
+@pytest.mark.parametrize("filler", ["x", "é"])
+def test_text_that_just_fits_is_whole_and_one_more_byte_is_cut(filler: str) -> None:
+    text = filler * (200 // len(filler.encode()))
+    assert clean(text, 200) == text
+    assert "cut, " in clean(text + filler, 200)
+
+
+def test_a_limit_too_small_for_the_mark_is_kept_without_it() -> None:
+    assert clean("x" * 100, 20) == "x" * 20
+
+
 def test_bad_characters_are_replaced_one_by_one() -> None:
     assert clean("a\0b\ud83dc", 100) == "a\ufffdb\ufffdc"
 

@@ -69,7 +69,15 @@ def gone(pids: list[int]) -> bool:
     return not any(psutil.pid_exists(pid) for pid in pids)
 
 
-def wait_gone(pids: list[int], timeout: float = 5.0) -> None:
-    """Wait until none of them exists."""
+def wait_ended(pids: list[int]) -> None:
+    """Wait until none of these orphans runs. Init may take its time to reap those that it has inherited."""
     assert pids
-    eventually(lambda: gone(pids), timeout, f"the end of {pids}")
+    eventually(lambda: not any(map(_runs, pids)), 10, f"the end of {pids}")
+
+
+def _runs(pid: int) -> bool:
+    try:
+        process = psutil.Process(pid)
+        return process.status() != psutil.STATUS_ZOMBIE or process.ppid() != 1
+    except psutil.NoSuchProcess:
+        return False

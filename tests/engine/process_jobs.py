@@ -1,9 +1,12 @@
 """The handlers that tests run in child processes; imported there by name."""
 
+# ruff: noqa: T201 - what handlers print is looked at
+
 from __future__ import annotations
 
 import asyncio
 import ctypes
+import multiprocessing
 import os
 import signal
 import socket
@@ -12,12 +15,14 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from postmill.domain import signals
 from postmill.domain.classify import Classifier
 from postmill.domain.job_type import job
-from postmill.engine.context import Context
+
+if TYPE_CHECKING:
+    from postmill.engine.context import Context
 
 
 class Rejected(ConnectionError):
@@ -143,6 +148,9 @@ def careless(kind: str) -> str:
         if os.fork() == 0:
             return "from the copy"  # runs back into our own code
         os.wait()
+    if kind == "pool":
+        with multiprocessing.get_context("fork").Pool(2) as pool:  # ends its processes by SIGTERM
+            pool.map(abs, [1, 2])
     if kind == "binary":
         os.write(1, bytes(range(256)) * 4)
         print("\ud800")
@@ -152,7 +160,7 @@ def careless(kind: str) -> str:
     if kind == "thread":
         threading.Thread(target=time.sleep, args=(600,)).start()
     if kind == "replace":
-        sys.stdout = sys.stderr = None  # type: ignore[assignment]
+        sys.stdout = sys.stderr = None
     if kind == "chdir":
         os.chdir("/")
         sys.path.clear()

@@ -8,35 +8,42 @@ import os
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from postmill.engine.child_supervisor import GuardLost
-from postmill.engine.command import Command, run_command
-from tests.engine.process_helpers import Run, both_loops, gone, limited, pids_in, python, shell
+from postmill.engine.command import Command, CommandResult, run_command
+from tests.engine.process_helpers import Run, both_loops, gone, limited, pids_in, python, shell, wait_ended
 from tests.support.eventually import aeventually
 
-STUBBORN = 'trap "" TERM; (sleep 600 & echo $! >>pids; sleep 600 & echo $! >>pids; wait)'
-
-
+STUBBORN = 'trap "" TERM; (sleep 600 & echo $! >>$D/pids; sleep 600 & echo $! >>$D/pids; wait)'
 ON_AND_ON = "while :; do sleep 0.02; done"
 
 
-def in_folder(script: str, folder: Path) -> str:
-    """The script, with its pid file in a folder that outlives the command."""
-    return script.replace(">>pids", f">>{folder}/pids")
+def bash(script: str, folder: Path, **options: Any) -> Command:
+    """A script whose $D is a folder that outlives it."""
+    return Command(("bash", "-c", script), {"D": str(folder)}, **options)
+
+
+async def canceled_once_up(script: str, folder: Path) -> CommandResult:
+    """Run a script, and cancel it as soon as it has made the file `up`."""
+    cancel = asyncio.Event()
+    task = asyncio.create_task(run_command(bash(script, folder, grace=20), cancel=cancel))
+    await aeventually((folder / "up").exists)
+    cancel.set()
+    return await task
 
 
 @both_loops
 def test_a_timeout_is_term_and_then_kill(run: Run, tmp_path: Path) -> None:
     """Case 79: even where all of them ignore SIGTERM."""
     began = time.monotonic()
-    result = run(shell(in_folder(STUBBORN, tmp_path), timeout=0.3, grace=0.3))
+    result = run(run_command(bash(STUBBORN, tmp_path, timeout=1, grace=0.3)))
     assert (result.exit_code, result.signal) == (None, signal.SIGKILL)
-    assert result.timed_out
-    assert not result.canceled
-    assert 0.6 <= time.monotonic() - began < 0.6 + 2
+    assert (result.timed_out, result.canceled) == (True, False)
+    assert 1.3 <= time.monotonic() - began < 1.3 + 2
     assert len(pids_in(tmp_path / "pids")) == 2
     assert gone(pids_in(tmp_path / "pids"))
 
@@ -45,31 +52,31 @@ def test_a_timeout_is_term_and_then_kill(run: Run, tmp_path: Path) -> None:
 def test_cancel_is_term_and_then_kill(run: Run, tmp_path: Path) -> None:
     async def main() -> None:
         cancel = asyncio.Event()
-        pids = tmp_path / "pids"
-        job = asyncio.create_task(
-            run_command(Command(("bash", "-c", in_folder(STUBBORN, tmp_path)), grace=0.2), cancel=cancel)
-        )
-        await aeventually(lambda: len(pids_in(pids)) == 2)
+        job = asyncio.create_task(run_command(bash(STUBBORN, tmp_path, grace=0.2), cancel=cancel))
+        await aeventually(lambda: len(pids_in(tmp_path / "pids")) == 2)
         cancel.set()
         result = await asyncio.wait_for(job, 0.2 + 2)
         assert (result.canceled, result.timed_out, result.signal) == (True, False, signal.SIGKILL)
-        assert gone(pids_in(pids))
+        assert gone(pids_in(tmp_path / "pids"))
 
     run(main())
 
 
-async def test_who_heeds_sigterm_can_clean_up_and_has_an_exit_code() -> None:
-    result = await shell("trap 'echo cleaned; exit 3' TERM; sleep 600 & wait", timeout=0.2, grace=30)
-    assert (result.exit_code, result.signal, result.timed_out) == (3, None, True)
+async def test_who_heeds_sigterm_can_clean_up_and_has_an_exit_code(tmp_path: Path) -> None:
+    result = await canceled_once_up(
+        "trap 'echo cleaned; exit 3' TERM; touch $D/up; sleep 600 & wait", tmp_path
+    )
+    assert (result.exit_code, result.signal, result.canceled) == (3, None, True)
     assert result.stdout_tail == "cleaned\n"
     assert result.duration < 5
 
 
 async def test_grandchildren_have_the_grace_period_too(tmp_path: Path) -> None:
     """The program dies of SIGTERM at once; its child takes a moment to clean up."""
-    child = f"trap 'sleep 0.2; echo late >{tmp_path}/out; exit' TERM; echo $$ >{tmp_path}/pids; {ON_AND_ON}"
-    command = Command(("bash", "-c", 'bash -c "$1" & wait', "sh", child), timeout=0.4, grace=20)
-    result = await run_command(command)
+    child = (
+        f"trap 'sleep 0.2; echo late >$D/out; exit' TERM; echo $BASHPID >>$D/pids; touch $D/up; {ON_AND_ON}"
+    )
+    result = await canceled_once_up(f"({child}) & wait", tmp_path)
     assert result.signal == signal.SIGTERM
     assert (tmp_path / "out").read_text() == "late\n"
     assert gone(pids_in(tmp_path / "pids"))
@@ -84,13 +91,13 @@ async def test_a_stopped_process_is_ended_too() -> None:
 async def test_who_left_the_group_is_found(tmp_path: Path) -> None:
     """Daemons of their own session, one with closed outputs, one below another."""
     script = """
-        setsid -f bash -c 'echo $$ >>pids; exec sleep 600' </dev/null >/dev/null 2>&1
-        setsid -f bash -c 'trap "" TERM; echo $$ >>pids; setsid sleep 600 & echo $! >>pids; wait'
-        while [ $(wc -l <pids) -lt 3 ]; do sleep 0.01; done
+        setsid -f bash -c 'echo $$ >>$D/pids; exec sleep 600' </dev/null >/dev/null 2>&1
+        setsid -f bash -c 'trap "" TERM; echo $$ >>$D/pids; setsid sleep 600 & echo $! >>$D/pids; wait'
+        while [ $(wc -l <$D/pids) -lt 3 ]; do sleep 0.01; done
         echo started
-    """.replace("pids", f"{tmp_path}/pids")
+    """
     began = time.monotonic()
-    result = await shell(script)
+    result = await run_command(bash(script, tmp_path))
     assert result.exit_code == 0
     assert result.stdout_tail == "started\n"
     assert time.monotonic() - began < 3
@@ -123,8 +130,8 @@ async def test_canceled_before_the_start_it_never_starts(tmp_path: Path) -> None
 @both_loops
 def test_a_cancelled_task_ends_when_the_command_has(run: Run, tmp_path: Path) -> None:
     async def main() -> None:
-        script = f"trap 'sleep 0.2; echo done >{tmp_path}/out; exit' TERM; echo >{tmp_path}/up; {ON_AND_ON}"
-        job = asyncio.create_task(run_command(Command(("bash", "-c", script))))
+        script = f"trap 'sleep 0.2; echo done >$D/out; exit' TERM; touch $D/up; {ON_AND_ON}"
+        job = asyncio.create_task(run_command(bash(script, tmp_path)))
         await aeventually((tmp_path / "up").exists)
         job.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -136,8 +143,8 @@ def test_a_cancelled_task_ends_when_the_command_has(run: Run, tmp_path: Path) ->
 
 async def test_a_second_cancellation_of_the_task_kills(tmp_path: Path) -> None:
     pids: list[int] = []
-    script = f'trap "" TERM; echo >{tmp_path}/up; {ON_AND_ON}'
-    job = asyncio.create_task(run_command(Command(("bash", "-c", script), grace=600), on_start=pids.append))
+    script = f'trap "" TERM; touch $D/up; {ON_AND_ON}'
+    job = asyncio.create_task(run_command(bash(script, tmp_path, grace=600), on_start=pids.append))
     await aeventually((tmp_path / "up").exists)
     job.cancel()
     await asyncio.sleep(0.05)
@@ -180,7 +187,7 @@ async def test_a_killed_guard_takes_its_command_with_it(tmp_path: Path) -> None:
     os.kill(guard, signal.SIGKILL)
     with pytest.raises(GuardLost, match="signal 9"):
         await asyncio.wait_for(job, 10)
-    await aeventually(lambda: gone([*pids, guard]))
+    await asyncio.to_thread(wait_ended, [*pids, guard])
     assert list(root.iterdir()) == []
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.process_helpers import pids_in, wait_gone
+from tests.engine.process_helpers import pids_in, wait_ended
 from tests.support.eventually import eventually
 
 ROOT = Path(__file__).parents[2]
@@ -76,19 +76,15 @@ def worker(code: str, *args: str) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=lambda how: how.name)
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM], ids=lambda how: how.name)
 def test_a_command_dies_with_its_worker(how: signal.Signals, tmp_path: Path) -> None:
     """Program, guard, grandchild, and those who left the group; and the scratch folder goes."""
     with worker(WORKER, str(tmp_path)) as process:
         eventually((tmp_path / "ready").exists)
         assert list((tmp_path / "scratch").iterdir()) != []
-        if how is signal.SIGINT:
-            # Asked once, the worker would wait for the command's grace period.
-            process.send_signal(how)
-            process.send_signal(how)
-        process.send_signal(signal.SIGKILL if how is signal.SIGINT else how)
+        process.send_signal(how)
         process.communicate(timeout=10)
-    wait_gone(pids_in(tmp_path / "pids"))
+    wait_ended(pids_in(tmp_path / "pids"))
     eventually(lambda: list((tmp_path / "scratch").iterdir()) == [])
 
 

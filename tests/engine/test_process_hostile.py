@@ -35,7 +35,7 @@ async def test_errors_that_cannot_be_read_or_stored() -> None:
 
 
 async def test_a_careless_handler_still_has_its_result() -> None:
-    kinds = ("fork", "binary", "close", "thread", "replace", "chdir", "signals")
+    kinds = ("fork", "pool", "binary", "close", "thread", "replace", "chdir", "signals")
     results = await limited([partial(in_child, "careless", json.dumps({"kind": kind})) for kind in kinds])
     assert [(result.status, result.result) for result in results] == [
         ("succeeded", json.dumps(kind).encode()) for kind in kinds
@@ -53,12 +53,13 @@ async def test_a_handler_that_closes_or_spoils_the_connection_has_died() -> None
     assert (closed.status, closed.exit_code) == ("died", 1)
     assert "Bad file descriptor" in closed.stderr_tail
     assert (spoiled.status, spoiled.signal) == ("died", 9)
+    assert "it had written to the connection" in (spoiled.error or {})["message"]
 
 
 @pytest.mark.parametrize("leave", [True, False], ids=["left", "timed out"])
 async def test_processes_of_the_handler_end_with_it(leave: bool, tmp_path: Path) -> None:
     payload = json.dumps({"folder": str(tmp_path), "leave": leave})
-    result = await in_child("spawn", payload, timeout=0.5, grace=0.2)
+    result = await in_child("spawn", payload, timeout=1, grace=0.2)
     assert result.status == ("succeeded" if leave else "timeout")
     assert len(pids_in(tmp_path / "pids")) == 2
     assert gone(pids_in(tmp_path / "pids"))

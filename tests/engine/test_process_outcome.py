@@ -7,8 +7,6 @@ import random
 from functools import partial
 from typing import Any
 
-import pytest
-
 from postmill.domain import outcome as outcomes
 from postmill.domain.classify import classify
 from postmill.domain.error_names import class_names
@@ -116,27 +114,20 @@ async def test_an_error_is_treated_as_in_the_worker_itself() -> None:
     assert classify(several).retryable is False  # EACCES inside
 
 
-@pytest.mark.parametrize(
-    ("kind", "expected"),
-    [
-        ("retry", outcomes.Retrying),
-        ("snooze", outcomes.Snoozed),
-        ("cancel", outcomes.Canceled),
-        ("bury", outcomes.Buried),
-        ("fail", outcomes.Failed),
-        ("canceled", outcomes.Canceled),
-        ("group", outcomes.Snoozed),
-    ],
-)
-async def test_a_signal_of_the_handler_decides(kind: str, expected: type) -> None:
-    result = await in_child("decide", json.dumps({"kind": kind}))
-    assert result.status == "raised"
-    decided = decide(revive(result), attempt=1, max_attempts=3, rng=random.Random())
-    assert isinstance(decided, expected)
-    if isinstance(decided, outcomes.Retrying | outcomes.Snoozed):
-        assert decided.delay == {"retry": 3600, "snooze": 5, "group": 7}[kind]
-    elif kind != "canceled":
-        assert decided.reason == {"cancel": "no need", "bury": "gone", "fail": "wrong"}[kind]  # type: ignore[union-attr]
+async def test_a_signal_of_the_handler_decides() -> None:
+    kinds = ("retry", "snooze", "group", "cancel", "bury", "fail", "canceled")
+    results = await all_of(*(("decide", {"kind": kind}) for kind in kinds))
+    assert [result.status for result in results] == ["raised"] * len(kinds)
+    rng = random.Random()
+    retry, *others = [decide(revive(result), attempt=1, max_attempts=3, rng=rng) for result in results]
+    assert isinstance(retry, outcomes.Retrying)
+    assert (retry.delay, retry.error.message) == (3600, "later")
+    snoozed = [outcomes.Snoozed(5, "not now"), outcomes.Snoozed(7, "")]
+    assert others[:3] == [*snoozed, outcomes.Canceled("no need")]
+    buried, failed, canceled = others[3:]
+    assert isinstance(buried, outcomes.Buried)
+    assert isinstance(failed, outcomes.Failed)
+    assert (buried.reason, failed.reason, canceled) == ("gone", "wrong", outcomes.Canceled("stop"))
 
 
 async def test_a_death_names_signal_or_exit_code() -> None:
@@ -157,7 +148,7 @@ async def test_a_death_names_signal_or_exit_code() -> None:
     assert (quiet.signal, quiet.exit_code) == (None, 0)
     assert "Fatal Python error: Segmentation fault" in segv.stderr_tail
     assert "in die" in segv.stderr_tail  # where it happened
-    assert [name for name in class_names(revive(kill), None)][1] == "ProcessDied"
+    assert list(class_names(revive(kill), None))[1] == "ProcessDied"
 
 
 async def test_what_asks_for_the_end_of_the_process_is_an_error() -> None:

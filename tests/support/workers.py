@@ -57,7 +57,9 @@ async def state(conn: psycopg.AsyncConnection[Any], id: UUID) -> str | None:
     return None if row is None else row[0]
 
 
-async def enqueue(conn: psycopg.AsyncConnection[Any], job_type: str, payload: str = "{}", **options: Any) -> UUID:
+async def enqueue(
+    conn: psycopg.AsyncConnection[Any], job_type: str, payload: str = "{}", **options: Any
+) -> UUID:
     """One job by plain SQL, as any language would."""
     named = "".join(f", {name} => %({name})s" for name in options)
     text = f"select postmill.enqueue(%(job_type)s, %(payload)s::jsonb{named})"

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from prometheus_client import CollectorRegistry, Counter
+from prometheus_client import CollectorRegistry, Counter, generate_latest
 from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -213,6 +213,16 @@ def test_buckets_are_cumulative_and_end_with_the_count() -> None:
             assert buckets == sorted(buckets)
             assert [count for _, count in buckets] == sorted(count for _, count in buckets)
             assert buckets[-1] == (float("inf"), counts[key])
+
+
+@pytest.mark.parametrize("odd", ["plain", 'a"b\\c\nd', "ü\x00"])
+def test_our_writer_and_prometheus_clients_say_the_same(odd: str) -> None:
+    counters = worked()
+    counters.of(odd, odd).failed_attempt(odd, 1.0, 1.0, retried=True)
+    assert samples(render(counters)) == samples(generate_latest(CountersCollector(counters)))
+    heads = [line for line in render(counters).splitlines() if line.startswith(b"#")]
+    theirs = generate_latest(CountersCollector(counters)).splitlines()
+    assert heads == [line for line in theirs if line.startswith(b"#")]
 
 
 def test_other_collectors_follow_on_the_page() -> None:

@@ -99,7 +99,7 @@ def test_keys_that_do_not(key: str) -> None:
         ('{"token": "abc def", "n": 1}', '{"token": [redacted], "n": 1}'),
         ("GET /x?access_token=abc&page=2", "GET /x?access_token=[redacted]&page=2"),
         ("Authorization: Bearer abc.def-123 sent", "Authorization: [redacted] sent"),
-        ("authorization=Basic dXNlcjpwYXNz", "authorization=[redacted]"),
+        ("Basic realm, authorization=Basic dXNlcjpwYXNz", "Basic realm, authorization=[redacted]"),
         ("sent bearer abcdef123456ghi twice", "sent bearer [redacted] twice"),
         ("key sk-" + "a1" * 12 + " rejected", "key [redacted] rejected"),
         ("xoxb-" + "1" * 20, "[redacted]"),

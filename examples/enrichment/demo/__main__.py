@@ -20,7 +20,7 @@ from examples.enrichment.demo.children import ChildFailed
 from examples.enrichment.demo.display import Picture, Steps, display_for
 from examples.enrichment.demo.measure import Measures
 from examples.enrichment.demo.options import Options, parse
-from examples.enrichment.demo.stage import Stage, stage
+from examples.enrichment.demo.stage import SHORT_LEASE, Stage, stage
 from examples.enrichment.demo.summary import print_summary
 from examples.enrichment.texts.found import FoundText
 from examples.enrichment.texts.gather import gather
@@ -96,7 +96,10 @@ async def _until_settled(
             if options.kill_worker and not notes and progress.ended > total / 3 and progress.running:
                 victim = running.workers[-1]
                 victim.kill()
-                notes.append(f"{victim.name} (process {victim.pid}) was killed by SIGKILL in mid-work")
+                notes.append(
+                    f"⚡ {victim.name} (process {victim.pid}) was killed in mid-work by SIGKILL;"
+                    f" its lease ends within {SHORT_LEASE}"
+                )
             await asyncio.sleep(1 / LOOKS_PER_SECOND)
 
 

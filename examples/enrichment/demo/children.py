@@ -23,11 +23,18 @@ class Child:
     """A Python module run as a process; what it writes goes to a log file."""
 
     def __init__(
-        self, name: str, module: Sequence[str], log: Path, env: Mapping[str, str] | None = None
+        self,
+        name: str,
+        module: Sequence[str],
+        log: Path,
+        env: Mapping[str, str] | None = None,
+        *,
+        cwd: Path = ROOT,
     ) -> None:
         self.name = name
         self.log = log
         self._module = list(module)
+        self._cwd = cwd
         self._env = {**os.environ, **(env or {}), "PYTHONUNBUFFERED": "1"}
         self._process: subprocess.Popen[bytes] | None = None
         self._killed = False
@@ -42,7 +49,7 @@ class Child:
         with open(self.log, "wb") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", *self._module],
-                cwd=ROOT,
+                cwd=self._cwd,
                 env=self._env,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

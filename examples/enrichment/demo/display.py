@@ -85,11 +85,15 @@ class PlainDisplay:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._due = 0.0
+        self._noted = 0
         self._last: Picture | None = None
 
     def show(self, picture: Picture) -> None:
-        """A line, if one is due."""
+        """A line, if one is due, and what is new to note."""
         self._last = picture
+        for note in picture.notes[self._noted :]:
+            self._console.print(f"         {note}", highlight=False, soft_wrap=True)
+        self._noted = len(picture.notes)
         if time.monotonic() >= self._due:
             self._due = time.monotonic() + PLAIN_EVERY
             self._print(picture)
@@ -163,7 +167,7 @@ def _figures(picture: Picture) -> Table:
 
 
 def _titles(picture: Picture) -> Group:
-    lines = [Text.assemble(("⚠ ", "yellow"), note) for note in picture.notes]
+    lines = [Text(note, "yellow") for note in picture.notes]
     for item in picture.latest:
         line = Text.assemble(
             (f"{item.language:>3} ", "magenta"), (item.title, ""), no_wrap=True, overflow="ellipsis"

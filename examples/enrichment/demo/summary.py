@@ -16,6 +16,7 @@ from rich.text import Text
 from examples.enrichment.demo.display import Picture, duration
 from examples.enrichment.demo.measure import Attempt, Card, Count, Measures, Retried
 
+DEMO = "examples.enrichment.demo"
 CARDS = 4
 BAR = 14
 
@@ -38,7 +39,7 @@ async def print_summary(console: Console, measures: Measures, picture: Picture, 
         if story:
             console.print(_story(story))
     console.print(_times(picture))
-    console.print(_next(data, picture))
+    console.print(_next(data, picture), soft_wrap=True)
 
 
 def _headline(picture: Picture) -> str:
@@ -129,15 +130,15 @@ def _next(data: Path, picture: Picture) -> Text:
     if picture.progress.failed:
         text.append("What failed, and how to run it again: postmill dead list, dead replay\n", "bold red")
     text.append("What to try next\n", "bold")
-    for command, what in (
-        (f"{postmill} up examples.enrichment.jobs --data {data}", "database and worker stay on;"),
-        (f"{postmill} jobs list", "then, in a second terminal, ask"),
-        (f"{python} -m examples.enrichment.demo --kill-worker", "kill -9 in mid-work, nothing is lost"),
-        (f"{python} -m examples.enrichment.demo --script rough", "errors that cost steps of 30 s, 5 min"),
-        (f"POSTMILL_NOTIFY=off {python} -m examples.enrichment.demo", "no notifications: the same, later"),
+    for what, command in (
+        ("Database and worker stay on:", f"{postmill} up examples.enrichment.jobs --data {data}"),
+        ("Then, in a second terminal, look into them:", f"{postmill} jobs list"),
+        ("kill -9 a worker in mid-work, and lose nothing:", f"{python} -m {DEMO} --kill-worker"),
+        ("Errors that cost the steps of 30 s and 5 min:", f"{python} -m {DEMO} --script rough"),
+        ("Without notifications, the same but later:", f"POSTMILL_NOTIFY=off {python} -m {DEMO}"),
     ):
-        text.append(f"  {command}\n", "cyan")
-        text.append(f"      {what}\n", "dim")
+        text.append(f"  {what}\n")
+        text.append(f"    {command}\n", "cyan")
     text.right_crop(1)
     return text
 

@@ -76,6 +76,7 @@ def test_it_says_so_when_items_failed(data: Path) -> None:
     assert "0 of 2" in done.stdout
 
 
+@pytest.mark.long
 def test_a_killed_worker_is_survived(data: Path) -> None:
     done = run(data, "--workers", "2", "--items", "60", "--kill-worker")
     assert done.returncode == 0, done.stdout + done.stderr

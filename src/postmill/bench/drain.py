@@ -66,6 +66,8 @@ def drain(
     order = ground.order(slots=SLOTS, keep=keep)
     ground.pause()
     with Fleet(MODULES[kind], [order] * processes) as fleet:
+        if kind == "worker":
+            ground.await_listeners(processes)
         if settle:
             ground.settle()
         began = perf_counter()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 BATCH = 10_000
 HISTORY_BATCH = 100_000
+LISTENING_WITHIN = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,15 @@ class Ground:
     def resume(self) -> None:
         """Open it, and have every worker look at once."""
         self.run("queues/resume_queue", QUEUE)
-        self.run("doorbell/probe", "!resume")
+        self.run("bench/wake_workers", QUEUE)
+
+    def await_listeners(self, processes: int) -> None:
+        """Wait until so many workers hear notifications: one that comes before is not heard."""
+        until = monotonic() + LISTENING_WITHIN
+        while self.run("bench/listeners", self.schema)[0][0] < processes:
+            if monotonic() > until:
+                raise BenchError(f"the workers do not listen within {LISTENING_WITHIN:.0f} s")
+            sleep(0.005)
 
     def counts(self) -> Counts:
         """Where the jobs are now."""

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 
 from postmill.domain.errors import SchemaMissing, SerializationConflict
 
-# Undefined schema, function, table; the last two also when an old schema lacks what this version calls.
-_MISSING = {"3F000", "42883", "42P01"}
+_UNDEFINED = {"3F000", "42883", "42P01"}
+"""Undefined schema, function and table: what our statements name is not there."""
+
 _COLLIDED = {"40001", "40P01"}
 
 
@@ -18,8 +19,9 @@ def worded(operation: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        code = sqlstate(error)
-        if code in _MISSING:
+        code, context = origin(error)
+        # With a context it happened inside a function, so the schema is there and something else is wrong.
+        if code in _UNDEFINED and not context:
             raise SchemaMissing(
                 f"the database has no Postmill schema that knows {operation!r}; run: postmill migrate"
             ) from error
@@ -28,13 +30,14 @@ def worded(operation: str) -> Iterator[None]:
         raise
 
 
-def sqlstate(error: BaseException | None) -> str | None:
-    """The SQLSTATE of a driver's error, also inside the wrappers of SQLAlchemy and Django."""
+def origin(error: BaseException) -> tuple[str | None, str | None]:
+    """SQLSTATE and context of the driver's error, also inside the wrappers of SQLAlchemy and Django."""
+    code = context = None
+    found: BaseException | None = error
     for _ in range(5):
-        if error is None:
-            return None
-        code = getattr(error, "sqlstate", None)
-        if isinstance(code, str):
-            return code
-        error = getattr(error, "orig", None) or error.__cause__
-    return None
+        if found is None:
+            break
+        code = getattr(found, "sqlstate", None) or code
+        context = getattr(getattr(found, "diag", found), "context", None) or context
+        found = getattr(found, "orig", None) or found.__cause__
+    return code, context

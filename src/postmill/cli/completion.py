@@ -100,5 +100,4 @@ def _connection(run: Run) -> psycopg.Connection[Any]:
 
 
 def _beginning(names: Iterable[str], incomplete: str) -> list[str]:
-    folded = incomplete.casefold()
-    return [name for name in names if name.casefold().startswith(folded)]
+    return [name for name in names if name.startswith(incomplete)]

@@ -96,9 +96,10 @@ class Run:
 
         Raises DatabaseMissing, SchemaMissing, SchemaTooOld, SchemaTooNew.
         """
+        schema = self.schema
         with self._opened() as conn:
             if ready:
-                check(conn, self.schema).require()
+                check(conn, schema).require()
             yield conn
 
     def _opened(self) -> psycopg.Connection[Any]:

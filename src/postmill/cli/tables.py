@@ -30,6 +30,9 @@ STATE_STYLES = {
 
 Cell = str | int | Text | None
 
+KEPT = 20
+"""Characters of a column that a narrow terminal leaves; the beginning of an id is one of them."""
+
 
 def state(name: str) -> Text:
     """A state in its color."""
@@ -37,20 +40,21 @@ def state(name: str) -> Text:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Cell]], *, right: Sequence[str] = ()) -> Table:
-    """Rows under a plain header. On a narrow terminal the columns are cut, never wrapped."""
+    """Rows under a plain header. On a narrow terminal the last column is cut first, and nothing is wrapped."""
+    cells = [[_cell(value) for value in row] for row in rows]
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
     for place, name in enumerate(columns):
+        widest = max((row[place].cell_len for row in cells), default=0)
         last = place == len(columns) - 1
         made.add_column(
             name,
             justify="right" if name in right else "left",
             no_wrap=True,
             overflow="ellipsis",
-            min_width=None if last else len(name),
-            ratio=None,
+            min_width=len(name) if last else max(len(name), min(widest, KEPT)),
         )
-    for row in rows:
-        made.add_row(*(_cell(value) for value in row))
+    for row in cells:
+        made.add_row(*row)
     return made
 
 

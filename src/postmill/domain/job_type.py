@@ -40,7 +40,7 @@ class JobType(Generic[Q, P, R_co]):
 
     Calling it runs the function, as if it had no decorator. `.new(…)` makes a job with checked arguments. The
     type parameters are the function's parameters, the same without the context, and what the function
-    returns.
+    returns. `explicit` names the options that were written down; the others are defaults.
     """
 
     name: str
@@ -61,6 +61,7 @@ class JobType(Generic[Q, P, R_co]):
     priority: int | None
     classifier: Classifier | None
     log_fields: tuple[str, ...]
+    explicit: frozenset[str]
     is_async: bool = field(init=False)
     wants_ctx: bool = field(init=False)
     ctx_param: str | None = field(init=False)
@@ -68,7 +69,7 @@ class JobType(Generic[Q, P, R_co]):
     takes_arguments: bool = field(init=False)
     _from_json: Callable[[bytes], BaseModel] = field(init=False)
     _from_python: Callable[[dict[str, Any]], BaseModel] = field(init=False)
-    _to_json: Callable[..., bytes] = field(init=False)
+    _to_json: Callable[[BaseModel], bytes] = field(init=False)
 
     def __post_init__(self) -> None:
         made = {
@@ -80,7 +81,11 @@ class JobType(Generic[Q, P, R_co]):
             # Bound methods of pydantic's core, looked up once: they run for each job.
             "_from_json": self.signature.model.__pydantic_validator__.validate_json,
             "_from_python": self.signature.model.__pydantic_validator__.validate_python,
-            "_to_json": self.signature.model.__pydantic_serializer__.to_json,
+            "_to_json": partial(
+                self.signature.model.__pydantic_serializer__.to_json,
+                by_alias=True,
+                warnings="error" if self.signature.may_hide_mismatches else False,
+            ),
             "__doc__": self.fn.__doc__,
             "__module__": self.fn.__module__,
             "__name__": getattr(self.fn, "__name__", self.name),
@@ -171,7 +176,7 @@ class JobType(Generic[Q, P, R_co]):
             raise self._refused(fault) from None
         values = arguments.__dict__
         try:
-            raw = self._to_json(arguments, by_alias=True, warnings="error")
+            raw = self._to_json(arguments)
         except (PydanticSerializationError, ValueError, RecursionError) as fault:
             raise refusal(values, fault) from None
         # Inside models of the user's own, pydantic writes NaN as null: so a null is a reason to look.

@@ -91,11 +91,13 @@ def check_options(job_type: str, options: Mapping[str, object], arguments: Itera
             made[name] = check(options[name]) if name in options else default
         except (TypeError, ValueError, DefinitionError) as fault:
             raise DefinitionError(f"job type {job_type!r}, {name}: {fault}") from None
+    made["explicit"] = frozenset(options)
     retry = made["retry"]
     if isinstance(retry, Curve):
         made["retry"] = retry.policy
         if "max_attempts" not in options:
             made["max_attempts"] = retry.max_attempts
+        made["explicit"] |= {"max_attempts"}
     stray = sorted(set(made["log_fields"]) - set(arguments))
     if stray:
         hint = did_you_mean(stray[0], arguments, noun="arguments")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import pkgutil
 from collections.abc import Iterable, Iterator
@@ -10,6 +11,7 @@ from typing import Any
 
 from postmill.domain.errors import DefinitionError, UnknownJobType
 from postmill.domain.job_type import JobType
+from postmill.domain.policy import RetryPolicy
 
 AnyJobType = JobType[..., ..., Any]
 
@@ -43,6 +45,10 @@ class Registry:
         hold a registry. Raises DefinitionError for a module that does not exist, and for doubled names.
         """
         return cls(job_type for source in sources for job_type in _types_of(source))
+
+    def with_retry(self, policy: RetryPolicy, max_attempts: int) -> Registry:
+        """The same types, with the settings' policy and attempts where `@job` names none."""
+        return Registry(_with_retry(job_type, policy, max_attempts) for job_type in self)
 
     def __getitem__(self, name: str) -> AnyJobType:
         """The type of this name or alias; UnknownJobType (with what was probably meant) if there is none."""
@@ -80,6 +86,12 @@ class Registry:
     def of_queue(self, queue: str) -> tuple[AnyJobType, ...]:
         """The types that belong to a queue, spelled exactly."""
         return tuple(job_type for job_type in self if job_type.queue == queue)
+
+
+def _with_retry(job_type: AnyJobType, policy: RetryPolicy, max_attempts: int) -> AnyJobType:
+    changes: dict[str, Any] = {"retry": policy, "max_attempts": max_attempts}
+    changes = {name: value for name, value in changes.items() if name not in job_type.explicit}
+    return dataclasses.replace(job_type, **changes) if changes else job_type
 
 
 def _types_of(source: str | ModuleType | Registry | AnyJobType) -> Iterator[AnyJobType]:

@@ -28,6 +28,8 @@ _MODEL_CONFIG = ConfigDict(
     val_json_bytes="base64",
 )
 
+_OPAQUE = ("dataclass", "function")
+
 # Kinds of pydantic core schema in which no naive datetime can hide. Anything else makes `.new` look at the
 # values.
 # fmt: off
@@ -45,12 +47,17 @@ _TRANSPARENT = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The arguments of a handler: their model, their names in order, and the parameter for the context."""
+    """The arguments of a handler: their model, their names in order, and the parameter for the context.
+
+    What it may hide: a naive datetime (`.new` then looks at the values), or an object that does not match its own
+    type any more (the serializer then checks): both cost time, so most types are spared them.
+    """
 
     model: type[BaseModel]
     names: tuple[str, ...]
     context: str | None
     may_hide_datetimes: bool
+    may_hide_mismatches: bool
 
 
 def read_signature(fn: Callable[..., object], job_type: str) -> Signature:
@@ -75,8 +82,15 @@ def read_signature(fn: Callable[..., object], job_type: str) -> Signature:
         fields[parameter.name] = (annotation, default)
     model = _model(fields, job_type)
     _check_defaults(fields, job_type)
-    hides = any(kind not in _TRANSPARENT for kind in _kinds(model.__pydantic_core_schema__, set()))
-    return Signature(model, tuple(fields), context, hides)
+    kinds = list(_kinds(model.__pydantic_core_schema__, set()))
+    return Signature(
+        model,
+        tuple(fields),
+        context,
+        may_hide_datetimes=any(kind not in _TRANSPARENT for kind in kinds),
+        # Instances given by the caller are taken as they are. The arguments' own model is the first of the kind.
+        may_hide_mismatches=kinds.count("model") > 1 or any(kind.startswith(_OPAQUE) for kind in kinds),
+    )
 
 
 def _resolve(fn: Callable[..., object], parameter: inspect.Parameter, where: str) -> Any:

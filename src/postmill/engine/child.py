@@ -8,7 +8,6 @@ not heed it is killed by the guard after the grace period. The handler's process
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 import contextlib
 import faulthandler
@@ -16,8 +15,9 @@ import os
 import socket
 import sys
 import traceback
+from functools import partial
 from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 from postmill.domain.registry import AnyJobType
 from postmill.domain.signals import Canceled
@@ -61,58 +61,42 @@ def _main(fd: int) -> None:
         memory_limit(spec["memory_limit"])
         link.started()
         if job_type.is_async:
-            asyncio.run(_coroutine(job_type, arguments, link))
+            from postmill.engine.child_coroutine import run  # functions need no asyncio
+
+            run(job_type.fn(**arguments), link, partial(_ended, link, job_type))
         else:
-            _function(job_type, arguments, link)
+            _ended(link, job_type, None, job_type.fn(**arguments))
     except BaseException as error:
-        _answer_error(link, error, job_type)
+        _ended(link, job_type, error, None)
     with contextlib.suppress(Exception):
         atexit._run_exitfuncs()
 
 
-def _function(job_type: AnyJobType, arguments: dict[str, Any], link: ChildLink) -> None:
-    try:
-        result = job_type.fn(**arguments)
-    except BaseException:
-        _end_copy(link)
-        raise
-    _end_copy(link)
-    _succeed(link, result)
-
-
-async def _coroutine(job_type: AnyJobType, arguments: dict[str, Any], link: ChildLink) -> None:
-    """The answer is given as soon as the handler has ended; `asyncio.run` then ends what it left on the loop."""
-    loop = asyncio.get_running_loop()
-    task = loop.create_task(job_type.fn(**arguments))
-    link.on_stop = lambda: loop.call_soon_threadsafe(task.cancel)
-    if link.stopping():
-        task.cancel()
-    try:
-        await asyncio.wait({task})
-    finally:
-        link.on_stop = None
-        _end_copy(link)
-    try:
-        _succeed(link, task.result())
-    except asyncio.CancelledError as error:
-        stopped = Canceled().with_traceback(error.__traceback__) if link.stopping() else error
-        _answer_error(link, stopped, job_type)
-    except BaseException as error:
-        _answer_error(link, error, job_type)
-
-
-def _succeed(link: ChildLink, result: object) -> None:
+def _ended(link: ChildLink, job_type: AnyJobType | None, error: BaseException | None, result: object) -> None:
+    """The handler has returned, or raised; or it never got so far. Of several answers only the first counts."""
+    if link.is_copy():
+        _end_copy(error)
     lift_memory_limit()
-    text = encode_result(result)
-    link.answer({"status": "succeeded", "empty": text is None}, text or b"")
-
-
-def _answer_error(link: ChildLink, error: BaseException, job_type: AnyJobType | None) -> None:
-    lift_memory_limit()
+    if error is None:
+        try:
+            text = encode_result(result)
+        except BaseException as refused:
+            error = refused
+        else:
+            link.answer({"status": "succeeded", "empty": text is None}, text or b"")
+            return
     error.__traceback__ = _of_handler(error.__traceback__)
     classifier = job_type.classifier if job_type is not None else None
     answer = {"status": "raised", "error": describe(error, classifier), "signal": describe_signal(error)}
     link.answer(answer)
+
+
+def _end_copy(error: BaseException | None) -> NoReturn:
+    """A process that the handler forked off, and that came back from it, has nothing to do here."""
+    if error is not None:
+        with contextlib.suppress(Exception):
+            traceback.print_exception(error)
+    _exit(error is not None)
 
 
 def _of_handler(stack: TracebackType | None) -> TracebackType | None:
@@ -134,17 +118,7 @@ def _prepare(spec: dict[str, Any]) -> None:
     faulthandler.enable()  # a segmentation fault leaves the Python stack in the tail of stderr
 
 
-def _end_copy(link: ChildLink) -> None:
-    """A process that the handler forked off, and that came back from it, has nothing to do here."""
-    if link.is_copy():
-        failed = sys.exc_info()[0] is not None
-        if failed:
-            with contextlib.suppress(Exception):
-                traceback.print_exc()
-        _exit(failed)
-
-
-def _exit(failed: bool) -> None:
+def _exit(failed: bool) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
             stream.flush()

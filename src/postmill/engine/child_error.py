@@ -147,7 +147,7 @@ def _attributes(error: BaseException, verdict: ErrorVerdict) -> dict[str, Any]:
     found: dict[str, Any] = {"status_code": verdict.status, "retry_after": verdict.retry_after}
     try:
         number = getattr(error, "errno", None)
-    except Exception:
+    except BaseException:  # a property of the job's own, which may do anything
         number = None
     name = errno.errorcode.get(number) if isinstance(number, int) else None
     if name is not None:

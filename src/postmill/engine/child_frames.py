@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import socket
 import struct
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import asyncio  # the child may do without
 
 _SIZES = struct.Struct(">II")
 
@@ -32,7 +34,7 @@ async def read(reader: asyncio.StreamReader) -> Frame | None:
     try:
         head, blob = _checked(await reader.readexactly(_SIZES.size))
         return _object(await reader.readexactly(head)), await reader.readexactly(blob)
-    except (asyncio.IncompleteReadError, ConnectionError):
+    except (EOFError, ConnectionError):  # asyncio.IncompleteReadError is an EOFError
         return None
 
 

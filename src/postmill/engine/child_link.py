@@ -36,14 +36,14 @@ class ChildLink:
     def listen(self) -> None:
         """From now on SIGTERM is a request: `stopping()` becomes true, and `on_stop` is called."""
         signal.signal(signal.SIGTERM, self._stop)
-        # A terminal's ^C is for the worker, which then decides.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        # Not so in processes that the handler forks off: a multiprocessing.Pool ends its workers by SIGTERM.
+        os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         first, self._stopping = not self._stopping, True
         if self.on_stop is not None:
             self.on_stop()
-        elif first and not self.is_copy():
+        elif first:
             self._tell_where(frame)
 
     def _tell_where(self, frame: FrameType | None) -> None:
@@ -53,10 +53,11 @@ class ChildLink:
         """
         if not self._lock.acquire(blocking=False):
             return
+        where = clean("".join(traceback.format_stack(frame)), STACK_BYTES)
         try:
-            self._connection.sendall(
-                pack({"where": clean("".join(traceback.format_stack(frame)), STACK_BYTES)})
-            )
+            self._connection.sendall(pack({"where": where}))
+        except OSError:
+            return  # the handler has closed it; what comes of that is told at its end
         finally:
             self._lock.release()
 
@@ -84,9 +85,9 @@ class ChildLink:
         """The last frame; only the first one counts."""
         if self._answered:
             return
-        self._answered = True
         self._say()
         self.send({"answer": True, "stopping": self._stopping, **head}, blob)
+        self._answered = True
 
     def is_copy(self) -> bool:
         """Is this a process that the handler forked off, and that has returned into our code?"""

@@ -26,12 +26,14 @@ class Heard:
         started: when its handler began, by `time.monotonic`.
         settled: the job was completed in the handler's own transaction.
         where: the stack of a function at the moment in which it was asked to stop.
+        spoiled: something came from it that is no frame; it was killed for that.
         answer, result: its last frame, and the JSON text that came with it.
     """
 
     started: float | None = None
     settled: bool = False
     where: str | None = None
+    spoiled: bool = False
     answer: dict[str, Any] | None = None
     result: bytes | None = None
 
@@ -39,13 +41,14 @@ class Heard:
 def outcome(heard: Heard, ending: Ending, pid: int, timeout: float | None, tail_bytes: int) -> ChildResult:
     """The result of a run that is over."""
     answer = heard.answer or {}
-    status = _status(heard.answer, ending)
+    status: Status = "died" if heard.spoiled else _status(heard.answer, ending)
     number = ending.signal
     error: dict[str, Any] | None = answer.get("error")
     if status == "died":
         # With an answer, it obeyed a SIGTERM that was not ours, and ended by itself.
         number = number if heard.answer is None else int(signal.SIGTERM)
-        error = died(_how(number, ending.exit_code, heard.started is not None))
+        how = _how(number, ending.exit_code, heard.started is not None)
+        error = died(f"{how}: it had written to the connection to its worker" if heard.spoiled else how)
     elif status == "timeout":
         late = TimedOut(START_SECONDS if heard.started is None or timeout is None else timeout)
         error = {**describe(late, None), "stack": error["stack"] if error else heard.where}

@@ -52,7 +52,9 @@ class Command:
         env_bytes(self.env, self.env_allow, {})
         for name in ("timeout", "grace", "tail_bytes", "memory_limit"):
             value = getattr(self, name)
-            if value is not None and not (math.isfinite(value) and value >= 0):
+            if value is not None and not (
+                isinstance(value, int | float) and math.isfinite(value) and value >= 0
+            ):
                 raise CommandRefused(f"{name} must be a finite number from 0 up, not {value!r}")
 
     def launch(self) -> Launch:

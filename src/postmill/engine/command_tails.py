@@ -20,7 +20,7 @@ def text_of(tail: Tail, limit: int) -> str:
     text = data.decode("utf-8", errors="replace").replace("\0", REPLACEMENT)
     # Each replacement takes three bytes, where it may have been one.
     if len(text) * 3 > limit and len(encoded := text.encode()) > limit:
-        text = _from_boundary(encoded[len(encoded) - limit :]).decode()
+        text = encoded[len(encoded) - limit :].decode(errors="ignore")
     return text
 
 
@@ -29,4 +29,4 @@ def _from_boundary(data: bytes) -> bytes:
     for at, byte in enumerate(data[:_LONGEST]):
         if byte & 0xC0 != 0x80:
             return data[at:]
-    return data
+    return data if len(data) >= _LONGEST else b""

@@ -131,6 +131,7 @@ class _Run:
             while (frame := await child_frames.read(reader)) is not None:
                 self._hear(*frame)
         except child_frames.BadFrame:
+            self._heard.spoiled = True
             self._guarded.kill()
         except BaseException:
             self._guarded.kill()
@@ -149,6 +150,9 @@ class _Run:
             heard.answer = head
             heard.result = None if head.get("empty") else blob
             self._guarded.ending(self._grace)
-        elif self._on_progress is not None:
-            done, total, text = head["progress"]
-            self._on_progress(done, total, text)
+        else:
+            words = head.get("progress")
+            if not isinstance(words, list) or len(words) != 3:
+                raise child_frames.BadFrame
+            if self._on_progress is not None:
+                self._on_progress(*words)

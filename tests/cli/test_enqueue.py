@@ -1,0 +1,112 @@
+import json
+
+import pytest
+
+from postmill import Registry, job
+from postmill.bind import drive
+from postmill.operate import commands
+from tests.cli.support import cli
+
+
+@job
+def send(to: str, copies: int = 1, urgent: bool = False, cc: list[str] | None = None) -> None: ...
+
+
+@pytest.fixture(autouse=True)
+def registered(pg, here):
+    drive(pg, commands.register(Registry([send])))
+
+
+def stored(pg):
+    return pg.execute(
+        "select id, payload, priority, tenant_id, scheduled_for - created_at, actor_type, idempotency_key"
+        " from postmill.job"
+    ).fetchall()
+
+
+def test_it_prints_the_id_alone(dsn, pg):
+    answer = cli("enqueue", "send", "to=ada", "copies=2", "urgent=yes", "cc=a", "cc=b", dsn=dsn)
+    assert answer.code == 0
+    [(id, payload, _, _, _, actor, _)] = stored(pg)
+    assert answer.out == f"{id}\n"
+    assert payload == {"to": "ada", "copies": 2, "urgent": True, "cc": ["a", "b"]}
+    assert actor == "user"
+    assert "is in queue default" in answer.err
+
+
+def test_every_option_arrives(dsn, pg):
+    tenant = "0198f3a2-7c11-7abc-8000-0123456789ab"
+    pg.execute("insert into postmill.tenant (id, slug, name) values (%s, 't', 't')", (tenant,))
+    words = ["--priority", "5", "--tenant", tenant, "--delay", "10m", "--key", "k:1", "--json"]
+    answer = cli("enqueue", "send", 'to:="ada"', *words, dsn=dsn)
+    assert answer.json["created"] is True
+    assert answer.json["queue"] == "default"
+    [(id, _, priority, owner, delay, _, key)] = stored(pg)
+    assert (str(id), priority, str(owner), key) == (answer.json["id"], 5, tenant, "k:1")
+    assert delay.total_seconds() == 600
+
+
+def test_a_key_that_is_taken_creates_nothing(dsn, pg):
+    first = cli("enqueue", "send", "to=a", "--key", "k", dsn=dsn)
+    again = cli("enqueue", "send", "to=a", "--key", "k", dsn=dsn)
+    assert again.code == 0
+    assert again.out == first.out
+    assert "none was created" in again.err
+    assert len(stored(pg)) == 1
+
+
+@pytest.mark.parametrize("how", ["text", "file", "stdin"])
+def test_a_whole_payload(dsn, pg, here, how):
+    text = json.dumps({"to": "ada", "copies": 3})
+    (here / "payload.json").write_text(text)
+    given = {"text": text, "file": "@payload.json", "stdin": "-"}[how]
+    assert cli("enqueue", "send", "--payload", given, "copies=4", dsn=dsn, stdin=text).code == 0
+    assert stored(pg)[0][1] == {"to": "ada", "copies": 4}
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["sned", "to=a"], 5, "did you mean 'send'"),
+        (["send"], 2, "missing argument: to (string)"),
+        (["send", "to=a", "copies=x"], 2, "'copies' takes integer"),
+        (["send", "copis=2"], 2, "did you mean 'copies'"),
+        (["send", "to=a", "--at", "2031-05-17T09:30"], 2, "no time zone"),
+        (["send", "to=a", "--delay", "soon"], 2, "not a duration"),
+        (["send", "to=a", "--delay", "5m", "--at", "2031-05-17T09:30Z"], 2, "exclude each other"),
+        (["send", "to=a", "--timeout", "5s"], 2, "--wait"),
+        (["send", "--payload", "[]"], 2, "object"),
+        (["send", "--payload", "{"], 2, "not JSON"),
+        (["send", "--payload", "@nowhere.json"], 2, "cannot be read"),
+        (["send", "to=a\x00b"], 2, "args.to"),
+        (["send", "to=a", "--tenant", "me"], 2, "tenant"),
+        (["send", "to=a", "--key", ""], 2, "key"),
+    ],
+)
+def test_what_is_wrong_is_said_and_nothing_is_made(dsn, pg, words, code, said):
+    answer = cli("enqueue", *words, dsn=dsn)
+    assert answer.code == code
+    assert said in " ".join(answer.err.split())
+    assert answer.out == ""
+    assert stored(pg) == []
+
+
+def test_a_type_that_is_switched_off(dsn, pg):
+    pg.execute("update postmill.job_definition set is_active = false")
+    answer = cli("enqueue", "send", "to=a", dsn=dsn)
+    assert answer.code == 1
+    assert "is inactive" in answer.err
+
+
+def test_waiting_without_a_worker_warns_and_times_out(dsn, pg):
+    answer = cli("enqueue", "send", "to=a", "--wait", "--timeout", "100ms", "--json", dsn=dsn)
+    assert answer.code == 6
+    assert "no live worker serves send" in answer.err
+    assert answer.json["error"]["code"] == 6
+    assert answer.json["id"] == str(stored(pg)[0][0])
+
+
+def test_a_schema_that_is_missing(empty_database):
+    answer = cli("enqueue", "send", "to=a", dsn=empty_database.dsn)
+    assert answer.code == 4
+    assert "postmill migrate" in answer.err

@@ -1,0 +1,126 @@
+"""`postmill up` as a real process tree: everything from nothing, kept, restartable."""
+
+import json
+import os
+import re
+import signal
+import stat
+import urllib.request
+
+import pytest
+
+from postmill import Client
+from tests.cli.support import cli, running, write_jobs
+from tests.support.eventually import eventually
+from tests.support.ports import unused_port
+
+READY = r"ready; Ctrl-C drains and stops, the data is kept"
+
+
+@pytest.fixture
+def shop(here, monkeypatch):
+    """A folder with a space in its path, and a module."""
+    folder = here / "my shop"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    write_jobs(folder)
+    return folder
+
+
+def get(url):
+    with urllib.request.urlopen(url, timeout=5) as answer:
+        return answer.read().decode()
+
+
+def test_from_an_empty_folder_and_once_more(shop):
+    port = unused_port()
+    with running(shop, "up", "jobs.py", "--port", str(port)) as up:
+        up.says(READY, 45)
+        assert f"http://127.0.0.1:{port}/metrics" in up.out
+        assert cli("enqueue", "greet", "name=Ada", "--wait", "--timeout", "20s").out == '"Hello Ada"\n'
+        assert "jobs_succeeded_total" in get(f"http://127.0.0.1:{port}/metrics")
+        assert json.loads(get(f"http://127.0.0.1:{port}/readyz"))["ready"] is True
+        with Client() as client:
+            assert client.register([]) == {}
+        up.signal(signal.SIGINT)
+        assert up.ends() == 0
+        assert re.search(r"drained after [\d.]+ s: 1 succeeded", up.out)
+    environment = shop / ".postmill" / "postmill.env"
+    assert stat.S_IMODE(environment.stat().st_mode) == 0o600
+    assert environment.read_text().startswith("POSTMILL_DATABASE_URL='postgresql://")
+    assert cli("jobs", "list").code == 3
+    with running(shop, "up", "jobs.py", "--port", str(port), "--json") as up:
+        eventually(lambda: up.out.endswith("}\n"), 45)
+        facts = json.loads(up.out)
+        assert facts["http"] == f"http://127.0.0.1:{port}"
+        assert facts["job_types"] == ["fail", "greet", "kill_me", "nap", "who"]
+        [job] = cli("jobs", "list", "--json").json["jobs"]
+        assert (job["job_type"], job["status"]) == ("greet", "succeeded")
+        up.signal(signal.SIGTERM)
+        assert up.ends() == 0
+        assert json.loads(up.out) == facts
+
+
+def test_data_elsewhere_is_known_here(shop):
+    with running(shop, "up", "--data", "the data", "--port", "0") as up:
+        up.says(READY, 45)
+        assert "none, only upkeep runs" in up.out
+        assert (shop / "the data" / "postmill.env").read_text() == (
+            shop / ".postmill" / "postmill.env"
+        ).read_text()
+        assert cli("queues", "list").code == 0
+        with running(shop, "up", "--data", "the data", "--port", "0") as second:
+            assert second.ends() == 1
+            assert "is in use by process" in second.err
+        up.signal(signal.SIGTERM)
+        assert up.ends() == 0
+
+
+def test_a_job_that_kills_the_worker_does_not_end_up(shop):
+    with running(shop, "up", "jobs.py", "--port", "0") as up:
+        up.says(READY, 45)
+        cli("enqueue", "kill_me")
+        up.says("killed by SIGKILL; a new one starts in")
+        eventually(lambda: up.err.count('"event":"worker_started"') >= 2, 30)
+        assert cli("enqueue", "greet", "name=Ada", "--wait", "--timeout", "30s").code == 0
+        up.signal(signal.SIGTERM)
+        assert up.ends() == 0
+
+
+def test_on_a_database_that_is_there(shop, empty_database):
+    with running(shop, "up", "jobs.py", "--port", "0", "--dsn", empty_database.dsn) as up:
+        up.says(READY, 45)
+        assert not (shop / ".postmill").exists()
+        done = cli("enqueue", "greet", "name=Ada", "--wait", "--timeout", "20s", dsn=empty_database.dsn)
+        assert done.code == 0
+        up.signal(signal.SIGTERM)
+        assert up.ends() == 0
+
+
+def test_after_a_kill_it_starts_again(shop):
+    with running(shop, "up", "jobs.py", "--port", "0") as up:
+        up.says(READY, 45)
+        os.kill(up.process.pid, signal.SIGKILL)
+        up.ends()
+        eventually(lambda: '"event":"worker_stopped"' in up.err, 30)
+    with running(shop, "up", "jobs.py", "--port", "0") as up:
+        up.says(READY, 45)
+        up.signal(signal.SIGTERM)
+        assert up.ends() == 0
+
+
+def test_what_is_wrong_is_said_before_a_server_starts(shop):
+    answer = cli("up", "job.py")
+    assert answer.code == 2
+    assert "did you mean jobs.py?" in answer.err
+    assert not (shop / ".postmill").exists()
+
+
+def test_a_port_that_is_taken(shop):
+    with running(shop, "up", "--port", "0") as up:
+        port = up.says(r"metrics +http://127.0.0.1:(\d+)/", 45)[1]
+        answer = cli("up", "--data", "other", "--port", port)
+        assert answer.code == 1
+        assert f"port {port} on 127.0.0.1 is in use" in answer.err
+        up.signal(signal.SIGTERM)
+        assert up.ends() == 0

@@ -1,0 +1,103 @@
+"""Every verb on a job in every state, against the real SQL: where the table of the life cycle has an entry the job goes
+there; everywhere else nothing at all changes, and the answer says so. The set call proves law 6 on the way: the one
+job to which the verb applies moves, although seven stand beside it to which it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+import pytest
+
+from postmill.domain.lifecycle import ENTRY, TRANSITIONS, State, Verb
+from tests.contract.verbs import VERBS, VerbOnJobs, World
+from tests.support.databases import Database
+from tests.support.invariants import invariants
+
+pytestmark = pytest.mark.matrix
+
+# Parents and children come with workflows; until then nothing unblocks, and a promotion must not.
+NOT_YET = {(Verb.PROMOTE, State.BLOCKED)}
+
+
+@pytest.mark.parametrize("together", [True, False], ids=["one call", "one by one"])
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+def test_a_verb_on_every_state(database: Database, verb: VerbOnJobs, together: bool) -> None:
+    with database.connect() as conn:
+        world = World(conn)
+        jobs = {state: verb.prepare(world, state) for state in State}
+        before = {state: world.everything_about(id) for state, id in jobs.items()}
+        answers: dict[UUID, str] = {}
+        for some in [list(jobs.values())] if together else [[id] for id in jobs.values()]:
+            answers |= verb.run(world, some)
+        went = world.states(jobs)
+        assert went == {state: expected(verb, state) for state in State}
+        assert {state: answers.get(id) for state, id in jobs.items()} == verb.answers
+        for state, id in jobs.items():
+            if (verb.verb, state) not in TRANSITIONS or state not in verb.applies:
+                assert world.everything_about(id) == before[state], f"{verb.name} touched a {state} job"
+        invariants(conn, lease_seconds=1e9)
+
+
+def expected(verb: VerbOnJobs, state: State) -> State | None:
+    if state in verb.applies and (verb.verb, state) not in NOT_YET:
+        return TRANSITIONS[verb.verb, state]
+    return state
+
+
+def test_every_entry_of_the_table_was_tried() -> None:
+    tried = {(verb.verb, state) for verb in VERBS for state in verb.applies}
+    assert tried | NOT_YET == set(TRANSITIONS)
+    assert {verb.verb for verb in VERBS} | {Verb.ENQUEUE} == set(Verb)
+
+
+@pytest.mark.parametrize("state", sorted(State))
+def test_an_enqueue_under_the_key_of_a_job_in_every_state(database: Database, state: State) -> None:
+    """A live job is the answer and stays as it is; one that has ended makes room for a new one, and stays too."""
+    with database.connect() as conn:
+        world = World(conn)
+        old = world.make(state, key="k")
+        before = world.everything_about(old)
+        ((_, id, status, _),) = conn.execute(
+            "select * from postmill.enqueue_many('{plain}', '{\"{}\"}', p_keys => '{k}')"
+        ).fetchall()
+        live = state in {State.SCHEDULED, State.QUEUED, State.BLOCKED, State.RUNNING}
+        assert (status, id == old) == (("duplicate", True) if live else ("created", False))
+        assert world.everything_about(old) == before
+        invariants(conn, lease_seconds=1e9)
+
+
+def test_an_enqueue_enters_where_the_table_says(database: Database) -> None:
+    with database.connect() as conn:
+        world = World(conn)
+        entered = {state: world.make(state) for state in ENTRY}
+        assert world.states(entered) == {state: state for state in ENTRY}
+
+
+def test_an_open_dead_letter_waits_for_its_operator_however_old(database: Database) -> None:
+    """What the pruner takes of the dead letters are the closed ones: replayed, or discarded."""
+    with database.connect() as conn:
+        world = World(conn)
+        id = world.make(State.DEAD_LETTER)
+        world.prune()
+        assert world.states({State.DEAD_LETTER: id}) == {State.DEAD_LETTER: State.DEAD_LETTER}
+        assert conn.execute("select id from postmill.job_kept").fetchall() == [(id,)]
+        invariants(conn, lease_seconds=1e9)
+
+
+def test_an_operators_retry_of_an_ended_job_is_a_replay(database: Database) -> None:
+    with database.connect() as conn:
+        world = World(conn)
+        ended = [world.make(state) for state in (State.FAILED, State.CANCELED, State.DEAD_LETTER)]
+        answers = _rerun(world, ended)
+        assert [status for status, _ in answers.values()] == ["replayed"] * 3
+        for old, (_, new) in answers.items():
+            assert world.one("select replayed_from from postmill.job where id = %s", new) == old
+        again = _rerun(world, ended)
+        assert again == {old: ("live", new) for old, (_, new) in answers.items()}
+        invariants(conn, lease_seconds=1e9)
+
+
+def _rerun(world: World, ids: Sequence[UUID]) -> dict[UUID, tuple[str, UUID]]:
+    found = world.conn.execute("select * from postmill.retry_jobs(%s)", [list(ids)]).fetchall()
+    return {id: (status, new) for id, status, new in found}
