@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from psycopg import Connection
 
@@ -15,7 +15,7 @@ from tests.support.sessions import Held, WorkerSession, rows
 
 _TABLES = {
     "ready": "id", "scheduled": "id", "blocked": "id", "running": "id", "dead_letter": "id", "cancel_request": "job_id",
-    "attempt": "job_id", "outcome": "job_id", "job": "id", "job_kept": "id",
+    "attempt": "job_id", "outcome": "job_id", "any_job": "id",
 }  # fmt: skip
 
 
@@ -95,14 +95,22 @@ Run = Callable[[World, list[UUID]], dict[UUID, str]]
 
 @dataclass(frozen=True)
 class VerbOnJobs:
-    """One way to do a verb. `answers` says what the call tells of a job in each state (None: nothing)."""
+    """One way to do a verb; it moves jobs in the states that it `applies` to. `answers`: what the call tells of a
+    job in each state (None: nothing)."""
 
     name: str
     verb: Verb
     run: Run
     answers: dict[State, str | None]
-    applies: frozenset[State] = field(default_factory=frozenset)
+    applies: frozenset[State]
     prepare: Callable[[World, State], UUID] = World.make
+    notes: frozenset[State] = frozenset()
+    """States in which rows change although the job stays where it is."""
+
+    @property
+    def takes_ids(self) -> bool:
+        """Not a round or a claim, which find their jobs themselves."""
+        return self.run not in (_promote, _claim, _renew, _rescue, _prune)
 
 
 def _says(otherwise: str | None, **named: str | None) -> dict[State, str | None]:
@@ -138,7 +146,7 @@ def _renew(world: World, ids: list[UUID]) -> dict[UUID, str]:
 
 def _rescue(world: World, ids: list[UUID]) -> dict[UUID, str]:
     world.worker.die()
-    return {str_id: verdict for str_id, verdict in world.rescuer.rescue().items()}
+    return world.rescuer.rescue()
 
 
 def _by_operator(path: str, *more: str | None) -> Run:
@@ -173,6 +181,7 @@ def _by_its_worker(name: str, verb: Verb, do: Callable[[Connection[Any], Sequenc
     return VerbOnJobs(name, verb, _report(do), _says("missed", running="done"), frozenset({State.RUNNING}))
 
 
+_CANCELED = _says("finished", scheduled="canceled", queued="canceled", blocked="canceled", running="requested")
 _RERUN = {"failed": "replayed", "canceled": "replayed", "dead_letter": "replayed", "running": "running"}
 
 VERBS = [
@@ -187,15 +196,15 @@ VERBS = [
     _by_its_worker("release unstarted", Verb.RELEASE, lambda conn, held: sessions.put_back(conn, held, None, -1.0)),
     _by_its_worker("fail", Verb.FAIL, lambda conn, held: sessions.finish(conn, held, "failed")),
     _by_its_worker("bury", Verb.BURY, sessions.bury),
+    VerbOnJobs("cancel", Verb.CANCEL, _cancel_and_stop, _CANCELED, _sources(Verb.CANCEL)),
     VerbOnJobs(
-        "cancel", Verb.CANCEL, _cancel_and_stop,
-        _says("finished", scheduled="canceled", queued="canceled", blocked="canceled", running="requested"),
-        _sources(Verb.CANCEL),
+        "cancel request", Verb.CANCEL, _by_operator("jobs/cancel_jobs", "user", None, None), _CANCELED,
+        _sources(Verb.CANCEL) - {State.RUNNING}, notes=frozenset({State.RUNNING}),
     ),
     VerbOnJobs(
         "operator's retry", Verb.RETRY, _by_operator("jobs/retry_jobs", "user", None),
-        _says("waiting", scheduled="due", succeeded="succeeded", **_RERUN),
-        frozenset({State.SCHEDULED, State.FAILED, State.CANCELED, State.DEAD_LETTER}),
+        _says("waiting", scheduled="due", succeeded="succeeded", **_RERUN), frozenset({State.SCHEDULED}),
+        notes=frozenset({State.DEAD_LETTER}),  # it is replayed, and so its letter is closed
     ),
     VerbOnJobs("rescue", Verb.RESCUE, _rescue, _says(None, running="scheduled"), _sources(Verb.RESCUE)),
     VerbOnJobs(
@@ -208,7 +217,3 @@ VERBS = [
     ),
     VerbOnJobs("prune", Verb.PRUNE, _prune, _says(None), _sources(Verb.PRUNE), _closed_letter),
 ]  # fmt: skip
-
-
-def unknown_id() -> UUID:
-    return uuid4()

@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
-from postmill.engine.child_supervisor import GuardLost
+from postmill.engine.child_supervisor import Guarded, GuardLost
 from postmill.engine.command import Command, CommandResult, run_command
 from tests.engine.process_helpers import Run, both_loops, gone, limited, pids_in, python, shell, wait_ended
 from tests.support.eventually import aeventually
@@ -173,6 +173,18 @@ async def test_a_hundred_timeouts_leave_no_zombie() -> None:
     results = await limited([lambda: run_command(command)] * 100, most=10)
     assert all(result.timed_out for result in results)
     assert psutil.Process().children(recursive=True) == []
+
+
+async def test_an_order_that_crosses_with_the_report_loses_nothing() -> None:
+    """The report is read late, after orders that reach a guard which has nothing left to guard."""
+    async with Guarded(Command(("sh", "-c", "echo out; exit 3")).launch()) as guarded:
+        assert guarded.pid is not None
+        await aeventually(lambda: gone([guarded.pid or 0]))
+        for order in (guarded.stop, guarded.kill, lambda: guarded.limit(None), lambda: guarded.ending(1)):
+            order()
+            await asyncio.sleep(0.02)
+        ending = await guarded.ended()
+    assert (ending.exit_code, ending.out.data) == (3, b"out\n")
 
 
 async def test_a_killed_guard_takes_its_command_with_it(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import psycopg
 
 from postmill.domain.job_type import job
+from postmill.engine.worker import Worker
 from tests.support.databases import Database
 from tests.support.workers import enqueue, until, working
 
@@ -108,15 +109,14 @@ async def test_of_a_fleet_only_the_watchman_is_rung(database: Database, apg: Con
     ):
         await until(lambda: _sleepers(apg, 3))
         fleet = (one, two, three)
-        looks = [-1, -1, -1]
-        while looks != (looks := [worker.counters.polls for worker in fleet]):
-            await asyncio.sleep(0.3)  # until all have had their last look and sleep
+        await until(lambda: all(asleep(worker) for worker in fleet))
+        before = [worker.counters.wakeups for worker in fleet]
         cursor = await apg.execute("select count(*) from postmill.sleeper where watch")
         watchmen = await cursor.fetchone()
         await enqueue(apg, "ring")
         await until(lambda: done)
         await asyncio.sleep(0.2)
-        woken = [worker.counters.polls > before for worker, before in zip(fleet, looks, strict=True)]
+        woken = [worker.counters.wakeups > n for worker, n in zip(fleet, before, strict=True)]
         assert watchmen is not None
         assert 1 <= sum(woken) <= watchmen[0] < 3
 
@@ -140,6 +140,12 @@ async def test_a_full_watchman_rings_a_reserve(database: Database, apg: Conn) ->
         await enqueue(apg, "hold")
         await until(lambda: len(running) == 2, 5)
         holding.set()
+
+
+def asleep(worker: Worker) -> bool:
+    """Has it had its last look?"""
+    assert worker._shop is not None
+    return all(bed.lying and not bed.owed for bed in worker._shop.doorbell.beds.values())
 
 
 async def _sleeper(conn: Conn) -> None:

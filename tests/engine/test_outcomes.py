@@ -174,7 +174,7 @@ async def test_a_timeout_counts_from_the_start_of_the_handler(
         cleaned.append("thread")
 
     types = {"coroutine": coroutine, "swallower": swallower, "thread": thread}
-    async with working(database.dsn, types[kind]):
+    async with working(database.dsn, types[kind], grace=0.5):
         id = await enqueue(apg, "slow")
         found = await end(apg, id, "dead_letter")
         assert found[1:3] == ("max_retries_exceeded", "postmill.domain.errors.TimedOut")

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from postmill.engine.alarm import Alarm
 from postmill.engine.database import Backoff
+from postmill.engine.session import Session
 from postmill.engine.shares import share_of
 from postmill.engine.wheel import Wheel
 from postmill.engine.work import QueueSlots, Work
@@ -49,7 +50,7 @@ def test_backoff_grows_to_its_limit() -> None:
 
 
 def _work() -> Work:
-    work = Work((b"\0" * 16,), 1, None, QueueSlots("q", 1), 0.0)
+    work = Work((b"\0" * 16,), 1, Session(1.0), None, QueueSlots("q", 1), 0.0, 0.0)
     work.task = cast(Any, object())
     return work
 

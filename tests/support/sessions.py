@@ -77,13 +77,15 @@ class WorkerSession:
         if not lanes:
             return []
         self.claim_no += 1
-        found = rows(
-            self.conn, "claim/claim_jobs", self.holder, self.claim_no, n, [row[0] for row in lanes],
-            [row[1] for row in lanes], [row[2] for row in lanes], [start] * len(lanes), [n] * len(lanes), True,
-        )  # fmt: skip
-        return [
-            Held(row[0], self.holder, self.claim_no, row[3], row[4], row[5], row[6], row[8]) for row in found
-        ]
+        found = self.conn.execute(
+            """select id, attempt, run, lost, job_type, tenant_id
+                 from postmill.claim(%s, %s, %s, %s, %s, %s, %s::timestamptz[], %s, true)""",
+            (
+                self.holder, self.claim_no, n, [row[0] for row in lanes], [row[1] for row in lanes],
+                [row[2] for row in lanes], [start] * len(lanes), [n] * len(lanes),
+            ),
+        ).fetchall()  # fmt: skip
+        return [Held(id, self.holder, self.claim_no, *more) for id, *more in found]
 
     def renew(self) -> bool:
         return bool(rows(self.conn, "leases/renew", self.holder, self.lease, 0, False)[0][0])
@@ -97,8 +99,22 @@ class WorkerSession:
 
     def rescue(self, *, lease: float | None = None, most: int = 1000) -> dict[UUID, str]:
         """Id to verdict of what dead sessions held; this session must be older than `lease`."""
-        found = rows(self.conn, "upkeep/rescue", self.holder, self.lease if lease is None else lease, 0.0, most)
-        return {row[0]: row[4] for row in found}
+        found = self.conn.execute(
+            "select id, verdict from postmill.rescue(%s, %s, 0, %s)",
+            (self.holder, self.lease if lease is None else lease, most),
+        ).fetchall()
+        return {id: verdict for id, verdict in found}
+
+
+_OF_JOBS = (
+    "ready", "scheduled", "blocked", "running", "dead_letter", "cancel_request", "attempt", "outcome", "job", "job_kept",
+    "idempotency_key", "tally", "progress", "lease", "worker", "sleeper",
+)  # fmt: skip
+
+
+def wipe(conn: Connection[Any]) -> None:
+    """No job and no session was ever here; job types, queues and partitions stay. Cheaper than a new database."""
+    conn.execute("; ".join(f"delete from postmill.{table}" for table in _OF_JOBS))
 
 
 def _head(held: Sequence[Held]) -> list[Any]:

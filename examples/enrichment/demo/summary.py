@@ -146,6 +146,8 @@ def _next(data: Path, picture: Picture) -> Text:
 def _program(name: str) -> str:
     """How to call a program of this environment: by its name if that finds it, else by its path from here."""
     beside = Path(sys.executable).with_name(name)
+    if not beside.exists():
+        return f"{_program('python')} -m {name}" if name != "python" else sys.executable
     found = shutil.which(name)
     if found is not None and Path(found).resolve() == beside.resolve():
         return name

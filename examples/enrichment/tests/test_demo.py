@@ -16,6 +16,7 @@ from examples.enrichment.demo.children import ROOT
 from examples.upstreams.script import Answer, Rule, Script
 from tests.support.eventually import eventually
 
+ENV = {**os.environ, "COLUMNS": "100", "PYTHONPATH": str(ROOT)}
 SMALL = ["--items", "20", "--workers", "1"]
 
 
@@ -25,9 +26,14 @@ def command(data: Path, *arguments: str) -> list[str]:
 
 def run(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The demo to its end, its output not a terminal."""
-    env = {**os.environ, "COLUMNS": "100"}
     return subprocess.run(
-        command(data, *arguments), cwd=ROOT, env=env, capture_output=True, text=True, timeout=100, check=False
+        command(data, *arguments),
+        cwd=data.parent,
+        env=ENV,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
     )
 
 
@@ -86,7 +92,12 @@ def test_a_killed_worker_is_survived(data: Path) -> None:
 
 def test_ctrl_c_ends_everything_in_order(data: Path) -> None:
     with subprocess.Popen(
-        command(data, "--rate", "2"), cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True
+        command(data, "--rate", "2"),
+        cwd=data.parent,
+        env=ENV,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     ) as demo:
         assert demo.stdout is not None
         seen = ""
@@ -104,7 +115,12 @@ def test_ctrl_c_ends_everything_in_order(data: Path) -> None:
 
 def test_a_killed_demo_leaves_no_workers_behind(data: Path) -> None:
     with subprocess.Popen(
-        command(data, "--rate", "2"), cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True
+        command(data, "--rate", "2"),
+        cwd=data.parent,
+        env=ENV,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     ) as demo:
         assert demo.stdout is not None
         while "captured" not in demo.stdout.readline():

@@ -73,7 +73,8 @@ def make_plan(
     Without --queues every queue that the job types belong to is served, with the slots that the settings give it.
     Raises CliError, SettingsError, UnknownQueue, DefinitionError.
     """
-    registry = load_registry(modules)
+    retry = settings.retry
+    registry = load_registry(modules).with_retry(retry.policy, retry.max_attempts)
     if queues:
         slots = match_queues(parse_queues(queues), [*registry.queues, *settings.queues])
     else:

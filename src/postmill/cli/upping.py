@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from rich.console import Group
 from rich.text import Text
 
 from postmill.cli.database import described, open_connection
@@ -90,22 +91,19 @@ def _tell(run: Run, facts: Facts, registry: Registry) -> None:
     if run.out.as_json:
         run.out.document(facts)
         return
-    run.out.console.print(
-        Text.assemble(("ready", "bold green"), "; Ctrl-C drains and stops, the data is kept")
-    )
+    ready = Text.assemble(("ready", "bold green"), "; Ctrl-C drains and stops, the data is kept")
     types = facts.job_types
     first = registry[types[0]] if types else None
-    run.out.console.print(
-        pairs(
-            [
-                ("job types", ", ".join(types) if types else "none, only upkeep runs: postmill up jobs.py"),
-                ("metrics", f"{facts.http}/metrics"),
-                ("database", facts.database_url),
-                ("for programs elsewhere", facts.environment_file),
-                (
-                    "try, in another terminal",
-                    example(first.name, first.json_schema()) if first else "postmill init",
-                ),
-            ]
-        )
+    rows = pairs(
+        [
+            ("job types", ", ".join(types) if types else "none, only upkeep runs: postmill up jobs.py"),
+            ("metrics", f"{facts.http}/metrics"),
+            ("database", facts.database_url),
+            ("for programs elsewhere", facts.environment_file),
+            (
+                "try, in another terminal",
+                example(first.name, first.json_schema()) if first else "postmill init",
+            ),
+        ]
     )
+    run.out.console.print(Group(ready, rows))

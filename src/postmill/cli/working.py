@@ -37,7 +37,9 @@ def run_worker(
     asked = count or processes or run.settings.worker.processes
     plan = make_plan(modules, queues, asked, run.settings)
     port = run.settings.metrics.port if port is None else port
-    if child is None and len(plan.shares) > 1:
+    # A process that retires needs a parent that starts the next one.
+    retires = run.settings.worker.max_jobs_per_process is not None
+    if child is None and (len(plan.shares) > 1 or retires):
         family = _family(run, plan, queues, asked, port)
         finish(run, family.run(), family.summary)
 
@@ -111,7 +113,8 @@ def _family(run: Run, plan: Plan, queues: Sequence[str], processes: int, port: i
         return child_command(words, run.given)
 
     slots = ", ".join(f"{name}={count}" for name, count in plan.slots.items())
-    run.out.note(f"{len(plan.shares)} processes share {slots}")
+    count = len(plan.shares)
+    run.out.note(f"{count} processes share {slots}" if count > 1 else f"one process serves {slots}")
     grace = run.settings.worker.grace
     return Family(run.dsn, run.schema, command, len(plan.shares), grace=grace, told=run.out.note)
 

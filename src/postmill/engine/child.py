@@ -26,7 +26,7 @@ from postmill.engine.child_frames import receive
 from postmill.engine.child_link import ChildLink
 from postmill.engine.child_load import load
 from postmill.engine.child_memory import lift_memory_limit, memory_limit
-from postmill.engine.child_result import encode_result
+from postmill.engine.result import encode_result
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from time import perf_counter
 
 from postmill.domain.error_record import ErrorRecord
 from postmill.domain.outcome import WORKER_LOST, Buried, Failed, Outcome, Retrying
-from postmill.engine.child_error import revive
+from postmill.engine.child_error import record_of, revive
 from postmill.engine.child_spec import ChildResult, ChildSpec
 from postmill.engine.completer import Completer
 from postmill.engine.process import run_in_child
@@ -55,7 +55,8 @@ class Children:
             self.ended(work, self._verdicts.report(work, error), None)
             return
         work.settled = work.settled or result.settled
-        work.timed_out = result.status == "timeout"
+        if result.status == "timeout":
+            work.why = work.why or "timeout"
         if result.status == "succeeded" and not work.stopping:
             self.ended(work, None, result.result.decode() if result.result is not None else None)
             return
@@ -68,7 +69,9 @@ class Children:
         if result.status == "died" and not work.stopping:
             return self._died(work, handler, result)
         if result.status == "raised":
-            return self._verdicts.report(work, revive(result))
+            report = self._verdicts.report(work, revive(result))
+            report.error = report.error and record_of(result)  # with the child's own stack
+            return report
         return self._verdicts.report(work, None)
 
     def _died(self, work: Work, handler: Handler, result: ChildResult) -> Report:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from time import monotonic, perf_counter
 from typing import Any
 
@@ -19,8 +19,11 @@ from postmill.engine.link import Link
 from postmill.engine.raw import Ids, Instants
 from postmill.engine.scout import Scout
 from postmill.engine.session import Session
-from postmill.engine.work import JOB_TYPE, READY_AT, SLOT, Handler, QueueSlots, Row, Work
+from postmill.engine.work import CLAIMED_AT, JOB_TYPE, READY_AT, SLOT, Handler, QueueSlots, Row, Work
+from postmill.telemetry.bus import Bus
 from postmill.telemetry.counters import Counters
+from postmill.telemetry.event import JobFacts
+from postmill.telemetry.events import JobClaimed, PollScanned
 
 _LOOK_AHEAD = 0.25  # seconds of work held in memory beyond the slots
 _MOST_AHEAD = 1000  # tickets
@@ -41,6 +44,8 @@ class Claimer:
         doorbell: Doorbell,
         counters: Counters,
         hungry: Alarm,
+        bus: Bus,
+        facts: Callable[[Work], JobFacts],
         *,
         prefetch: int | None = None,
     ) -> None:
@@ -52,6 +57,8 @@ class Claimer:
         self._doorbell = doorbell
         self._counters = counters
         self._hungry = hungry
+        self._bus = bus
+        self._facts = facts
         self._most_ahead = _MOST_AHEAD if prefetch is None else prefetch
         self._measured_at = monotonic()
         self.paused: frozenset[str] = frozenset()
@@ -122,14 +129,21 @@ class Claimer:
         looking = [queue for queue in wanting if self._doorbell.awake(queue.name, now)]
         if not looking:
             return min(60.0, self._doorbell.until_next([queue.name for queue in wanting], now))
-        if self._rung:
+        polled = [queue.name for queue in looking if self._doorbell.polls(queue.name, now)]
+        owed = [bed for bed in map(self._doorbell.bed, (queue.name for queue in looking)) if bed.owed]
+        if owed:
+            await self._scout.discover([queue.name for queue in looking], doubt=True)
+        elif self._rung:
             self._rung = False  # the doorbell named the lane: no look around before the claim
         else:
             await self._scout.look([queue.name for queue in looking], idle=False)
         got, contended = await self._claim(looking, session)
+        for bed in owed:
+            bed.owed = False
         empty = [queue for queue in looking if not got.get(queue.name)]
         if empty and not contended and await self._scout.look([q.name for q in empty], idle=True):
             return 0.0
+        self._counted_poll(polled, got)
         busy = [name for name, n in got.items() if n]
         if busy:
             await self._doorbell.found(busy, session)
@@ -139,9 +153,17 @@ class Claimer:
             return 0.0
         if contended:
             return random.uniform(0.001, 0.005)
-        self._counters.polls += 1
         opens = {queue.name: self.lanes[queue.name].next_open(now) for queue in empty}
-        return await self._doorbell.nothing(empty, session, opens)
+        return await self._doorbell.nothing(empty, session, opens, self._scout.cost)
+
+    def _counted_poll(self, polled: list[str], got: Mapping[str, int]) -> None:
+        """A look that nobody asked for: the fallback for lost notifications."""
+        if polled:
+            found = sum(got.get(name, 0) for name in polled)
+            self._counters.polls += 1
+            self._counters.poll_scanned += found
+            if self._bus.wants(PollScanned):
+                self._bus.emit(PollScanned(self._counters.worker_id, found))
 
     def _look_ahead(self, now: float) -> None:
         """Hold as many tickets beyond the slots as this queue ends in a quarter of a second."""
@@ -216,6 +238,8 @@ class Claimer:
         moment = perf_counter()
         works: list[Work] = []
         handlers, queues = self._handlers, self._queues
+        wants_claimed = self._bus.wants(JobClaimed)
+        server = int.from_bytes(rows[0][CLAIMED_AT], "big") if rows else 0
         for row in rows:
             at = row[SLOT] - 1
             counts[at] += 1
@@ -223,7 +247,11 @@ class Claimer:
             handler = handlers.get(row[JOB_TYPE])
             if handler is not None:
                 handler.counters.claimed += 1
-            works.append(Work(row, claim_no, handler, queues[entries[at].queue], moment))
+            ready = moment - (server - int.from_bytes(row[READY_AT], "big")) * 1e-6
+            work = Work(row, claim_no, session, handler, queues[entries[at].queue], moment, ready)
+            works.append(work)
+            if wants_claimed and handler is not None:
+                self._bus.emit(JobClaimed(self._facts(work)))
         now = monotonic()
         got: dict[str, int] = {}
         for entry, count, key in zip(entries, counts, last, strict=True):

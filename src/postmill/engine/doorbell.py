@@ -31,10 +31,11 @@ _WATCH_LOCKS_AFTER = 0.1  # seconds until the writers are looked up one by one
 class Bed:
     """One queue's sleep."""
 
-    __slots__ = ("due", "lying", "poll_at", "watch", "worked_at")
+    __slots__ = ("due", "lying", "owed", "poll_at", "watch", "worked_at")
 
     def __init__(self) -> None:
         self.lying = False
+        self.owed = True  # the next look must miss nothing: a full discovery, whatever it costs
         self.watch = False
         self.due = 0.0  # when to look again
         self.poll_at = 0.0  # when to lie down anew
@@ -64,6 +65,11 @@ class Doorbell:
         bed = self.bed(queue)
         return not bed.lying or now >= bed.due
 
+    def polls(self, queue: str, now: float) -> bool:
+        """Is this look the one that comes round by itself?"""
+        bed = self.bed(queue)
+        return bed.lying and now >= bed.poll_at
+
     def until_next(self, queues: Iterable[str], now: float) -> float:
         """Seconds until one of these sleeping queues wants a look of its own."""
         return max(0.0, min((self.bed(queue).due - now for queue in queues), default=60.0))
@@ -79,6 +85,7 @@ class Doorbell:
         """A connection was made anew: whatever was laid down or heard before is not to be trusted."""
         for queue, bed in self.beds.items():
             bed.lying = False
+            bed.owed = True
             self.rung(queue)
 
     async def found(self, queues: Iterable[str], session: Session) -> None:
@@ -93,17 +100,21 @@ class Doorbell:
         if rows and self._notify:
             await self._link.rows("doorbell/wake", [session.holder, rows])
 
-    async def nothing(self, queues: list[QueueSlots], session: Session, opens: Mapping[str, float]) -> float:
+    async def nothing(
+        self, queues: list[QueueSlots], session: Session, opens: Mapping[str, float], cost: float
+    ) -> float:
         """These queues gave nothing. Returns seconds until the next look is wanted.
 
-        `opens` says when a lane that waits for a token may be claimed from again: a queue looks again then.
+        `opens` says when a lane that waits for a token may be claimed from again: a queue looks again then. `cost` is
+        what a full look took: lying down needs two, so where a pinned horizon makes them dear it is done less often.
         Lingers first, then lies down (a, b) and asks for one look at once (c); (d) goes on beside everything else.
         """
         now = monotonic()
         tired: list[QueueSlots] = []
+        linger = max(LINGER, 20 * cost)
         for queue in queues:
             bed = self.bed(queue.name)
-            if (bed.lying and now >= bed.poll_at) or (not bed.lying and now - bed.worked_at >= LINGER):
+            if (bed.lying and now >= bed.poll_at) or (not bed.lying and now - bed.worked_at >= linger):
                 tired.append(queue)
             elif bed.lying:
                 bed.due = min(bed.poll_at, opens[queue.name])
@@ -114,7 +125,7 @@ class Doorbell:
             await self._lie_down(tired, session)
         for queue in tired:
             bed = self.bed(queue.name)
-            bed.lying, bed.poll_at = True, now + queue.poll_interval
+            bed.lying, bed.poll_at, bed.owed = True, now + queue.poll_interval, True
             bed.due = 0.0 if rings else min(bed.poll_at, opens[queue.name])
         return 0.0 if rings else LOOK_EVERY
 
@@ -151,6 +162,7 @@ class Doorbell:
             pass  # the claimer meets the same outage and starts again at (a)
         for queue in queues:
             self.bed(queue).due = 0.0
+            self.bed(queue).owed = True
         self._hungry.set()
 
     async def relay(self, queue: str, session: Session) -> None:

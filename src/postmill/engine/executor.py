@@ -5,21 +5,22 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Iterable, Mapping
+from contextvars import copy_context
+from functools import partial
 from time import monotonic, perf_counter
 from typing import Any
 
 from postmill.domain.error_record import ErrorRecord
-from postmill.domain.payload import check_encoded, serialize
 from postmill.engine.alarm import Alarm
 from postmill.engine.children import Children
 from postmill.engine.completer import Completer
 from postmill.engine.reports import Report
+from postmill.engine.result import encode_result
 from postmill.engine.runner import MakeContext, Runner
 from postmill.engine.verdict import Verdicts, micros_of
 from postmill.engine.wheel import Wheel
 from postmill.engine.work import EXPIRED, JOB_TYPE, LOST, TIMEOUT, Handler, QueueSlots, Work
 
-_STOP_AGAIN = 1.0  # seconds between two cancellations of a coroutine that swallows them
 _UNSERVED = 30.0  # seconds until a ticket of a type that this worker does not know is offered again
 
 
@@ -34,11 +35,14 @@ class Executor:
         make_context: MakeContext,
         children: Children,
         hungry: Alarm,
-        threads: int | None = None,
+        *,
+        threads: int | None,
+        stop_again: float,
     ) -> None:
         self.queues = queues
         self.running: dict[bytes, Work] = {}
         self.draining = False
+        self._stop_again = stop_again  # seconds between two cancellations of a coroutine that swallows them
         self._completer = completer
         self._verdicts = verdicts
         self._hungry = hungry
@@ -92,8 +96,6 @@ class Executor:
         self.running[work.row[0]] = work
         handler.counters.started += 1
         work.started = perf_counter()
-        if self._verdicts.wants_started:
-            self._verdicts.started(work)
         timeout = work.row[TIMEOUT]
         if handler.child or work.row[LOST]:
             work.stop = asyncio.Event()
@@ -103,7 +105,13 @@ class Executor:
             runs = self._runner.coroutine(work, handler)
         else:
             runs = self._runner.thread(work, handler)
-        work.task = self._create_task(runs)
+        if self._verdicts.wants_started:
+            # In the handler's own context, so that a span that is opened there is current in the handler.
+            context = copy_context()
+            context.run(self._verdicts.started, work)
+            work.task = self._create_task(runs, context=context)
+        else:
+            work.task = self._create_task(runs)
         if timeout is not None and not work.ended:
             self.wheel.add(work, timeout)
 
@@ -131,13 +139,13 @@ class Executor:
             text = None
             if result is not None:
                 try:
-                    text = check_encoded(serialize(result), result).decode()
+                    text = (encode_result(result) or b"null").decode()
                 except Exception as unstorable:
                     self._settle(work, unstorable)
                     return
             elapsed = perf_counter() - work.started
             work.ended = True
-            handler.counters.done(elapsed, work.row[3], work.started - work.claimed)
+            handler.counters.done(elapsed, work.row[3], work.started - work.ready)
             if self._verdicts.wants_completed:
                 self._verdicts.completed(work, elapsed)
             if not work.settled:
@@ -167,7 +175,7 @@ class Executor:
             self._completer.report(report)
         elif report is None and not work.lost:
             elapsed = perf_counter() - work.started
-            handler.counters.done(elapsed, work.row[3], work.started - work.claimed)
+            handler.counters.done(elapsed, work.row[3], work.started - work.ready)
             if not work.settled:
                 self._completer.succeeded(work, text, micros_of(work))
         self._free(work, handler)
@@ -192,7 +200,7 @@ class Executor:
             self._idle.set()
 
     def _timed_out(self, work: Work) -> None:
-        work.timed_out = True
+        work.why = work.why or "timeout"
         self._stop(work)
 
     def cancel(self, id: bytes, reason: str) -> None:
@@ -200,7 +208,7 @@ class Executor:
         work = self.running.get(id)
         if work is not None:
             if not work.stopping:
-                work.canceled, work.cancel_reason = True, reason
+                work.why, work.cancel_reason = "cancel", reason
                 self._stop(work)
             return
         for work in self._waiting():
@@ -219,7 +227,7 @@ class Executor:
             work.stop.set()
         elif handler is not None and handler.is_async and work.task is not None:
             work.task.cancel()
-            asyncio.get_running_loop().call_later(_STOP_AGAIN, self._stop, work)
+            asyncio.get_running_loop().call_later(self._stop_again, self._stop, work)
 
     def _waiting(self) -> list[Work]:
         parked = [
@@ -268,7 +276,7 @@ class Executor:
     def interrupt(self) -> None:
         """Stop every running handler; each is put back as interrupted, at no cost of an attempt."""
         for work in list(self.running.values()):
-            work.interrupted = True
+            work.why = work.why or "drain"
             self._stop(work)
 
     def abandon(self) -> int:
@@ -282,9 +290,7 @@ class Executor:
         """The lease is over: whatever runs here is somebody else's. Stop it, report nothing."""
         for work in self._waiting():
             self._unqueue(work)
-            work.lost = True
         for work in list(self.running.values()):
-            work.lost = True
             self._stop(work)
 
     def close(self) -> None:
@@ -297,4 +303,4 @@ def _task_factory() -> Any:
     eager = getattr(asyncio, "eager_task_factory", None)
     if eager is None:
         return loop.create_task
-    return lambda coroutine: eager(loop, coroutine)
+    return partial(eager, loop)

@@ -101,6 +101,12 @@ class QueueLanes:
             lane.deficit = 0
             self.ring.append(lane)
 
+    def doubt(self, id: bytes, priority: int) -> None:
+        """The next claim from here begins at the true head."""
+        cursor = self.lane(id).cursors.get(priority)
+        if cursor is not None:
+            cursor.head_due = 0.0
+
     def plan(self, wanted: int, now: float, room: Room | None = None) -> list[Entry]:
         """The lines of the next claim for this queue, `wanted` tickets in sum at most.
 

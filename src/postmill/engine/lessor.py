@@ -19,6 +19,7 @@ import psycopg
 from postmill.engine.database import Backoff, connect_blocking
 from postmill.engine.session import Session
 from postmill.store.catalog import sql
+from postmill.telemetry.counters import Counters
 
 Told = Callable[[list[tuple[bytes, str]], frozenset[str]], None]
 
@@ -36,6 +37,7 @@ class Lessor:
         schema: str,
         session: Session,
         queues: list[str],
+        counters: Counters,
         running: Callable[[], tuple[int, bool]],
         told: Told,
         lost: Callable[[Session, str], None],
@@ -45,6 +47,7 @@ class Lessor:
         self._schema = schema
         self._session = session
         self._queues = queues
+        self._counters = counters
         self._running = running
         self._told = told
         self._lost = lost
@@ -112,6 +115,7 @@ class Lessor:
         if row is None or not row[0]:
             return False
         session.renewed_at = sent
+        self._counters.lease_renewals += 1
         rows = (
             connection.cursor(binary=True)
             .execute(sql("leases/cancel_requests", self._schema).encode())

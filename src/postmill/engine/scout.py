@@ -30,6 +30,7 @@ class Scout:
         self._special_at = 0.0
         self._special: list[tuple[str, bytes, str | None]] = []
         self.counted: list[int] = []
+        self.cost = 0.0  # seconds that the last discovery took
 
     def discover_soon(self) -> None:
         self._discover_at = 0.0
@@ -40,12 +41,7 @@ class Scout:
         if now >= self._special_at:
             await self.vet()
         if now >= self._discover_at or (idle and now >= self._least_gap):
-            rows = await self._link.rows("claim/discover_lanes", [list(self._lanes), _LANES_MOST])
-            cost = monotonic() - now
-            self._discover_at = now + max(_DISCOVER_EVERY, _DISCOVER_SHARE * cost)
-            self._least_gap = now + _DISCOVER_SHARE * cost
-            self._recent_at = now + _RECENT_EVERY
-            return self._tell(rows, discovered=True, queues=queues)
+            return await self.discover(queues)
         if idle or now >= self._recent_at:
             self._recent_at = now + _RECENT_EVERY
             rows = await self._link.rows(
@@ -53,6 +49,22 @@ class Scout:
             )
             return self._tell(rows, discovered=False, queues=queues)
         return False
+
+    async def discover(self, queues: list[str], *, doubt: bool = False) -> bool:
+        """Find every lane with work. True: there is some in these queues.
+
+        `doubt`: whatever is claimed next must begin at the true head, for a late commit may lie before the cursor.
+        """
+        now = monotonic()
+        rows = await self._link.rows("claim/discover_lanes", [list(self._lanes), _LANES_MOST])
+        cost = self.cost = monotonic() - now
+        self._discover_at = now + max(_DISCOVER_EVERY, _DISCOVER_SHARE * cost)
+        self._least_gap = now + _DISCOVER_SHARE * cost
+        self._recent_at = now + _RECENT_EVERY
+        if doubt:
+            for queue, lane, priority in rows:
+                self._lanes[queue].doubt(lane, priority)
+        return self._tell(rows, discovered=True, queues=queues)
 
     def _tell(self, rows: list[Row], *, discovered: bool, queues: list[str]) -> bool:
         for queue, lane, priority in rows:

@@ -12,9 +12,9 @@ from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
 from postmill import bind
 from postmill.domain.errors import LeaseLost
-from postmill.domain.payload import check_encoded, serialize
 from postmill.engine.database import conninfo_for, is_outage
 from postmill.engine.fence import Fence
+from postmill.engine.result import encode_result
 from postmill.store.catalog import sql
 from postmill.store.statement import Statement
 
@@ -124,7 +124,8 @@ class Transactions:
         return False
 
     def _statement(self, fence: Fence, result: Any) -> Statement[bool]:
-        text = None if result is None else check_encoded(serialize(result), result).decode()
+        encoded = encode_result(result)
+        text = None if encoded is None else encoded.decode()
         args = (fence.holder, fence.job_id, fence.claim_no, fence.tenant_id, fence.micros(), text)
         return Statement(
             "complete_own", sql("report/complete_own", self._schema), args, lambda rows: bool(rows[0][0])

@@ -36,6 +36,7 @@ from postmill.telemetry.events import (
     JobRetryScheduled,
     JobSnoozed,
     JobStarted,
+    PolicyBroken,
 )
 
 
@@ -84,7 +85,7 @@ class Verdicts:
         )
 
     def started(self, work: Work) -> None:
-        self._bus.emit(JobStarted(self.facts(work), waited=work.started - work.claimed))
+        self._bus.emit(JobStarted(self.facts(work), waited=work.started - work.ready))
 
     def completed(self, work: Work, seconds: float) -> None:
         self._bus.emit(JobCompleted(self.facts(work), duration_ms=seconds * 1000))
@@ -93,7 +94,7 @@ class Verdicts:
         """It completed within its own transaction; what came after does not count."""
         assert work.handler is not None
         seconds = perf_counter() - work.started
-        work.handler.counters.done(seconds, work.row[ATTEMPT], work.started - work.claimed)
+        work.handler.counters.done(seconds, work.row[ATTEMPT], work.started - work.ready)
         if self.wants_completed:
             self.completed(work, seconds)
 
@@ -104,11 +105,11 @@ class Verdicts:
 
     def report(self, work: Work, error: BaseException | None) -> Report:
         """The report of an attempt that did not simply succeed."""
-        if work.interrupted:
+        if work.why == "drain":
             return self._interrupted(work)
-        if work.canceled:
+        if work.why == "cancel":
             return self._told(work, outcomes.Canceled(work.cancel_reason), error)
-        if work.timed_out:
+        if work.why == "timeout":
             error = TimedOut(work.row[TIMEOUT])
         return self._told(work, self.decide(work, error), error)
 
@@ -137,7 +138,7 @@ class Verdicts:
 
     def _told(self, work: Work, outcome: Outcome, error: BaseException | None) -> Report:
         micros = micros_of(work)
-        failed = "timeout" if work.timed_out else "failed"
+        failed = "timeout" if work.why == "timeout" else "failed"
         report = self.written(work, outcome, failed, micros)
         self.announce(work, outcome, micros)
         return report
@@ -161,10 +162,12 @@ class Verdicts:
     def announce(self, work: Work, outcome: Outcome, micros: int) -> None:
         assert work.handler is not None
         counters, attempt = work.handler.counters, work.row[ATTEMPT]
-        seconds, waited, ms = micros / 1e6, work.started - work.claimed, micros / 1000
+        seconds, waited, ms = micros / 1e6, work.started - work.ready, micros / 1000
         facts = self.facts(work)
         match outcome:
             case outcomes.Retrying(delay=delay, error=error, fallback=fallback):
+                if fallback is not None:
+                    self._bus.emit(PolicyBroken(facts.job_type, fallback))
                 counters.failed_attempt(error.error_class, seconds, waited, retried=True)
                 self._failed(facts, error, ms, will_retry=True, delay=delay, fallback=fallback)
                 self._bus.emit(JobRetryScheduled(facts, delay=delay))

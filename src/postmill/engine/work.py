@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from postmill.domain.job_type import JobType
 from postmill.engine.context import Context
+from postmill.engine.session import Session
 from postmill.telemetry.type_counters import TypeCounters
 
 # Columns of the answer of claim().
@@ -16,6 +17,7 @@ ID, SLOT, READY_AT, ATTEMPT, RUN, LOST, JOB_TYPE, PAYLOAD, TENANT, MAX_ATTEMPTS,
 CREATED_AT, PROJECT, ACTOR_TYPE, ACTOR_ID, REQUEST_ID, CORRELATION_ID, TRACEPARENT, KEY, SCHEDULED_FOR = (
     range(12, 21)
 )
+CLAIMED_AT = 21
 
 Row = tuple[Any, ...]
 
@@ -96,34 +98,43 @@ class QueueSlots:
         return self.slots + self.prefetch - self.active - len(self.waiting)
 
 
+Why = Literal["timeout", "cancel", "drain"]
+"""What a running handler was asked to stop for."""
+
+
 class Work:
     """One claimed ticket. Everything that is not needed for each job stays in the row until asked for."""
 
     __slots__ = (
-        "cancel_reason", "canceled", "claim_no", "claimed", "ctx", "ended", "handler", "interrupted", "lost", "queue",
-        "row", "started", "stop", "task", "timed_out", "settled", "child_deaths",
+        "cancel_reason", "claim_no", "claimed", "ctx", "ended", "handler", "queue", "ready", "row", "session",
+        "settled", "started", "stop", "task", "why",
     )  # fmt: skip
 
     def __init__(
-        self, row: Row, claim_no: int, handler: Handler | None, queue: QueueSlots, claimed: float
+        self,
+        row: Row,
+        claim_no: int,
+        session: Session,
+        handler: Handler | None,
+        queue: QueueSlots,
+        claimed: float,
+        ready: float,
     ) -> None:
         self.row = row
         self.claim_no = claim_no
+        self.session = session
         self.handler = handler
         self.queue = queue
-        self.claimed = claimed
+        self.claimed = claimed  # by time.perf_counter, as started and ready are
+        self.ready = ready
         self.started = 0.0
         self.task: asyncio.Task[None] | None = None
         self.ctx: Context | None = None
         self.stop: asyncio.Event | None = None  # set to stop a child process
         self.ended = False
         self.settled = False  # completed inside the handler's own transaction
-        self.timed_out = False
-        self.canceled = False
+        self.why: Why | None = None
         self.cancel_reason = ""
-        self.interrupted = False  # by a drain
-        self.lost = False  # its lease is over: whatever it reports is void
-        self.child_deaths = 0
 
     @property
     def id(self) -> bytes:
@@ -131,5 +142,10 @@ class Work:
         return value
 
     @property
+    def lost(self) -> bool:
+        """Its lease is over: whatever it reports is void."""
+        return self.session.lost
+
+    @property
     def stopping(self) -> bool:
-        return self.timed_out or self.canceled or self.interrupted or self.lost
+        return self.why is not None or self.session.lost

@@ -163,6 +163,7 @@ class Worker:
                 self.schema,
                 session,
                 list(self.queues),
+                self.counters,
                 lambda: (len(shop.executor.running), self._draining.is_set()),
                 self._told,
                 self._lease_lost,

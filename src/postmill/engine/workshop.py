@@ -55,7 +55,14 @@ class Workshop:
         contexts = Contexts(dsn, schema, self.completer, self.transactions, config)
         children = Children(contexts.spec, self.verdicts, self.completer, grace=min(5.0, config.grace))
         self.executor = Executor(
-            worker.queues, self.completer, self.verdicts, contexts.make, children, self.hungry, config.threads
+            worker.queues,
+            self.completer,
+            self.verdicts,
+            contexts.make,
+            children,
+            self.hungry,
+            threads=config.threads,
+            stop_again=min(5.0, max(0.5, config.grace)),
         )
         self.doorbell = Doorbell(claims, self.hungry, notify=config.notify)
         self.claimer = Claimer(
@@ -67,6 +74,8 @@ class Workshop:
             self.doorbell,
             worker.counters,
             self.hungry,
+            worker.bus,
+            self.verdicts.facts,
             prefetch=config.prefetch,
         )
         worker.counters.gauges.slots = lambda: {
@@ -137,7 +146,7 @@ class Workshop:
         bus, id = worker.bus, worker.worker_id
         return [
             Promoter(self._link("promote"), bus, id, self.claimer.news_of),
-            Rescuer(self._link("rescue"), bus, id, worker.session, worker.config.lease),
+            Rescuer(self._link("rescue"), bus, id, worker.session, worker.config.lease, worker.counters),
             Pruner(self._link("prune"), bus, id),
             Sweeper(self._link("sweep"), bus, id),
             Monitor(self._link("monitor"), bus, id, worker.counters),

@@ -10,7 +10,7 @@ import structlog
 def job_log(info: Any) -> Any:
     """A logger whose lines carry the job's id, type, tenant, attempt and the ids that trace it."""
     bound = {
-        name: str(value)
+        name: value if isinstance(value, int) else str(value)
         for name in (
             "id",
             "job_type",

@@ -33,9 +33,14 @@ def _main(control: int, worker: int) -> None:
     gone = kin.watch_worker(worker)
     wake = _hear_children()
     order = wire.receive(control)
-    if order is None:
-        return
-    launch = Launch.of(order[1])
+    if order is not None:
+        report = _guard(Launch.of(order[1]), control, gone, wake)
+        _tell(control, report)
+        _await_release(control, gone)
+
+
+def _guard(launch: Launch, control: int, gone: int | None, wake: int) -> bytes:
+    """From start to end; returns the last frame."""
     kin.adopt_orphans()
     folder: bytes | None = None
     try:
@@ -43,14 +48,13 @@ def _main(control: int, worker: int) -> None:
         program = start(launch, folder)
     except OSError as error:
         _discard(folder)
-        _tell(control, wire.pack(wire.REFUSED, str(error.errno).encode(), (error.strerror or "").encode()))
-        return
+        return wire.pack(wire.REFUSED, str(error.errno).encode(), (error.strerror or "").encode())
     _tell(control, wire.pack(wire.STARTED, str(program.pid).encode(), folder or b""))
     watch = Watch(launch, program, control, gone, wake)
     watch.run()
     ending = _end(watch, program, wake)
     _discard(folder)
-    _tell(control, wire.pack(wire.ENDED, *ending.fields()))
+    return wire.pack(wire.ENDED, *ending.fields())
 
 
 def _hear_children() -> int:
@@ -104,3 +108,16 @@ def _tell(control: int, frame: bytes) -> None:
         wire.send(control, frame)
     except ConnectionError:
         return  # a worker that is gone needs no report
+
+
+def _await_release(control: int, gone: int | None) -> None:
+    """Exit only once the worker has closed its end, and so has the report. An order that crosses with it, left unread
+    or written to nobody, would break the connection before the report is read."""
+    ends = select.poll()
+    for fd in (control, gone):
+        if fd is not None:
+            ends.register(fd, select.POLLIN)
+    while True:
+        for fd, _ in ends.poll():
+            if fd == gone or wire.receive(control) is None:
+                return

@@ -15,7 +15,7 @@ KILL = b"K"  # SIGKILL now
 # Guard to worker.
 STARTED = b"s"  # pid, scratch folder
 REFUSED = b"r"  # errno, text: nothing was started
-ENDED = b"e"  # see `ending.py`; the guard exits next
+ENDED = b"e"  # see `ending.py`; the guard exits once the worker has closed its end
 
 _SIZE = struct.Struct(">I")
 HEAD = _SIZE.size

@@ -184,6 +184,10 @@ begin
         raise exception 'postmill: the payload of % must be a JSON object, got %', job_type,
             coalesce(jsonb_typeof(payload), 'NULL') using errcode = 'invalid_parameter_value';
     end if;
+    if mode not in ('active', 'queued', 'window', 'ttl') then
+        raise exception 'postmill: the mode "%" is none of active, queued, window, ttl', mode
+            using errcode = 'invalid_parameter_value';
+    end if;
     if key is null then
         answer := {schema}.enqueue_one(job_type, payload, tenant, priority, delay, scheduled_for, project);
     else

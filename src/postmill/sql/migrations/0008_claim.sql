@@ -50,7 +50,8 @@ returns table (
     id uuid, slot integer, ready_at timestamptz, attempt integer, run integer, lost integer, job_type text,
     payload jsonb, tenant_id uuid, max_attempts integer, timeout_seconds double precision, expired boolean,
     created_at timestamptz, project_id uuid, actor_type text, actor_id text, request_id text, correlation_id text,
-    traceparent text, idempotency_key text, scheduled_for timestamptz)
+    traceparent text, idempotency_key text, scheduled_for timestamptz,
+    claimed_at timestamptz)
 language plpgsql volatile as $$
 begin
     if p_async then
@@ -84,7 +85,8 @@ begin
     )
     select p.id, p.slot::integer, p.ready_at, p.attempt, p.run + 1, p.lost, j.job_type, j.payload, j.tenant_id,
            j.max_attempts, j.timeout_seconds, j.expires_at <= (select {schema}.now()), j.created_at, j.project_id,
-           j.actor_type, j.actor_id, j.request_id, j.correlation_id, j.traceparent, j.idempotency_key, j.scheduled_for
+           j.actor_type, j.actor_id, j.request_id, j.correlation_id, j.traceparent, j.idempotency_key, j.scheduled_for,
+           (select {schema}.now())
       from picked p left join {schema}.job j on j.id = p.id;
 end
 $$;

@@ -50,7 +50,7 @@ $$;
 -- A lost attempt is used up. lost = 1 marks a suspect, which runs next in a child process of its own; each death
 -- of that child adds one. Whichever of max_attempts and max_lost comes first buries the job.
 create function {schema}.rescue(p_holder uuid, p_lease_seconds double precision, p_jitter_seconds double precision, p_most integer)
-returns table (id uuid, queue text, lane uuid, priority integer, verdict text)
+returns table (id uuid, queue text, verdict text, job_type text, tenant_id uuid, attempt integer, holder uuid)
 language plpgsql volatile as $$
 declare
     moment timestamptz := {schema}.history_moment();
@@ -66,7 +66,7 @@ begin
          where l.holder is null or l.expires_at <= moment
          order by r.id limit p_most for update of r skip locked
     ), judged as materialized (
-        select g.*, j.tenant_id,
+        select g.*, j.tenant_id, j.job_type,
                case when c.job_id is not null then 'canceled'
                     when j.id is null then 'undecodable'
                     when g.attempt >= j.max_attempts or greatest(g.lost, 1) > coalesce(d.max_lost, 3)
@@ -106,7 +106,7 @@ begin
                'the lease of the worker session ended while the job ran'
           from judged j where j.verdict in ('failed', 'canceled')
     )
-    select j.id, j.queue, j.lane, j.priority, j.verdict from judged j;
+    select j.id, j.queue, j.verdict, j.job_type, j.tenant_id, j.attempt, j.holder from judged j;
 end
 $$;
 

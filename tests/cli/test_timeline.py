@@ -1,15 +1,11 @@
 """Tables, the line of time, and the two streams."""
 
 import io
-import json
 from datetime import UTC, datetime, timedelta
-from uuid import uuid4
 
 import pytest
 from rich.console import Console
 
-from postmill.cli.errors import CliError, explain
-from postmill.cli.output import Output, jsonable
 from postmill.cli.tables import table
 from postmill.cli.timeline import WIDTH, bar, timeline
 from postmill.store.job_rows import AttemptView
@@ -74,37 +70,3 @@ def test_a_narrow_terminal_cuts_and_does_not_wrap():
 
 def test_markup_in_data_stays_text():
     assert "[bold]x[/] :smile:" in text_of(table(("a",), [("[bold]x[/] :smile:",)]))
-
-
-def test_json_of_everything_that_is_shown():
-    values = {
-        "id": uuid4(),
-        "at": START,
-        "length": timedelta(seconds=2),
-        "set": frozenset({"b", "a"}),
-        "bytes": b"\xff",
-        "attempt": attempt(1, 0, 1),
-    }
-    found = json.loads(json.dumps(values, default=jsonable))
-    assert found["length"] == 2.0
-    assert found["set"] == ["a", "b"]
-    assert found["attempt"]["status"] == "failed"
-
-
-def test_notes_and_warnings_leave_stdout_alone(capsys):
-    out = Output(as_json=True)
-    out.note("a note")
-    out.warn("careful", "do this")
-    out.say("for people")
-    out.document({"a": 1})
-    said = capsys.readouterr()
-    assert json.loads(said.out) == {"a": 1}
-    assert "a note" in said.err
-    assert "→ do this" in said.err
-
-
-def test_an_error_is_one_line_and_what_to_do(capsys):
-    Output().error(explain(CliError("it is wrong [bold]", "do that")))
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err == "error: it is wrong [bold]\n  → do that\n"

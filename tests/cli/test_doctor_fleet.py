@@ -1,0 +1,62 @@
+"""Checks that look at workers, queues and partitions."""
+
+from postmill.operate.doctor.finding import Level
+
+
+def test_partitions_that_run_out(look, pg):
+    assert look("partitions").level is Level.OK
+    pg.execute("delete from postmill.partition where since > postmill.now() + interval '1 day'")
+    few = look("partitions")
+    assert (few.level, "0 ahead" in few.summary) == (Level.WARN, True)
+    pg.execute("delete from postmill.partition")
+    assert "none for now" in look("partitions").summary
+
+
+def test_job_types_that_nobody_serves(look, stage):
+    stage.register("served", "alone")
+    stage.open("served")
+    assert "no live worker serves: alone" in look("job_types").summary
+    stage.enqueue("alone")
+    waiting = look("job_types")
+    assert waiting.level is Level.WARN
+    assert "jobs wait, and no live worker serves: alone" in waiting.summary
+    assert waiting.details[0]["waiting"] == 1
+
+
+def test_workers_that_went_without_a_word(look, stage, pg):
+    stage.open("greet")
+    assert look("workers").level is Level.OK
+    pg.execute("update postmill.lease set expires_at = postmill.now() - interval '1 minute'")
+    gone = look("workers")
+    assert (gone.level, "silent: host:1:boot" in gone.summary) == (Level.WARN, True)
+
+
+def test_several_versions_at_once(look, stage, pg):
+    stage.open("greet")
+    pg.execute(
+        "insert into postmill.lease select postmill.new_id(), started_at, expires_at from postmill.lease;"
+        " insert into postmill.worker (holder, worker_id, hostname, pid, version, started_at, last_seen_at)"
+        " select l.holder, 'other', 'h', 2, '2.0', postmill.now(), postmill.now() from postmill.lease l"
+        " where not exists (select from postmill.worker w where w.holder = l.holder)"
+    )
+    assert "versions 1.0, 2.0" in look("workers").summary
+
+
+def test_upkeep_that_nobody_does(look, stage, pg):
+    stage.open("greet")
+    pg.execute(
+        "update postmill.upkeep set last_run_at = postmill.now() - interval '1 day' where name = 'rescue'"
+    )
+    late = look("upkeep")
+    assert (late.level, "overdue: rescue (24 h ago)" in late.summary) == (Level.WARN, True)
+
+
+def test_a_paused_queue_with_work(look, stage, pg):
+    stage.register("greet")
+    pg.execute("select postmill.pause_queue('default', 'provider is down')")
+    assert look("queues").level is Level.OK
+    stage.enqueue("greet")
+    found = look("queues")
+    assert found.level is Level.WARN
+    assert "default (provider is down)" in found.summary
+    assert "postmill queues resume default" in found.advice

@@ -1,0 +1,50 @@
+"""What is said where no database is named, or none answers."""
+
+import pytest
+
+from tests.cli.support import cli
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_no_database_is_said_with_what_to_do():
+    answer = cli("jobs", "list")
+    assert answer.code == 3
+    assert answer.out == ""
+    assert "no database is configured" in answer.err
+    assert "postmill up" in answer.err
+
+
+def test_with_json_an_error_is_the_document():
+    answer = cli("jobs", "list", "--json")
+    assert answer.code == 3
+    assert answer.json["error"]["code"] == 3
+    assert answer.json["error"]["kind"] == "DatabaseMissing"
+
+
+def test_a_server_that_is_not_there():
+    answer = cli("jobs", "list", "--dsn", "host=127.0.0.1 port=1 password=geheim user=me dbname=shop")
+    assert answer.code == 3
+    assert "cannot connect to database shop at 127.0.0.1:1" in answer.err
+    assert "geheim" not in answer.err
+
+
+def test_a_dsn_that_is_none():
+    answer = cli("--dsn", "nonsense", "jobs", "list")
+    assert answer.code == 2
+    assert "postgresql://" in answer.err
+
+
+def test_what_up_left_behind_is_not_running(folder):
+    (folder / ".postmill").mkdir()
+    (folder / ".postmill" / "postmill.env").write_text(
+        f"POSTMILL_DATABASE_URL='postgresql://postgres@/postgres?host={folder}'\n"
+    )
+    answer = cli("queues", "list")
+    assert answer.code == 3
+    assert "is not running" in answer.err
+    assert "postmill up MODULE" in answer.err

@@ -1,0 +1,50 @@
+"""`postmill up` when something goes wrong."""
+
+import os
+import signal
+
+from tests.cli.processes import running
+from tests.cli.support import cli
+from tests.support.eventually import eventually
+
+READY = r"ready; Ctrl-C drains and stops, the data is kept"
+
+
+def test_a_job_that_kills_the_worker_does_not_end_up(shop):
+    with running(shop, "up", "jobs.py", "--port", "0") as up:
+        up.says(READY, 45)
+        cli("enqueue", "kill_me")
+        up.says("killed by SIGKILL; a new one starts in")
+        eventually(lambda: up.err.count('"event":"worker_started"') >= 2, 30)
+        assert cli("enqueue", "greet", "name=Ada", "--wait", "--timeout", "30s").code == 0
+        up.signal(signal.SIGTERM)
+        assert up.ends() == 0
+
+
+def test_after_a_kill_it_starts_again(shop):
+    with running(shop, "up", "jobs.py", "--port", "0") as up:
+        up.says(READY, 45)
+        os.kill(up.process.pid, signal.SIGKILL)
+        up.ends()
+        eventually(lambda: '"event":"worker_stopped"' in up.err, 30)
+    with running(shop, "up", "jobs.py", "--port", "0") as up:
+        up.says(READY, 45)
+        up.signal(signal.SIGTERM)
+        assert up.ends() == 0
+
+
+def test_what_is_wrong_is_said_before_a_server_starts(shop):
+    answer = cli("up", "job.py")
+    assert answer.code == 2
+    assert "did you mean jobs.py?" in answer.err
+    assert not (shop / ".postmill").exists()
+
+
+def test_a_port_that_is_taken(shop):
+    with running(shop, "up", "--port", "0") as up:
+        port = up.says(r"metrics +http://127.0.0.1:(\d+)/", 45)[1]
+        answer = cli("up", "--data", "other", "--port", port)
+        assert answer.code == 1
+        assert f"port {port} on 127.0.0.1 is in use" in answer.err
+        up.signal(signal.SIGTERM)
+        assert up.ends() == 0

@@ -1,0 +1,47 @@
+"""The public names: exactly these, each found, none of them dear to import."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import postmill
+
+NAMES = [
+    *("job", "JobType", "Registry", "Exponential", "Steps", "Constant", "ByErrorClass", "Idempotency", "Rate"),
+    *("enqueue", "aenqueue", "enqueue_many", "aenqueue_many", "Client", "AsyncClient"),
+    *("NewJob", "Enqueued", "JobView"),
+    *("Context", "Worker", "Settings", "Retry", "Snooze", "Cancel", "Bury", "Fail"),
+    *("PostmillError", "EnqueueRefused"),
+]
+
+
+def test_the_list_is_the_list() -> None:
+    assert postmill.__all__ == NAMES
+    assert set(NAMES) <= set(dir(postmill))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_name_is_there_and_explained(name: str) -> None:
+    assert getattr(postmill, name).__doc__
+
+
+def test_star_import_gives_them_all() -> None:
+    given: dict[str, object] = {}
+    exec("from postmill import *", given)
+    assert set(NAMES) <= set(given)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'postmill' has no attribute 'Clint'"):
+        postmill.Clint  # noqa: B018
+    with pytest.raises(ImportError):
+        from postmill import Clint  # noqa: F401
+
+
+def test_importing_the_package_loads_nothing_else() -> None:
+    program = "import sys, importlib, typing; old = {*sys.modules}; import postmill; print(*{*sys.modules} - old)"
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert set(found.stdout.split()) - {"__future__"} == {"postmill"}, found.stderr

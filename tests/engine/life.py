@@ -1,0 +1,367 @@
+"""The rules of the state machine test: each does a verb in the database and in the model, and compares the answers."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID, uuid4
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from psycopg import Connection
+
+from postmill.operate import invariants
+from tests.engine.job_model import LEASE, LIVE, WINDOW, Fence, Job, Key, KeyId, Model
+from tests.support import sessions
+from tests.support.sessions import Held, WorkerSession, rows
+
+TENANTS = [UUID(int=1), UUID(int=2)]
+REGISTER = """select * from postmill.register_job_types('[
+    {"key": "plain", "max_attempts": 3}, {"key": "strict", "max_attempts": 2, "on_exhausted": "fail"}]')"""
+FACTS = """
+    select jsonb_object_agg(x.id, x.facts) from (
+        select id, jsonb_build_array('ready', attempt, run, lost) as facts from postmill.ready
+        union all select id, jsonb_build_array('scheduled', attempt, run, lost) from postmill.scheduled
+        union all select id, jsonb_build_array('running', attempt, run, lost, holder, claim_no) from postmill.running
+        union all select id, jsonb_build_array('dead_letter', attempt, run, lost) from postmill.dead_letter
+        union all select job_id, jsonb_build_array(status, attempt, run, lost) from postmill.outcome) x"""
+
+a_few = st.lists(st.integers(0, 30), min_size=1, max_size=4)
+
+
+class Life(RuleBasedStateMachine):
+    conn: Connection[Any]
+    caller: Connection[Any]
+
+    @initialize()
+    def begin(self) -> None:
+        for conn in (self.conn, self.caller):
+            conn.execute("set synchronous_commit = off; set postmill.clock_offset = '0'")
+        sessions.wipe(self.conn)
+        self.conn.execute(REGISTER)
+        self.model = Model()
+        self.rescuer = WorkerSession(self.conn, lease=LEASE * 3600, age=LEASE * 3600 + 60)
+        self.conn.execute("update postmill.lease set expires_at = 'infinity'")
+        self.workers: list[WorkerSession] = []
+        self.fences: list[Held] = []
+        self.opened: dict[UUID, Job] | None = None
+        self.opened_keys: dict[KeyId, Key] = {}
+        for _ in range(2):
+            self._open(WorkerSession(self.conn, lease=LEASE * 3600))
+
+    def teardown(self) -> None:
+        if getattr(self, "opened", None) is not None:
+            self.caller.execute("rollback")
+
+    def _open(self, worker: WorkerSession) -> None:
+        self.workers.append(worker)
+        self.model.leases[worker.holder] = self.model.now + LEASE
+
+    # Producing
+
+    @rule(
+        job_type=st.sampled_from(["plain", "plain", "strict"]),
+        tenant=st.sampled_from(TENANTS),
+        key=st.sampled_from([None, "a", "b"]),
+        mode=st.sampled_from(["active", "queued", "window", "ttl"]),
+        delay=st.sampled_from([0, 0, 1]),
+        priority=st.sampled_from([100, 100, 5]),
+        inside=st.booleans(),
+    )
+    def enqueue(
+        self, job_type: str, tenant: UUID, key: str | None, mode: str, delay: int, priority: int, inside: bool
+    ) -> None:
+        """In autocommit or, where one is open, in the caller's transaction."""
+        inside = inside and self.opened is not None
+        conn = self.caller if inside else self.conn
+        ((id, status),) = conn.execute(
+            """select id, status from postmill.enqueue_many(
+                   array[%s], '{"{}"}', array[%s::uuid], array[%s], array[%s], array[%s * interval '1 hour'], array[%s],
+                   array[%s * interval '1 hour'], p_wait => '1 ms')""",
+            (job_type, tenant, key, mode, WINDOW, priority, delay),
+        ).fetchall()
+        model = self.model
+        jobs = model.jobs if not inside or self.opened is None else model.jobs | self.opened
+        if key is not None:
+            slot = (tenant, key)
+            if not inside and slot in self.opened_keys:
+                assert (id, status) == (None, "busy")
+                return
+            keys = model.keys | self.opened_keys if inside else model.keys
+            held = keys.get(slot)
+            if held is not None:
+                held = Key(held.job_id, held.job_type, held.mode, model.now, held.expires)
+                if model.is_live_key(held, jobs):
+                    assert (id, status) == (
+                        held.job_id,
+                        "duplicate" if held.job_type == job_type else "other_type",
+                    )
+                    if inside and held.mode == "queued":
+                        model.locked.add(held.job_id)
+                else:
+                    held = None
+            if held is None:
+                held = Key.of(id, job_type, mode, model.now)
+            (self.opened_keys if inside else model.keys)[slot] = held
+            if held.job_id != id or status != "created":
+                return
+        assert status == "created"
+        place, order = ("scheduled", model.after(delay)) if delay else ("ready", model.moment())
+        made = Job(id, job_type, tenant, key, priority, place, order)
+        (self.opened if inside and self.opened is not None else model.jobs)[id] = made
+
+    @precondition(lambda self: self.opened is None)
+    @rule()
+    def open_transaction(self) -> None:
+        self.caller.execute("begin")
+        self.opened = {}
+
+    @precondition(lambda self: self.opened is not None)
+    @rule(commit=st.booleans())
+    def end_transaction(self, commit: bool) -> None:
+        self.caller.execute("commit" if commit else "rollback")
+        if commit:
+            self.model.jobs |= self.opened or {}
+            self.model.keys |= self.opened_keys
+        self.opened, self.opened_keys = None, {}
+        self.model.locked.clear()
+
+    # Working
+
+    @rule(
+        who=st.integers(0, 1),
+        tenant=st.sampled_from(TENANTS),
+        priority=st.sampled_from([100, 100, 5]),
+        n=st.integers(1, 5),
+    )
+    def claim(self, who: int, tenant: UUID, priority: int, n: int) -> None:
+        worker = self.workers[-2 + who]
+        held = worker.claim(n, lanes=[("default", tenant, priority)])
+        expected = self.model.claimable(tenant, priority, n) if self.model.is_alive(worker.holder) else []
+        assert [line.id for line in held] == [job.id for job in expected]
+        for line, job in zip(held, expected, strict=True):
+            job.place, job.fence, job.run = "running", (line.holder, line.claim_no), job.run + 1
+            assert (line.attempt, line.run, line.lost, line.job_type, line.tenant) == (
+                job.attempt, job.run, job.lost, job.job_type, job.tenant
+            )  # fmt: skip
+        self.fences += held
+
+    @precondition(lambda self: self.fences)
+    @rule(
+        which=a_few,
+        how=st.sampled_from(
+            [
+                "complete",
+                "complete",
+                "retry",
+                "retry later",
+                "snooze",
+                "release",
+                "unstarted",
+                "fail",
+                "bury",
+                "cancel",
+            ]
+        ),
+    )
+    def report(self, which: list[int], how: str) -> None:
+        """Of fences old and new: what is not held under them any more is answered and left alone."""
+        picked = {line.id: line for line in (self.fences[-1 - n % len(self.fences)] for n in which)}
+        first = next(iter(picked.values()))
+        lines = [line for line in picked.values() if line.holder == first.holder]
+        held = [self.model.jobs[line.id] for line in lines if self._holds(line)]
+        missed = self._reported(how, lines)
+        assert missed == {line.id for line in lines} - {job.id for job in held}
+        self._follow(how, held)
+
+    def _holds(self, line: Held) -> bool:
+        fence: Fence = (line.holder, line.claim_no)
+        return self.model.jobs[line.id].fence == fence
+
+    def _reported(self, how: str, lines: list[Held]) -> set[UUID]:
+        conn = self.conn
+        match how:
+            case "complete":
+                return sessions.complete(conn, lines)
+            case "retry" | "retry later":
+                return sessions.put_back(conn, lines, "failed", 3600.0 * (how == "retry later"), "E")
+            case "snooze":
+                return sessions.put_back(conn, lines, "snoozed", 3600.0)
+            case "release" | "unstarted":
+                return sessions.put_back(conn, lines, "interrupted" if how == "release" else None, -1.0)
+            case "bury":
+                return sessions.bury(conn, lines)
+            case _:
+                return sessions.finish(conn, lines, "failed" if how == "fail" else "canceled")
+
+    def _follow(self, how: str, held: list[Job]) -> None:
+        ends = {"complete": "succeeded", "fail": "failed", "cancel": "canceled", "bury": "dead_letter"}
+        for job in held:
+            job.attempts += how in ("retry", "retry later", "snooze", "release", "bury")
+            job.attempt += how in ("retry", "retry later")
+            job.run -= how == "unstarted"
+            if how in ends:
+                job.end(ends[how])
+            if how in ("fail", "cancel", "bury"):
+                job.cancel = False
+        if how in ("retry", "retry later", "snooze"):
+            self.model.later(held, 0 if how == "retry" else 1)
+        elif how in ("release", "unstarted"):
+            self.model.ready_again(held)
+
+    @rule(who=st.integers(0, 1))
+    def renew(self, who: int) -> None:
+        worker = self.workers[-2 + who]
+        alive = self.model.is_alive(worker.holder)
+        assert worker.renew() is alive
+        if alive:
+            self.model.leases[worker.holder] = self.model.now + LEASE
+
+    @rule(who=st.integers(0, 1))
+    def open_anew(self, who: int) -> None:
+        """A successor, and the one before it closes its session: what it still holds is left to the rescue."""
+        old = self.workers.pop(-2 + who)
+        rows(self.conn, "leases/close_session", old.holder)
+        self.model.leases.pop(old.holder)
+        self._open(WorkerSession(self.conn, lease=LEASE * 3600))
+
+    # Upkeep
+
+    @rule(hours=st.sampled_from([1, 1, 1, 4, 25]))
+    def time_goes_by(self, hours: int) -> None:
+        self.model.now += hours
+        for conn in (self.conn, self.caller):
+            conn.execute("select set_config('postmill.clock_offset', %s, false)", [f"{self.model.now} hours"])
+
+    @rule()
+    def promote(self) -> None:
+        assert sessions.promote(self.conn) == len(self.model.promote())
+
+    @rule()
+    def rescue(self) -> None:
+        assert self.rescuer.rescue() == self.model.rescue()
+
+    @rule()
+    def sweep(self) -> None:
+        rows(self.conn, "upkeep/sweep", 1000)
+        self.model.sweep(set(self.opened_keys))
+        assert not [found for found in self._violations() if found.kind == "stale_cancel"]
+
+    # Operating
+
+    def _some(self, which: list[int]) -> list[UUID]:
+        known = list(self.model.jobs)
+        return list({known[-1 - n % len(known)] if known else uuid4() for n in which} | {uuid4()})
+
+    @rule(which=a_few)
+    def cancel(self, which: list[int]) -> None:
+        ids = self._some(which)
+        found = rows(self.conn, "jobs/cancel_jobs", ids, "user", None, None)
+        assert {id: status for id, status in found} == self.model.cancel(ids)
+
+    @rule(which=a_few)
+    def discard(self, which: list[int]) -> None:
+        ids = self._some(which)
+        found = {id: status for id, status in rows(self.conn, "jobs/discard_jobs", ids, "no")}
+        for id in ids:
+            job = self.model.jobs.get(id)
+            open_letter = job is not None and job.place == "dead_letter" and not job.replays
+            assert found[id] == ("unknown" if job is None else "discarded" if open_letter else "not_dead")
+            if job is not None and open_letter:
+                job.place = "failed"
+
+    @rule(which=a_few, retry=st.booleans())
+    def rerun(self, which: list[int], retry: bool) -> None:
+        """An operator's replay; or his retry, which first makes due what is scheduled."""
+        ids = [id for id in self._some(which) if not self._key_is_locked(id)]
+        due = []
+        if retry:
+            found = rows(self.conn, "jobs/retry_jobs", ids, "user", None)
+            due = [id for id in ids if id not in self.model.locked and self._place(id) == "scheduled"]
+            self.model.ready_again([self.model.jobs[id] for id in due])
+        else:
+            found = rows(self.conn, "jobs/replay_jobs", ids, "user", None, None)
+        answers = {id: (status, new) for id, status, new in found}
+        assert answers.keys() == set(ids)
+        for id in sorted(ids):
+            expected = ("due", None) if id in due else self._replayed(id, answers[id][1])
+            assert answers[id] == expected
+
+    def _place(self, id: UUID) -> str | None:
+        return self.model.jobs[id].place if id in self.model.jobs else None
+
+    def _key_is_locked(self, id: UUID) -> bool:
+        job = self.model.jobs.get(id)
+        return job is not None and job.key is not None and (job.tenant, job.key) in self.opened_keys
+
+    def _replayed(self, id: UUID, new: UUID | None) -> tuple[str, UUID | None]:
+        model = self.model
+        job = model.jobs.get(id)
+        if job is None:
+            return "unknown", None
+        if job.place in LIVE:
+            return ("running" if job.place == "running" else "waiting"), None
+        if job.place == "succeeded":
+            return "succeeded", None
+        for again in job.replays:
+            if model.jobs[again].place in LIVE:
+                return "live", again
+        if job.key is not None:
+            slot = (job.tenant, job.key)
+            held = model.keys.get(slot)
+            if held is not None and held.job_id != id and model.is_live_key(held):
+                held.seen = model.now
+                return ("key_held" if held.job_type == job.job_type else "other_type"), held.job_id
+            assert new is not None
+            if held is not None and held.job_id == id:
+                model.keys[slot] = Key(
+                    new, held.job_type, held.mode, model.now, held.expires
+                )  # it is re-pointed
+            else:
+                model.keys[slot] = Key.of(new, job.job_type, "active", model.now)
+        assert new is not None
+        model.jobs[new] = Job(new, job.job_type, job.tenant, job.key, job.priority, "ready", model.moment())
+        job.replays.append(new)
+        return "replayed", new
+
+    # What must hold
+
+    @invariant()
+    def the_database_is_as_the_model(self) -> None:
+        if not hasattr(self, "model"):
+            return
+        facts = sessions.one(self.conn, FACTS) or {}
+        assert facts == {
+            str(job.id): [
+                job.place,
+                job.attempt,
+                job.run,
+                job.lost,
+                *([str(job.fence[0]), job.fence[1]] if job.fence else []),
+            ]
+            for job in self.model.jobs.values()
+        }
+        attempts = dict(
+            self.conn.execute("select job_id, count(*) from postmill.attempt group by 1").fetchall()
+        )
+        assert attempts == {job.id: job.attempts for job in self.model.jobs.values() if job.attempts}
+        asked = {id for (id,) in self.conn.execute("select job_id from postmill.cancel_request").fetchall()}
+        assert asked == {job.id for job in self.model.jobs.values() if job.cancel}
+        keys = self.conn.execute(
+            "select tenant_id, key, job_id, job_type, mode from postmill.idempotency_key"
+        ).fetchall()
+        assert {(t, k): rest for t, k, *rest in keys} == {
+            slot: [key.job_id, key.job_type, key.mode] for slot, key in self.model.keys.items()
+        }
+
+    @invariant()
+    def no_invariant_is_broken(self) -> None:
+        if hasattr(self, "model"):
+            assert not [found for found in self._violations() if found.kind != "stale_cancel"]
+
+    def _violations(self) -> list[invariants.Violation]:
+        return invariants.check(self.conn, lease_seconds=1e9)
+
+
+def machine(conn: Connection[Any], caller: Connection[Any]) -> type[Life]:
+    """The machine on these two connections; `caller` is whose transaction stays open."""
+    return type("Life", (Life,), {"conn": conn, "caller": caller})

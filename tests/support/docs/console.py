@@ -1,0 +1,168 @@
+"""Console blocks: commands after `$ `, what they print below, and `^C` for Ctrl-C in the other terminal.
+
+`postmill up`, `worker` and `upkeep` go on in the background, as in a terminal of their own, until `^C` or the end of
+the page. `postmill` and `python` run in forks of the zygote; anything else, and lines with pipes, in bash.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shlex
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.support.docs.matching import Ids, match, substituted
+from tests.support.docs.spawner import Spawned, Spawner
+from tests.support.eventually import eventually
+
+NOTEBOOK = "tests.support.docs.notebook"
+LASTING = frozenset({"up", "worker", "upkeep"})
+_VARIABLE = re.compile(r"([A-Z_][A-Z0-9_]*)=(.*)", re.DOTALL)
+_SHELL = re.compile(r"[|<>;&$`*]")
+_QUOTED = re.compile(r"'[^']*'")
+PATIENCE = 45.0
+"""Seconds for a first `postmill up` on a busy machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One command (or `^C`) and what it shall print; None: whatever it likes."""
+
+    command: str
+    expected: str | None
+
+
+def steps_of(text: str) -> list[Step]:
+    """The steps of a block. A line that ends with a backslash goes on in the next."""
+    made: list[tuple[str, list[str]]] = []
+    for line in text.splitlines():
+        if made and made[-1][0].endswith("\\") and not made[-1][1]:
+            made[-1] = (f"{made[-1][0]}\n{line}", [])
+        elif line.startswith("$ ") or line == "^C":
+            made.append((line.removeprefix("$ "), []))
+        elif made:
+            made[-1][1].append(line)
+        elif line.strip():
+            raise AssertionError(f"output without a command: {line!r}")
+    return [Step(command, "\n".join(lines) if any(lines) else None) for command, lines in made]
+
+
+class Console:
+    """The terminals of one page."""
+
+    def __init__(self, spawner: Spawner, folder: Path, env: Mapping[str, str], ids: Ids) -> None:
+        self._spawner = spawner
+        self._env = dict(env)
+        self._ids = ids
+        self._code = 0
+        self._background: list[Spawned] = []
+        self.folder = folder
+
+    def run(self, text: str) -> None:
+        """Every step of a block, in order.
+
+        Raises:
+            AssertionError: a command failed though the page does not say so, or printed something else.
+        """
+        steps = steps_of(text)
+        for step, after in zip(steps, [*steps[1:], None], strict=True):
+            tells_code = after is not None and after.command == "echo $?"
+            self._step(step, may_fail=tells_code or "error: " in (step.expected or ""))
+
+    def drain(self) -> None:
+        """Stop what still runs in the background. Raises AssertionError where it does not end with 0."""
+        for process in self._background:
+            process.signal(signal.SIGTERM)
+        codes = [process.ended() for process in self._background]
+        assert not any(codes), "\n".join(f"{one.name}: {one.code}\n{one.output}" for one in self._background)
+
+    def close(self) -> None:
+        """Leave nothing behind."""
+        for process in self._background:
+            process.close()
+        self._background.clear()
+
+    def _step(self, step: Step, *, may_fail: bool) -> None:
+        if step.command == "^C":
+            self._interrupt(step.expected)
+        elif step.command == "echo $?":
+            self._compare(step, f"{self._code}\n")
+        elif step.command.startswith("cd "):
+            self.folder = self.folder / step.command.removeprefix("cd ").strip()
+            assert self.folder.is_dir(), step.command
+        else:
+            self._command(step, may_fail=may_fail)
+
+    def _command(self, step: Step, *, may_fail: bool) -> None:
+        line = substituted(step.command, self._ids)
+        env, words = _variables(self._env, shlex.split(line, comments=True))
+        if words[0] == "postmill" and words[1] in LASTING and "--help" not in words:
+            self._start(Step(line, step.expected), words, env)
+            return
+        process = self._spawned(line, words, env)
+        try:
+            self._code = process.ended()
+            output = process.output
+        finally:
+            process.close()
+        assert self._code == 0 or may_fail, f"$ {line}\n{output}\n(exit code {self._code})"
+        self._compare(step, output)
+
+    def _spawned(self, line: str, words: list[str], env: Mapping[str, str]) -> Spawned:
+        if not _SHELL.search(_QUOTED.sub("", line)):
+            if words[0] == "postmill":
+                return self._spawner.start(words, self.folder, env)
+            if words[0] == "python" and words[1].endswith(".py"):
+                return self._spawner.start(
+                    words[1:], self.folder, env, module=NOTEBOOK, function="run_script"
+                )
+        argv = ["bash", "-c", line]
+        return self._spawner.start(argv, self.folder, env, module=NOTEBOOK, function="run_program")
+
+    def _start(self, step: Step, words: list[str], env: Mapping[str, str]) -> None:
+        process = self._spawner.start(words, self.folder, env)
+        self._background.append(process)
+
+        def ready() -> bool:
+            code = process.poll()
+            assert code is None, f"$ {step.command}\n{process.output}\n(exit code {code})"
+            return ("\nready;" if words[1] == "up" else "worker_started") in process.output
+
+        eventually(ready, PATIENCE, f"start of {step.command}")
+        if step.expected is not None:
+            self._eventually(step, process)
+
+    def _interrupt(self, expected: str | None) -> None:
+        assert self._background, "^C, and nothing runs"
+        process = self._background.pop()
+        try:
+            mark = len(process.output)
+            process.signal(signal.SIGINT)
+            self._code = process.ended()
+            if expected is not None:
+                self._compare(Step("^C", expected), process.output[mark:])
+        finally:
+            process.close()
+
+    def _eventually(self, step: Step, process: Spawned) -> None:
+        """The output of what goes on: it shall look like that at some moment."""
+        with contextlib.suppress(AssertionError):
+            eventually(lambda: match(step.expected or "", process.output, self._ids), 10.0)
+        self._compare(step, process.output)
+
+    def _compare(self, step: Step, output: str) -> None:
+        if step.expected is not None and not match(step.expected, output, self._ids):
+            shown = f"$ {step.command}\n--- the page shows\n{step.expected}\n--- it printed\n{output}"
+            raise AssertionError(shown)
+
+
+def _variables(env: Mapping[str, str], words: list[str]) -> tuple[dict[str, str], list[str]]:
+    """`NAME=value` in front of a command, and the command."""
+    made = dict(env)
+    while found := _VARIABLE.fullmatch(words[0]):
+        made[found[1]] = found[2]
+        words = words[1:]
+    return made, words
