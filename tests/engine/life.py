@@ -25,6 +25,8 @@ FACTS = """
         union all select id, jsonb_build_array('dead_letter', attempt, run, lost) from postmill.dead_letter
         union all select job_id, jsonb_build_array(status, attempt, run, lost) from postmill.outcome) x"""
 
+HOW = ["complete", "retry", "retry later", "snooze", "release", "unstarted", "fail", "bury", "cancel"]
+
 a_few = st.lists(st.integers(0, 30), min_size=1, max_size=4)
 
 
@@ -127,14 +129,13 @@ class Life(RuleBasedStateMachine):
 
     # Working
 
-    @rule(
-        who=st.integers(0, 1),
-        tenant=st.sampled_from(TENANTS),
-        priority=st.sampled_from([100, 100, 5]),
-        n=st.integers(1, 5),
-    )
-    def claim(self, who: int, tenant: UUID, priority: int, n: int) -> None:
+    @rule(who=st.integers(0, 1), lane=st.integers(0, 3), n=st.integers(1, 5))
+    def claim(self, who: int, lane: int, n: int) -> None:
         worker = self.workers[-2 + who]
+        lanes = worker.lanes()
+        if not lanes:
+            return
+        _, tenant, priority = lanes[lane % len(lanes)]
         held = worker.claim(n, lanes=[("default", tenant, priority)])
         expected = self.model.claimable(tenant, priority, n) if self.model.is_alive(worker.holder) else []
         assert [line.id for line in held] == [job.id for job in expected]
@@ -148,20 +149,7 @@ class Life(RuleBasedStateMachine):
     @precondition(lambda self: self.fences)
     @rule(
         which=a_few,
-        how=st.sampled_from(
-            [
-                "complete",
-                "complete",
-                "retry",
-                "retry later",
-                "snooze",
-                "release",
-                "unstarted",
-                "fail",
-                "bury",
-                "cancel",
-            ]
-        ),
+        how=st.sampled_from(HOW),
     )
     def report(self, which: list[int], how: str) -> None:
         """Of fences old and new: what is not held under them any more is answered and left alone."""
@@ -207,6 +195,18 @@ class Life(RuleBasedStateMachine):
             self.model.later(held, 0 if how == "retry" else 1)
         elif how in ("release", "unstarted"):
             self.model.ready_again(held)
+
+    @rule(which=a_few, hours=st.sampled_from([0, 4]))
+    def take_up_and_let_go(self, which: list[int], hours: int) -> None:
+        """A claim and the report of what was claimed; or the worker's death in between."""
+        for n in which:
+            self.claim(n % 2, n, 1 + n % 3)
+            if hours:
+                self.time_goes_by(hours)
+                self.rescue()
+            elif self.fences:
+                self.report([0, 1, 2], HOW[n % len(HOW)])
+            self.promote()
 
     @rule(who=st.integers(0, 1))
     def renew(self, who: int) -> None:
@@ -280,7 +280,7 @@ class Life(RuleBasedStateMachine):
             self.model.ready_again([self.model.jobs[id] for id in due])
         else:
             found = rows(self.conn, "jobs/replay_jobs", ids, "user", None, None)
-        answers = {id: (status, new) for id, status, new in found}
+        answers = self.last = {id: (status, new) for id, status, new in found}
         assert answers.keys() == set(ids)
         for id in sorted(ids):
             expected = ("due", None) if id in due else self._replayed(id, answers[id][1])
@@ -311,7 +311,7 @@ class Life(RuleBasedStateMachine):
             if held is not None and held.job_id != id and model.is_live_key(held):
                 held.seen = model.now
                 return ("key_held" if held.job_type == job.job_type else "other_type"), held.job_id
-            assert new is not None
+            assert new is not None, self.last
             if held is not None and held.job_id == id:
                 model.keys[slot] = Key(
                     new, held.job_type, held.mode, model.now, held.expires

@@ -18,6 +18,8 @@ from postmill.engine.context import Context
 from tests.support.databases import Database
 from tests.support.workers import enqueue, state, until, working
 
+pytestmark = pytest.mark.matrix
+
 Conn = psycopg.AsyncConnection[Any]
 
 

@@ -14,6 +14,8 @@ from tests.engine.test_outcomes import end, one
 from tests.support.databases import Database
 from tests.support.workers import enqueue, until, working
 
+pytestmark = pytest.mark.matrix
+
 Conn = psycopg.AsyncConnection[Any]
 
 REGISTER = (

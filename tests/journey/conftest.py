@@ -70,7 +70,7 @@ class Journey:
             "select status, count(*) from (select status from postmill.outcome union all"
             " select 'dead_letter' from postmill.dead_letter) x group by 1"
         )
-        return {status: n for status, n in rows}
+        return dict(rows)
 
     def close(self) -> None:
         self.conn.close()

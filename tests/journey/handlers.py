@@ -25,27 +25,35 @@ REGISTER = """select * from postmill.register_job_types('[
     {"key": "p_thread", "max_attempts": 20}
 ]')"""
 
-_conn: psycopg.Connection[tuple[object, ...]] | None = None
+
+class Probe:
+    """The connection of this process, made at its first use and again after a loss."""
+
+    conn: psycopg.Connection[tuple[object, ...]] | None = None
+
+    def write(self, row: tuple[object, ...]) -> None:
+        for _ in range(50):
+            try:
+                if self.conn is None:
+                    self.conn = psycopg.connect(os.environ["PROBE_DSN"], autocommit=True)
+                self.conn.execute(
+                    "insert into probe (job_id, attempt, pid, event) values (%s, %s, %s, %s)", row
+                )
+            except psycopg.Error:
+                if self.conn is not None:
+                    self.conn.close()
+                self.conn = None
+                time.sleep(0.1)
+            else:
+                return
+
+
+PROBE = Probe()
 
 
 def note(ctx: Context, event: str) -> None:
     """One line in the probe."""
-    global _conn
-    for _ in range(50):
-        try:
-            if _conn is None or _conn.closed:
-                _conn = psycopg.connect(os.environ["PROBE_DSN"], autocommit=True)
-            _conn.execute(
-                "insert into probe (job_id, attempt, pid, event) values (%s, %s, %s, %s)",
-                (ctx.job.id, ctx.attempt, os.getpid(), event),
-            )
-        except psycopg.Error:
-            if _conn is not None:
-                _conn.close()
-            _conn = None
-            time.sleep(0.1)
-        else:
-            return
+    PROBE.write((ctx.job.id, ctx.attempt, os.getpid(), event))
 
 
 @job(max_attempts=20, retry=Constant(0.1))
@@ -69,7 +77,7 @@ async def p_sleep(ctx: Context, seconds: float) -> None:
 async def p_block(ctx: Context, seconds: float) -> None:
     """Blocks the loop, as no coroutine should."""
     note(ctx, "start")
-    time.sleep(seconds)  # noqa: ASYNC251
+    time.sleep(seconds)
     note(ctx, "end")
 
 

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -58,10 +58,8 @@ class WorkerProcess:
 
     def kill(self) -> None:
         """SIGKILL to the whole group: nothing gets to say good-bye."""
-        try:
+        with suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         self.process.wait(10)
 
     def wait(self, seconds: float = 20.0) -> int:
@@ -70,10 +68,8 @@ class WorkerProcess:
     def end(self) -> None:
         if self.process.poll() is None:
             self.signal(signal.SIGTERM)
-            try:
+            with suppress(subprocess.TimeoutExpired):
                 self.process.wait(15)
-            except subprocess.TimeoutExpired:
-                pass
         self.kill()
         if self._log is not None:
             self._log.close()

@@ -7,6 +7,7 @@ Ends with 0 only if every item is READY_TO_CONFIRM or DISCARDED; with 1 if not, 
 from __future__ import annotations
 
 import asyncio
+import io
 import signal
 import sys
 import time
@@ -32,6 +33,8 @@ LOOKS_PER_SECOND = 4
 def main() -> int:
     """The whole demo; returns the exit code."""
     options = parse()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # texts of 25 languages, on terminals of any
     console = Console()
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     try:

@@ -97,6 +97,7 @@ class PlainDisplay:
         if time.monotonic() >= self._due:
             self._due = time.monotonic() + PLAIN_EVERY
             self._print(picture)
+            self._last = None
 
     def __enter__(self) -> Self:
         return self
@@ -106,7 +107,6 @@ class PlainDisplay:
     ) -> None:
         if self._last is not None:
             self._print(self._last)
-            self._last = None
 
     def _print(self, picture: Picture) -> None:
         now = picture.progress

@@ -33,3 +33,9 @@ def id_range(text: str) -> tuple[UUID, UUID]:
     if len(digits) < LEAST:
         raise CliError(f"{text!r} is too short for a job id", f"give at least its first {LEAST} characters")
     return UUID(digits.ljust(32, "0")), UUID(digits.ljust(32, "f"))
+
+
+def short_worker(worker_id: str) -> str:
+    """`host:pid` and the beginning of the boot's uuid: enough to tell two workers apart."""
+    host, mark, boot = worker_id.rpartition(":")
+    return f"{host}{mark}{boot[:8]}"

@@ -8,13 +8,12 @@ from datetime import datetime
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from postmill.cli.ages import between, length, relative
 from postmill.cli.ids import short
 from postmill.cli.output import jsonable
-from postmill.cli.tables import pairs, state, table
+from postmill.cli.tables import Grid, pairs, state, table
 from postmill.cli.text import one_line, plain
 from postmill.cli.timeline import timeline
 from postmill.domain.lifecycle import State
@@ -26,7 +25,7 @@ LONGEST = 4000
 """Characters of a payload, a result or a stack that a page shows; --json has all of it."""
 
 
-def job_table(jobs: Sequence[JobLine], now: datetime, *, short_ids: bool) -> Table:
+def job_table(jobs: Sequence[JobLine], now: datetime, *, short_ids: bool) -> Grid:
     """Jobs in a table; `now` is the server's moment."""
     rows = [
         (

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from rich import box
-from rich.console import RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
@@ -31,7 +33,13 @@ STATE_STYLES = {
 Cell = str | int | Text | None
 
 KEPT = 20
-"""Characters of a column that a narrow terminal leaves; the beginning of an id is one of them."""
+"""Characters of a column that a narrow terminal leaves; the beginning of an id has as many."""
+
+SQUEEZED = 8
+"""What is left where even that is too much; the first column keeps its own."""
+
+GAP = 3
+"""Characters between two columns."""
 
 
 def state(name: str) -> Text:
@@ -39,23 +47,54 @@ def state(name: str) -> Text:
     return Text(name, style=STATE_STYLES.get(name, ""))
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[Cell]], *, right: Sequence[str] = ()) -> Table:
-    """Rows under a plain header. On a narrow terminal the last column is cut first, and nothing is wrapped."""
+def table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Cell]],
+    *,
+    right: Sequence[str] = (),
+    kept: Mapping[str, int] | None = None,
+) -> Grid:
+    """Rows under a plain header, never wrapped.
+
+    On a narrow terminal the last column is cut first, then the widest, down to `kept` (default 20) characters.
+    """
     cells = [[_cell(value) for value in row] for row in rows]
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
-    for place, name in enumerate(columns):
-        widest = max((row[place].cell_len for row in cells), default=0)
-        last = place == len(columns) - 1
-        made.add_column(
-            name,
-            justify="right" if name in right else "left",
-            no_wrap=True,
-            overflow="ellipsis",
-            min_width=len(name) if last else max(len(name), min(widest, KEPT)),
-        )
-    for row in cells:
-        made.add_row(*row)
-    return made
+    return Grid(tuple(columns), cells, frozenset(right), dict(kept or {}))
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table that fits itself into the terminal it is printed on."""
+
+    columns: tuple[str, ...]
+    cells: list[list[Text]]
+    right: frozenset[str]
+    kept: dict[str, int]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
+        for name, width in zip(self.columns, self.widths(options.max_width), strict=True):
+            justify: Literal["left", "right"] = "right" if name in self.right else "left"
+            made.add_column(name, justify=justify, no_wrap=True, overflow="ellipsis", width=width)
+        for row in self.cells:
+            made.add_row(*row)
+        yield made
+
+    def widths(self, most: int) -> list[int]:
+        """The width of each column on a terminal of `most` columns."""
+        found = [
+            max([len(name), *(row[n].cell_len for row in self.cells)]) for n, name in enumerate(self.columns)
+        ]
+        last = len(found) - 1
+        for least in (KEPT, SQUEEZED):
+            for n in [last, *sorted(range(last), key=lambda n: -found[n])]:
+                excess = sum(found) + GAP * last - most
+                if excess > 0:
+                    floor = self.kept.get(
+                        self.columns[n], SQUEEZED if n == last else KEPT if n == 0 else least
+                    )
+                    found[n] = max(min(found[n], floor), len(self.columns[n]), found[n] - excess)
+        return found
 
 
 def pairs(rows: Iterable[tuple[str, RenderableType | None]]) -> Table:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from rich.table import Table
 from rich.text import Text
 
 from postmill.cli.ages import between, length
-from postmill.cli.tables import state, table
+from postmill.cli.ids import short_worker
+from postmill.cli.tables import Grid, state, table
 from postmill.cli.text import one_line
 from postmill.store.job_rows import AttemptView
 
@@ -19,7 +19,7 @@ MARKS = {"succeeded": "█", "running": "▓"}
 OTHER = "▒"
 
 
-def timeline(attempts: Sequence[AttemptView], begin: datetime, end: datetime) -> Table:
+def timeline(attempts: Sequence[AttemptView], begin: datetime, end: datetime) -> Grid:
     """One row per execution: its bar between the making of the job and its end (or now), and why it ended."""
     rows = []
     previous: AttemptView | None = None
@@ -32,7 +32,7 @@ def timeline(attempts: Sequence[AttemptView], begin: datetime, end: datetime) ->
                 bar(attempt, begin, end),
                 length(max(waited.total_seconds(), 0.0)),
                 between(attempt.started_at, attempt.finished_at or end),
-                attempt.worker_id,
+                short_worker(attempt.worker_id),
                 _why(attempt),
             )
         )
@@ -59,7 +59,7 @@ def _place(share: float, width: int) -> int:
 
 
 def _why(attempt: AttemptView) -> str:
-    said = attempt.error_class or ""
+    said = (attempt.error_class or "").rpartition(".")[2]
     if attempt.error_message:
         said += (": " if said else "") + one_line(attempt.error_message, 120)
     if attempt.exit_code is not None and attempt.exit_code != 0:

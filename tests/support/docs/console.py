@@ -1,7 +1,8 @@
 """Console blocks: commands after `$ `, what they print below, and `^C` for Ctrl-C in the other terminal.
 
 `postmill up`, `worker` and `upkeep` go on in the background, as in a terminal of their own, until `^C` or the end of
-the page. `postmill` and `python` run in forks of the zygote; anything else, and lines with pipes, in bash.
+the page. Commands that only look are repeated until they show what the page shows: jobs take their time. `postmill`
+and `python` run in forks of the zygote; anything else, and lines with pipes, in bash.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ import contextlib
 import re
 import shlex
 import signal
+import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 
 from tests.support.docs.matching import Ids, match, substituted
 from tests.support.docs.spawner import Spawned, Spawner
@@ -20,11 +23,15 @@ from tests.support.eventually import eventually
 
 NOTEBOOK = "tests.support.docs.notebook"
 LASTING = frozenset({"up", "worker", "upkeep"})
+LOOKS = re.compile(r"postmill (?:jobs|dead|queues|workers) (?:list|show)\b")
+_SETS = ("export ", "set -a;", "source ", "unset ")
 _VARIABLE = re.compile(r"([A-Z_][A-Z0-9_]*)=(.*)", re.DOTALL)
 _SHELL = re.compile(r"[|<>;&$`*]")
 _QUOTED = re.compile(r"'[^']*'")
 PATIENCE = 45.0
 """Seconds for a first `postmill up` on a busy machine."""
+
+PATIENCE_FOR_A_LOOK = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,23 +100,47 @@ class Console:
         elif step.command.startswith("cd "):
             self.folder = self.folder / step.command.removeprefix("cd ").strip()
             assert self.folder.is_dir(), step.command
+        elif step.command.startswith(_SETS):
+            self._set(step.command)
         else:
-            self._command(step, may_fail=may_fail)
+            self._command(Step(substituted(step.command, self._ids), step.expected), may_fail=may_fail)
 
     def _command(self, step: Step, *, may_fail: bool) -> None:
-        line = substituted(step.command, self._ids)
+        line = step.command
         env, words = _variables(self._env, shlex.split(line, comments=True))
         if words[0] == "postmill" and words[1] in LASTING and "--help" not in words:
             self._start(Step(line, step.expected), words, env)
             return
+        deadline = monotonic() + (PATIENCE_FOR_A_LOOK if LOOKS.match(line) else 0.0)
+        while True:
+            output = self._output(line, words, env)
+            fine = self._code == 0 or may_fail
+            if fine and (step.expected is None or match(step.expected, output, self._ids)):
+                return
+            if monotonic() > deadline:
+                break
+        assert fine, f"$ {line}\n{output}\n(exit code {self._code})"
+        self._compare(step, output)
+
+    def _output(self, line: str, words: list[str], env: Mapping[str, str]) -> str:
         process = self._spawned(line, words, env)
         try:
             self._code = process.ended()
-            output = process.output
+            return process.output
         finally:
             process.close()
-        assert self._code == 0 or may_fail, f"$ {line}\n{output}\n(exit code {self._code})"
-        self._compare(step, output)
+
+    def _set(self, line: str) -> None:
+        """What a shell would remember."""
+        done = subprocess.run(
+            ["bash", "-c", f"{line}\nenv -0"],
+            env=self._env,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        self._env = dict(entry.split("=", 1) for entry in done.stdout.split("\0") if "=" in entry)
 
     def _spawned(self, line: str, words: list[str], env: Mapping[str, str]) -> Spawned:
         if not _SHELL.search(_QUOTED.sub("", line)):

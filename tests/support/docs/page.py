@@ -36,7 +36,7 @@ class Page:
         self._spawner = spawner
         self._ports = ports
         self._ids: Ids = {}
-        self._written: set[str] = set()
+        self._written: set[Path] = set()
         self._notebook: tuple[Spawned, socket.socket] | None = None
         self.folder = folder
         self.env = environment(folder, dsn)
@@ -53,9 +53,10 @@ class Page:
                 except AssertionError as fault:
                     raise AssertionError(f"{self._page.name}, line {block.line}: {fault}") from None
             self._console.drain()
-            for name in sorted(self._written):
-                if name.endswith(".py"):
-                    self._import(name.removesuffix(".py").replace("/", "."))
+            run = " ".join(block.text for block in blocks if block.language == "console")
+            for file in sorted(self._written):
+                if file.suffix == ".py" and f"python {file.name}" not in run:
+                    self._import(file)
         finally:
             self._close()
 
@@ -81,7 +82,7 @@ class Page:
         file = self._console.folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
-        self._written.add(str(file.relative_to(self.folder)))
+        self._written.add(file)
         if name.endswith("postmill.toml"):
             load(file, env={})
 
@@ -112,9 +113,9 @@ class Page:
         assert done.returncode == 0, f"{text}{done.stdout}{done.stderr}"
         return done.stdout
 
-    def _import(self, module: str) -> None:
+    def _import(self, file: Path) -> None:
         process = self._spawner.start(
-            ["import", module], self.folder, self.env, module=NOTEBOOK, function="check_module"
+            ["import", file.stem], file.parent, self.env, module=NOTEBOOK, function="check_module"
         )
         try:
             assert process.ended() == 0, f"{self._page.name}: {process.output}"

@@ -8,6 +8,7 @@ import typer
 
 from postmill.bind import drive
 from postmill.cli.ages import relative
+from postmill.cli.ids import short_worker
 from postmill.cli.lookups import server_now
 from postmill.cli.run import Run
 from postmill.cli.tables import state, table
@@ -41,7 +42,7 @@ def list_(
             worker.queues
         )
         return (
-            worker.worker_id,
+            short_worker(worker.worker_id) if run.out.short_ids else worker.worker_id,
             state(worker.state),
             str(worker.running),
             slots,

@@ -51,7 +51,7 @@ begin
 end
 $$;
 
--- The lean path: one job, no key. One look-up, two inserts, one probe for sleepers.
+-- One job without a key, with every option. One look-up, two inserts, one probe for sleepers.
 create function {schema}.enqueue_one(
     p_job_type text, p_payload jsonb, p_tenant uuid, p_priority integer default null, p_delay interval default null,
     p_scheduled_for timestamptz default null, p_project uuid default null, p_max_attempts integer default null,
@@ -119,6 +119,41 @@ begin
         then
             perform {schema}.ring(found_one.queue, own_lane, urgency);
         end if;
+    end if;
+end
+$$;
+
+-- The leanest path: a job that says nothing but its type, payload, tenant and priority. One statement does look-up and
+-- inserts, so that little is planned and prepared per transaction; whatever is not plain (an unknown type, another
+-- lane, a missing partition) inserts nothing there and goes the general way.
+create function {schema}.enqueue_quick(
+    p_job_type text, p_payload jsonb, p_tenant uuid, p_priority integer default null,
+    out id uuid, out status text, out detail text)
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    home text;
+    own_lane uuid;
+    urgency integer;
+begin
+    with body as (
+        insert into {schema}.job as j (id, tenant_id, job_type, queue, payload, priority, max_attempts, timeout_seconds,
+            created_at, source, actor_type)
+        select {schema}.new_id(), coalesce(p_tenant, '00000000-0000-0000-0000-000000000001'), d.key, d.queue, p_payload,
+               coalesce(p_priority, d.priority), d.max_attempts, d.timeout_seconds, m.moment, 'manual', 'system'
+          from (select {schema}.now() as moment) m, {schema}.job_definition d, {schema}.partition_horizon h
+         where d.key = p_job_type and d.is_active and d.lane = 'tenant' and m.moment >= h.since and m.moment < h.until
+        returning j.id, j.queue, j.tenant_id, j.priority, j.created_at
+    )
+    insert into {schema}.ready as r (queue, lane, priority, ready_at, id, attempt, run, lost)
+    select b.queue, b.tenant_id, b.priority, b.created_at, b.id, 1, 0, 0 from body b
+    returning r.id, 'created', r.queue, r.lane, r.priority into id, status, home, own_lane, urgency;
+    if id is null then
+        select e.id, e.status, e.detail into id, status, detail
+          from {schema}.enqueue_one(p_job_type, p_payload, p_tenant, p_priority) e;
+    elsif exists (select from {schema}.sleeper s where s.queue = home and s.watch and s.valid_until > {schema}.now())
+        or current_setting('transaction_isolation') <> 'read committed'
+    then
+        perform {schema}.ring(home, own_lane, urgency);
     end if;
 end
 $$;

@@ -83,7 +83,7 @@ begin
     for door in
         select p.oid::regprocedure::text from pg_proc p join pg_namespace n on n.oid = p.pronamespace
          where n.nspname = '{schema}'
-           and p.proname in ('enqueue', 'enqueue_one', 'enqueue_keyed', 'enqueue_many', 'enqueue_intake', 'cancel_jobs',
+           and p.proname in ('enqueue', 'enqueue_quick', 'enqueue_one', 'enqueue_keyed', 'enqueue_many', 'enqueue_intake', 'cancel_jobs',
                              'retry_jobs', 'replay_jobs', 'job_type_names', 'now', 'new_id', 'job_state')
     loop
         execute format('grant execute on function %s to %I', door, p_role);
