@@ -37,6 +37,7 @@ async def nap(seconds: float, started: str = "") -> str:
 
 @job(queue="high")
 def who() -> int:
+    print("a handler prints")
     time.sleep(0.05)
     return os.getpid()
 

@@ -47,14 +47,16 @@ def test_a_job_from_enqueue_to_result(dsn, here, pg):
 def test_sigterm_lets_the_running_job_finish(dsn, here, pg):
     with running(here, "worker", "jobs.py", "--json", dsn=dsn) as worker:
         worker.says(READY)
+        cli("enqueue", "who", "--wait", dsn=dsn)
         cli("enqueue", "nap", "seconds=1.5", "started=began", dsn=dsn)
         eventually((here / "began").exists)
         worker.signal(signal.SIGTERM)
         worker.says("draining; once more ends at once")
         assert worker.ends() == 0
         summary = json.loads(worker.out)
-        assert (summary["exit_code"], summary["succeeded"], summary["interrupted"]) == (0, 1, 0)
-    assert statuses(dsn) == ["succeeded"]
+        assert (summary["exit_code"], summary["succeeded"], summary["interrupted"]) == (0, 2, 0)
+        assert "a handler prints" in worker.err
+    assert statuses(dsn) == ["succeeded"] * 2
     invariants(pg)
 
 

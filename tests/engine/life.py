@@ -27,6 +27,15 @@ FACTS = """
 
 HOW = ["complete", "retry", "retry later", "snooze", "release", "unstarted", "fail", "bury", "cancel"]
 
+Order = tuple[str, UUID, str | None, str, int, int]
+an_order = st.tuples(
+    st.sampled_from(["plain", "plain", "strict"]),
+    st.sampled_from(TENANTS),
+    st.sampled_from([None, "a", "b"]),
+    st.sampled_from(["active", "queued", "window", "ttl"]),
+    st.sampled_from([0, 0, 1]),
+    st.sampled_from([100, 100, 5]),
+)
 a_few = st.lists(st.integers(0, 30), min_size=1, max_size=4)
 
 
@@ -34,8 +43,8 @@ class Life(RuleBasedStateMachine):
     conn: Connection[Any]
     caller: Connection[Any]
 
-    @initialize()
-    def begin(self) -> None:
+    @initialize(orders=st.lists(an_order, min_size=1, max_size=8))
+    def begin(self, orders: list[Order]) -> None:
         for conn in (self.conn, self.caller):
             conn.execute("set synchronous_commit = off; set postmill.clock_offset = '0'")
         sessions.wipe(self.conn)
@@ -49,6 +58,8 @@ class Life(RuleBasedStateMachine):
         self.opened_keys: dict[KeyId, Key] = {}
         for _ in range(2):
             self._open(WorkerSession(self.conn, lease=LEASE * 3600))
+        for asked in orders:
+            self.enqueue(asked, False)
 
     def teardown(self) -> None:
         if getattr(self, "opened", None) is not None:
@@ -60,19 +71,10 @@ class Life(RuleBasedStateMachine):
 
     # Producing
 
-    @rule(
-        job_type=st.sampled_from(["plain", "plain", "strict"]),
-        tenant=st.sampled_from(TENANTS),
-        key=st.sampled_from([None, "a", "b"]),
-        mode=st.sampled_from(["active", "queued", "window", "ttl"]),
-        delay=st.sampled_from([0, 0, 1]),
-        priority=st.sampled_from([100, 100, 5]),
-        inside=st.booleans(),
-    )
-    def enqueue(
-        self, job_type: str, tenant: UUID, key: str | None, mode: str, delay: int, priority: int, inside: bool
-    ) -> None:
+    @rule(asked=an_order, inside=st.booleans())
+    def enqueue(self, asked: Order, inside: bool) -> None:
         """In autocommit or, where one is open, in the caller's transaction."""
+        job_type, tenant, key, mode, delay, priority = asked
         inside = inside and self.opened is not None
         conn = self.caller if inside else self.conn
         ((id, status),) = conn.execute(

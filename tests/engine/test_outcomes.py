@@ -13,6 +13,7 @@ import pytest
 from postmill.domain.job_type import job
 from postmill.domain.limit import Rate
 from postmill.domain.policy import Constant
+from postmill.domain.registry import AnyJobType
 from postmill.domain.signals import Bury, Cancel, Fail, Retry, Snooze
 from postmill.engine.context import Context
 from tests.support.databases import Database
@@ -175,7 +176,7 @@ async def test_a_timeout_counts_from_the_start_of_the_handler(
             time.sleep(0.01)
         cleaned.append("thread")
 
-    types = {"coroutine": coroutine, "swallower": swallower, "thread": thread}
+    types: dict[str, AnyJobType] = {"coroutine": coroutine, "swallower": swallower, "thread": thread}
     async with working(database.dsn, types[kind], grace=0.5):
         id = await enqueue(apg, "slow")
         found = await end(apg, id, "dead_letter")

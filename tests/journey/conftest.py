@@ -36,12 +36,12 @@ class Journey:
         self.conn = psycopg.connect(self.dsn, autocommit=True)
 
     def one(self, sql: str, *args: Any) -> Any:
-        row = self.conn.execute(sql, args).fetchone()  # type: ignore[arg-type]
+        row = self.conn.execute(sql, args).fetchone()
         assert row is not None
         return row[0] if len(row) == 1 else row
 
     def all(self, sql: str, *args: Any) -> list[Any]:
-        return self.conn.execute(sql, args).fetchall()  # type: ignore[arg-type]
+        return self.conn.execute(sql, args).fetchall()
 
     def enqueue(self, job_type: str, n: int = 1, payload: str = "{}") -> None:
         self.conn.execute(
@@ -61,6 +61,9 @@ class Journey:
         """Wait for the end of everything, then look for what must never be."""
         eventually(self.settled, seconds, "every job at its end")
         invariants(self.conn, lease_seconds=LEASE)
+
+    def more_workers(self, than: int) -> bool:
+        return bool(self.one("select count(*) from postmill.worker") > than)
 
     def count(self, event: str) -> int:
         return int(self.one("select count(*) from probe where event = %s", event))

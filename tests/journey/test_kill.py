@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import signal
 import time
+from functools import partial
 
 import pytest
 
@@ -21,7 +22,7 @@ def kill_at_random(journey: Journey, kills: int, jobs_between: int) -> None:
         journey.enqueue("p_effect", jobs_between)
         journey.enqueue("p_sleep", 3, '{"seconds": 0.05}')
         sessions = journey.one("select count(*) from postmill.worker")
-        eventually(lambda n=sessions: journey.one("select count(*) from postmill.worker") > n, 20)
+        eventually(partial(journey.more_workers, sessions), 20)
         time.sleep(rng.uniform(0.0, 0.4))
         worker.kill()
     journey.finish(120)

@@ -55,7 +55,12 @@ class Client:
 
     def _thread(self, barrier: Barrier) -> tuple[float, float]:
         with psycopg.connect(self._dsn, autocommit=True) as conn:
-            make = {"enqueue": self._single, "two_rows": self._bare, "bulk": self._bulk, "rows_alone": self._rows}
+            make = {
+                "enqueue": self._single,
+                "two_rows": self._bare,
+                "bulk": self._bulk,
+                "rows_alone": self._rows,
+            }
             timed = make[self._mode](conn)
             barrier.wait()
             barrier.wait()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from uuid import UUID
 
 from rich.console import Console, RenderableType
@@ -40,6 +42,25 @@ class Output:
             file=sys.stderr, highlight=False, markup=False, emoji=False, soft_wrap=not sys.stderr.isatty()
         )
         self.short_ids = tty
+
+    @contextmanager
+    def reserved(self) -> Iterator[None]:
+        """With --json, keep stdout for the document: what handlers and children print goes to stderr meanwhile."""
+        if not self.as_json or not _is_descriptor_1(self.console.file):
+            yield
+            return
+        self.console.file.flush()
+        kept = os.dup(1)
+        os.dup2(2, 1)
+        before, self.console.file = self.console.file, os.fdopen(os.dup(kept), "w", encoding="utf-8")
+        try:
+            yield
+        finally:
+            self.console.file.close()
+            self.console.file = before
+            sys.stdout.flush()
+            os.dup2(kept, 1)
+            os.close(kept)
 
     def show(self, data: Any, render: Callable[[], RenderableType]) -> None:
         """`data` as the JSON document, or what `render` makes of it."""
@@ -81,6 +102,13 @@ class Output:
                 "hint": told.hint or None,
             }
             self.document({"error": error})
+
+
+def _is_descriptor_1(stream: IO[str]) -> bool:
+    try:
+        return stream.fileno() == 1
+    except (OSError, ValueError):
+        return False
 
 
 def jsonable(value: object) -> Any:

@@ -62,6 +62,8 @@ class Plan:
             modules=self.modules,
             memory_limit=None if worker.child_memory is None else worker.child_memory * MIB,
             worker_limits=self.shares[index].limits,
+            retention=self.settings.retention.history,
+            partition_width=self.settings.partition_width,
         )
 
 

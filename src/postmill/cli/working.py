@@ -41,7 +41,9 @@ def run_worker(
     retires = run.settings.worker.max_jobs_per_process is not None
     if child is None and (len(plan.shares) > 1 or retires):
         family = _family(run, plan, queues, asked, port)
-        finish(run, family.run(), family.summary)
+        with run.out.reserved():
+            code = family.run()
+        finish(run, code, family.summary)
 
     def make(bus: Bus, counters: Counters) -> Worker:
         return Worker(
@@ -55,7 +57,9 @@ def run_worker(
         )
 
     process = _process(run, make, port + index if port else port, child)
-    finish(run, process.run(), process.summary, child=child is not None, report=report)
+    with run.out.reserved():
+        code = process.run()
+    finish(run, code, process.summary, child=child is not None, report=report)
 
 
 def run_upkeep(run: Run, port: int | None, *, child: str | None, report: Path | None) -> None:
@@ -69,6 +73,8 @@ def run_upkeep(run: Run, port: int | None, *, child: str | None, report: Path | 
             notify=settings.notify,
             listen_dsn=settings.listen_dsn,
             work=False,
+            retention=settings.retention.history,
+            partition_width=settings.partition_width,
         )
         return Worker(run.dsn, Registry(), schema=run.schema, config=config, bus=bus, counters=counters)
 

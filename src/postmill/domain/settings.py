@@ -158,7 +158,10 @@ class LogSettings(Section):
 
 
 class RetentionSettings(Section):
-    """How long ended jobs are kept, counted from their end."""
+    """How long ended jobs are kept, counted from their end.
+
+    History goes by whole partitions, so the longest of succeeded, failed and canceled holds for all three.
+    """
 
     succeeded: PositiveSeconds = Field(
         default=30 * 86400.0, description="Seconds that succeeded jobs are kept: 30 days."
@@ -179,6 +182,11 @@ class RetentionSettings(Section):
     archive_url: str | None = Field(
         default=None, description="fsspec URL of the cold archive; none is no archive."
     )
+
+    @property
+    def history(self) -> float:
+        """Seconds that a partition of history is kept beyond its end."""
+        return max(self.succeeded, self.failed, self.canceled)
 
 
 class EscalationSettings(Section):

@@ -24,6 +24,8 @@ class WorkerConfig:
         modules: what a child process imports to find its handler: dotted names or paths of files.
         memory_limit: bytes of address space of a job's own child process; None for no limit.
         probe_every: seconds between two round trips of the listener to itself.
+        retention: how long history and bodies are kept; None leaves what the database has (30 days).
+        partition_width: how much time one partition holds; None leaves what the database has (7 days).
         worker_limits: this process's shares of limits per worker command, by job type; default: the type's own.
     """
 
@@ -41,4 +43,6 @@ class WorkerConfig:
     modules: tuple[str, ...] = ()
     memory_limit: int | None = None
     probe_every: float = 10.0
+    retention: float | None = None
+    partition_width: float | None = None
     worker_limits: dict[str, int] = field(default_factory=dict)

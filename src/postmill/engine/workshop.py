@@ -147,7 +147,7 @@ class Workshop:
         return [
             Promoter(self._link("promote"), bus, id, self.claimer.news_of),
             Rescuer(self._link("rescue"), bus, id, worker.session, worker.config.lease, worker.counters),
-            Pruner(self._link("prune"), bus, id),
+            Pruner(self._link("prune"), bus, id, worker.config.retention, worker.config.partition_width),
             Sweeper(self._link("sweep"), bus, id),
             Monitor(self._link("monitor"), bus, id, worker.counters),
         ]

@@ -51,9 +51,7 @@ def beside(
         ground.fill(count, lanes=lanes)
         limit = drain(ground, "limit", count)
         verify(ground, 2 * count, left=waiting, before=before)
-    return figures(
-        worker, limit, plain_per_s=round(plain.rate), flatness=round(worker.rate / plain.rate, 3)
-    )
+    return figures(worker, limit, plain_per_s=round(plain.rate), flatness=round(worker.rate / plain.rate, 3))
 
 
 def _backlog(place: Place, options: dict[str, Any]) -> Figures:

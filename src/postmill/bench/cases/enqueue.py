@@ -10,7 +10,9 @@ from postmill.bench.place import Place
 from postmill.bench.produce import best
 
 JOBS = Option("jobs", int, 100_000, "rows of a bulk enqueue", least=100)
-COMMITS = Option("commits", int, 3_000, "single-row commits of one client; four times as many of more", least=20)
+COMMITS = Option(
+    "commits", int, 3_000, "single-row commits of one client; four times as many of more", least=20
+)
 CLIENTS = Option("clients", str, "1,8,32", "numbers of clients that commit single rows at a time")
 ROUNDS = Option("rounds", int, 2, "runs of each, of which the better one counts")
 

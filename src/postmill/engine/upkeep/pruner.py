@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from postmill.engine.link import Link
 from postmill.engine.upkeep.round import Round
+from postmill.telemetry.bus import Bus
 from postmill.telemetry.events import PartitionsPruned
 
 _KEPT_MOST = 1000
@@ -14,7 +16,15 @@ class Pruner(Round):
     name = "prune"
     every = 60.0
 
+    def __init__(
+        self, link: Link, bus: Bus, worker_id: str, retention: float | None, width: float | None
+    ) -> None:
+        super().__init__(link, bus, worker_id)
+        self._policy = [retention, width]
+
     async def once(self) -> float | None:
+        if self._policy != [None, None]:
+            await self.link.rows("upkeep/set_retention", self._policy)
         await self.link.rows("upkeep/ensure_partitions")
         rows = await self.link.rows("upkeep/prune_partition")
         if rows:
