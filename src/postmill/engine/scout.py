@@ -8,7 +8,7 @@ from time import monotonic
 from postmill.engine.lanes import Entry, QueueLanes, Room
 from postmill.engine.link import Link
 from postmill.engine.raw import Ids
-from postmill.engine.work import ID, JOB_TYPE, Handler, Row
+from postmill.engine.work import CLAIMED_AT, ID, JOB_TYPE, Handler, Row
 
 _DISCOVER_EVERY = 1.0  # seconds, and never more than a twentieth of the time
 _DISCOVER_SHARE = 20.0
@@ -137,5 +137,5 @@ class Scout:
         filled = []
         for row in rows:
             body = bodies.get(row[ID]) if row[JOB_TYPE] is None else None
-            filled.append((*row[:6], *body[1:]) if body is not None else row)
+            filled.append((*row[:6], *body[1:], row[CLAIMED_AT]) if body is not None else row)
         return filled
