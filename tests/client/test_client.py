@@ -38,7 +38,8 @@ OPERATIONS = {"enqueue", "enqueue_many", "get", "wait", "cancel", "retry", "repl
 
 def test_both_offer_the_same_operations() -> None:
     offered = [
-        {name for name in vars(kind) if not name.startswith("_")} - {"schema"} for kind in (Client, AsyncClient)
+        {name for name in vars(kind) if not name.startswith("_")} - {"schema"}
+        for kind in (Client, AsyncClient)
     ]
     assert offered == [OPERATIONS, OPERATIONS]
     for name in OPERATIONS - {"close"}:
@@ -65,7 +66,7 @@ async def test_every_operation_async(client: Client, dsn: str) -> None:
         assert (await other.retry(later.id)).status == "due"
         for operation in (other.get, other.cancel, other.retry, other.replay, other.wait):
             with pytest.raises(NotFound):
-                await operation(uuid4())  # type: ignore[operator]
+                await operation(uuid4())
 
 
 def test_many_are_all_or_none(client: Client, pg: Connection[Any]) -> None:
@@ -146,11 +147,14 @@ def test_what_is_missing_is_said(dsn: str, empty_database: Database, tmp_path: P
         for work in (lambda: client.enqueue(echo.new(1)), lambda: client.get(uuid4())):
             with pytest.raises(SchemaMissing, match="run: postmill migrate"):
                 work()
-    with Client(dsn.replace("/test_", "/no_test_")) as client, pytest.raises(DatabaseMissing, match="no_test_"):
+    with (
+        Client(dsn.replace("/test_", "/no_test_")) as client,
+        pytest.raises(DatabaseMissing, match="no_test_"),
+    ):
         client.enqueue(echo.new(1))
     with Client(f"host={tmp_path}") as client, pytest.raises(DatabaseMissing, match="is the server running"):
         client.get(uuid4())
-    with Client(dsn) as client, pytest.raises(UnknownJobType, match="known job types|postmill jobs register"):
+    with Client(dsn) as client, pytest.raises(UnknownJobType, match="postmill jobs register"):
         client.enqueue(NewJob("echo"))
 
 
@@ -211,7 +215,7 @@ def test_one_async_client_in_two_loops(dsn: str) -> None:
 
 def test_the_database_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("POSTMILL_DATABASE_URL", raising=False)
-    with pytest.raises(DatabaseMissing, match="POSTMILL_DATABASE_URL.*postmill up"):
+    with pytest.raises(DatabaseMissing, match=r"POSTMILL_DATABASE_URL.*postmill up"):
         find_database(folder=tmp_path)
     (tmp_path / ".postmill").mkdir()
     (tmp_path / ".postmill" / "postmill.env").write_text(

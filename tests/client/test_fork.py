@@ -100,7 +100,18 @@ def _count(conn: psycopg.Connection[tuple[int]], condition: str) -> int:
 
 def _make_certificate(cluster: Path) -> None:
     key, certificate = cluster / "own.key", cluster / "own.crt"
-    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    made = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=localhost",
+    ]
     subprocess.run([*made, "-keyout", key, "-out", certificate], check=True, capture_output=True)
     owner = cluster.stat()
     for file in (key, certificate):

@@ -24,7 +24,7 @@ def known(client: Client) -> None:
 
 
 def one(conn: Connection[Any], statement: str, *args: Any) -> Any:
-    row = conn.execute(statement, args).fetchone()  # type: ignore[arg-type]
+    row = conn.execute(statement, args).fetchone()
     assert row is not None
     return row[0]
 
@@ -36,7 +36,9 @@ def test_plain_sql(pg: Connection[Any]) -> None:
     again = [one(pg, "select postmill.enqueue('echo', key => 'k')") for _ in range(2)]
     assert again[0] == again[1]
     # Once per row and once per call, however it is written.
-    pg.execute("select postmill.enqueue('echo', jsonb_build_object('value', n)) from generate_series(1, 10) n")
+    pg.execute(
+        "select postmill.enqueue('echo', jsonb_build_object('value', n)) from generate_series(1, 10) n"
+    )
     assert one(pg, "select count(*) from postmill.jobs") == 12
     invariants(pg)
 
@@ -95,8 +97,12 @@ def test_a_trigger_enqueues_in_the_same_transaction(pg: Connection[Any]) -> None
 def test_the_search_path_of_the_caller_does_not_matter(pg: Connection[Any]) -> None:
     """Functions with the definer's rights see no object that a caller put in the way."""
     pg.execute("create schema evil")
-    pg.execute("create function evil.now() returns timestamptz language sql as $$ select 'epoch'::timestamptz $$")
-    pg.execute("create function evil.coalesce_uuid(uuid) returns uuid language sql as $$ select null::uuid $$")
+    pg.execute(
+        "create function evil.now() returns timestamptz language sql as $$ select 'epoch'::timestamptz $$"
+    )
+    pg.execute(
+        "create function evil.coalesce_uuid(uuid) returns uuid language sql as $$ select null::uuid $$"
+    )
     pg.execute("create table evil.job (id uuid)")
     pg.execute("set search_path = evil, postmill, pg_catalog")
     enqueue(pg, echo.new(1))
@@ -148,9 +154,11 @@ def test_the_applications_role_can_enqueue_and_read_no_table(
             conn.execute(f"select 1 from {table}")
     for statement in ("delete from {}", "update {} set queue = queue", "truncate {}"):
         with pytest.raises(errors.InsufficientPrivilege):
-            conn.execute(statement.format("postmill.job"))  # type: ignore[arg-type]
+            conn.execute(statement.format("postmill.job"))
     with pytest.raises(errors.InsufficientPrivilege):
-        conn.execute("insert into postmill.ready select 'default', id, 1, now(), id, 1, 0, 0 from postmill.tenant")
+        conn.execute(
+            "insert into postmill.ready select 'default', id, 1, now(), id, 1, 0, 0 from postmill.tenant"
+        )
     for call in (
         "pause_queue('default')",
         "register_job_types('[]')",

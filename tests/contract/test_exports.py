@@ -10,7 +10,17 @@ import pytest
 import postmill
 
 NAMES = [
-    *("job", "JobType", "Registry", "Exponential", "Steps", "Constant", "ByErrorClass", "Idempotency", "Rate"),
+    *(
+        "job",
+        "JobType",
+        "Registry",
+        "Exponential",
+        "Steps",
+        "Constant",
+        "ByErrorClass",
+        "Idempotency",
+        "Rate",
+    ),
     *("enqueue", "aenqueue", "enqueue_many", "aenqueue_many", "Client", "AsyncClient"),
     *("NewJob", "Enqueued", "JobView"),
     *("Context", "Worker", "Settings", "Retry", "Snooze", "Cancel", "Bury", "Fail"),
@@ -42,6 +52,8 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 def test_importing_the_package_loads_nothing_else() -> None:
-    program = "import sys, importlib, typing; old = {*sys.modules}; import postmill; print(*{*sys.modules} - old)"
+    program = (
+        "import sys, importlib, typing; old = {*sys.modules}; import postmill; print(*{*sys.modules} - old)"
+    )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert set(found.stdout.split()) - {"__future__"} == {"postmill"}, found.stderr

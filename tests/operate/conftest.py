@@ -87,7 +87,9 @@ class Bench:
             case State.SUCCEEDED:
                 self.report("complete", id, "'{5000}', array['{\"said\": \"hello\"}']::jsonb[]")
             case State.FAILED:
-                self.report("finish", id, "'{5000}', '{failed}', '{failed}', '{permanent_error}', '{ValueError}'")
+                self.report(
+                    "finish", id, "'{5000}', '{failed}', '{failed}', '{permanent_error}', '{ValueError}'"
+                )
             case State.CANCELED:
                 self.report("finish", id, "'{5000}', '{canceled}', '{canceled}', '{canceled}'")
             case State.DEAD_LETTER:

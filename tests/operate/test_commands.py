@@ -11,7 +11,6 @@ from uuid import UUID, uuid4
 
 import psycopg
 import pytest
-from psycopg import Connection
 
 from postmill.bind import drive
 from postmill.domain.errors import PayloadRefused, UnknownQueue
@@ -108,8 +107,9 @@ def test_unknown_ids_are_told_and_stop_no_other(bench: Bench) -> None:
     known, unknown = bench.make(State.QUEUED), uuid4()
     answers = drive(bench.conn, commands.cancel([unknown, known, known]))
     assert {answer.id: answer.status for answer in answers} == {known: "canceled", unknown: "unknown"}
-    for command in (commands.retry, commands.replay, commands.discard):
-        assert [answer.status for answer in drive(bench.conn, command([unknown]))] == ["unknown"]  # type: ignore[operator]
+    flows: list[Any] = [commands.retry([unknown]), commands.replay([unknown]), commands.discard([unknown])]
+    for flow in flows:
+        assert [answer.status for answer in drive(bench.conn, flow)] == ["unknown"]
     assert drive(bench.conn, commands.cancel([])) == []
 
 
@@ -225,7 +225,9 @@ def test_register(bench: Bench) -> None:
         "update postmill.job_definition set max_attempts = 9, edited = '{max_attempts}' where key = 'greet'"
     )
     assert drive(bench.conn, commands.register([greet])) == {"greet": "kept"}
-    row = bench.conn.execute("select max_attempts from postmill.job_definition where key = 'greet'").fetchone()
+    row = bench.conn.execute(
+        "select max_attempts from postmill.job_definition where key = 'greet'"
+    ).fetchone()
     assert row == (9,)
 
 

@@ -39,7 +39,11 @@ def test_a_healthy_database_has_none(bench: Bench) -> None:
         (State.QUEUED, "no_body", "delete from postmill.job"),
         (State.DEAD_LETTER, "no_body", "delete from postmill.job"),
         (State.RUNNING, "ghost", f"update postmill.lease set expires_at = {LONG_AGO}"),
-        (State.RUNNING, "ghost", f"delete from postmill.lease; update postmill.running set claimed_at = {LONG_AGO}"),
+        (
+            State.RUNNING,
+            "ghost",
+            f"delete from postmill.lease; update postmill.running set claimed_at = {LONG_AGO}",
+        ),
         (
             State.SUCCEEDED,
             "stale_cancel",

@@ -42,7 +42,7 @@ def main() -> int:
     except KeyboardInterrupt:
         console.print(f"\nStopped. What was captured is in {options.data}; the next run goes on from there.")
         return 130
-    except (PostmillError, ChildFailed, OSError) as error:
+    except (PostmillError, ChildFailed, psycopg.Error, OSError) as error:
         console.print(f"[bold red]The demo cannot go on:[/] {error}", highlight=False)
         return 2
 
@@ -66,11 +66,14 @@ async def _watch(options: Options, console: Console, running: Stage, texts: list
         await psycopg.AsyncConnection.connect(running.dsn, autocommit=True) as looking,
     ):
         measures = Measures(looking, capture_id)
-        async with asyncio.TaskGroup() as group:
-            # A few slots stay free for jobs that come back: with none, new ones would wait for a place.
-            most_open = max(1, options.workers * options.slots * 3 // 4)
-            group.create_task(capture(conn, capture_id, texts, rate=options.rate, most_open=most_open))
-            watching = group.create_task(_until_settled(options, console, running, measures, len(texts)))
+        try:
+            async with asyncio.TaskGroup() as group:
+                # A few slots stay free for jobs that come back: with none, new ones would wait for a place.
+                most_open = max(1, options.workers * options.slots * 3 // 4)
+                group.create_task(capture(conn, capture_id, texts, rate=options.rate, most_open=most_open))
+                watching = group.create_task(_until_settled(options, console, running, measures, len(texts)))
+        except ExceptionGroup as several:
+            raise several.exceptions[0] from several
         picture = watching.result()
         await print_summary(console, measures, picture, options.data)
     now = picture.progress

@@ -18,7 +18,8 @@ from rich.text import Text
 from examples.enrichment.demo.measure import Latest, PickUp, Progress
 
 PLAIN_EVERY = 2.0
-"""Seconds between two plain lines."""
+QUIET_EVERY = 10.0
+"""Seconds between two plain lines, while something happens and while all wait for their time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +81,12 @@ class LiveDisplay:
 
 
 class PlainDisplay:
-    """One line every two seconds, and one at the end."""
+    """One line every two seconds (ten, while nothing happens), and one at the end."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._due = 0.0
+        self._ended = 0
         self._noted = 0
         self._last: Picture | None = None
 
@@ -94,8 +96,10 @@ class PlainDisplay:
         for note in picture.notes[self._noted :]:
             self._console.print(f"         {note}", highlight=False, soft_wrap=True)
         self._noted = len(picture.notes)
-        if time.monotonic() >= self._due:
+        moved = picture.progress.ended != self._ended
+        if time.monotonic() >= self._due + (0.0 if moved else QUIET_EVERY - PLAIN_EVERY):
             self._due = time.monotonic() + PLAIN_EVERY
+            self._ended = picture.progress.ended
             self._print(picture)
             self._last = None
 

@@ -127,6 +127,7 @@ def test_the_page_has_six_phases_and_four_ways_back() -> None:
     assert [name for name in phases if parts[name].back] == phases[:4]
 
 
+@pytest.mark.timeout(400)  # some thirty commands and workers, one after another
 def test_it_can_be_followed_forward_and_back(team: Team) -> None:
     page = sections()
     [tables, producer] = page["The starting point"].forward

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from examples.enrichment.demo.children import ROOT
 from examples.upstreams.script import Answer, Rule, Script
 from tests.support.eventually import eventually
 
+pytestmark = pytest.mark.timeout(400)  # whole demos, on machines that may be busy
 ENV = {**os.environ, "COLUMNS": "100", "PYTHONPATH": str(ROOT)}
 SMALL = ["--items", "20", "--workers", "1"]
 
@@ -32,7 +34,7 @@ def run(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         env=ENV,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=200,
         check=False,
     )
 
@@ -90,7 +92,9 @@ def test_a_killed_worker_is_survived(data: Path) -> None:
     assert "none lost" in done.stdout
 
 
-def test_ctrl_c_ends_everything_in_order(data: Path) -> None:
+@contextmanager
+def under_way(data: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A demo that captures slowly, and what it has said so far."""
     with subprocess.Popen(
         command(data, "--rate", "2"),
         cwd=data.parent,
@@ -105,6 +109,11 @@ def test_ctrl_c_ends_everything_in_order(data: Path) -> None:
             line = demo.stdout.readline()
             assert line, seen
             seen += line
+        yield demo, seen
+
+
+def test_ctrl_c_ends_everything_in_order(data: Path) -> None:
+    with under_way(data) as (demo, _):
         demo.send_signal(signal.SIGINT)
         rest, _ = demo.communicate(timeout=60)
     assert demo.returncode == 130
@@ -113,18 +122,19 @@ def test_ctrl_c_ends_everything_in_order(data: Path) -> None:
     assert run(data).returncode == 0, "the folder is as good as before"
 
 
+def test_a_worker_that_ends_by_itself_is_told(data: Path) -> None:
+    with under_way(data) as (demo, seen):
+        found = re.search(r"processes (\d+)", seen)
+        assert found
+        os.kill(int(found[1]), signal.SIGKILL)
+        rest, _ = demo.communicate(timeout=60)
+    assert demo.returncode == 2
+    assert "worker 1 ended with code -9" in rest
+    assert "Traceback" not in rest
+
+
 def test_a_killed_demo_leaves_no_workers_behind(data: Path) -> None:
-    with subprocess.Popen(
-        command(data, "--rate", "2"),
-        cwd=data.parent,
-        env=ENV,
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as demo:
-        assert demo.stdout is not None
-        while "captured" not in demo.stdout.readline():
-            pass
+    with under_way(data) as (demo, _):
         demo.kill()
         demo.communicate()
     done = run(data)

@@ -15,11 +15,12 @@ from postmill.cli.errors import CliError
 from postmill.cli.text import one_line
 from postmill.domain.errors import DefinitionError
 from postmill.domain.registry import Registry
+from postmill.domain.settings import Settings
 from postmill.domain.suggest import suggest
 
 
-def load_registry(modules: Sequence[str]) -> Registry:
-    """The job types of these modules.
+def load_registry(modules: Sequence[str], settings: Settings | None = None) -> Registry:
+    """The job types of these modules; what a type leaves open (retry, lane) follows the settings.
 
     Raises CliError (usage) for a module that does not exist, that cannot be imported (with the line that
     failed), or that holds no `@job`; DefinitionError where two types have one name.
@@ -32,7 +33,13 @@ def load_registry(modules: Sequence[str]) -> Registry:
                 f"{given} defines no job type",
                 "put @job (from postmill import job) above a function at its top level; see: postmill init",
             )
-    return Registry.collect(*loaded)
+    found = Registry.collect(*loaded)
+    if settings is None:
+        return found
+    retry = settings.retry
+    return found.with_retry(retry.policy, retry.max_attempts).with_lanes(
+        lambda queue: settings.queue(queue).lane
+    )
 
 
 def load_module(given: str) -> ModuleType:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from postmill.cli.errors import CliError
 from postmill.cli.modules import load_registry
@@ -49,22 +49,31 @@ class Plan:
 
     def config(self, index: int) -> WorkerConfig:
         """How one process works."""
-        worker = self.settings.worker
-        return WorkerConfig(
-            lease=worker.lease,
-            grace=worker.grace,
-            notify=self.settings.notify,
-            listen_dsn=self.settings.listen_dsn,
-            prefetch=worker.prefetch,
-            threads=worker.thread_slots,
-            max_jobs=worker.max_jobs_per_process,
+        return replace(
+            base_config(self.settings),
             upkeep=index < UPKEEP_PROCESSES,
             modules=self.modules,
-            memory_limit=None if worker.child_memory is None else worker.child_memory * MIB,
             worker_limits=self.shares[index].limits,
-            retention=self.settings.retention.history,
-            partition_width=self.settings.partition_width,
         )
+
+
+def base_config(settings: Settings) -> WorkerConfig:
+    """How every process of ours works, by the settings."""
+    worker = settings.worker
+    return WorkerConfig(
+        lease=worker.lease,
+        grace=worker.grace,
+        notify=settings.notify,
+        listen_dsn=settings.listen_dsn,
+        prefetch=worker.prefetch,
+        threads=worker.thread_slots,
+        max_jobs=worker.max_jobs_per_process,
+        memory_limit=None if worker.child_memory is None else worker.child_memory * MIB,
+        max_lost=settings.retry.max_lost,
+        prepared=worker.prepared_statements,
+        retention=settings.retention.history,
+        partition_width=settings.partition_width,
+    )
 
 
 def make_plan(
@@ -75,8 +84,7 @@ def make_plan(
     Without --queues every queue that the job types belong to is served, with the slots that the settings give it.
     Raises CliError, SettingsError, UnknownQueue, DefinitionError.
     """
-    retry = settings.retry
-    registry = load_registry(modules).with_retry(retry.policy, retry.max_attempts)
+    registry = load_registry(modules, settings)
     if queues:
         slots = match_queues(parse_queues(queues), [*registry.queues, *settings.queues])
     else:

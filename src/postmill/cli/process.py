@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -23,9 +22,6 @@ from postmill.telemetry.counters import Counters
 from postmill.telemetry.http import MetricsServer
 from postmill.telemetry.metrics import render
 from postmill.telemetry.tracing import trace_jobs
-
-RETIRE_EVERY = 0.5
-"""Seconds between two looks at how many jobs a process has started."""
 
 MakeWorker = Callable[[Bus, Counters], Worker]
 Summary = dict[str, int | float]
@@ -78,11 +74,7 @@ class WorkerProcess:
                 self._worker = worker = self._make(bus, counters)
                 self._stopper.retarget(worker)
                 began = time.monotonic()
-                retiring = asyncio.create_task(self._retire(worker, counters))
-                try:
-                    await worker.run()
-                finally:
-                    retiring.cancel()
+                await worker.run()
                 self.summary = {**worker.summary, "seconds": round(time.monotonic() - began, 3)}
         return self._stopper.exit_code
 
@@ -101,15 +93,6 @@ class WorkerProcess:
             ) from None
         self._told(f"metrics at {server.url}/metrics")
         return server
-
-    async def _retire(self, worker: Worker, counters: Counters) -> None:
-        """After so many jobs the process drains, and its parent starts another one."""
-        most = self._settings.worker.max_jobs_per_process
-        if most is None:
-            return
-        while sum(job_type.started for job_type in counters.types()) < most:  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(RETIRE_EVERY)
-        worker.drain()
 
     def _health(self) -> tuple[bool, dict[str, Any]]:
         worker, draining = self._worker, self._stopper.count > 0

@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import typer
 
 from postmill.cli.errors import CliError
 from postmill.cli.family import Family, child_command
-from postmill.cli.plan import Plan, make_plan
+from postmill.cli.plan import Plan, base_config, make_plan
 from postmill.cli.process import MakeWorker, Summary, WorkerProcess
 from postmill.cli.run import Run
 from postmill.client.address import VARIABLE
 from postmill.domain.registry import Registry
-from postmill.engine.config import WorkerConfig
 from postmill.engine.worker import Worker
 from postmill.telemetry.bus import Bus
 from postmill.telemetry.counters import Counters
@@ -66,16 +66,7 @@ def run_upkeep(run: Run, port: int | None, *, child: str | None, report: Path | 
     """A worker without job types and without claims; ends with the exit code."""
 
     def make(bus: Bus, counters: Counters) -> Worker:
-        settings = run.settings
-        config = WorkerConfig(
-            lease=settings.worker.lease,
-            grace=settings.worker.grace,
-            notify=settings.notify,
-            listen_dsn=settings.listen_dsn,
-            work=False,
-            retention=settings.retention.history,
-            partition_width=settings.partition_width,
-        )
+        config = replace(base_config(run.settings), work=False)
         return Worker(run.dsn, Registry(), schema=run.schema, config=config, bus=bus, counters=counters)
 
     process = _process(run, make, run.settings.metrics.port if port is None else port, child)

@@ -172,7 +172,7 @@ def _answers(
 
 def _send(schema: str, jobs: Sequence[NewJob], wait: timedelta | None, copy: bool) -> Flow[list[Answer]]:
     if len(jobs) == 1 and jobs[0].key is None:
-        return [(yield store.enqueue_one(jobs[0], schema=schema))]
+        return [(yield from _send_one(schema, jobs[0]))]
     if copy and len(jobs) >= COPY_FROM and all(map(store.is_plain, jobs)):
         lists = yield store.load(jobs, chunk=CHUNK, schema=schema)
         return [answer for part in lists for answer in part]
@@ -186,6 +186,15 @@ def _send(schema: str, jobs: Sequence[NewJob], wait: timedelta | None, copy: boo
         for n, answer in zip(part, found, strict=True):
             answers[n] = answer
     return [answer for answer in answers if answer is not None]
+
+
+def _send_one(schema: str, job: NewJob) -> Flow[Answer]:
+    if store.is_quick(job):
+        id: UUID | None = yield store.enqueue_quick(job, schema=schema)
+        if id is not None:
+            return Answer(id, "created", None)
+    answer: Answer = yield store.enqueue_one(job, schema=schema)
+    return answer
 
 
 def _uuid(id: UUID | str) -> UUID:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from dataclasses import dataclass
+from types import TracebackType
 
 from postmill.domain.classify import ErrorVerdict, classify
 from postmill.domain.text import clean
@@ -11,6 +12,9 @@ from postmill.domain.text import clean
 MESSAGE_BYTES = 16 * 1024
 STACK_BYTES = 32 * 1024
 NAME_BYTES = 256
+
+
+_CALLERS = ("postmill.engine.", "concurrent.futures.", "asyncio.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +51,23 @@ def _message(error: BaseException) -> str:
         return f"(the message cannot be read: {type(fault).__name__})"
 
 
+def _from_handler(error: BaseException) -> BaseException:
+    """The error with its stack beginning at the handler: a reader wants none of the frames that called it."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None and _ours(frame):
+        frame = frame.tb_next
+    return error.with_traceback(frame)
+
+
+def _ours(frame: TracebackType) -> bool:
+    module = frame.tb_frame.f_globals.get("__name__", "")
+    return module.startswith(_CALLERS)
+
+
 def _stack(error: BaseException) -> str | None:
     if error.__traceback__ is None and error.__cause__ is None and error.__context__ is None:
         return None
     try:
-        return "".join(traceback.format_exception(error))
+        return "".join(traceback.TracebackException.from_exception(_from_handler(error)).format())
     except Exception as fault:
         return f"(the stack cannot be read: {type(fault).__name__})"

@@ -50,6 +50,15 @@ class Registry:
         """The same types, with the settings' policy and attempts where `@job` names none."""
         return Registry(_with_retry(job_type, policy, max_attempts) for job_type in self)
 
+    def with_lanes(self, rule_of: Callable[[str], str]) -> Registry:
+        """The same types, with the rule of their queue (`rule_of(queue)`) where `@job` names no lane."""
+        return Registry(
+            job_type
+            if job_type.lane is not None
+            else dataclasses.replace(job_type, lane=rule_of(job_type.queue))
+            for job_type in self
+        )
+
     def __getitem__(self, name: str) -> AnyJobType:
         """The type of this name or alias; UnknownJobType (with what was probably meant) if there is none."""
         found = self._by_name.get(name)

@@ -104,6 +104,10 @@ class WorkerSettings(Section):
         default=None,
         description="Threads for handlers that are plain functions; none is as many as there are slots.",
     )
+    prepared_statements: bool = Field(
+        default=True,
+        description="Prepare the worker's statements on the server; off behind a pooler that does not bear it.",
+    )
     child_memory: Count | None = Field(
         default=None, description="MiB that a job with isolation `process` may use; none is without limit."
     )

@@ -18,20 +18,19 @@ from postmill.engine.reports import Report
 from postmill.engine.verdict import Verdicts, micros_of
 from postmill.engine.work import ATTEMPT, LOST, MAX_ATTEMPTS, TIMEOUT, Handler, Work
 
-_MAX_LOST = 3  # deaths of a job's own child before it is buried
-
 Ended = Callable[[Work, Report | None, str | None], None]
 MakeSpec = Callable[[Work], ChildSpec]
 
 
 class Children:
     def __init__(
-        self, make_spec: MakeSpec, verdicts: Verdicts, completer: Completer, *, grace: float
+        self, make_spec: MakeSpec, verdicts: Verdicts, completer: Completer, *, grace: float, max_lost: int
     ) -> None:
         self._make_spec = make_spec
         self._verdicts = verdicts
         self._completer = completer
         self._grace = grace
+        self._max_lost = max_lost
         self._rng = random.Random()
         self._few = asyncio.Semaphore(max(2, os.cpu_count() or 2))
         self.ended: Ended = _unset
@@ -82,7 +81,7 @@ class Children:
         deaths = max(1, lost)  # a suspect comes with lost = 1, and each death of its child adds one
         micros = micros_of(work)
         outcome: Outcome
-        if work.row[ATTEMPT] < work.row[MAX_ATTEMPTS] and deaths < _MAX_LOST:
+        if work.row[ATTEMPT] < work.row[MAX_ATTEMPTS] and deaths < self._max_lost:
             outcome = Retrying(self._rng.uniform(0.5, 2.0), record)
         elif handler.type.on_exhausted == "fail":
             outcome = Failed(WORKER_LOST, record)

@@ -23,6 +23,7 @@ class WorkerConfig:
         work: claim and run jobs; without it only upkeep is done.
         modules: what a child process imports to find its handler: dotted names or paths of files.
         memory_limit: bytes of address space of a job's own child process; None for no limit.
+        max_lost: deaths of a job's own child process before it is buried.
         probe_every: seconds between two round trips of the listener to itself.
         retention: how long history and bodies are kept; None leaves what the database has (30 days).
         partition_width: how much time one partition holds; None leaves what the database has (7 days).
@@ -42,6 +43,7 @@ class WorkerConfig:
     work: bool = True
     modules: tuple[str, ...] = ()
     memory_limit: int | None = None
+    max_lost: int = 3
     probe_every: float = 10.0
     retention: float | None = None
     partition_width: float | None = None

@@ -73,7 +73,7 @@ class Worker:
             name: slots
             if isinstance(slots, QueueSlots)
             else QueueSlots(name, slots, poll_interval=self.config.poll_interval)
-            for name, slots in (queues or {"default": 10}).items()
+            for name, slots in ({"default": 10} if queues is None else queues).items()
         }
         self.ready = asyncio.Event()
         self.summary: dict[str, int | float] = {}

@@ -53,7 +53,13 @@ class Workshop:
         slots = sum(queue.slots for queue in worker.queues.values())
         self.transactions = Transactions(dsn, schema, slots)
         contexts = Contexts(dsn, schema, self.completer, self.transactions, config)
-        children = Children(contexts.spec, self.verdicts, self.completer, grace=min(5.0, config.grace))
+        children = Children(
+            contexts.spec,
+            self.verdicts,
+            self.completer,
+            grace=min(5.0, config.grace),
+            max_lost=config.max_lost,
+        )
         self.executor = Executor(
             worker.queues,
             self.completer,
@@ -109,7 +115,9 @@ class Workshop:
         """Make this worker's job types known; what an operator edited stays."""
         if not self._worker.config.work:
             return
-        statement = register_job_types(self._worker.registry, schema=self._worker.schema)
+        statement = register_job_types(
+            self._worker.registry, max_lost=self._worker.config.max_lost, schema=self._worker.schema
+        )
         await self.control.rows("jobs/register_job_types", statement.args)
 
     def use(self, session: Session) -> None:

@@ -108,7 +108,7 @@ $$;
 
 -- FUNCTION claim(uuid, bigint, integer, text[], uuid[], integer[], timestamp with time zone[], integer[], boolean)
 
-CREATE FUNCTION postmill.claim(p_holder uuid, p_claim_no bigint, p_total integer, p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], p_counts integer[], p_async boolean DEFAULT true) RETURNS TABLE(id uuid, slot integer, ready_at timestamp with time zone, attempt integer, run integer, lost integer, job_type text, payload jsonb, tenant_id uuid, max_attempts integer, timeout_seconds double precision, expired boolean, created_at timestamp with time zone, project_id uuid, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, idempotency_key text, scheduled_for timestamp with time zone)
+CREATE FUNCTION postmill.claim(p_holder uuid, p_claim_no bigint, p_total integer, p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], p_counts integer[], p_async boolean DEFAULT true) RETURNS TABLE(id uuid, slot integer, ready_at timestamp with time zone, attempt integer, run integer, lost integer, job_type text, payload jsonb, tenant_id uuid, max_attempts integer, timeout_seconds double precision, expired boolean, created_at timestamp with time zone, project_id uuid, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, idempotency_key text, scheduled_for timestamp with time zone, claimed_at timestamp with time zone)
     LANGUAGE plpgsql
     AS $$
 begin
@@ -143,7 +143,8 @@ begin
     )
     select p.id, p.slot::integer, p.ready_at, p.attempt, p.run + 1, p.lost, j.job_type, j.payload, j.tenant_id,
            j.max_attempts, j.timeout_seconds, j.expires_at <= (select postmill.now()), j.created_at, j.project_id,
-           j.actor_type, j.actor_id, j.request_id, j.correlation_id, j.traceparent, j.idempotency_key, j.scheduled_for
+           j.actor_type, j.actor_id, j.request_id, j.correlation_id, j.traceparent, j.idempotency_key, j.scheduled_for,
+           (select postmill.now())
       from picked p left join postmill.job j on j.id = p.id;
 end
 $$;
@@ -312,6 +313,10 @@ begin
         raise exception 'postmill: the payload of % must be a JSON object, got %', job_type,
             coalesce(jsonb_typeof(payload), 'NULL') using errcode = 'invalid_parameter_value';
     end if;
+    if mode not in ('active', 'queued', 'window', 'ttl') then
+        raise exception 'postmill: the mode "%" is none of active, queued, window, ttl', mode
+            using errcode = 'invalid_parameter_value';
+    end if;
     if key is null then
         answer := postmill.enqueue_one(job_type, payload, tenant, priority, delay, scheduled_for, project);
     else
@@ -375,8 +380,8 @@ declare
     definition record;
     held postmill.idempotency_key;
     live boolean;
-    mode text;
-    ttl interval;
+    own_mode text;
+    own_ttl interval;
 begin
     select d.key, d.is_active, d.idempotency, d.idempotency_ttl into definition
       from postmill.job_definition d where d.key = p_job_type and d.is_active;
@@ -393,14 +398,14 @@ begin
             return;
         end if;
     end if;
-    mode := coalesce(p_mode, definition.idempotency, 'active');
-    ttl := coalesce(p_ttl, definition.idempotency_ttl, case mode when 'window' then interval '24 hours'
+    own_mode := coalesce(p_mode, definition.idempotency, 'active');
+    own_ttl := coalesce(p_ttl, definition.idempotency_ttl, case own_mode when 'window' then interval '24 hours'
                                                                  when 'ttl' then interval '30 days' end);
     begin
         insert into postmill.idempotency_key as k
             (tenant_id, project_id, key, job_type, job_id, mode, first_seen_at, last_seen_at, expires_at)
-        values (owner_tenant, owner_project, p_key, definition.key, own, mode, postmill.now(), postmill.now(),
-                case when mode in ('window', 'ttl') then postmill.now() + ttl end)
+        values (owner_tenant, owner_project, p_key, definition.key, own, own_mode, postmill.now(), postmill.now(),
+                case when own_mode in ('window', 'ttl') then postmill.now() + own_ttl end)
         on conflict (tenant_id, project_id, key) do update set last_seen_at = excluded.last_seen_at
         returning k.* into held;
         if held.job_id <> own then
@@ -420,8 +425,8 @@ begin
                 return;
             end if;
             update postmill.idempotency_key k
-               set job_id = own, job_type = definition.key, mode = enqueue_keyed.mode, first_seen_at = postmill.now(),
-                   expires_at = case when enqueue_keyed.mode in ('window', 'ttl') then postmill.now() + ttl end
+               set job_id = own, job_type = definition.key, mode = own_mode, first_seen_at = postmill.now(),
+                   expires_at = case when own_mode in ('window', 'ttl') then postmill.now() + own_ttl end
              where k.tenant_id = owner_tenant and k.project_id = owner_project and k.key = p_key;
         end if;
         select e.id, e.status, e.detail into id, status, detail
@@ -644,6 +649,39 @@ begin
 end
 $$;
 
+-- FUNCTION enqueue_quick(text, jsonb, uuid, integer)
+
+CREATE FUNCTION postmill.enqueue_quick(p_job_type text, p_payload jsonb, p_tenant uuid, p_priority integer DEFAULT NULL::integer) RETURNS uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    own uuid;
+    home text;
+    own_lane uuid;
+    urgency integer;
+begin
+    with body as (
+        insert into postmill.job as j (id, tenant_id, job_type, queue, payload, priority, max_attempts, timeout_seconds,
+            created_at, source, actor_type)
+        select postmill.new_id(), coalesce(p_tenant, '00000000-0000-0000-0000-000000000001'), d.key, d.queue, p_payload,
+               coalesce(p_priority, d.priority), d.max_attempts, d.timeout_seconds, m.moment, 'manual', 'system'
+          from (select postmill.now() as moment) m, postmill.job_definition d, postmill.partition_horizon h
+         where d.key = p_job_type and d.is_active and d.lane = 'tenant' and m.moment >= h.since and m.moment < h.until
+        returning j.id, j.queue, j.tenant_id, j.priority, j.created_at
+    )
+    insert into postmill.ready as r (queue, lane, priority, ready_at, id, attempt, run, lost)
+    select b.queue, b.tenant_id, b.priority, b.created_at, b.id, 1, 0, 0 from body b
+    returning r.id, r.queue, r.lane, r.priority into own, home, own_lane, urgency;
+    if exists (select from postmill.sleeper s where s.queue = home and s.watch and s.valid_until > postmill.now())
+        or current_setting('transaction_isolation') <> 'read committed'
+    then
+        perform postmill.ring(home, own_lane, urgency);
+    end if;
+    return own;
+end
+$$;
+
 -- FUNCTION ensure_partitions(timestamp with time zone)
 
 CREATE FUNCTION postmill.ensure_partitions(p_moment timestamp with time zone) RETURNS integer
@@ -744,7 +782,7 @@ begin
     for door in
         select p.oid::regprocedure::text from pg_proc p join pg_namespace n on n.oid = p.pronamespace
          where n.nspname = 'postmill'
-           and p.proname in ('enqueue', 'enqueue_one', 'enqueue_keyed', 'enqueue_many', 'enqueue_intake', 'cancel_jobs',
+           and p.proname in ('enqueue', 'enqueue_quick', 'enqueue_one', 'enqueue_keyed', 'enqueue_many', 'enqueue_intake', 'cancel_jobs',
                              'retry_jobs', 'replay_jobs', 'job_type_names', 'now', 'new_id', 'job_state')
     loop
         execute format('grant execute on function %s to %I', door, p_role);
@@ -1450,7 +1488,7 @@ $$;
 
 -- FUNCTION rescue(uuid, double precision, double precision, integer)
 
-CREATE FUNCTION postmill.rescue(p_holder uuid, p_lease_seconds double precision, p_jitter_seconds double precision, p_most integer) RETURNS TABLE(id uuid, queue text, lane uuid, priority integer, verdict text)
+CREATE FUNCTION postmill.rescue(p_holder uuid, p_lease_seconds double precision, p_jitter_seconds double precision, p_most integer) RETURNS TABLE(id uuid, queue text, verdict text, job_type text, tenant_id uuid, attempt integer, holder uuid)
     LANGUAGE plpgsql
     AS $$
 declare
@@ -1467,7 +1505,7 @@ begin
          where l.holder is null or l.expires_at <= moment
          order by r.id limit p_most for update of r skip locked
     ), judged as materialized (
-        select g.*, j.tenant_id,
+        select g.*, j.tenant_id, j.job_type,
                case when c.job_id is not null then 'canceled'
                     when j.id is null then 'undecodable'
                     when g.attempt >= j.max_attempts or greatest(g.lost, 1) > coalesce(d.max_lost, 3)
@@ -1507,7 +1545,7 @@ begin
                'the lease of the worker session ended while the job ran'
           from judged j where j.verdict in ('failed', 'canceled')
     )
-    select j.id, j.queue, j.lane, j.priority, j.verdict from judged j;
+    select j.id, j.queue, j.verdict, j.job_type, j.tenant_id, j.attempt, j.holder from judged j;
 end
 $$;
 
@@ -1600,10 +1638,6 @@ declare
 begin
     delete from postmill.idempotency_key k where k.ctid = any (array(
         select i.ctid from postmill.idempotency_key i where i.expires_at < moment limit p_most for update skip locked));
-    delete from postmill.idempotency_key k where k.ctid = any (array(
-        select i.ctid from postmill.idempotency_key i
-         where i.expires_at is null and i.last_seen_at < moment - interval '1 day' and not postmill.is_live(i.job_id)
-         limit p_most for update skip locked));
     select array_agg(c.job_id) into waiting from postmill.cancel_request c
      where exists (select from postmill.ready t where t.id = c.job_id)
         or exists (select from postmill.scheduled t where t.id = c.job_id)
@@ -1618,6 +1652,34 @@ begin
          or c.requested_at < moment - interval '1 day');
     delete from postmill.progress g where not exists (select from postmill.running r where r.id = g.job_id);
     delete from postmill.tally t using postmill.partition_policy p where t.at < moment - p.retention;
+end
+$$;
+
+-- FUNCTION sweep_keys(uuid, uuid, text, integer)
+
+CREATE FUNCTION postmill.sweep_keys(p_tenant uuid, p_project uuid, p_key text, p_most integer) RETURNS TABLE(tenant_id uuid, project_id uuid, key text)
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+begin
+    return query
+    with walked as materialized (
+        select k.tenant_id, k.project_id, k.key, k.job_id, k.expires_at, k.last_seen_at
+          from postmill.idempotency_key k
+         where (k.tenant_id, k.project_id, k.key) > (coalesce(p_tenant, '00000000-0000-0000-0000-000000000000'),
+                coalesce(p_project, '00000000-0000-0000-0000-000000000000'), coalesce(p_key, ''))
+         order by k.tenant_id, k.project_id, k.key limit p_most
+    ), gone as (
+        delete from postmill.idempotency_key k where k.ctid = any (array(
+            select i.ctid from postmill.idempotency_key i join walked w using (tenant_id, project_id, key)
+             where i.expires_at is null and i.last_seen_at < moment - interval '1 day'
+               and not postmill.is_live(i.job_id)
+               for update of i skip locked))
+    )
+    select w.tenant_id, w.project_id, w.key from walked w
+     where (select count(*) from walked) >= p_most
+     order by 1 desc, 2 desc, 3 desc limit 1;
 end
 $$;
 
@@ -2306,7 +2368,8 @@ CREATE TABLE postmill.tenant (
 CREATE TABLE postmill.upkeep (
     name text NOT NULL COLLATE pg_catalog."C",
     last_run_at timestamp with time zone,
-    last_run_by text
+    last_run_by text,
+    note jsonb
 )
 WITH (fillfactor='50');
 

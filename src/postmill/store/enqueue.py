@@ -30,8 +30,14 @@ class Answer:
     detail: str | None
 
 
+def enqueue_quick(job: NewJob, *, schema: str = DEFAULT_SCHEMA) -> Statement[UUID | None]:
+    """One plain job without a delay (see `is_quick`). None: nothing was done, and enqueue_one tells why."""
+    args = (job.job_type, job.payload.decode(), job.tenant_id, job.priority)
+    return Statement("enqueue_quick", sql("jobs/enqueue_quick", schema), args, lambda rows: rows[0][0])
+
+
 def enqueue_one(job: NewJob, *, schema: str = DEFAULT_SCHEMA) -> Statement[Answer]:
-    """One job without a key: the lean path."""
+    """One job without a key, with any option."""
     args = (job.job_type, job.payload.decode(), *envelope(job))
     return Statement("enqueue_one", sql("jobs/enqueue_one", schema), args, lambda rows: Answer(*rows[0]))
 
@@ -86,6 +92,11 @@ def is_plain(job: NewJob) -> bool:
         and job.actor_type == "system"
         and job.source == "manual"
     )
+
+
+def is_quick(job: NewJob) -> bool:
+    """Whether the job says nothing but its type, payload, tenant and priority."""
+    return job.delay is None and is_plain(job)
 
 
 def in_order(rows: Rows) -> list[Answer]:

@@ -12,13 +12,13 @@ from postmill.store.statement import Statement
 
 
 def register_job_types(
-    job_types: Iterable[JobType[..., ..., Any]], *, schema: str = DEFAULT_SCHEMA
+    job_types: Iterable[JobType[..., ..., Any]], *, max_lost: int = 3, schema: str = DEFAULT_SCHEMA
 ) -> Statement[dict[str, str]]:
     """Upserts job types and their queues. What an operator edited stays.
 
     Answer per name: created | changed | unchanged | kept (some fields are the operator's).
     """
-    rows = json.dumps([_row(job_type.definition()) for job_type in job_types])
+    rows = json.dumps([_row(job_type.definition()) | {"max_lost": max_lost} for job_type in job_types])
     return Statement(
         "register_job_types",
         sql("jobs/register_job_types", schema),

@@ -66,7 +66,7 @@ def register(
 
     A worker does this by itself when it starts. What an operator has edited stays.
     """
-    registry = load_registry(modules)
+    registry = load_registry(modules, run.settings)
     with run.connect() as conn:
         answers = drive(conn, commands.register(registry, schema=run.schema))
     data = [

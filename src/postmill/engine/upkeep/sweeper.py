@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from postmill.engine.link import Link
 from postmill.engine.upkeep.round import Round
+from postmill.telemetry.bus import Bus
 
 _MOST = 5000
 
@@ -11,7 +17,17 @@ class Sweeper(Round):
     name = "sweep"
     every = 15.0
 
+    def __init__(self, link: Link, bus: Bus, worker_id: str) -> None:
+        super().__init__(link, bus, worker_id)
+        self._after: Sequence[Any] = (None, None, None)
+
     async def once(self) -> float | None:
         await self.link.rows("upkeep/sweep", [_MOST])
         await self.link.rows("upkeep/sweep_sessions")
+        stopped = await self.link.rows("upkeep/sweep_keys", [*self._after, _MOST])
+        if stopped:
+            tenant, project, key = stopped[0]
+            self._after = (UUID(bytes=tenant), UUID(bytes=project), key)
+            return 1.0
+        self._after = (None, None, None)
         return None

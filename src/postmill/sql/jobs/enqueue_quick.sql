@@ -1,2 +1,2 @@
 -- One job that says nothing but its type, payload, tenant and priority.
-select e.id, e.status, e.detail from {schema}.enqueue_quick($1::text, $2::text::jsonb, $3::uuid, $4::integer) e
+select {schema}.enqueue_quick($1::text, $2::text::jsonb, $3::uuid, $4::integer)

@@ -43,7 +43,8 @@ create unlogged table {schema}.sleeper (
 create table {schema}.upkeep (
     name text collate "C" primary key,
     last_run_at timestamptz,
-    last_run_by text
+    last_run_by text,
+    note jsonb
 ) with (fillfactor = 50);
 insert into {schema}.upkeep (name) values ('promote'), ('rescue'), ('prune'), ('sweep'), ('monitor');
 

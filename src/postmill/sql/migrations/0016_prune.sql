@@ -95,7 +95,7 @@ begin
 end
 $$;
 
--- Expired keys (active and queued ones a day after their job's end), answered cancel requests, old counts.
+-- Expired keys, answered cancel requests, old counts.
 create function {schema}.sweep(p_most integer) returns void
 language plpgsql volatile as $$
 declare
@@ -104,10 +104,6 @@ declare
 begin
     delete from {schema}.idempotency_key k where k.ctid = any (array(
         select i.ctid from {schema}.idempotency_key i where i.expires_at < moment limit p_most for update skip locked));
-    delete from {schema}.idempotency_key k where k.ctid = any (array(
-        select i.ctid from {schema}.idempotency_key i
-         where i.expires_at is null and i.last_seen_at < moment - interval '1 day' and not {schema}.is_live(i.job_id)
-         limit p_most for update skip locked));
     select array_agg(c.job_id) into waiting from {schema}.cancel_request c
      where exists (select from {schema}.ready t where t.id = c.job_id)
         or exists (select from {schema}.scheduled t where t.id = c.job_id)
@@ -122,6 +118,35 @@ begin
          or c.requested_at < moment - interval '1 day');
     delete from {schema}.progress g where not exists (select from {schema}.running r where r.id = g.job_id);
     delete from {schema}.tally t using {schema}.partition_policy p where t.at < moment - p.retention;
+end
+$$;
+
+-- Keys without an expiry go a day after they were last seen, once their job has ended. A walk along the primary key,
+-- p_most rows a round, so that no round takes long however many keys there are. Answers where it stopped; no row: the
+-- walk is over and begins anew.
+create function {schema}.sweep_keys(p_tenant uuid, p_project uuid, p_key text, p_most integer)
+returns table (tenant_id uuid, project_id uuid, key text)
+language plpgsql volatile as $$
+declare
+    moment timestamptz := {schema}.now();
+begin
+    return query
+    with walked as materialized (
+        select k.tenant_id, k.project_id, k.key, k.job_id, k.expires_at, k.last_seen_at
+          from {schema}.idempotency_key k
+         where (k.tenant_id, k.project_id, k.key) > (coalesce(p_tenant, '00000000-0000-0000-0000-000000000000'),
+                coalesce(p_project, '00000000-0000-0000-0000-000000000000'), coalesce(p_key, ''))
+         order by k.tenant_id, k.project_id, k.key limit p_most
+    ), gone as (
+        delete from {schema}.idempotency_key k where k.ctid = any (array(
+            select i.ctid from {schema}.idempotency_key i join walked w using (tenant_id, project_id, key)
+             where i.expires_at is null and i.last_seen_at < moment - interval '1 day'
+               and not {schema}.is_live(i.job_id)
+               for update of i skip locked))
+    )
+    select w.tenant_id, w.project_id, w.key from walked w
+     where (select count(*) from walked) >= p_most
+     order by 1 desc, 2 desc, 3 desc limit 1;
 end
 $$;
 

@@ -1,0 +1,242 @@
+"""EXPLAIN guards on a database with many jobs: no statement of the engine, nor any look-up, reads a big table whole;
+partitions are pruned at run time; limits are honoured. The plans are those inside the functions, as they ran, with the
+plan of the first call and with the one that plpgsql has settled on later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+import pytest
+from psycopg import Connection, Rollback
+
+from postmill.local.server import LocalServer
+from tests.contract.million import seed
+from tests.support import sessions
+from tests.support.databases import fresh_database
+from tests.support.plans import Plans, traced
+from tests.support.sessions import Held, WorkerSession, rows
+
+pytestmark = pytest.mark.matrix
+
+SIZES = [pytest.param(200_000, id="200k"), pytest.param(1_000_000, id="million", marks=pytest.mark.long)]
+HOG = UUID("00000001-0000-0000-0000-000000000000")
+
+
+class Big:
+    """The seeded database, and what can be asked of it."""
+
+    def __init__(self, conn: Connection[Any], n: int) -> None:
+        self.conn = conn
+        self.n = n
+        seed(conn, n)
+        self.worker = WorkerSession(conn)
+        self.rescuer = WorkerSession(conn, age=100)
+
+    def ids(self, text: str, *args: Any) -> list[UUID]:
+        return [row[0] for row in self.conn.execute(text.encode(), args).fetchall()]
+
+    def trace(self, do: Any, *, calls: int = 7) -> list[Plans]:
+        """The plans of the first call and of the last, each undone."""
+        seen = []
+        for call in range(calls):
+            with self.conn.transaction():
+                if call in (0, calls - 1):
+                    with traced(self.conn) as plans:
+                        do()
+                    seen.append(plans)
+                else:
+                    do()
+                raise Rollback
+        return seen
+
+
+@pytest.fixture(scope="module", params=SIZES)
+def big(request: pytest.FixtureRequest, cluster: LocalServer, template: str) -> Iterator[Big]:
+    with fresh_database(cluster, template) as database, database.connect() as conn:
+        yield Big(conn, request.param)
+
+
+def lean(plans: Plans, *allowed: str) -> None:
+    """No table with many rows was read from end to end."""
+    read = {name: n for name, n in plans.sequential().items() if n > 1000 and name not in allowed}
+    assert not read, f"{read}\n{plans}"
+
+
+@pytest.mark.parametrize("start", [None, "cursor"])
+def test_a_claim(big: Big, start: str | None) -> None:
+    lanes = big.worker.lanes()[:5]
+    at = sessions.one(big.conn, "select percentile_disc(0.5) within group (order by ready_at) from postmill.ready")
+    for plans in big.trace(lambda: big.worker.claim(200, lanes=lanes, start=at if start else None)):
+        lean(plans)
+        (condition,) = [c for c in plans.conditions("ready") if "ready_at" in c]
+        assert all(f"({column} " in condition for column in ("queue", "lane", "priority", "ready_at")), condition
+        assert plans.rows("ready") <= 200 + 2 * 200  # locked, then found again by their place to be deleted
+        assert plans.probes("job") == 200, "one partition for each ticket"
+        assert plans.buffers < 200 * 40
+
+
+def test_a_look_for_lanes(big: Big) -> None:
+    lanes = len(big.worker.lanes())
+    for plans in big.trace(big.worker.lanes):
+        lean(plans)
+        assert plans.rows("ready") <= 2 * lanes + 2
+        assert plans.buffers < 12 * (lanes + 2)
+
+
+def test_news_of_lanes(big: Big) -> None:
+    back = 86400.0 * 20
+    for plans in big.trace(lambda: rows(big.conn, "claim/recent_lanes", ["default"], back, 50)):
+        lean(plans)
+        assert plans.conditions("ready") == {"(id >= (InitPlan 1).col1)"} or "id >=" in str(plans.conditions("ready"))
+        assert plans.rows("ready") == 50
+
+
+REPORTS = {
+    "complete": lambda conn, held: sessions.complete(conn, held),
+    "retry": lambda conn, held: sessions.put_back(conn, held, "failed", 5.0),
+    "release": lambda conn, held: sessions.put_back(conn, held, "interrupted", -1.0),
+    "fail": lambda conn, held: sessions.finish(conn, held, "failed"),
+    "bury": lambda conn, held: sessions.bury(conn, held),
+    "forget": lambda conn, held: rows(
+        conn, "report/complete_forgotten", held[0].holder, [h.id for h in held], [h.claim_no for h in held], "plain"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def held(big: Big) -> list[Held]:
+    return big.worker.claim(2000)
+
+
+@pytest.mark.parametrize("verb", REPORTS)
+def test_a_report(big: Big, held: list[Held], verb: str) -> None:
+    some = held[::10]
+    for plans in big.trace(lambda: REPORTS[verb](big.conn, some)):
+        lean(plans)
+        assert plans.probes("running") <= 2 * len(some) + 1
+        assert plans.rows("running") <= 2 * len(some)
+        assert plans.probes("job") == (len(some) if verb == "forget" else 0)
+        assert plans.buffers < 60 * len(some)
+
+
+def test_was_a_report_applied(big: Big, held: list[Held]) -> None:
+    """History is asked about the last hour only, so of one partition (two where the hour spans an edge)."""
+    ids = [line.id for line in held[:100]]
+    for plans in big.trace(lambda: rows(big.conn, "report/settled", big.worker.holder, ids, list(range(100)))):
+        lean(plans)
+        assert plans.probes("outcome") <= 2 * len(ids)
+        assert plans.probes("attempt") <= 2 * len(ids)
+
+
+def test_a_promotion_of_a_few(big: Big) -> None:
+    """Most are not due: they are not looked at."""
+    soon = big.ids("select id from postmill.scheduled where lane <> %s order by run_at desc limit 20", HOG)
+
+    def do() -> None:
+        big.conn.execute("update postmill.scheduled set run_at = postmill.now() where id = any(%s)", [soon])
+        assert sessions.promote(big.conn) == 20
+
+    for plans in big.trace(do):
+        lean(plans)
+        assert plans.rows("scheduled") <= 20 * 8
+        assert plans.buffers < 20 * 80
+
+
+def test_a_promotion_of_many(big: Big) -> None:
+    """Lane by lane: 500 of each, 5,000 in all, and a lane with much to do is left for later."""
+    def do() -> None:
+        with sessions.shifted(big.conn, "400 days"):
+            assert 1000 <= sessions.promote(big.conn) <= 5000
+
+    for plans in big.trace(do, calls=3):
+        lean(plans)
+        assert plans.rows("scheduled") <= 5000 * 4
+        assert plans.rows("ready") <= 10_001 * 51
+
+
+def test_a_rescue(big: Big) -> None:
+    """Only what runs is looked through; of bodies one for each that is taken back."""
+    dead = WorkerSession(big.conn)
+
+    def do() -> None:
+        assert len(dead.claim(100)) == 100
+        dead.die()
+        assert len(big.rescuer.rescue(most=500)) == 100
+
+    for plans in big.trace(do):
+        lean(plans, "running")
+        assert plans.probes("job") <= 2 * 100
+        assert plans.rows("ready") <= 3 * 100
+
+
+def test_the_state_of_jobs(big: Big) -> None:
+    ids = [
+        id
+        for table, column in {"ready": "id", "scheduled": "id", "outcome": "job_id", "running": "id"}.items()
+        for id in big.ids(f"select {column} from postmill.{table} limit 5")
+    ]
+    for plans in big.trace(lambda: rows(big.conn, "jobs/job_state", ids)):
+        lean(plans, "running")
+        assert plans.probes("job") <= len(ids) * (1 + len(big.ids("select name from postmill.partition where parent = 'job'")))
+        assert plans.buffers < 150 * len(ids)
+
+
+PAGES = {
+    "all": (None, None, None),
+    "succeeded": ("succeeded", None, None),
+    "failed": ("failed", None, None),
+    "queued": ("queued", None, None),
+    "scheduled": ("scheduled", None, "default"),
+    "running": ("running", None, None),
+    "dead": ("dead_letter", None, None),
+    "of a type": (None, "plain", None),
+    "of a type that is not": (None, "strange", None),
+}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_of_jobs(big: Big, page: str) -> None:
+    state, job_type, queue = PAGES[page]
+    args = (state, job_type, queue, None, UUID(int=2**128 - 1), 50, 1000)
+    for plans in big.trace(lambda: rows(big.conn, "jobs/list_jobs", *args)):
+        lean(plans, "running")
+        assert plans.rows("job") <= 5000
+        assert plans.rows("outcome") <= 4000
+        assert plans.rows("ready") <= 2000
+        assert plans.buffers < 40_000
+
+
+def test_an_operators_acts(big: Big) -> None:
+    waiting = big.ids("select id from postmill.ready limit 20") + big.ids("select id from postmill.scheduled limit 20")
+    failed = big.ids("select job_id from postmill.outcome where status = 'failed' limit 5")
+    acts = {
+        "jobs/cancel_jobs": ([*waiting, *failed], "user", None, None),
+        "jobs/retry_jobs": ([*waiting, *failed], "user", None),
+        "jobs/discard_jobs": (failed, "no"),
+    }
+    for path, args in acts.items():
+        for plans in big.trace(lambda path=path, args=args: rows(big.conn, path, *args)):  # type: ignore[misc]
+            lean(plans)
+
+
+def test_an_enqueue_beside_many_sleepers_that_are_gone(big: Big) -> None:
+    """Their rows are behind the index condition: the probe for a watchman meets none of them."""
+    def do() -> None:
+        big.conn.execute(
+            """insert into postmill.sleeper select 'default', true, postmill.now() - g * interval '1 s', gen_random_uuid()
+                 from generate_series(1, 5000) g"""
+        )
+        big.conn.execute("select postmill.enqueue('plain')")
+
+    for plans in big.trace(do):
+        lean(plans)
+        assert plans.rows("sleeper") == 0
+        assert all("valid_until" in condition for condition in plans.conditions("sleeper"))
+
+
+def test_keys_are_swept_by_their_index(big: Big) -> None:
+    """A round looks at no more keys than it may delete, however many belong to jobs that still wait."""
+    for plans in big.trace(lambda: rows(big.conn, "upkeep/sweep", 100), calls=2):
+        assert plans.rows("idempotency_key") <= 1000
