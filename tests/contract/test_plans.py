@@ -114,9 +114,7 @@ def held(big: Big) -> list[Held]:
 def test_a_report(big: Big, held: list[Held], verb: str) -> None:
     some = held[::10]
     for plans in big.trace(lambda: REPORTS[verb](big.conn, some)):
-        lean(plans)
-        assert plans.probes("running") <= 2 * len(some) + 1
-        assert plans.rows("running") <= 2 * len(some)
+        lean(plans, "running")  # it is small: the whole fleet's slots (test_pinned.py counts what its dead rows cost)
         assert plans.probes("job") == (len(some) if verb == "forget" else 0)
         assert plans.buffers < 60 * len(some)
 

@@ -1,7 +1,6 @@
 import copy
 import inspect
 import pickle
-import time
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 from uuid import UUID
@@ -9,16 +8,13 @@ from uuid import UUID
 import pytest
 from pydantic import BaseModel, Field
 
-from postmill.domain import curves
-from postmill.domain.classify import Classifier
 from postmill.domain.context import HandlerContext
-from postmill.domain.errors import DefinitionError, PayloadRefused, Undecodable
+from postmill.domain.errors import PayloadRefused, Undecodable
 from postmill.domain.idempotency import Idempotency, Mode, default_key
 from postmill.domain.job import NewJob
 from postmill.domain.job_type import JobType, job
 from postmill.domain.lane import DEFAULT_TENANT
-from postmill.domain.limit import Rate
-from postmill.domain.retry import Constant, Exponential
+from postmill.domain.retry import Exponential
 
 TENANT = UUID(int=7)
 
@@ -295,143 +291,6 @@ def test_keys_from_a_template() -> None:
     assert made.using(tenant=TENANT).key == "embedding:b1"
     with pytest.raises(PayloadRefused, match="key: has 1010 bytes"):
         embed.new(businessId="b" * 1000, text="x")
-
-
-def test_every_option() -> None:
-    classifier = Classifier().permanent(410)
-
-    @job(
-        "report",
-        queue="q:exports",
-        retry=Constant(5),
-        max_attempts=2,
-        timeout=timedelta(minutes=1),
-        idempotency=Mode.QUEUED,
-        isolation="process",
-        keep="failures",
-        on_exhausted="fail",
-        aliases=["old-report", "old-report"],
-        worker_limit=3,
-        rate=Rate(10, 60),
-        lane="payload.customer",
-        priority=7,
-        classifier=classifier,
-        log_fields=["customer"],
-    )
-    def report(customer: str) -> None: ...
-
-    assert report.classifier is classifier
-    assert report.definition() == {
-        "name": "report", "aliases": ["old-report"], "description": "", "queue": "q:exports",
-        "arg_schema": report.json_schema(), "timeout_seconds": 60.0, "max_attempts": 2,
-        "retry": {"kind": "constant", "delay": 5.0, "jitter": [1.0, 1.0]},
-        "idempotency_mode": "queued", "idempotency_window_seconds": None, "keep": "failures",
-        "on_exhausted": "fail", "isolation": "process", "worker_limit": 3,
-        "rate": {"count": 10, "per": 60.0, "burst": 10}, "lane": "payload.customer", "priority": 7,
-        "log_fields": ["customer"],
-    }  # fmt: skip
-
-
-def test_a_seeds_curve_brings_its_attempts() -> None:
-    @job(retry=curves.PLANNER_NOTIFICATIONS)
-    def notify() -> None: ...
-
-    @job(retry=curves.PLANNER_NOTIFICATIONS, max_attempts=2)
-    def notify_twice() -> None: ...
-
-    assert (notify.max_attempts, notify.retry) == (10, curves.PLANNER_NOTIFICATIONS.policy)
-    assert notify_twice.max_attempts == 2
-
-
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
-        ({"timeout": 0}, "timeout: it must be more than 0"),
-        ({"timeout": -1}, "timeout: it must be more than 0"),
-        ({"timeout": float("nan")}, "timeout: it must be a number of seconds, not NaN"),
-        ({"timeout": "60"}, "timeout: it must be seconds"),
-        ({"max_attempts": 0}, "max_attempts: must be from 1"),
-        ({"max_attempts": None}, "max_attempts: must be a whole number"),
-        ({"max_attempts": 2.0}, "max_attempts: must be a whole number"),
-        ({"worker_limit": 0}, "worker_limit: must be from 1"),
-        ({"priority": "high"}, "priority: must be a whole number"),
-        ({"queue": "a b"}, "queue: queue name 'a b'"),
-        ({"queue": None}, "queue: must be the name"),
-        ({"retry": 5}, "retry: a retry policy is"),
-        ({"retry": Exponential}, "retry: a retry policy is"),
-        ({"idempotency": "sometimes"}, "idempotency: idempotency mode 'sometimes'"),
-        ({"idempotency": "ttl"}, "idempotency: idempotency mode 'ttl' needs window"),
-        ({"idempotency": True}, r"idempotency: must be Idempotency\(…\)"),
-        ({"isolation": "fork"}, "isolation: 'fork' is none of: auto, thread, process"),
-        ({"keep": "none"}, "keep: 'none' is none of"),
-        ({"on_exhausted": "retry"}, "on_exhausted: 'retry' is none of"),
-        ({"aliases": "old"}, "aliases: must be a list"),
-        ({"aliases": ["bad name"]}, "aliases: 'bad name' is no name"),
-        ({"aliases": ["handler"]}, "aliases: its own name"),
-        ({"rate": 10}, "rate: must be Rate"),
-        ({"lane": "customer"}, "lane: lane 'customer' is none of"),
-        ({"classifier": dict}, "classifier: must be Classifier"),
-        ({"log_fields": ["wdith"]}, "log_fields: 'wdith' is no argument; did you mean 'width'"),
-        ({"max_attemps": 3}, "unknown option 'max_attemps'; did you mean 'max_attempts'"),
-    ],
-)
-def test_a_wrong_option_is_refused_at_the_definition(options: Any, why: str) -> None:
-    def handler(width: int) -> None: ...
-
-    with pytest.raises(DefinitionError, match=f"job type 'handler'.*{why}"):
-        job(**options)(handler)
-
-
-@pytest.mark.parametrize("name", ["", "a b", "a\0", "-a", "a" * 129, 5, "a\n"])
-def test_wrong_names(name: Any) -> None:
-    with pytest.raises(DefinitionError, match="is no name for a job type"):
-        job(name=name)(lambda: None)
-
-
-@pytest.mark.parametrize("name", ["RSS_FEED_REFRESH", "generate-embedding", "photos:sync/v2", "größe", "7z"])
-def test_good_names(name: str) -> None:
-    assert job(name)(lambda: None).name == name
-
-
-def test_wrong_uses_of_the_decorator() -> None:
-    with pytest.raises(DefinitionError, match="'<lambda>' is no name"):
-        job(lambda: None)
-    with pytest.raises(DefinitionError, match="given twice"):
-        job("a", name="b")
-    with pytest.raises(DefinitionError, match="goes on a function"):
-        job("a")(Point)
-    with pytest.raises(DefinitionError, match="goes on a function"):
-        job(send_email)
-    with pytest.raises(DefinitionError, match="isolation: a coroutine runs on the loop"):
-        job("a", isolation="thread")(send_email.fn)
-
-
-def test_generators_are_no_handlers() -> None:
-    def one_by_one() -> Any:
-        yield 1
-
-    async def slowly() -> Any:
-        yield 1
-
-    for handler in (one_by_one, slowly):
-        with pytest.raises(DefinitionError, match="a handler cannot yield"):
-            job(handler)
-
-
-def test_making_and_binding_a_small_job_is_quick() -> None:
-    raw = send_email.new(to="a").payload
-    assert _seconds_of(lambda: send_email.new(to="a")) < 50e-6  # measured 3.7 µs
-    assert _seconds_of(lambda: send_email.bind(raw)) < 10e-6  # measured 0.6 µs
-
-
-def _seconds_of(call: Any, times: int = 300) -> float:
-    best = 1.0
-    for _ in range(20):
-        start = time.perf_counter()
-        for _ in range(times):
-            call()
-        best = min(best, (time.perf_counter() - start) / times)
-    return best
 
 
 def test_job_types_are_what_the_decorator_makes() -> None:

@@ -74,7 +74,7 @@ def test_sigkill_between_any_two_statements_can_be_rerun(
             gate.execute("select pg_advisory_lock(%s)", [k])
             with migrator(empty_database.dsn, tmp_path / "migrations") as process:
                 go(process)
-                eventually(lambda k=k: waits_for(look, k))
+                eventually(lambda k=k: waits_for(look, k), 60.0)
                 process.kill()
             gate.execute("select pg_advisory_unlock_all()")
             eventually(lambda: no_migrator(look))
@@ -94,7 +94,8 @@ def test_sigkill_at_any_moment_of_the_real_one_can_be_rerun(empty_database: Data
             before = check(look).version
             with migrator(empty_database.dsn) as process:
                 go(process)
-                eventually(lambda before=before: check(look).version > before or None)
+                eventually(lambda p=process, v=before: p.poll() is not None or check(look).version > v, 60.0)
+                assert process.poll() in (None, 0), process.communicate()
                 process.kill()
             eventually(lambda: no_migrator(look))
             if not check(look).pending:

@@ -44,7 +44,11 @@ class Plans:
 
     def scans(self, relation: str) -> list[Node]:
         """The scans of one table, or of all partitions of it."""
-        return [node for node in self.nodes() if _is_of(node.get("Relation Name", ""), relation)]
+        return [
+            node
+            for node in self.nodes()
+            if _is_of(node.get("Relation Name", ""), relation) and node["Node Type"] != "ModifyTable"
+        ]
 
     def sequential(self) -> dict[str, int]:
         """Tables that were read from end to end, with the rows looked at."""
@@ -107,5 +111,6 @@ def traced(conn: Connection[Any]) -> Iterator[Plans]:
     try:
         yield plans
     finally:
-        conn.remove_notice_handler(plans.told)
+        # The last statement's own plan is told when the next one begins.
         conn.execute("set auto_explain.log_min_duration = -1; reset client_min_messages")
+        conn.remove_notice_handler(plans.told)

@@ -50,6 +50,7 @@ class Held:
     lost: int = 0
     job_type: str | None = None
     tenant: UUID = DEFAULT_TENANT
+    ready_at: Any = None
 
 
 class WorkerSession:
@@ -78,7 +79,7 @@ class WorkerSession:
             return []
         self.claim_no += 1
         found = self.conn.execute(
-            """select id, attempt, run, lost, job_type, tenant_id
+            """select id, attempt, run, lost, job_type, tenant_id, ready_at
                  from postmill.claim(%s, %s, %s, %s, %s, %s, %s::timestamptz[], %s, true)""",
             (
                 self.holder, self.claim_no, n, [row[0] for row in lanes], [row[1] for row in lanes],

