@@ -57,7 +57,9 @@ class Duck:
     cursor = fetch = exec_driver_sql = execute
 
 
-@pytest.mark.parametrize("thing", [None, "postgresql://", Duck(), object()], ids=["none", "url", "duck", "object"])
+@pytest.mark.parametrize(
+    "thing", [None, "postgresql://", Duck(), object()], ids=["none", "url", "duck", "object"]
+)
 async def test_what_is_no_connection_is_refused(thing: Any) -> None:
     with pytest.raises(TypeError, match=re.escape("known are: psycopg.Connection, SQLAlchemy Connection")):
         enqueue(thing, greet.new())

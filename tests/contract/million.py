@@ -36,7 +36,17 @@ select tenant, '00000000-0000-0000-0000-000000000000', n::text, 'plain', id, 'ac
   from seeded where kind = 13;
 """
 
-TABLES = ("job", "ready", "scheduled", "running", "outcome", "attempt", "idempotency_key", "dead_letter", "sleeper")
+TABLES = (
+    "job",
+    "ready",
+    "scheduled",
+    "running",
+    "outcome",
+    "attempt",
+    "idempotency_key",
+    "dead_letter",
+    "sleeper",
+)
 ANALYZE = "analyze " + ", ".join(f"postmill.{table}" for table in TABLES)
 
 

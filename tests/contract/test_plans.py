@@ -67,11 +67,15 @@ def lean(plans: Plans, *allowed: str) -> None:
 @pytest.mark.parametrize("start", [None, "cursor"])
 def test_a_claim(big: Big, start: str | None) -> None:
     lanes = big.worker.lanes()[:5]
-    at = sessions.one(big.conn, "select percentile_disc(0.5) within group (order by ready_at) from postmill.ready")
+    at = sessions.one(
+        big.conn, "select percentile_disc(0.5) within group (order by ready_at) from postmill.ready"
+    )
     for plans in big.trace(lambda: big.worker.claim(200, lanes=lanes, start=at if start else None)):
         lean(plans)
         (condition,) = [c for c in plans.conditions("ready") if "ready_at" in c]
-        assert all(f"({column} " in condition for column in ("queue", "lane", "priority", "ready_at")), condition
+        assert all(f"({column} " in condition for column in ("queue", "lane", "priority", "ready_at")), (
+            condition
+        )
         assert plans.rows("ready") <= 200 + 2 * 200  # locked, then found again by their place to be deleted
         assert plans.probes("job") == 200, "one partition for each ticket"
         assert plans.buffers < 200 * 40
@@ -89,7 +93,9 @@ def test_news_of_lanes(big: Big) -> None:
     back = 86400.0 * 20
     for plans in big.trace(lambda: rows(big.conn, "claim/recent_lanes", ["default"], back, 50)):
         lean(plans)
-        assert plans.conditions("ready") == {"(id >= (InitPlan 1).col1)"} or "id >=" in str(plans.conditions("ready"))
+        assert plans.conditions("ready") == {"(id >= (InitPlan 1).col1)"} or "id >=" in str(
+            plans.conditions("ready")
+        )
         assert plans.rows("ready") == 50
 
 
@@ -100,7 +106,12 @@ REPORTS = {
     "fail": lambda conn, held: sessions.finish(conn, held, "failed"),
     "bury": lambda conn, held: sessions.bury(conn, held),
     "forget": lambda conn, held: rows(
-        conn, "report/complete_forgotten", held[0].holder, [h.id for h in held], [h.claim_no for h in held], "plain"
+        conn,
+        "report/complete_forgotten",
+        held[0].holder,
+        [h.id for h in held],
+        [h.claim_no for h in held],
+        "plain",
     ),
 }
 
@@ -114,7 +125,9 @@ def held(big: Big) -> list[Held]:
 def test_a_report(big: Big, held: list[Held], verb: str) -> None:
     some = held[::10]
     for plans in big.trace(lambda: REPORTS[verb](big.conn, some)):
-        lean(plans, "running")  # it is small: the whole fleet's slots (test_pinned.py counts what its dead rows cost)
+        lean(
+            plans, "running"
+        )  # it is small: the whole fleet's slots (test_pinned.py counts what its dead rows cost)
         assert plans.probes("job") == (len(some) if verb == "forget" else 0)
         assert plans.buffers < 60 * len(some)
 
@@ -122,7 +135,9 @@ def test_a_report(big: Big, held: list[Held], verb: str) -> None:
 def test_was_a_report_applied(big: Big, held: list[Held]) -> None:
     """History is asked about the last hour only, so of one partition (two where the hour spans an edge)."""
     ids = [line.id for line in held[:100]]
-    for plans in big.trace(lambda: rows(big.conn, "report/settled", big.worker.holder, ids, list(range(100)))):
+    for plans in big.trace(
+        lambda: rows(big.conn, "report/settled", big.worker.holder, ids, list(range(100)))
+    ):
         lean(plans)
         assert plans.probes("outcome") <= 2 * len(ids)
         assert plans.probes("attempt") <= 2 * len(ids)
@@ -144,6 +159,7 @@ def test_a_promotion_of_a_few(big: Big) -> None:
 
 def test_a_promotion_of_many(big: Big) -> None:
     """Lane by lane: 500 of each, 5,000 in all, and a lane with much to do is left for later."""
+
     def do() -> None:
         with sessions.shifted(big.conn, "400 days"):
             assert 1000 <= sessions.promote(big.conn) <= 5000
@@ -177,7 +193,9 @@ def test_the_state_of_jobs(big: Big) -> None:
     ]
     for plans in big.trace(lambda: rows(big.conn, "jobs/job_state", ids)):
         lean(plans, "running")
-        assert plans.probes("job") <= len(ids) * (1 + len(big.ids("select name from postmill.partition where parent = 'job'")))
+        assert plans.probes("job") <= len(ids) * (
+            1 + len(big.ids("select name from postmill.partition where parent = 'job'"))
+        )
         assert plans.buffers < 150 * len(ids)
 
 
@@ -207,7 +225,9 @@ def test_a_page_of_jobs(big: Big, page: str) -> None:
 
 
 def test_an_operators_acts(big: Big) -> None:
-    waiting = big.ids("select id from postmill.ready limit 20") + big.ids("select id from postmill.scheduled limit 20")
+    waiting = big.ids("select id from postmill.ready limit 20") + big.ids(
+        "select id from postmill.scheduled limit 20"
+    )
     failed = big.ids("select job_id from postmill.outcome where status = 'failed' limit 5")
     acts = {
         "jobs/cancel_jobs": ([*waiting, *failed], "user", None, None),
@@ -221,6 +241,7 @@ def test_an_operators_acts(big: Big) -> None:
 
 def test_an_enqueue_beside_many_sleepers_that_are_gone(big: Big) -> None:
     """Their rows are behind the index condition: the probe for a watchman meets none of them."""
+
     def do() -> None:
         big.conn.execute(
             """insert into postmill.sleeper select 'default', true, postmill.now() - g * interval '1 s', gen_random_uuid()
@@ -234,7 +255,10 @@ def test_an_enqueue_beside_many_sleepers_that_are_gone(big: Big) -> None:
         assert all("valid_until" in condition for condition in plans.conditions("sleeper"))
 
 
-def test_keys_are_swept_by_their_index(big: Big) -> None:
-    """A round looks at no more keys than it may delete, however many belong to jobs that still wait."""
-    for plans in big.trace(lambda: rows(big.conn, "upkeep/sweep", 100), calls=2):
-        assert plans.rows("idempotency_key") <= 1000
+def test_a_sweep_of_keys(big: Big) -> None:
+    """A round looks at no more keys than it was told, however many belong to jobs that still wait."""
+    first = sessions.one(big.conn, "select min(tenant_id::text)::uuid from postmill.idempotency_key")
+    for path, args in {"sweep": (100,), "sweep_keys": (first, None, None, 100)}.items():
+        for plans in big.trace(lambda path=path, args=args: rows(big.conn, f"upkeep/{path}", *args), calls=2):  # type: ignore[misc]
+            lean(plans)
+            assert plans.rows("idempotency_key") <= 400

@@ -73,7 +73,9 @@ def test_one_statement_in_each_file_outside_the_migrations() -> None:
 
 
 def test_the_schema_is_named_by_its_token_only() -> None:
-    assert [name for name, text in texts().items() if re.search(r"\bpostmill\.(?!notify|clock_offset)\w", text)] == [
+    assert [
+        name for name, text in texts().items() if re.search(r"\bpostmill\.(?!notify|clock_offset)\w", text)
+    ] == [
         "schema/lock.sql"  # the name of a lock, before there is a schema
     ]
 
@@ -120,8 +122,14 @@ def test_what_an_application_may(pg: Connection[Any]) -> None:
         assert ids is not None
         statuses = pg.execute("select status from postmill.cancel_jobs(%s)", [list(ids)]).fetchall()
         assert statuses == [("canceled",), ("canceled",)]
-        assert pg.execute("select status from postmill.retry_jobs(%s)", [list(ids)]).fetchall() == [("replayed",)] * 2
-        assert pg.execute("select state from postmill.job_state(%s)", [list(ids)]).fetchall() == [("canceled",)] * 2
+        assert (
+            pg.execute("select status from postmill.retry_jobs(%s)", [list(ids)]).fetchall()
+            == [("replayed",)] * 2
+        )
+        assert (
+            pg.execute("select state from postmill.job_state(%s)", [list(ids)]).fetchall()
+            == [("canceled",)] * 2
+        )
     finally:
         pg.execute("reset role; drop owned by some_application; drop role some_application")
 
@@ -145,7 +153,9 @@ def test_functions_in_the_language_sql_are_few(pg: Connection[Any]) -> None:
 @pytest.mark.matrix
 @pytest.mark.parametrize("name", INLINED)
 def test_and_inlined(pg: Connection[Any], name: str) -> None:
-    if {"name": name, "language": "plpgsql"}.items() <= next(f for f in functions(pg) if f["name"] == name).items():
+    if {"name": name, "language": "plpgsql"}.items() <= next(
+        f for f in functions(pg) if f["name"] == name
+    ).items():
         return  # new_id before 18: a plan of its own, kept
     plan = pg.execute("explain (verbose, costs off) " + INLINED[name]).fetchall()
     assert f"postmill.{name}(" not in str(plan)

@@ -70,7 +70,9 @@ class World:
     def everything_about(self, id: UUID) -> dict[str, Any]:
         """Each row of each table that speaks of the job."""
         return {
-            table: self.one(f"select jsonb_agg(to_jsonb(t)) from postmill.{table} t where t.{column} = %s", id)
+            table: self.one(
+                f"select jsonb_agg(to_jsonb(t)) from postmill.{table} t where t.{column} = %s", id
+            )
             for table, column in _TABLES.items()
         }
 
@@ -177,11 +179,15 @@ def _prune(world: World, ids: list[UUID]) -> dict[UUID, str]:
     return {}
 
 
-def _by_its_worker(name: str, verb: Verb, do: Callable[[Connection[Any], Sequence[Held]], set[UUID]]) -> VerbOnJobs:
+def _by_its_worker(
+    name: str, verb: Verb, do: Callable[[Connection[Any], Sequence[Held]], set[UUID]]
+) -> VerbOnJobs:
     return VerbOnJobs(name, verb, _report(do), _says("missed", running="done"), frozenset({State.RUNNING}))
 
 
-_CANCELED = _says("finished", scheduled="canceled", queued="canceled", blocked="canceled", running="requested")
+_CANCELED = _says(
+    "finished", scheduled="canceled", queued="canceled", blocked="canceled", running="requested"
+)
 _RERUN = {"failed": "replayed", "canceled": "replayed", "dead_letter": "replayed", "running": "running"}
 
 VERBS = [

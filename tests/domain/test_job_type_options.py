@@ -26,6 +26,11 @@ class Point(BaseModel):
     at: datetime | None = None
 
 
+@job
+async def send_email(to: str) -> None:
+    """Sends one e-mail."""
+
+
 def test_every_option() -> None:
     classifier = Classifier().permanent(410)
 

@@ -245,6 +245,7 @@ class Life(RuleBasedStateMachine):
     @rule()
     def sweep(self) -> None:
         rows(self.conn, "upkeep/sweep", 1000)
+        rows(self.conn, "upkeep/sweep_keys", None, None, None, 1000)
         self.model.sweep(set(self.opened_keys))
         assert not [found for found in self._violations() if found.kind == "stale_cancel"]
 

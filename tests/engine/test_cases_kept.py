@@ -75,7 +75,10 @@ def test_an_operator_can_do_everything(kept: Kept) -> None:
     assert status == "replayed"
     assert sessions.states(kept.conn, [id, new]) == {id: "dead_letter", new: "queued"}
     assert rows(kept.conn, "jobs/replay_jobs", [id], "user", None, None) == [(id, "live", new)]
-    assert rows(kept.conn, "jobs/cancel_jobs", [id, new], "user", None, None) == [(id, "finished"), (new, "canceled")]
+    assert rows(kept.conn, "jobs/cancel_jobs", [id, new], "user", None, None) == [
+        (id, "finished"),
+        (new, "canceled"),
+    ]
 
 
 def test_a_cancelled_one_keeps_its_tenant(kept: Kept) -> None:

@@ -82,7 +82,10 @@ class Plans:
         return int(last["Shared Hit Blocks"] + last["Shared Read Blocks"])
 
     def __str__(self) -> str:
-        count = Counter(f"{n['Node Type']} {n.get('Relation Name', '')} {n.get('Index Cond', '')[:100]}" for n in self.nodes())
+        count = Counter(
+            f"{n['Node Type']} {n.get('Relation Name', '')} {n.get('Index Cond', '')[:100]}"
+            for n in self.nodes()
+        )
         return "\n".join(f"{n:6} {what}" for what, n in count.items())
 
 
