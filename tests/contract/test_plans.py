@@ -14,7 +14,7 @@ from psycopg import Connection, Rollback
 from postmill.local.server import LocalServer
 from tests.contract.million import seed
 from tests.support import sessions
-from tests.support.databases import fresh_database
+from tests.support.databases import Database, fresh_database
 from tests.support.plans import Plans, traced
 from tests.support.sessions import Held, WorkerSession, rows
 
@@ -133,14 +133,14 @@ def test_a_report(big: Big, held: list[Held], verb: str) -> None:
 
 
 def test_was_a_report_applied(big: Big, held: list[Held]) -> None:
-    """History is asked about the last hour only, so of one partition (two where the hour spans an edge)."""
+    """History is asked about the last hour only: what is older is in partitions that are not entered."""
     ids = [line.id for line in held[:100]]
-    for plans in big.trace(
-        lambda: rows(big.conn, "report/settled", big.worker.holder, ids, list(range(100)))
-    ):
+    young = "select count(*) from postmill.partition where parent = 'attempt' and until > postmill.now() - interval '1 hour'"
+    entered = sessions.one(big.conn, young)
+    for plans in big.trace(lambda: rows(big.conn, "report/settled", big.worker.holder, ids, list(range(100)))):
         lean(plans)
-        assert plans.probes("outcome") <= 2 * len(ids)
-        assert plans.probes("attempt") <= 2 * len(ids)
+        assert plans.probes("outcome") <= entered * len(ids)
+        assert plans.probes("attempt") <= entered * len(ids)
 
 
 def test_a_promotion_of_a_few(big: Big) -> None:
@@ -219,7 +219,7 @@ def test_a_page_of_jobs(big: Big, page: str) -> None:
     for plans in big.trace(lambda: rows(big.conn, "jobs/list_jobs", *args)):
         lean(plans, "running")
         assert plans.rows("job") <= 5000
-        assert plans.rows("outcome") <= 4000
+        assert plans.rows("outcome") <= 4000 + (big.n // 20 if state == "failed" else 0)  # every twentieth failed
         assert plans.rows("ready") <= 2000
         assert plans.buffers < 40_000
 
@@ -253,6 +253,24 @@ def test_an_enqueue_beside_many_sleepers_that_are_gone(big: Big) -> None:
         lean(plans)
         assert plans.rows("sleeper") == 0
         assert all("valid_until" in condition for condition in plans.conditions("sleeper"))
+
+
+def test_a_claim_and_a_report_on_tables_that_were_never_analysed(database: Database) -> None:
+    """The statistics are those of the migration: empty tables. Then come 50,000 jobs within a minute."""
+    with database.connect() as conn:
+        seed(conn, 50_000, analyze=False)
+        worker = WorkerSession(conn)
+        for _ in range(12):
+            with traced(conn) as plans:
+                held = worker.claim(200)
+            lean(plans)
+            assert len(held) == 200
+            assert plans.probes("job") == 200
+            assert plans.buffers < 200 * 40
+            with traced(conn) as plans:
+                assert not sessions.complete(conn, held)
+            lean(plans)
+            assert plans.buffers < 200 * 40
 
 
 def test_a_sweep_of_keys(big: Big) -> None:

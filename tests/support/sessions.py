@@ -86,7 +86,10 @@ class WorkerSession:
                 [row[2] for row in lanes], [start] * len(lanes), [n] * len(lanes),
             ),
         ).fetchall()  # fmt: skip
-        return [Held(id, self.holder, self.claim_no, *more) for id, *more in found]
+        # A body that left its partition is read elsewhere, and so is its tenant: the reports take the default's then.
+        return [
+            Held(id, self.holder, self.claim_no, *more, tenant or DEFAULT_TENANT, at) for id, *more, tenant, at in found
+        ]
 
     def renew(self) -> bool:
         return bool(rows(self.conn, "leases/renew", self.holder, self.lease, 0, False)[0][0])

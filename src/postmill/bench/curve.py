@@ -13,10 +13,19 @@ class Curve:
         self._times = [began]
         self._counts = [0]
 
+    @classmethod
+    def merged(cls, began: float, points: Sequence[Sequence[tuple[float, int]]]) -> Curve:
+        """The sum of several processes' counts, each given as (moment, count) in order."""
+        curve, counts = cls(began), [0] * len(points)
+        for at, number, count in sorted((at, n, count) for n, part in enumerate(points) for at, count in part):
+            counts[number] = count
+            curve.add(at, sum(counts))
+        return curve
+
     def add(self, at: float, count: int) -> None:
-        """One look. Looks of several processes may come a little out of order; a count never falls."""
-        self._times.append(max(at, self._times[-1]))
-        self._counts.append(max(count, self._counts[-1]))
+        """One look."""
+        self._times.append(at)
+        self._counts.append(count)
 
     @property
     def total(self) -> int:

@@ -26,6 +26,7 @@ class Drained:
     Attributes:
         jobs: so many were measured.
         curve: how many were reported when.
+        done: so many were done in all, the ones after the measured included.
         memory: (jobs done, bytes held by the processes together) at each look.
         cpu: seconds of processor time of the worker processes.
         claims: claim statements.
@@ -34,6 +35,7 @@ class Drained:
 
     jobs: int
     curve: Curve
+    done: int
     memory: list[tuple[int, int]]
     cpu: float
     claims: int
@@ -78,6 +80,7 @@ def drain(
     return Drained(
         jobs,
         curve,
+        sum(last["reports"] for last in ended),
         memory,
         sum(last["cpu"] for last in ended),
         sum(last["claims"] for last in ended),
@@ -88,24 +91,26 @@ def drain(
 def _follow(
     ground: Ground, fleet: Fleet, kind: Kind, jobs: int, processes: int, began: float
 ) -> tuple[Curve, list[tuple[int, int]]]:
-    curve, memory = Curve(began), list[tuple[int, int]]()
+    points: list[list[tuple[float, int]]] = [[] for _ in range(processes)]
     done, held = [0] * processes, [0] * processes
+    memory: list[tuple[int, int]] = []
     told_at = grown_at = began
     for number, message in fleet.messages(PATIENCE):
-        at = message["at"]
-        done[number], held[number] = message["reports"], message["rss"]
+        points[number] += message["points"]
+        before, held[number] = sum(done), message["rss"]
+        at, done[number] = points[number][-1]
         total = sum(done)
-        if total > curve.total:
-            grown_at = at
-        elif at > grown_at + PATIENCE:
-            raise BenchError(f"no job was done within {PATIENCE:.0f} s, after {total:,} of {jobs:,}")
-        curve.add(at, total)
         memory.append((total, sum(held)))
         if total >= jobs:
             break
+        if total > before:
+            grown_at = at
+        elif at > grown_at + PATIENCE:
+            raise BenchError(f"no job was done within {PATIENCE:.0f} s, after {total:,} of {jobs:,}")
         if at > told_at + TOLD_EVERY:
             told_at = at
             ground.place.progress(f"{kind}: {total:,} of {jobs:,}")
+    curve = Curve.merged(began, points)
     ground.place.progress(f"{kind}: {curve.rate(jobs):,.0f} jobs/s")
     return curve, memory
 
@@ -136,7 +141,7 @@ def figures(worker: Drained, limit: Drained, **more: Any) -> dict[str, Any]:
         "jobs_per_s": round(worker.rate),
         "limit_per_s": round(limit.rate),
         "ratio": round(worker.rate / limit.rate, 3),
-        "cpu_us_per_job": round(worker.cpu / worker.curve.total * 1e6, 2),
-        "limit_cpu_us_per_job": round(limit.cpu / limit.curve.total * 1e6, 2),
+        "cpu_us_per_job": round(worker.cpu / worker.done * 1e6, 2),
+        "limit_cpu_us_per_job": round(limit.cpu / limit.done * 1e6, 2),
         **more,
     }

@@ -10,7 +10,6 @@ import asyncio
 import json
 import os
 import time
-from time import perf_counter
 from typing import Any
 
 import uvloop
@@ -25,7 +24,6 @@ from postmill.engine.work import ID, READY_AT, SLOT, TENANT
 from postmill.store.catalog import sql
 
 BATCH = 200
-TICK = 0.02
 IDLE = 0.002
 """Seconds to rest after a claim that found nothing."""
 
@@ -117,13 +115,11 @@ async def main(order: dict[str, Any]) -> None:
     await words.go.wait()
     began = time.process_time()
     running = asyncio.create_task(loop.run(words))
-    while not words.stop.is_set() and not running.done():
-        wire.tell(reports=loop.done, at=perf_counter(), rss=wire.resident())
-        await asyncio.sleep(TICK)
+    await words.report(lambda: loop.done, running)
     await running
     cpu = time.process_time() - began
     await loop.close()
-    wire.tell(ended=True, cpu=cpu, claims=loop.claims, batches=loop.claims)
+    wire.tell(ended=True, cpu=cpu, reports=loop.done, claims=loop.claims, batches=loop.claims)
 
 
 if __name__ == "__main__":

@@ -7,8 +7,16 @@ import asyncio
 import json
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from time import perf_counter
 from typing import Any
+
+LOOK_EVERY = 0.01
+"""Seconds between two looks of a process at its own count."""
+
+TELL_EVERY = 0.2
+"""Seconds between two messages with what was seen, so that telling costs next to nothing."""
 
 _STATM = Path("/proc/self/statm")
 
@@ -50,3 +58,20 @@ class Words:
             self.stop.set()
             self.go.set()
             self._loop.remove_reader(sys.stdin.fileno())
+
+    async def report(
+        self, count: Callable[[], int], working: asyncio.Task[None], more: Callable[[], dict[str, Any]] = dict
+    ) -> None:
+        """Tell how far `count` is, as `points` (moment, count), until the parent says stop or `working` ends."""
+        points: list[tuple[float, int]] = []
+        told_at = 0.0
+        while True:
+            now = perf_counter()
+            points.append((now, count()))
+            ended = self.stop.is_set() or working.done()
+            if ended or now >= told_at + TELL_EVERY:
+                tell(points=points, rss=resident(), **more())
+                points, told_at = [], now
+            if ended:
+                return
+            await asyncio.sleep(LOOK_EVERY)

@@ -17,10 +17,6 @@ from postmill.telemetry.bus import Bus
 from postmill.telemetry.counters import Counters
 from postmill.telemetry.logs import log_subscriber
 
-TICK = 0.02
-"""Seconds between two reports to the parent."""
-
-
 async def main(order: dict[str, Any]) -> None:
     """Work until the parent says stop."""
     bus, counters = Bus(), Counters()
@@ -44,26 +40,28 @@ async def main(order: dict[str, Any]) -> None:
     wire.tell(ready=True)
     await words.go.wait()
     began = time.process_time()
-    while not words.stop.is_set() and not running.done():
-        _report(counters)
-        await asyncio.sleep(TICK)
+    await words.report(
+        lambda: counters.reports,
+        running,
+        lambda: {"heard": sum(counters.notifications.values()), "starts": _starts()},
+    )
     cpu = time.process_time() - began
     worker.drain()
     await running
-    _report(counters)
-    wire.tell(ended=True, cpu=cpu, claims=counters.claims, batches=counters.report_batches)
+    wire.tell(
+        ended=True,
+        cpu=cpu,
+        reports=counters.reports,
+        claims=counters.claims,
+        batches=counters.report_batches,
+    )
 
 
-def _report(counters: Counters) -> None:
+def _starts() -> list[tuple[int, float]]:
+    """What the job `stamp` noted since the last call."""
     starts = STARTS[:]
     del STARTS[: len(starts)]
-    wire.tell(
-        reports=counters.reports,
-        at=time.perf_counter(),
-        rss=wire.resident(),
-        heard=sum(counters.notifications.values()),
-        starts=starts,
-    )
+    return starts
 
 
 if __name__ == "__main__":

@@ -156,11 +156,14 @@ class Console:
     def _start(self, step: Step, words: list[str], env: Mapping[str, str]) -> None:
         process = self._spawner.start(words, self.folder, env)
         self._background.append(process)
+        processes = int(words[words.index("--processes") + 1]) if "--processes" in words else 1
 
         def ready() -> bool:
             code = process.poll()
             assert code is None, f"$ {step.command}\n{process.output}\n(exit code {code})"
-            return ("\nready;" if words[1] == "up" else "worker_started") in process.output
+            if words[1] == "up":
+                return "\nready;" in process.output
+            return process.output.count("worker_started") >= processes
 
         eventually(ready, PATIENCE, f"start of {step.command}")
         if step.expected is not None:

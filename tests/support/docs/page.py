@@ -18,12 +18,13 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from postmill.domain.settings_load import load
 from tests.support.docs.blocks import Block, blocks_of
 from tests.support.docs.console import NOTEBOOK, Console
-from tests.support.docs.matching import Ids, match
+from tests.support.docs.matching import Ids, match, substituted
 from tests.support.docs.spawner import LONGEST, ROOT, Spawned, Spawner
 from tests.support.eventually import eventually
 from tests.support.postgres import bindir
@@ -72,6 +73,7 @@ class Page:
         elif block.title is not None and block.language in ("python", "sql", "toml"):
             self._write(block.title, block.text)
         elif block.language == "python" or block.language == "pycon":
+            block = replace(block, text=substituted(block.text, self._ids))
             self._compare(self._python(block), below, block)
         elif block.language == "sql":
             output = self._sql(block.text)
@@ -137,7 +139,7 @@ class Page:
         text = block.text
         for shown, port in self._ports.items():
             text = text.replace(shown, str(port))
-        return Block(block.language, block.title, text, block.line)
+        return replace(block, text=text)
 
     def _close(self) -> None:
         if self._notebook is not None:

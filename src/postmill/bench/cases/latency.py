@@ -80,7 +80,7 @@ def _rung_while_busy(ground: Ground, fleet: Fleet, jobs: int) -> int:
     until = monotonic() + WITHIN
     while reports < before + jobs + added:
         for message in fleet.listen(0.005):
-            reports, heard = message["reports"], message["heard"]
+            reports, heard = message["points"][-1][1], message["heard"]
             if busy_from is None and reports > before:
                 busy_from = heard
         if reports < before + jobs:
