@@ -20,7 +20,8 @@ def assert_no_gap(conn: Connection[Any]) -> None:
     since, until = sessions.one(conn, "select since, until from postmill.partition_horizon")
     for parent in ("job", "attempt", "outcome"):
         edges = conn.execute(
-            "select since, until from postmill.partition where parent = %s and until > %s order by since", [parent, since]
+            "select since, until from postmill.partition where parent = %s and until > %s order by since",
+            [parent, since],
         ).fetchall()
         at: datetime = since
         for begins, ends in edges:
@@ -40,7 +41,9 @@ def test_a_database_left_alone_has_no_gap(pg: Connection[Any], away: str) -> Non
     assert_no_gap(pg)
 
 
-@pytest.mark.parametrize("back", [timedelta(seconds=10), timedelta(days=6), timedelta(days=13), timedelta(days=50)])
+@pytest.mark.parametrize(
+    "back", [timedelta(seconds=10), timedelta(days=6), timedelta(days=13), timedelta(days=50)]
+)
 @pytest.mark.parametrize("away", ["0", "400 days"])
 def test_a_clock_that_steps_back_stops_nobody(pg: Connection[Any], back: timedelta, away: str) -> None:
     """From the first moments of a partition, where the step leads out of it."""
@@ -48,7 +51,9 @@ def test_a_clock_that_steps_back_stops_nobody(pg: Connection[Any], back: timedel
     with sessions.shifted(pg, away):
         sessions.one(pg, "select postmill.ensure_partitions(postmill.now())")
     began = sessions.one(
-        pg, "select since - now() from postmill.partition where now() + %s::interval >= since order by since desc limit 1", away
+        pg,
+        "select since - now() from postmill.partition where now() + %s::interval >= since order by since desc limit 1",
+        away,
     )
     with sessions.shifted(pg, f"{(began - back).total_seconds()} s"):
         pg.execute("select postmill.enqueue('plain'), postmill.enqueue('plain', key => 'k')")

@@ -1,4 +1,4 @@
-"""The alarm, the wheel of deadlines, shares over processes, backoff."""
+"""The alarm, deadlines, shares over processes, backoff."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import asyncio
 import time
 from typing import Any, cast
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from postmill.engine.alarm import Alarm
 from postmill.engine.database import Backoff
+from postmill.engine.deadlines import Deadlines
 from postmill.engine.session import Session
 from postmill.engine.shares import share_of
-from postmill.engine.wheel import Wheel
 from postmill.engine.work import QueueSlots, Work
 
 
@@ -49,32 +48,24 @@ def test_backoff_grows_to_its_limit() -> None:
     assert backoff.delay() <= 0.1
 
 
-def _work() -> Work:
-    work = Work((b"\0" * 16,), 1, Session(1.0), None, QueueSlots("q", 1), 0.0, 0.0)
-    work.task = cast(Any, object())
+def _work(timeout: float | None, started: float) -> Work:
+    row = (b"\0" * 16, *[None] * 9, timeout)
+    work = Work(row, 1, Session(1.0), None, QueueSlots("q", 1), 0.0, 0.0)
+    work.task, work.started = cast(Any, object()), started
     return work
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.12])
-def test_the_wheel_calls_at_the_deadline_and_not_before(seconds: float) -> None:
+def test_deadlines_call_for_what_is_late_and_for_nothing_else() -> None:
     due: list[Work] = []
-    wheel = Wheel(due.append)
-    work = _work()
-    began = time.monotonic()
-    wheel.add(work, seconds)
-    while not due:
-        wheel.turn()
-        assert time.monotonic() - began < 5
-    assert time.monotonic() - began >= seconds
-    wheel.turn()
-    assert due == [work]
-
-
-def test_the_wheel_forgets_ended_jobs() -> None:
-    due: list[Work] = []
-    wheel = Wheel(due.append)
-    work = _work()
-    wheel.add(work, 3600)
-    work.ended = True
-    wheel.sweep()
-    assert not wheel._buckets
+    now = time.perf_counter()
+    late, early, unlimited, ended = (
+        _work(1.0, now - 1.5), _work(1.0, now), _work(None, now - 9e9), _work(1.0, now - 5.0)
+    )  # fmt: skip
+    ended.ended = True
+    running = {bytes([n]): work for n, work in enumerate((late, early, unlimited, ended))}
+    deadlines = Deadlines(due.append, running)
+    deadlines.look()
+    assert due == [late]
+    late.why = "timeout"
+    deadlines.look()
+    assert due == [late]

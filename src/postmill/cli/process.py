@@ -16,6 +16,7 @@ from postmill.cli.logs import configure_logs
 from postmill.cli.readiness import DatabaseWatch
 from postmill.cli.signals import Stopper
 from postmill.domain.settings import Settings
+from postmill.engine.garbage import calm
 from postmill.engine.worker import Worker
 from postmill.telemetry.bus import Bus
 from postmill.telemetry.counters import Counters
@@ -74,6 +75,7 @@ class WorkerProcess:
                 self._worker = worker = self._make(bus, counters)
                 self._stopper.retarget(worker)
                 began = time.monotonic()
+                calm()
                 await worker.run()
                 self.summary = {**worker.summary, "seconds": round(time.monotonic() - began, 3)}
         return self._stopper.exit_code

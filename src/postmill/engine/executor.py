@@ -14,12 +14,12 @@ from postmill.domain.error_record import ErrorRecord
 from postmill.engine.alarm import Alarm
 from postmill.engine.children import Children
 from postmill.engine.completer import Completer
+from postmill.engine.deadlines import Deadlines
 from postmill.engine.reports import Report
 from postmill.engine.result import encode_result
 from postmill.engine.runner import MakeContext, Runner
 from postmill.engine.verdict import Verdicts, micros_of
-from postmill.engine.wheel import Wheel
-from postmill.engine.work import EXPIRED, JOB_TYPE, LOST, TIMEOUT, Handler, QueueSlots, Work
+from postmill.engine.work import EXPIRED, JOB_TYPE, LOST, Handler, QueueSlots, Work
 
 _UNSERVED = 30.0  # seconds until a ticket of a type that this worker does not know is offered again
 
@@ -50,7 +50,7 @@ class Executor:
         self._children.ended = self.child_ended
         slots = sum(queue.slots for queue in queues.values())
         self._runner = Runner(self._ended, make_context, max(1, threads or slots))
-        self.wheel = Wheel(self._timed_out)
+        self.deadlines = Deadlines(self._timed_out, self.running)
         self._idle = asyncio.Event()
         self.permit_freed: Callable[[str], None] = lambda queue: None
         self._create_task = _task_factory()
@@ -96,10 +96,8 @@ class Executor:
         self.running[work.row[0]] = work
         handler.counters.started += 1
         work.started = perf_counter()
-        timeout = work.row[TIMEOUT]
         if handler.child or work.row[LOST]:
             work.stop = asyncio.Event()
-            timeout = None  # it counts from the start of the handler in the child
             runs = self._children.run(work, handler)
         elif handler.is_async:
             runs = self._runner.coroutine(work, handler)
@@ -112,8 +110,6 @@ class Executor:
             work.task = self._create_task(runs, context=context)
         else:
             work.task = self._create_task(runs)
-        if timeout is not None and not work.ended:
-            self.wheel.add(work, timeout)
 
     def _refuse(self, work: Work) -> None:
         """A ticket that cannot start: past its time, without a body, or of a type that others serve."""

@@ -33,8 +33,7 @@ from postmill.telemetry.gauges import Usage
 if TYPE_CHECKING:
     from postmill.engine.worker import Worker
 
-_TURN_EVERY = 0.05  # seconds between two turns of the wheel of deadlines
-_SWEEP_EVERY = 5.0
+_LOOK_EVERY = 0.05  # seconds between two looks at the deadlines
 _WAIT_AT_MOST = 2.0  # seconds for which a claimed ticket may wait here for a slot
 
 
@@ -169,14 +168,11 @@ class Workshop:
 
     async def _chores(self) -> None:
         """Deadlines, tickets that wait too long here, progress."""
-        swept = written = monotonic()
+        written = monotonic()
         while True:
-            await asyncio.sleep(_TURN_EVERY)
-            self.executor.wheel.turn()
+            await asyncio.sleep(_LOOK_EVERY)
+            self.executor.deadlines.look()
             now = monotonic()
-            if now - swept >= _SWEEP_EVERY:
-                swept = now
-                self.executor.wheel.sweep()
             most = self._worker.config.max_jobs
             if most is not None and sum(type.started for type in self._worker.counters.types()) >= most:
                 self._worker.drain()

@@ -6,6 +6,8 @@ CREATE SCHEMA postmill;
 
 CREATE FUNCTION postmill.bury(p_holder uuid, p_ids uuid[], p_claim_nos bigint[], p_tenants uuid[], p_micros bigint[], p_attempt_statuses text[], p_reasons text[], p_error_classes text[] DEFAULT NULL::text[], p_error_codes text[] DEFAULT NULL::text[], p_error_messages text[] DEFAULT NULL::text[], p_error_statuses integer[] DEFAULT NULL::integer[], p_stacks text[] DEFAULT NULL::text[], p_exit_codes integer[] DEFAULT NULL::integer[], p_pids integer[] DEFAULT NULL::integer[], p_stdouts text[] DEFAULT NULL::text[], p_stderrs text[] DEFAULT NULL::text[]) RETURNS SETOF uuid
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
     moment timestamptz := postmill.history_moment();
@@ -65,11 +67,11 @@ begin
         select * from (select b.id, b.attempt, b.run, b.lost from postmill.blocked b where b.id = any (p_ids)
                         order by b.id for update skip locked) b
     ), no_ready as (
-        delete from postmill.ready r using waits w where r.id = w.id
+        delete from postmill.ready r where r.id = any (array(select w.id from waits w))
     ), no_scheduled as (
-        delete from postmill.scheduled s using waits w where s.id = w.id
+        delete from postmill.scheduled s where s.id = any (array(select w.id from waits w))
     ), no_blocked as (
-        delete from postmill.blocked b using waits w where b.id = w.id
+        delete from postmill.blocked b where b.id = any (array(select w.id from waits w))
     ), heard as (
         delete from postmill.cancel_request c using waits w where c.job_id = w.id
     ), ended as (
@@ -110,6 +112,8 @@ $$;
 
 CREATE FUNCTION postmill.claim(p_holder uuid, p_claim_no bigint, p_total integer, p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], p_counts integer[], p_async boolean DEFAULT true) RETURNS TABLE(id uuid, slot integer, ready_at timestamp with time zone, attempt integer, run integer, lost integer, job_type text, payload jsonb, tenant_id uuid, max_attempts integer, timeout_seconds double precision, expired boolean, created_at timestamp with time zone, project_id uuid, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, idempotency_key text, scheduled_for timestamp with time zone, claimed_at timestamp with time zone)
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
     if p_async then
@@ -145,7 +149,8 @@ begin
            j.max_attempts, j.timeout_seconds, j.expires_at <= (select postmill.now()), j.created_at, j.project_id,
            j.actor_type, j.actor_id, j.request_id, j.correlation_id, j.traceparent, j.idempotency_key, j.scheduled_for,
            (select postmill.now())
-      from picked p left join postmill.job j on j.id = p.id;
+      from picked p
+      left join lateral (select * from postmill.job b where b.id = p.id limit 1) j on true;
 end
 $$;
 
@@ -184,6 +189,8 @@ $$;
 
 CREATE FUNCTION postmill.complete(p_holder uuid, p_ids uuid[], p_claim_nos bigint[], p_tenants uuid[], p_micros bigint[], p_results jsonb[] DEFAULT NULL::jsonb[], p_pids integer[] DEFAULT NULL::integer[]) RETURNS SETOF uuid
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
     moment timestamptz := postmill.history_moment();
@@ -214,6 +221,8 @@ $$;
 
 CREATE FUNCTION postmill.complete_forgotten(p_holder uuid, p_ids uuid[], p_claim_nos bigint[], p_job_type text) RETURNS SETOF uuid
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
     return query
@@ -227,7 +236,9 @@ begin
     ), gone as (
         delete from postmill.running r where r.ctid = any (array(select h.tid from held h))
     ), forgotten as (
-        delete from postmill.job j using held h where j.id = h.id
+        delete from postmill.job j where j.id = any (array(select h.id from held h))
+    ), forgotten_kept as (
+        delete from postmill.job_kept k where k.id = any (array(select h.id from held h))
     ), counted as (
         insert into postmill.tally (at, job_type, succeeded)
         select (select postmill.now()), p_job_type, count(*) from held h having count(*) > 0
@@ -246,7 +257,8 @@ begin
     for id in select distinct u.id from unnest(p_ids) as u(id) order by 1 loop
         if postmill.close_letter(id, 'failed', p_reason) then
             status := 'discarded';
-        elsif exists (select from postmill.job j where j.id = discard_jobs.id) then
+        elsif exists (select from postmill.job j where j.id = discard_jobs.id)
+            or exists (select from postmill.job_kept k where k.id = discard_jobs.id) then
             status := 'not_dead';
         else
             status := 'unknown';
@@ -260,6 +272,8 @@ $$;
 
 CREATE FUNCTION postmill.discover_lanes(p_queues text[], p_most integer) RETURNS TABLE(queue text, lane uuid, priority integer)
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
     return query
@@ -557,7 +571,7 @@ begin
         insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
         values (found_one.queue, own_lane, urgency, postmill.now(), id, 1, 0, 0);
         if exists (select from postmill.sleeper s where s.queue = found_one.queue and s.watch
-                        and s.valid_until > postmill.now())
+                        and s.valid_until > moment)
             or current_setting('transaction_isolation') <> 'read committed'
         then
             perform postmill.ring(found_one.queue, own_lane, urgency);
@@ -673,7 +687,7 @@ begin
     insert into postmill.ready as r (queue, lane, priority, ready_at, id, attempt, run, lost)
     select b.queue, b.tenant_id, b.priority, b.created_at, b.id, 1, 0, 0 from body b
     returning r.id, r.queue, r.lane, r.priority into own, home, own_lane, urgency;
-    if exists (select from postmill.sleeper s where s.queue = home and s.watch and s.valid_until > postmill.now())
+    if exists (select from postmill.sleeper s where s.queue = home and s.watch and s.valid_until > (select postmill.now()))
         or current_setting('transaction_isolation') <> 'read committed'
     then
         perform postmill.ring(home, own_lane, urgency);
@@ -706,9 +720,12 @@ begin
         insert into postmill.partition_horizon (since, until) values (low, low) returning * into horizon;
     end if;
     while horizon.until < p_moment + policy.ahead loop
-        -- A database left alone for months skips the empty stretch.
-        if horizon.until < p_moment - step then
-            horizon.until := date_bin(step, p_moment, horizon.until);
+        -- A database left alone for months skips the empty stretch, but not the width before this one: a clock may
+        -- step back. What is skipped is outside the horizon, so that who needs it after all makes it.
+        low := date_bin(step, p_moment, horizon.until) - step;
+        if horizon.until < low then
+            horizon.since := low;
+            horizon.until := low;
         end if;
         high := horizon.until + step;
         foreach parent in array array['job', 'attempt', 'outcome'] loop
@@ -736,6 +753,8 @@ $$;
 
 CREATE FUNCTION postmill.finish(p_holder uuid, p_ids uuid[], p_claim_nos bigint[], p_tenants uuid[], p_micros bigint[], p_statuses text[], p_attempt_statuses text[], p_reasons text[], p_error_classes text[] DEFAULT NULL::text[], p_error_codes text[] DEFAULT NULL::text[], p_error_messages text[] DEFAULT NULL::text[], p_error_statuses integer[] DEFAULT NULL::integer[], p_stacks text[] DEFAULT NULL::text[], p_exit_codes integer[] DEFAULT NULL::integer[], p_pids integer[] DEFAULT NULL::integer[], p_stdouts text[] DEFAULT NULL::text[], p_stderrs text[] DEFAULT NULL::text[]) RETURNS SETOF uuid
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
     moment timestamptz := postmill.history_moment();
@@ -857,7 +876,7 @@ $$;
 CREATE FUNCTION postmill.id_at(moment timestamp with time zone) RETURNS uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
-    select (lpad(to_hex(floor(extract(epoch from moment) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+    select (lpad(to_hex(floor(extract(epoch from moment - timestamptz '1970-01-01 00:00+00') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
 $$;
 
 -- FUNCTION id_time(uuid)
@@ -1001,6 +1020,9 @@ declare
     low text := quote_literal(case p_parent when 'job' then postmill.id_at(p_since)::text else p_since::text end);
     high text := quote_literal(case p_parent when 'job' then postmill.id_at(p_until)::text else p_until::text end);
 begin
+    if exists (select from postmill.partition x where x.parent = p_parent and x.since < p_until and x.until > p_since) then
+        return;
+    end if;
     execute format('create table postmill.%I (like postmill.%I including all)', child, p_parent);
     execute format('alter table postmill.%I attach partition postmill.%I for values from (%s) to (%s)',
                    p_parent, child, low, high);
@@ -1089,6 +1111,8 @@ $$;
 
 CREATE FUNCTION postmill.promote(p_from timestamp with time zone, p_per_lane integer, p_most integer) RETURNS TABLE(queue text, lane uuid, priority integer, n bigint)
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
     moment timestamptz := postmill.now();
@@ -1205,6 +1229,8 @@ $$;
 
 CREATE FUNCTION postmill.put_back(p_holder uuid, p_ids uuid[], p_claim_nos bigint[], p_tenants uuid[], p_micros bigint[], p_statuses text[], p_delays double precision[], p_deaths integer[] DEFAULT NULL::integer[], p_error_classes text[] DEFAULT NULL::text[], p_error_codes text[] DEFAULT NULL::text[], p_error_messages text[] DEFAULT NULL::text[], p_error_statuses integer[] DEFAULT NULL::integer[], p_stacks text[] DEFAULT NULL::text[], p_exit_codes integer[] DEFAULT NULL::integer[], p_pids integer[] DEFAULT NULL::integer[], p_stdouts text[] DEFAULT NULL::text[], p_stderrs text[] DEFAULT NULL::text[]) RETURNS SETOF uuid
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
     moment timestamptz := postmill.history_moment();
@@ -1262,6 +1288,8 @@ $$;
 
 CREATE FUNCTION postmill.recent_lanes(p_queues text[], p_back interval, p_most integer) RETURNS TABLE(queue text, lane uuid, priority integer)
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
     return query
@@ -1365,7 +1393,7 @@ declare
 begin
     delete from postmill.sleeper s where s.ctid = any (array(
         select r.ctid from postmill.sleeper r
-         where r.queue = p_queue and not r.watch and r.valid_until > postmill.now() and r.holder <> p_holder
+         where r.queue = p_queue and not r.watch and r.valid_until > (select postmill.now()) and r.holder <> p_holder
          order by r.valid_until desc limit 1 for update skip locked))
     returning s.holder into next_one;
     if next_one is null then
@@ -1380,6 +1408,8 @@ $$;
 
 CREATE FUNCTION postmill.release_claims(p_holder uuid, p_claim_nos bigint[]) RETURNS TABLE(id uuid, queue text, lane uuid, priority integer)
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
     rung record;
@@ -1469,14 +1499,25 @@ begin
                     body.source, body.source_ref, p_actor_type, p_actor_id, body.request_id, body.correlation_id,
                     body.traceparent, null, body.id);
             else
-                -- The dead job's window would refuse its own replay: its key is re-pointed unless somebody else's.
-                delete from postmill.idempotency_key k
+                -- The dead job's window would refuse its own replay: its key is re-pointed, with its mode and its
+                -- expiry. A key that is somebody else's by now is asked for like any other.
+                update postmill.idempotency_key k set last_seen_at = postmill.now()
                  where k.tenant_id = body.tenant_id and k.key = body.idempotency_key and k.job_id = body.id
                    and k.project_id = coalesce(body.project_id, '00000000-0000-0000-0000-000000000000');
-                answer := postmill.enqueue_keyed(body.idempotency_key, null, null, body.job_type,
-                    coalesce(p_payload, body.payload), body.tenant_id, body.priority, null, null, body.project_id,
-                    body.max_attempts, body.timeout_seconds, null, body.source, body.source_ref, p_actor_type,
-                    p_actor_id, body.request_id, body.correlation_id, body.traceparent, body.id);
+                if found then
+                    answer := postmill.enqueue_one(body.job_type, coalesce(p_payload, body.payload), body.tenant_id,
+                        body.priority, null, null, body.project_id, body.max_attempts, body.timeout_seconds, null,
+                        body.source, body.source_ref, p_actor_type, p_actor_id, body.request_id, body.correlation_id,
+                        body.traceparent, body.idempotency_key, body.id);
+                    update postmill.idempotency_key k set job_id = answer.id
+                     where k.tenant_id = body.tenant_id and k.key = body.idempotency_key and answer.status = 'created'
+                       and k.project_id = coalesce(body.project_id, '00000000-0000-0000-0000-000000000000');
+                else
+                    answer := postmill.enqueue_keyed(body.idempotency_key, null, null, body.job_type,
+                        coalesce(p_payload, body.payload), body.tenant_id, body.priority, null, null, body.project_id,
+                        body.max_attempts, body.timeout_seconds, null, body.source, body.source_ref, p_actor_type,
+                        p_actor_id, body.request_id, body.correlation_id, body.traceparent, body.id);
+                end if;
             end if;
             new_id := answer.id;
             status := case answer.status when 'created' then 'replayed' when 'duplicate' then 'key_held' else answer.status end;
@@ -1515,7 +1556,11 @@ begin
                     then case when d.on_exhausted = 'fail' then 'failed' else 'dead_letter' end
                     else 'scheduled' end as verdict
           from gone_sessions g
-          left join postmill.job j on j.id = g.id
+          -- Fenced (offset 0): as a join it would be planned over whole tables.
+          left join lateral (select b.id, b.tenant_id, b.job_type, b.max_attempts from postmill.job b where b.id = g.id
+                             union all
+                             select b.id, b.tenant_id, b.job_type, b.max_attempts from postmill.job_kept b where b.id = g.id
+                             offset 0) j on true
           left join postmill.job_definition d on d.key = j.job_type
           left join postmill.cancel_request c on c.job_id = g.id
     ), taken as (
@@ -1581,7 +1626,7 @@ begin
     with due as materialized (
         select s.* from postmill.scheduled s where s.id = any (p_ids) order by s.id for update skip locked
     ), gone as (
-        delete from postmill.scheduled s using due d where s.id = d.id
+        delete from postmill.scheduled s where s.id = any (array(select d.id from due d))
     ), put as (
         insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
         select d.queue, d.lane, d.priority, postmill.now(), d.id, d.attempt, d.run, d.lost from due d
@@ -1605,7 +1650,8 @@ CREATE FUNCTION postmill.ring(p_queue text, p_lane uuid DEFAULT NULL::uuid, p_pr
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
-    if (exists (select from postmill.sleeper s where s.queue = p_queue and s.watch and s.valid_until > postmill.now())
+    if (exists (select from postmill.sleeper s where s.queue = p_queue and s.watch
+                     and s.valid_until > (select postmill.now()))
             or current_setting('transaction_isolation') <> 'read committed')
         and coalesce(current_setting('postmill.notify', true), '') <> 'off'
         and pg_notification_queue_usage() <= 0.5
@@ -1624,9 +1670,9 @@ begin
     return query
     select u.id from unnest(p_ids, p_claim_nos) as u(id, claim_no)
      where exists (select from postmill.outcome o where o.job_id = u.id and o.holder = p_holder
-                      and o.claim_no = u.claim_no and o.finished_at > postmill.now() - interval '1 hour')
+                      and o.claim_no = u.claim_no and o.finished_at > (select postmill.now()) - interval '1 hour')
         or exists (select from postmill.attempt a where a.job_id = u.id and a.holder = p_holder
-                      and a.claim_no = u.claim_no and a.finished_at > postmill.now() - interval '1 hour');
+                      and a.claim_no = u.claim_no and a.finished_at > (select postmill.now()) - interval '1 hour');
 end
 $$;
 

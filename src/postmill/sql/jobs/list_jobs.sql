@@ -8,16 +8,16 @@ with seen as materialized (
       where $1::text is null and b.id < $5::uuid order by b.id desc limit $7::integer)
     union all
     (select t.id, t.queue, null, null from {schema}.ready t
-      where $1::text = 'queued' and t.id < $5::uuid and t.queue = coalesce($3::text, t.queue) order by t.id desc limit $7::integer)
+      where $1::text = 'queued' and t.id < $5::uuid and ($3::text is null or t.queue = $3::text) order by t.id desc limit $7::integer)
     union all
     (select t.id, t.queue, null, null from {schema}.scheduled t
-      where $1::text = 'scheduled' and t.id < $5::uuid and t.queue = coalesce($3::text, t.queue) order by t.id desc limit $7::integer)
+      where $1::text = 'scheduled' and t.id < $5::uuid and ($3::text is null or t.queue = $3::text) order by t.id desc limit $7::integer)
     union all
     (select t.id, t.queue, null, null from {schema}.blocked t
-      where $1::text = 'blocked' and t.id < $5::uuid and t.queue = coalesce($3::text, t.queue) order by t.id desc limit $7::integer)
+      where $1::text = 'blocked' and t.id < $5::uuid and ($3::text is null or t.queue = $3::text) order by t.id desc limit $7::integer)
     union all
     (select t.id, t.queue, null, null from {schema}.running t
-      where $1::text = 'running' and t.id < $5::uuid and t.queue = coalesce($3::text, t.queue) order by t.id desc limit $7::integer)
+      where $1::text = 'running' and t.id < $5::uuid and ($3::text is null or t.queue = $3::text) order by t.id desc limit $7::integer)
     union all
     (select t.id, t.queue, t.tenant_id, null from {schema}.dead_letter t
       where $1::text = 'dead_letter' and t.id < $5::uuid order by t.id desc limit $7::integer)

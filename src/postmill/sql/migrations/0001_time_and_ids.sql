@@ -39,7 +39,7 @@ $do$;
 -- The smallest id that could be made at that moment: turns a time range into an id range.
 create function {schema}.id_at(moment timestamptz) returns uuid
 language sql immutable parallel safe as $$
-    select (lpad(to_hex(floor(extract(epoch from moment) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+    select (lpad(to_hex(floor(extract(epoch from moment - timestamptz '1970-01-01 00:00+00') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
 $$;
 
 -- The moment at which an id was made, to the millisecond.

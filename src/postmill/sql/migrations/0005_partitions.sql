@@ -34,6 +34,9 @@ declare
     low text := quote_literal(case p_parent when 'job' then {schema}.id_at(p_since)::text else p_since::text end);
     high text := quote_literal(case p_parent when 'job' then {schema}.id_at(p_until)::text else p_until::text end);
 begin
+    if exists (select from {schema}.partition x where x.parent = p_parent and x.since < p_until and x.until > p_since) then
+        return;
+    end if;
     execute format('create table {schema}.%I (like {schema}.%I including all)', child, p_parent);
     execute format('alter table {schema}.%I attach partition {schema}.%I for values from (%s) to (%s)',
                    p_parent, child, low, high);
@@ -63,9 +66,12 @@ begin
         insert into {schema}.partition_horizon (since, until) values (low, low) returning * into horizon;
     end if;
     while horizon.until < p_moment + policy.ahead loop
-        -- A database left alone for months skips the empty stretch.
-        if horizon.until < p_moment - step then
-            horizon.until := date_bin(step, p_moment, horizon.until);
+        -- A database left alone for months skips the empty stretch, but not the width before this one: a clock may
+        -- step back. What is skipped is outside the horizon, so that who needs it after all makes it.
+        low := date_bin(step, p_moment, horizon.until) - step;
+        if horizon.until < low then
+            horizon.since := low;
+            horizon.until := low;
         end if;
         high := horizon.until + step;
         foreach parent in array array['job', 'attempt', 'outcome'] loop

@@ -9,7 +9,8 @@
 create function {schema}.ring(p_queue text, p_lane uuid default null, p_priority integer default null) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 begin
-    if (exists (select from {schema}.sleeper s where s.queue = p_queue and s.watch and s.valid_until > {schema}.now())
+    if (exists (select from {schema}.sleeper s where s.queue = p_queue and s.watch
+                     and s.valid_until > (select {schema}.now()))
             or current_setting('transaction_isolation') <> 'read committed')
         and coalesce(current_setting('postmill.notify', true), '') <> 'off'
         and pg_notification_queue_usage() <= 0.5
@@ -114,7 +115,7 @@ begin
         insert into {schema}.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
         values (found_one.queue, own_lane, urgency, {schema}.now(), id, 1, 0, 0);
         if exists (select from {schema}.sleeper s where s.queue = found_one.queue and s.watch
-                        and s.valid_until > {schema}.now())
+                        and s.valid_until > moment)
             or current_setting('transaction_isolation') <> 'read committed'
         then
             perform {schema}.ring(found_one.queue, own_lane, urgency);
@@ -147,7 +148,7 @@ begin
     insert into {schema}.ready as r (queue, lane, priority, ready_at, id, attempt, run, lost)
     select b.queue, b.tenant_id, b.priority, b.created_at, b.id, 1, 0, 0 from body b
     returning r.id, r.queue, r.lane, r.priority into own, home, own_lane, urgency;
-    if exists (select from {schema}.sleeper s where s.queue = home and s.watch and s.valid_until > {schema}.now())
+    if exists (select from {schema}.sleeper s where s.queue = home and s.watch and s.valid_until > (select {schema}.now()))
         or current_setting('transaction_isolation') <> 'read committed'
     then
         perform {schema}.ring(home, own_lane, urgency);

@@ -1,11 +1,15 @@
 -- postmill: safe
 -- Which lanes have work, and the claim.
+--
+-- The functions of the hot path are planned once and never by a scan of a whole table: a custom plan at each call took
+-- 0.3 to 0.4 ms with all partitions in it, and tables that were small at the first call grow. Claim 10.5 to 4.9 us a job.
 
 -- Every (queue, lane, priority) with ready tickets: a loose index scan, one probe per lane (10,000 lanes take
 -- 40-60 ms). Linear in dead index entries under a pinned horizon, hence callers pace it to 5 % of their time.
 create function {schema}.discover_lanes(p_queues text[], p_most integer)
 returns table (queue text, lane uuid, priority integer)
-language plpgsql volatile as $$
+language plpgsql volatile
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
     return query
     with recursive step as (
@@ -29,7 +33,8 @@ $$;
 -- Lanes of jobs made within the last p_back: cheap news between two discoveries.
 create function {schema}.recent_lanes(p_queues text[], p_back interval, p_most integer)
 returns table (queue text, lane uuid, priority integer)
-language plpgsql volatile as $$
+language plpgsql volatile
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
     return query
     select distinct r.queue, r.lane, r.priority
@@ -52,7 +57,8 @@ returns table (
     created_at timestamptz, project_id uuid, actor_type text, actor_id text, request_id text, correlation_id text,
     traceparent text, idempotency_key text, scheduled_for timestamptz,
     claimed_at timestamptz)
-language plpgsql volatile as $$
+language plpgsql volatile
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
     if p_async then
         perform set_config('synchronous_commit', 'off', true);
@@ -87,14 +93,16 @@ begin
            j.max_attempts, j.timeout_seconds, j.expires_at <= (select {schema}.now()), j.created_at, j.project_id,
            j.actor_type, j.actor_id, j.request_id, j.correlation_id, j.traceparent, j.idempotency_key, j.scheduled_for,
            (select {schema}.now())
-      from picked p left join {schema}.job j on j.id = p.id;
+      from picked p
+      left join lateral (select * from {schema}.job b where b.id = p.id limit 1) j on true;
 end
 $$;
 
 -- Gives back the tickets of claims whose answer never arrived: nobody runs them, and the lease lives on.
 create function {schema}.release_claims(p_holder uuid, p_claim_nos bigint[])
 returns table (id uuid, queue text, lane uuid, priority integer)
-language plpgsql volatile as $$
+language plpgsql volatile
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
     rung record;
 begin

@@ -19,7 +19,8 @@ create function {schema}.complete(
     p_holder uuid, p_ids uuid[], p_claim_nos bigint[], p_tenants uuid[], p_micros bigint[], p_results jsonb[] default null,
     p_pids integer[] default null)
 returns setof uuid
-language plpgsql volatile as $$
+language plpgsql volatile
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
     moment timestamptz := {schema}.history_moment();
 begin
@@ -49,7 +50,8 @@ $$;
 create function {schema}.complete_forgotten(
     p_holder uuid, p_ids uuid[], p_claim_nos bigint[], p_job_type text)
 returns setof uuid
-language plpgsql volatile as $$
+language plpgsql volatile
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
     return query
     with asked as materialized (
@@ -62,7 +64,9 @@ begin
     ), gone as (
         delete from {schema}.running r where r.ctid = any (array(select h.tid from held h))
     ), forgotten as (
-        delete from {schema}.job j using held h where j.id = h.id
+        delete from {schema}.job j where j.id = any (array(select h.id from held h))
+    ), forgotten_kept as (
+        delete from {schema}.job_kept k where k.id = any (array(select h.id from held h))
     ), counted as (
         insert into {schema}.tally (at, job_type, succeeded)
         select (select {schema}.now()), p_job_type, count(*) from held h having count(*) > 0
@@ -81,7 +85,8 @@ create function {schema}.put_back(
     p_stacks text[] default null, p_exit_codes integer[] default null, p_pids integer[] default null,
     p_stdouts text[] default null, p_stderrs text[] default null)
 returns setof uuid
-language plpgsql volatile as $$
+language plpgsql volatile
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
     moment timestamptz := {schema}.history_moment();
     missed uuid[];
@@ -142,7 +147,8 @@ create function {schema}.finish(
     p_exit_codes integer[] default null, p_pids integer[] default null, p_stdouts text[] default null,
     p_stderrs text[] default null)
 returns setof uuid
-language plpgsql volatile as $$
+language plpgsql volatile
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
     moment timestamptz := {schema}.history_moment();
 begin
@@ -183,7 +189,8 @@ create function {schema}.bury(
     p_exit_codes integer[] default null, p_pids integer[] default null, p_stdouts text[] default null,
     p_stderrs text[] default null)
 returns setof uuid
-language plpgsql volatile as $$
+language plpgsql volatile
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
     moment timestamptz := {schema}.history_moment();
 begin
@@ -229,8 +236,8 @@ begin
     return query
     select u.id from unnest(p_ids, p_claim_nos) as u(id, claim_no)
      where exists (select from {schema}.outcome o where o.job_id = u.id and o.holder = p_holder
-                      and o.claim_no = u.claim_no and o.finished_at > {schema}.now() - interval '1 hour')
+                      and o.claim_no = u.claim_no and o.finished_at > (select {schema}.now()) - interval '1 hour')
         or exists (select from {schema}.attempt a where a.job_id = u.id and a.holder = p_holder
-                      and a.claim_no = u.claim_no and a.finished_at > {schema}.now() - interval '1 hour');
+                      and a.claim_no = u.claim_no and a.finished_at > (select {schema}.now()) - interval '1 hour');
 end
 $$;

@@ -73,7 +73,11 @@ begin
                     then case when d.on_exhausted = 'fail' then 'failed' else 'dead_letter' end
                     else 'scheduled' end as verdict
           from gone_sessions g
-          left join {schema}.job j on j.id = g.id
+          -- Fenced (offset 0): as a join it would be planned over whole tables.
+          left join lateral (select b.id, b.tenant_id, b.job_type, b.max_attempts from {schema}.job b where b.id = g.id
+                             union all
+                             select b.id, b.tenant_id, b.job_type, b.max_attempts from {schema}.job_kept b where b.id = g.id
+                             offset 0) j on true
           left join {schema}.job_definition d on d.key = j.job_type
           left join {schema}.cancel_request c on c.job_id = g.id
     ), taken as (

@@ -22,11 +22,11 @@ begin
         select * from (select b.id, b.attempt, b.run, b.lost from {schema}.blocked b where b.id = any (p_ids)
                         order by b.id for update skip locked) b
     ), no_ready as (
-        delete from {schema}.ready r using waits w where r.id = w.id
+        delete from {schema}.ready r where r.id = any (array(select w.id from waits w))
     ), no_scheduled as (
-        delete from {schema}.scheduled s using waits w where s.id = w.id
+        delete from {schema}.scheduled s where s.id = any (array(select w.id from waits w))
     ), no_blocked as (
-        delete from {schema}.blocked b using waits w where b.id = w.id
+        delete from {schema}.blocked b where b.id = any (array(select w.id from waits w))
     ), heard as (
         delete from {schema}.cancel_request c using waits w where c.job_id = w.id
     ), ended as (
@@ -112,14 +112,25 @@ begin
                     body.source, body.source_ref, p_actor_type, p_actor_id, body.request_id, body.correlation_id,
                     body.traceparent, null, body.id);
             else
-                -- The dead job's window would refuse its own replay: its key is re-pointed unless somebody else's.
-                delete from {schema}.idempotency_key k
+                -- The dead job's window would refuse its own replay: its key is re-pointed, with its mode and its
+                -- expiry. A key that is somebody else's by now is asked for like any other.
+                update {schema}.idempotency_key k set last_seen_at = {schema}.now()
                  where k.tenant_id = body.tenant_id and k.key = body.idempotency_key and k.job_id = body.id
                    and k.project_id = coalesce(body.project_id, '00000000-0000-0000-0000-000000000000');
-                answer := {schema}.enqueue_keyed(body.idempotency_key, null, null, body.job_type,
-                    coalesce(p_payload, body.payload), body.tenant_id, body.priority, null, null, body.project_id,
-                    body.max_attempts, body.timeout_seconds, null, body.source, body.source_ref, p_actor_type,
-                    p_actor_id, body.request_id, body.correlation_id, body.traceparent, body.id);
+                if found then
+                    answer := {schema}.enqueue_one(body.job_type, coalesce(p_payload, body.payload), body.tenant_id,
+                        body.priority, null, null, body.project_id, body.max_attempts, body.timeout_seconds, null,
+                        body.source, body.source_ref, p_actor_type, p_actor_id, body.request_id, body.correlation_id,
+                        body.traceparent, body.idempotency_key, body.id);
+                    update {schema}.idempotency_key k set job_id = answer.id
+                     where k.tenant_id = body.tenant_id and k.key = body.idempotency_key and answer.status = 'created'
+                       and k.project_id = coalesce(body.project_id, '00000000-0000-0000-0000-000000000000');
+                else
+                    answer := {schema}.enqueue_keyed(body.idempotency_key, null, null, body.job_type,
+                        coalesce(p_payload, body.payload), body.tenant_id, body.priority, null, null, body.project_id,
+                        body.max_attempts, body.timeout_seconds, null, body.source, body.source_ref, p_actor_type,
+                        p_actor_id, body.request_id, body.correlation_id, body.traceparent, body.id);
+                end if;
             end if;
             new_id := answer.id;
             status := case answer.status when 'created' then 'replayed' when 'duplicate' then 'key_held' else answer.status end;
@@ -155,7 +166,8 @@ begin
     for id in select distinct u.id from unnest(p_ids) as u(id) order by 1 loop
         if {schema}.close_letter(id, 'failed', p_reason) then
             status := 'discarded';
-        elsif exists (select from {schema}.job j where j.id = discard_jobs.id) then
+        elsif exists (select from {schema}.job j where j.id = discard_jobs.id)
+            or exists (select from {schema}.job_kept k where k.id = discard_jobs.id) then
             status := 'not_dead';
         else
             status := 'unknown';
@@ -176,7 +188,7 @@ begin
     with due as materialized (
         select s.* from {schema}.scheduled s where s.id = any (p_ids) order by s.id for update skip locked
     ), gone as (
-        delete from {schema}.scheduled s using due d where s.id = d.id
+        delete from {schema}.scheduled s where s.id = any (array(select d.id from due d))
     ), put as (
         insert into {schema}.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
         select d.queue, d.lane, d.priority, {schema}.now(), d.id, d.attempt, d.run, d.lost from due d

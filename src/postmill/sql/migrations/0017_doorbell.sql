@@ -34,7 +34,7 @@ declare
 begin
     delete from {schema}.sleeper s where s.ctid = any (array(
         select r.ctid from {schema}.sleeper r
-         where r.queue = p_queue and not r.watch and r.valid_until > {schema}.now() and r.holder <> p_holder
+         where r.queue = p_queue and not r.watch and r.valid_until > (select {schema}.now()) and r.holder <> p_holder
          order by r.valid_until desc limit 1 for update skip locked))
     returning s.holder into next_one;
     if next_one is null then
@@ -56,3 +56,14 @@ begin
                     and l.database = (select d.oid from pg_database d where d.datname = current_database()));
 end
 $$;
+
+-- As in 0016: what came since.
+do $do$
+declare
+    f regprocedure;
+begin
+    for f in select p.oid::regprocedure from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname = '{schema}' loop
+        execute format('revoke execute on function %s from public', f);
+    end loop;
+end
+$do$;

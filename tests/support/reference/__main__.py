@@ -1,0 +1,9 @@
+"""Write every generated file and part anew."""
+
+from __future__ import annotations
+
+from tests.support.reference.pages import generated
+
+if __name__ == "__main__":
+    for file, text in generated().items():
+        file.write_text(text, encoding="utf-8")

@@ -1,0 +1,115 @@
+"""The Python interface, from the public names and their docstrings."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import typing
+from collections.abc import Iterator
+from types import MappingProxyType
+from typing import Any
+
+import postmill
+from postmill.client import SomeRefused
+from postmill.domain import errors as errors_module
+from postmill.domain.job_options import JobOptions
+from postmill.domain.job_type_options import JobTypeOptions
+from tests.support.reference.docstrings import attribute_texts, paragraphs
+from tests.support.reference.markdown import code, table
+
+GROUPS = MappingProxyType(
+    {
+        "Defining jobs": "job JobType Registry Exponential Steps Constant ByErrorClass Idempotency Rate",
+        "Enqueuing them": "enqueue aenqueue enqueue_many aenqueue_many Client AsyncClient NewJob Enqueued JobView",
+        "Running them": "Context Worker Settings Retry Snooze Cancel Bury Fail",
+        "What goes wrong": "PostmillError EnqueueRefused",
+    }
+)
+_NO_SIGNATURE = {"job", "JobType", "Context", "Settings", "NewJob", "JobView"}
+_MEMBERS = {"JobType", "Registry", "Client", "NewJob", "Context", "Worker"}
+
+
+def sections() -> str:
+    """A section per group, an entry per name."""
+    parts = []
+    for title, names in GROUPS.items():
+        parts.append(f"## {title}\n")
+        parts += [_entry(name, getattr(postmill, name)) for name in names.split()]
+    return "\n".join(parts)
+
+
+def errors() -> str:
+    """The errors beside the two public bases, by the module that they are found in."""
+    found = [
+        value
+        for value in vars(errors_module).values()
+        if isinstance(value, type) and issubclass(value, errors_module.PostmillError)
+    ]
+    rows = [(code(f"{one.__module__}.{one.__name__}"), _first(one)) for one in [*found, SomeRefused]]
+    return table(
+        ("error", "meaning"), [row for row in rows if row[0] != code("postmill.domain.errors.PostmillError")]
+    )
+
+
+def job_type_options() -> str:
+    """What `@job(…)` takes."""
+    texts = attribute_texts(JobTypeOptions)
+    return table(("option", "meaning"), [(code(name), text) for name, text in texts.items()])
+
+
+def job_options() -> str:
+    """What `.using(…)` takes."""
+    hints = typing.get_type_hints(JobOptions)
+    return table(("option", "type"), [(code(name), code(_type(hint))) for name, hint in hints.items()])
+
+
+def _entry(name: str, value: Any) -> str:
+    parts = [f"### {name}"]
+    if name not in _NO_SIGNATURE and not issubclass(value if isinstance(value, type) else object, Exception):
+        parts.append(f"```text\n{name}{_signature(value)}\n```")
+    parts.append(paragraphs(inspect.getdoc(value) or ""))
+    if dataclasses.is_dataclass(value) and name in ("NewJob", "JobView", "Enqueued"):
+        fields = [(code(one.name), code(str(one.type))) for one in dataclasses.fields(value) if one.repr]
+        parts.append(table(("field", "type"), fields))
+    if name in _MEMBERS:
+        rows = [(code(signature), text) for signature, text in _members(value)]
+        parts.append(table(("method or property", "meaning"), rows))
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def _members(kind: type) -> Iterator[tuple[str, str]]:
+    for name, value in vars(kind).items():
+        if name.startswith("_"):
+            continue
+        if isinstance(value, property):
+            if value.__doc__:
+                yield name, _first(value)
+        elif isinstance(value, classmethod) or inspect.isfunction(value):
+            function = value.__func__ if isinstance(value, classmethod) else value
+            yield f"{name}{_signature(function, bound=True)}", _first(function)
+
+
+def _signature(value: Any, *, bound: bool = False) -> str:
+    signature = inspect.signature(value)
+    parameters = list(signature.parameters.values())
+    if bound or (
+        parameters and parameters[0].name == "schema" and parameters[0].default is inspect.Parameter.empty
+    ):
+        parameters = parameters[1:]
+    shown = signature.replace(parameters=parameters)
+    if isinstance(value, type):
+        shown = shown.replace(return_annotation=inspect.Signature.empty)
+    return re.sub(r"Flow\[(.*)\]$", r"\1", re.sub(r"'([^']*)'(?=[,)= ]|$)", r"\1", str(shown)))
+
+
+def _type(hint: Any) -> str:
+    text = str(hint) if typing.get_origin(hint) or not isinstance(hint, type) else hint.__name__
+    return re.sub(r"\b(?:typing|uuid|datetime|postmill\.[\w.]+)\.(?=\w)", "", text).replace(
+        "NoneType", "None"
+    )
+
+
+def _first(value: Any) -> str:
+    """The first paragraph of a docstring."""
+    return " ".join((inspect.getdoc(value) or "").partition("\n\n")[0].split())

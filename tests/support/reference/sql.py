@@ -1,0 +1,48 @@
+"""The SQL functions that people and programs may call, their signatures out of the migrations."""
+
+from __future__ import annotations
+
+import re
+
+from postmill.schema.migration import known_migrations
+
+PUBLIC = {
+    "enqueue": "One job; its id, or that of the live job under its key. Raises an error that explains a refusal.",
+    "enqueue_many": "Many jobs by arrays, one row each: `n` is the position, `status` one of `created`, `duplicate`,"
+    " `unknown_type`, `inactive`, `other_type`, `busy`, `serialization`. Raises for none of these.",
+    "enqueue_intake": "Moves what COPY has laid into the table `intake` under this batch, in the same transaction.",
+    "cancel_jobs": "Ends jobs that wait (`canceled`), asks those that run (`requested`); `finished` had ended before,"
+    " `unknown` is no job.",
+    "retry_jobs": "A job that waits for its next attempt is `due` now; one that ended without success is replayed.",
+    "replay_jobs": "Runs ended jobs again as new ones, with lineage: `replayed` (`new_id`), or why not.",
+    "discard_jobs": "Closes dead letters as failed.",
+    "pause_queue": "Hands out no more jobs of a queue. False: there is no such queue.",
+    "resume_queue": "Opens it again.",
+    "register_job_types": "Puts job types on the list of those that may be enqueued, from a JSON array.",
+    "job_type_names": "Names and aliases of active job types.",
+    "job_state": "Where jobs are now, in the words of the life cycle.",
+    "grant_application": "Gives a role what an application needs to enqueue, cancel and look after its jobs.",
+    "now": "The clock that decides: the database's, shifted by the setting `postmill.clock_offset` in tests.",
+    "new_id": "A new id, UUID version 7: ids sort by the moment of their making.",
+    "id_at": "The smallest id of a moment: turns a range of time into a range of ids.",
+    "id_time": "The moment at which an id was made.",
+}
+
+
+def functions() -> str:
+    """Signature, answer and meaning of each."""
+    text = "\n".join(migration.sql("postmill") for migration in known_migrations())
+    return "\n".join(f"### {name}\n\n{_signature(name, text)}\n\n{about}\n" for name, about in PUBLIC.items())
+
+
+def _signature(name: str, text: str) -> str:
+    found = re.findall(
+        rf"create function postmill\.{name}\((.*?)\)\s*returns (.*?)\s*language", text, re.DOTALL
+    )
+    assert found, f"no migration creates {name}"
+    arguments, answer = found[-1]
+    listed = [" ".join(part.split()) for part in arguments.split(",") if part.strip()]
+    body = "".join(f"\n    {part}," for part in listed).rstrip(",")
+    return (
+        f"```text\npostmill.{name}({body}{chr(10) if listed else ''}) returns {' '.join(answer.split())}\n```"
+    )
