@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from postmill.client import AsyncClient, Client, aenqueue, aenqueue_many, enqueue, enqueue_many
     from postmill.domain.errors import EnqueueRefused, PostmillError
-    from postmill.domain.idempotency import Idempotency
+    from postmill.domain.idempotency import Idempotency, Mode
     from postmill.domain.job import Enqueued, JobView, NewJob
     from postmill.domain.job_type import JobType, job
     from postmill.domain.limit import Rate
@@ -33,6 +33,7 @@ __all__ = [
     "Constant",
     "ByErrorClass",
     "Idempotency",
+    "Mode",
     "Rate",
     # enqueuing them
     "enqueue",
@@ -61,7 +62,7 @@ __all__ = [
 _HOMES = {
     "postmill.client": "AsyncClient Client aenqueue aenqueue_many enqueue enqueue_many",
     "postmill.domain.errors": "EnqueueRefused PostmillError",
-    "postmill.domain.idempotency": "Idempotency",
+    "postmill.domain.idempotency": "Idempotency Mode",
     "postmill.domain.job": "Enqueued JobView NewJob",
     "postmill.domain.job_type": "JobType job",
     "postmill.domain.limit": "Rate",

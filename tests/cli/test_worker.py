@@ -49,7 +49,7 @@ def test_sigterm_lets_the_running_job_finish(dsn, here, pg):
         worker.says(READY)
         cli("enqueue", "who", "--wait", dsn=dsn)
         cli("enqueue", "nap", "seconds=1.5", "started=began", dsn=dsn)
-        eventually((here / "began").exists)
+        eventually((here / "began").exists, 30)
         worker.signal(signal.SIGTERM)
         worker.says("draining; once more ends at once")
         assert worker.ends() == 0
@@ -64,7 +64,7 @@ def test_the_second_signal_ends_at_once_and_gives_back(dsn, here, pg):
     with running(here, "worker", "jobs.py", dsn=dsn) as worker:
         worker.says(READY)
         cli("enqueue", "nap", "seconds=600", "started=began", dsn=dsn)
-        eventually((here / "began").exists)
+        eventually((here / "began").exists, 30)
         worker.signal(signal.SIGINT)
         worker.says("draining")
         worker.signal(signal.SIGTERM)

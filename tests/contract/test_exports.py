@@ -19,6 +19,7 @@ NAMES = [
         "Constant",
         "ByErrorClass",
         "Idempotency",
+        "Mode",
         "Rate",
     ),
     *("enqueue", "aenqueue", "enqueue_many", "aenqueue_many", "Client", "AsyncClient"),

@@ -92,7 +92,7 @@ def test_modes_and_their_windows() -> None:
     assert Idempotency("window", 60).window == timedelta(minutes=1)  # type: ignore[arg-type]  # text and seconds will do
     assert Idempotency.for_category("planning").window == timedelta(days=30)
     assert {name: ttl.days for name, ttl in TTL_BY_CATEGORY.items()} == {
-        "notifications": 7, "audit": 7, "planning": 30, "exports": 30, "imports": 30, "maintenance": 7
+        "notifications": 7, "audit": 30, "planning": 30, "exports": 30, "imports": 30, "maintenance": 7
     }  # fmt: skip
 
 

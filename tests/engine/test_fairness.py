@@ -79,8 +79,10 @@ async def test_a_hog_delays_a_newcomer_by_one_batch_at_most(
         await until(lambda: len(started) > 300)
         known = uuid4()
         for n in range(8):
-            await asyncio.sleep(0.07)
             most = batch_of(worker)
+            for _ in range(7):
+                await asyncio.sleep(0.01)
+                most = max(most, batch_of(worker))
             tenant = known if n % 2 else uuid4()
             pg.execute("select postmill.enqueue('other', tenant => %s)", [tenant])
             began = len(started)
@@ -104,7 +106,7 @@ async def test_the_first_claim_of_a_worker_is_fair_too(
 
 
 async def test_weights_share_a_queue(database: Database, pg: Connection[Any]) -> None:
-    """1 : 2 : 5, counted over the first 1,600 of 3 × 3,000."""
+    """1 : 2 : 5, counted over the first 1,600 of 3 × 3,000; one batch, which the count may cut, is 48 at most."""
     types = []
     for weight in (1, 2, 5):
 
@@ -120,7 +122,7 @@ async def test_weights_share_a_queue(database: Database, pg: Connection[Any]) ->
             [UUID(int=weight), weight],
         )
         backlog(pg, f"w{weight}", 3_000, tenant=UUID(int=weight))
-    async with working(database.dsn, *types, queues={"default": 16}):
+    async with working(database.dsn, *types, queues={"default": 16}, prefetch=32):
         await until(lambda: len(started) >= 1_600)
     shares = Counter(started[:1_600])
     for weight in (1, 2, 5):

@@ -17,7 +17,9 @@ class Curve:
     def merged(cls, began: float, points: Sequence[Sequence[tuple[float, int]]]) -> Curve:
         """The sum of several processes' counts, each given as (moment, count) in order."""
         curve, counts = cls(began), [0] * len(points)
-        for at, number, count in sorted((at, n, count) for n, part in enumerate(points) for at, count in part):
+        for at, number, count in sorted(
+            (at, n, count) for n, part in enumerate(points) for at, count in part
+        ):
             counts[number] = count
             curve.add(at, sum(counts))
         return curve

@@ -17,6 +17,7 @@ from postmill.telemetry.bus import Bus
 from postmill.telemetry.counters import Counters
 from postmill.telemetry.logs import log_subscriber
 
+
 async def main(order: dict[str, Any]) -> None:
     """Work until the parent says stop."""
     bus, counters = Bus(), Counters()

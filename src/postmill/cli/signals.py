@@ -25,7 +25,8 @@ class Stopper:
     """Hands on SIGTERM and SIGINT: the first as a drain, the second as an abort; the third kills this process.
 
     A child of a supervisor ignores SIGINT (Ctrl-C goes to the whole group of the terminal, and the parent hands it
-    on as SIGTERM), and drains when its standard input ends: then its parent is gone.
+    on as SIGTERM) and every SIGTERM after the first (systemd sends one to the whole group, the parent another).
+    On its standard input the parent says that it shall end at once; the end of the input says that the parent is gone.
     """
 
     def __init__(
@@ -61,8 +62,10 @@ class Stopper:
         else:
             loop.add_signal_handler(signal.SIGINT, self.signaled, signal.SIGINT)
 
-    def signaled(self, number: int) -> None:
-        """One more signal came."""
+    def signaled(self, number: int, *, aborting: bool = False) -> None:
+        """One more signal came; `aborting`: and it is meant to end a child at once."""
+        if self._child and self.count and not aborting:
+            return
         self.count += 1
         self.number = number
         if self.count == 1:
@@ -75,7 +78,10 @@ class Stopper:
             os._exit(128 + number)
 
     def _parent_said(self) -> None:
-        if not os.read(sys.stdin.fileno(), 4096):
+        if os.read(sys.stdin.fileno(), 4096):
+            self.count = max(1, self.count)
+            self.signaled(signal.SIGTERM, aborting=True)
+        else:
             asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
             self._told("the parent process is gone; draining")
             self._target.drain()

@@ -61,7 +61,7 @@ def _from_handler(error: BaseException) -> BaseException:
 
 def _ours(frame: TracebackType) -> bool:
     module = frame.tb_frame.f_globals.get("__name__", "")
-    return module.startswith(_CALLERS)
+    return str(module).startswith(_CALLERS)
 
 
 def _stack(error: BaseException) -> str | None:

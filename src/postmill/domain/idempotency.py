@@ -37,14 +37,14 @@ DEFAULT_WINDOW = timedelta(hours=24)
 TTL_BY_CATEGORY: Mapping[str, timedelta] = MappingProxyType(
     {
         "notifications": timedelta(days=7),
-        "audit": timedelta(days=7),
+        "audit": timedelta(days=30),
         "planning": timedelta(days=30),
         "exports": timedelta(days=30),
         "imports": timedelta(days=30),
         "maintenance": timedelta(days=7),
     }
 )
-"""Seed 5, storage and TTL. It names none for audit enrichment; the shorter one is taken."""
+"""Seed 5, storage and TTL. It names none for audit enrichment; that of exports is taken."""
 
 Key = str | Callable[..., str]
 """A template over the arguments, such as `embedding:{businessId}`, or a function of the arguments by name."""

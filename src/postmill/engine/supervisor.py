@@ -58,7 +58,12 @@ class Supervisor:
         self._stopping.set()
         self._signal(signal.SIGTERM)
 
-    abort = drain  # a second SIGTERM ends a child at once
+    def abort(self) -> None:
+        """Have every child end at once. Told on the pipe: a signal could be the same one, sent to the whole group."""
+        self.drain()
+        for child in self._children.values():
+            if child.stdin is not None and not child.stdin.is_closing():
+                child.stdin.write(b"!")
 
     def _signal(self, number: int) -> None:
         for child in self._children.values():
@@ -95,7 +100,8 @@ class Supervisor:
             code = await child.wait()
             del self._children[index]
             if self._stopping.is_set():
-                self.exit_code = self.exit_code or abs(code)
+                # One that died of our SIGTERM had not begun to work: a worker takes that signal as a drain.
+                self.exit_code = self.exit_code or (0 if code == -signal.SIGTERM else abs(code))
                 return
             delay = min(_MOST_DELAY, delay * 2) if monotonic() - began < _QUICK else 0.5
             pause = delay * random.uniform(0.5, 1.0)

@@ -199,9 +199,9 @@ class Worker:
             shop.executor.cancel(id, reason)
         if paused - shop.claimer.paused:
             shop.executor.release_waiting(paused)
-        if shop.claimer.paused - paused:
-            shop.hungry.set()
-        shop.claimer.paused = paused
+        resumed, shop.claimer.paused = shop.claimer.paused - paused, paused
+        for queue in resumed:
+            shop.claimer.news(queue, None, None)
 
     def heard(self, payload: str) -> None:
         """A notification: `lane priority queue`, `@holder queue` for one reserve, or `!` for the lessor."""

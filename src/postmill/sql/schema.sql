@@ -845,6 +845,19 @@ begin
 end
 $$;
 
+-- FUNCTION grant_worker(text)
+
+CREATE FUNCTION postmill.grant_worker(p_role text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    execute format('grant usage on schema postmill to %I', p_role);
+    execute format('grant select, insert, update, delete on all tables in schema postmill to %I', p_role);
+    execute format('grant usage on all sequences in schema postmill to %I', p_role);
+    execute format('grant execute on all functions in schema postmill to %I', p_role);
+end
+$$;
+
 -- FUNCTION has_history(uuid, timestamp with time zone)
 
 CREATE FUNCTION postmill.has_history(p_id uuid, p_after timestamp with time zone) RETURNS boolean
@@ -1189,7 +1202,8 @@ $$;
 -- FUNCTION prune_partition()
 
 CREATE FUNCTION postmill.prune_partition() RETURNS TABLE(name text, status text, kept bigint)
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
     moment timestamptz := postmill.now();
@@ -1609,6 +1623,9 @@ begin
         return false;
     end if;
     perform postmill.ring(p_queue);
+    if coalesce(current_setting('postmill.notify', true), '') <> 'off' then
+        perform pg_notify('postmill', '!resume');
+    end if;
     return true;
 end
 $$;

@@ -12,6 +12,14 @@ _TITLES = {"Args": "Arguments", "Attributes": "Attributes", "Returns": "Returns"
 _ITEM = re.compile(r"([\w*, ]+): +(.*)", re.DOTALL)
 
 
+def for_readers(text: str) -> str:
+    """Without the references to the designs that the defaults come from: readers do not have them."""
+    text = re.sub(r"\s*\((?:seed|seeds) [^)]*\)", "", text)
+    return text.replace("Defaults are seed 5's: ", "Defaults: ").replace(
+        "a policy, a seed's curve, or", "a policy, or"
+    )
+
+
 def paragraphs(text: str) -> str:
     """The docstring `text`."""
     parts, lines = [], text.splitlines()
@@ -38,7 +46,7 @@ def attribute_texts(kind: type) -> dict[str, str]:
             and isinstance(field.target, ast.Name)
             and isinstance(text, ast.Expr)
         ):
-            made[field.target.id] = " ".join(str(ast.literal_eval(text.value)).split())
+            made[field.target.id] = for_readers(" ".join(str(ast.literal_eval(text.value)).split()))
     return made
 
 

@@ -7,7 +7,9 @@ import inspect
 from postmill.telemetry.event import Event
 from postmill.telemetry.events import ALL_EVENTS
 from postmill.telemetry.log_lines import level_of
-from tests.support.reference.markdown import code, table as rows
+from tests.support.reference.docstrings import for_readers
+from tests.support.reference.markdown import code
+from tests.support.reference.markdown import table as rows
 
 
 def table() -> str:
@@ -16,5 +18,5 @@ def table() -> str:
 
 
 def _row(event: type[Event]) -> tuple[str, str, str]:
-    text = (inspect.getdoc(event) or "").partition("\n\n")[0]
+    text = for_readers(inspect.getdoc(event) or "").partition("\n\n")[0]
     return code(event.name), level_of(event), text

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from postmill.cli.exits import MEANINGS
-from tests.support.reference.markdown import code, table as rows
+from tests.support.reference.markdown import code
+from tests.support.reference.markdown import table as rows
 
 
 def table() -> str:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from postmill.domain.lifecycle import ENTRY, TERMINAL, TRANSITIONS, State
-from tests.support.reference.markdown import code, table as rows
+from tests.support.reference.markdown import code
+from tests.support.reference.markdown import table as rows
 
 Edge = tuple[State, State]
 
@@ -14,32 +15,32 @@ _WIDE, _HIGH = 116, 40
 _PLACES: Mapping[State, tuple[int, int]] = MappingProxyType(
     {
         State.SCHEDULED: (80, 250),
-        State.BLOCKED: (300, 70),
-        State.QUEUED: (300, 250),
-        State.RUNNING: (530, 250),
-        State.SUCCEEDED: (800, 130),
-        State.FAILED: (800, 250),
-        State.CANCELED: (530, 70),
-        State.DEAD_LETTER: (800, 390),
+        State.BLOCKED: (320, 70),
+        State.QUEUED: (320, 250),
+        State.RUNNING: (550, 250),
+        State.SUCCEEDED: (820, 130),
+        State.FAILED: (820, 250),
+        State.CANCELED: (550, 70),
+        State.DEAD_LETTER: (820, 390),
     }
 )
 """Centers of the boxes."""
 
 _PATHS: Mapping[Edge, tuple[str, int, int]] = MappingProxyType(
     {
-        (State.SCHEDULED, State.QUEUED): ("M138 250 H236", 188, 238),
-        (State.BLOCKED, State.QUEUED): ("M300 90 V224", 262, 162),
-        (State.QUEUED, State.RUNNING): ("M358 240 H466", 413, 230),
-        (State.RUNNING, State.QUEUED): ("M472 260 H364", 413, 278),
-        (State.RUNNING, State.SCHEDULED): ("M510 270 V350 H80 V276", 295, 340),
-        (State.RUNNING, State.SUCCEEDED): ("M588 240 L736 142", 636, 184),
-        (State.RUNNING, State.FAILED): ("M588 250 H736", 664, 242),
-        (State.RUNNING, State.CANCELED): ("M530 230 V96", 566, 162),
-        (State.RUNNING, State.DEAD_LETTER): ("M560 270 V390 H736", 648, 380),
-        (State.SCHEDULED, State.CANCELED): ("M80 230 V26 H530 V44", 120, 162),
-        (State.QUEUED, State.CANCELED): ("M335 230 L490 96", 434, 176),
-        (State.BLOCKED, State.CANCELED): ("M358 70 H466", 413, 60),
-        (State.DEAD_LETTER, State.FAILED): ("M800 370 V276", 846, 328),
+        (State.SCHEDULED, State.QUEUED): ("M138 250 H256", 198, 238),
+        (State.BLOCKED, State.QUEUED): ("M320 90 V224", 282, 162),
+        (State.QUEUED, State.RUNNING): ("M378 240 H486", 433, 230),
+        (State.RUNNING, State.QUEUED): ("M492 260 H384", 433, 278),
+        (State.RUNNING, State.SCHEDULED): ("M530 270 V350 H80 V276", 315, 340),
+        (State.RUNNING, State.SUCCEEDED): ("M608 240 L756 142", 656, 184),
+        (State.RUNNING, State.FAILED): ("M608 250 H756", 684, 242),
+        (State.RUNNING, State.CANCELED): ("M550 230 V96", 586, 162),
+        (State.RUNNING, State.DEAD_LETTER): ("M580 270 V390 H756", 668, 380),
+        (State.SCHEDULED, State.CANCELED): ("M80 230 V26 H550 V44", 120, 162),
+        (State.QUEUED, State.CANCELED): ("M355 230 L510 96", 454, 176),
+        (State.BLOCKED, State.CANCELED): ("M378 70 H486", 433, 60),
+        (State.DEAD_LETTER, State.FAILED): ("M820 370 V276", 866, 328),
     }
 )
 """Each arrow's path, and the middle of its label."""
@@ -70,7 +71,7 @@ def drawing() -> str:
     parts = [_arrow(edge, verbs) for edge, verbs in edges().items()] + [_box(state) for state in State]
     parts += [_entry(state) for state in sorted(ENTRY)]
     return (
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 900 440" role="img" aria-labelledby="t">\n'
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 920 440" role="img" aria-labelledby="t">\n'
         f'  <title id="t">The life of a job</title>\n  <style>{_STYLE}\n  </style>\n'
         '  <marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
         '<path d="M0 0 L8 4 L0 8 z"/></marker>\n' + "".join(parts) + "</svg>\n"

@@ -7,6 +7,7 @@ import inspect
 import re
 import typing
 from collections.abc import Iterator
+from enum import Enum
 from types import MappingProxyType
 from typing import Any
 
@@ -15,7 +16,7 @@ from postmill.client import SomeRefused
 from postmill.domain import errors as errors_module
 from postmill.domain.job_options import JobOptions
 from postmill.domain.job_type_options import JobTypeOptions
-from tests.support.reference.docstrings import attribute_texts, paragraphs
+from tests.support.reference.docstrings import attribute_texts, for_readers, paragraphs
 from tests.support.reference.markdown import code, table
 
 GROUPS = MappingProxyType(
@@ -68,7 +69,7 @@ def _entry(name: str, value: Any) -> str:
     parts = [f"### {name}"]
     if name not in _NO_SIGNATURE and not issubclass(value if isinstance(value, type) else object, Exception):
         parts.append(f"```text\n{name}{_signature(value)}\n```")
-    parts.append(paragraphs(inspect.getdoc(value) or ""))
+    parts.append(paragraphs(_doc(value)))
     if dataclasses.is_dataclass(value) and name in ("NewJob", "JobView", "Enqueued"):
         fields = [(code(one.name), code(str(one.type))) for one in dataclasses.fields(value) if one.repr]
         parts.append(table(("field", "type"), fields))
@@ -91,16 +92,42 @@ def _members(kind: type) -> Iterator[tuple[str, str]]:
 
 
 def _signature(value: Any, *, bound: bool = False) -> str:
+    """As it is called: `(job: NewJob, *, wait: float | None = None) -> Enqueued`, without `self`."""
     signature = inspect.signature(value)
-    parameters = list(signature.parameters.values())
-    if bound or (
-        parameters and parameters[0].name == "schema" and parameters[0].default is inspect.Parameter.empty
-    ):
-        parameters = parameters[1:]
-    shown = signature.replace(parameters=parameters)
-    if isinstance(value, type):
-        shown = shown.replace(return_annotation=inspect.Signature.empty)
-    return re.sub(r"Flow\[(.*)\]$", r"\1", re.sub(r"'([^']*)'(?=[,)= ]|$)", r"\1", str(shown)))
+    parameters = list(signature.parameters.values())[1 if bound else 0 :]
+    parts: list[str] = []
+    for parameter in parameters:
+        if parameter.kind is parameter.KEYWORD_ONLY and not any(part.startswith("*") for part in parts):
+            parts.append("*")
+        parts.append(_parameter(parameter))
+    answer = "" if isinstance(value, type) else f" -> {_flow(str(signature.return_annotation))}"
+    line = f"({', '.join(parts)}){answer}"
+    if bound or len(line) <= 90:
+        return line
+    return "(\n" + "".join(f"    {part},\n" for part in parts) + f"){answer}"
+
+
+def _parameter(parameter: inspect.Parameter) -> str:
+    stars = "*" if parameter.kind is parameter.VAR_POSITIONAL else ""
+    stars = "**" if parameter.kind is parameter.VAR_KEYWORD else stars
+    text = f"{stars}{parameter.name}: {parameter.annotation}"
+    default = parameter.default
+    if default is parameter.empty:
+        return text
+    shown = (
+        repr(default.value)
+        if isinstance(default, Enum)
+        else "…"
+        if "factory" in str(default)
+        else repr(default)
+    )
+    return f"{text} = {shown}"
+
+
+def _flow(answer: str) -> str:
+    """What a flow answers, for the methods that are made of one."""
+    found = re.fullmatch(r"(?:Coroutine\[Any, Any, |Flow\[)(.*)\]", answer)
+    return found[1] if found else answer
 
 
 def _type(hint: Any) -> str:
@@ -112,4 +139,8 @@ def _type(hint: Any) -> str:
 
 def _first(value: Any) -> str:
     """The first paragraph of a docstring."""
-    return " ".join((inspect.getdoc(value) or "").partition("\n\n")[0].split())
+    return " ".join(_doc(value).partition("\n\n")[0].split())
+
+
+def _doc(value: Any) -> str:
+    return for_readers(inspect.getdoc(value) or "")

@@ -228,6 +228,9 @@ begin
         return false;
     end if;
     perform {schema}.ring(p_queue);
+    if coalesce(current_setting('postmill.notify', true), '') <> 'off' then
+        perform pg_notify('{schema}', '!resume');
+    end if;
     return true;
 end
 $$;

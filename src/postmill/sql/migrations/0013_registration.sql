@@ -72,6 +72,18 @@ begin
 end
 $$;
 
+-- The rights of a worker that is not the schema's owner. What only an owner may do (making and dropping partitions)
+-- is done by functions with the owner's rights.
+create function {schema}.grant_worker(p_role text) returns void
+language plpgsql volatile as $$
+begin
+    execute format('grant usage on schema {schema} to %I', p_role);
+    execute format('grant select, insert, update, delete on all tables in schema {schema} to %I', p_role);
+    execute format('grant usage on all sequences in schema {schema} to %I', p_role);
+    execute format('grant execute on all functions in schema {schema} to %I', p_role);
+end
+$$;
+
 -- The rights of an application that enqueues: functions and the intake, nothing else.
 create function {schema}.grant_application(p_role text) returns void
 language plpgsql volatile as $$

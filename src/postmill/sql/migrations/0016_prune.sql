@@ -37,7 +37,7 @@ $$;
 -- Survivors are copied before the lock and once more under it. Bodies go before the history that speaks of them.
 create function {schema}.prune_partition()
 returns table (name text, status text, kept bigint)
-language plpgsql volatile as $$
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
     moment timestamptz := {schema}.now();
     edge timestamptz;

@@ -1,0 +1,95 @@
+"""The pages as a whole: all in the navigation, every link leads somewhere, words as the glossary has them."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+TEXTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *PAGES]
+MADE_LATER = {"docs/assets/peers.md"}
+"""Written by `make bench-peers`."""
+
+_LINK = re.compile(r"(?<!!)\[[^\]]+\]\((?P<target>[^)\s]+)\)")
+_IMAGE = re.compile(r"!\[[^\]]*\]\((?P<target>[^)\s]+)\)")
+_CODE = re.compile(r"^ *```.*?^ *```$|`[^`\n]*`|<!--.*?-->", re.MULTILINE | re.DOTALL)
+
+
+def name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def navigation(entries: Any) -> Iterator[str]:
+    for entry in entries:
+        for value in entry.values() if isinstance(entry, dict) else [entry]:
+            yield from navigation(value) if isinstance(value, list) else [value]
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    found = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    listed = set(navigation(found["nav"]))
+    there = {page.relative_to(DOCS).as_posix() for page in PAGES if page.parent.name != "assets"}
+    assert listed == there
+
+
+def slug(heading: str) -> str:
+    """The anchor that the Markdown processor gives a heading."""
+    text = re.sub(r"[^\w\s-]", "", heading.strip().lower())
+    return re.sub(r"[-\s]+", "-", text)
+
+
+def anchors(page: Path) -> set[str]:
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return {slug(heading) for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
+
+
+@pytest.mark.parametrize("page", TEXTS, ids=name)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    text = _CODE.sub("", page.read_text(encoding="utf-8"))
+    lost = []
+    for found in [*_LINK.finditer(text), *_IMAGE.finditer(text)]:
+        target, _, anchor = found["target"].partition("#")
+        if target.startswith(("http://", "https://")):
+            continue
+        file = (page.parent / target).resolve() if target else page
+        if name(file) in MADE_LATER:
+            continue
+        if not file.exists() or (anchor and anchor not in anchors(file)):
+            lost.append(found["target"])
+    assert lost == []
+
+
+WRONG = {
+    r"cancell": "canceled, with one l",
+    r"\bDLQ\b|dead[- ]letter queue": "dead letters",
+    r"\bretr(?:y|ies) count\b": "attempts",
+    r"\btasks?\b": "job",
+    r"\bseeds?\b": "(a word of the designs, not of the product)",
+    r"\bTODO\b|\bFIXME\b|\bcoming soon\b": "(nothing is promised)",
+}
+
+
+@pytest.mark.parametrize("page", TEXTS, ids=name)
+def test_words_are_those_of_the_glossary(page: Path) -> None:
+    text = _CODE.sub("", page.read_text(encoding="utf-8"))
+    found = {word: right for word, right in WRONG.items() if re.search(word, text, re.IGNORECASE)}
+    assert found == {}
+
+
+def test_the_site_builds(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", tmp_path / "site"],
+        cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "site" / "index.html").exists()
