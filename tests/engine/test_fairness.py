@@ -4,6 +4,7 @@ batch, weights share as they say, and inside a lane urgent goes before old and o
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from typing import Any
 from uuid import UUID, uuid4
@@ -60,10 +61,42 @@ def register(conn: Connection[Any], *types: Any) -> None:
     )
 
 
-def batch_of(worker: Worker) -> int:
-    """The most that one claim takes: the slots, and what is held in memory beyond them."""
-    queue = worker.queues["default"]
-    return queue.slots + queue.prefetch
+class Batches:
+    """The most that one claim of this worker may take: the slots, and what it holds in memory beyond them."""
+
+    def __init__(self, worker: Worker) -> None:
+        self._queue = worker.queues["default"]
+        self.most = 0
+
+    async def watch(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            self.look()
+            await asyncio.sleep(0.005)
+
+    def look(self) -> None:
+        self.most = max(self.most, self._queue.slots + self._queue.prefetch)
+
+
+async def newcomer(conn: Connection[Any], tenant: UUID, batches: Batches) -> int:
+    """How many others start between the commit of its enqueue and its own start.
+
+    The enqueue blocks the worker's loop, so that nothing starts while it is under way.
+    """
+    await batches.watch(0.05)
+    conn.execute("select postmill.enqueue('other', tenant => %s)", [tenant])
+    return await others_before("other", batches)
+
+
+async def others_before(name: str, batches: Batches) -> int:
+    began = len(started)
+
+    def there() -> bool:
+        batches.look()
+        return name in started[began:]
+
+    await until(there)
+    return started[began:].index(name)
 
 
 @pytest.mark.parametrize("rings", [True, False], ids=["rung", "nobody rings"])
@@ -71,25 +104,52 @@ def batch_of(worker: Worker) -> int:
 async def test_a_hog_delays_a_newcomer_by_one_batch_at_most(
     database: Database, pg: Connection[Any], rings: bool, busy_with: Any
 ) -> None:
-    """Counted on the worker's own thread, while which the enqueue blocks it: exactly what starts after the commit."""
     register(pg, busy_with, other)
     pg.execute("set synchronous_commit = off")
     backlog(pg, busy_with.name, 100_000, tenant=HOG)
     async with working(database.dsn, busy_with, other, queues={"default": 10}, notify=rings) as worker:
+        batches = Batches(worker)
         await until(lambda: len(started) > 300)
         known = uuid4()
-        for n in range(8):
-            most = batch_of(worker)
-            for _ in range(7):
-                await asyncio.sleep(0.01)
-                most = max(most, batch_of(worker))
-            tenant = known if n % 2 else uuid4()
-            pg.execute("select postmill.enqueue('other', tenant => %s)", [tenant])
-            began = len(started)
-            await until(lambda began=began: "other" in started[began:])  # type: ignore[misc]
-            hogs = started[began:].index("other")
-            assert hogs <= max(most, batch_of(worker)), f"newcomer {n}: {hogs} jobs of the hog went before"
+        delays = [await newcomer(pg, known if n % 2 else uuid4(), batches) for n in range(8)]
         assert len(started) < 100_000, "the hog had work all the time"
+    assert max(delays) <= batches.most, delays
+
+
+async def test_long_jobs_hide_no_newcomer(database: Database, pg: Connection[Any]) -> None:
+    """All slots are full for longer than a look for news goes back: it goes back to the look before."""
+
+    @job
+    async def long() -> None:
+        started.append("hog")
+        await asyncio.sleep(0.35)
+
+    register(pg, long, other)
+    backlog(pg, "long", 100, tenant=HOG)
+    async with working(database.dsn, long, other, queues={"default": 4}, prefetch=0, grace=1.0) as worker:
+        batches, delays = Batches(worker), []
+        for round in range(1, 7):
+            await until(lambda round=round: len(started) >= 4 * round)  # type: ignore[misc]
+            delays.append(await newcomer(pg, uuid4(), batches))
+    assert max(delays) <= batches.most == 4, delays
+
+
+async def test_a_flood_hides_no_newcomer(database: Database, pg: Connection[Any]) -> None:
+    """After it came the hog enqueues more than a look for news reads: the next discovery finds it, and with few lanes
+    that costs so little that it is made all the time."""
+    register(pg, hog, other)
+    pg.execute("set synchronous_commit = off")
+    backlog(pg, "hog", 30_000, tenant=HOG)
+    async with working(database.dsn, hog, other, queues={"default": 10}, prefetch=50) as worker:
+        await until(lambda: len(started) > 300)
+        batches, waits = Batches(worker), []
+        for _ in range(5):
+            pg.execute("select postmill.enqueue('other', tenant => %s)", [uuid4()])
+            backlog(pg, "hog", 6_000, tenant=HOG)
+            began = time.monotonic()
+            await others_before("other", batches)
+            waits.append(time.monotonic() - began)
+    assert max(waits) < 0.5, waits
 
 
 @pytest.mark.parametrize("seen", [True, False], ids=["a known lane", "a new lane"])
@@ -167,18 +227,15 @@ async def test_a_key_of_the_payload_is_a_lane(database: Database, pg: Connection
 
 async def test_inside_a_lane_urgent_goes_before_old(database: Database, pg: Connection[Any]) -> None:
     register(pg, hog, named)
-    backlog(pg, "hog", 20_000)
+    backlog(pg, "hog", 30_000)
     async with working(database.dsn, hog, named, queues={"default": 10}) as worker:
         await until(lambda: len(started) > 300)
+        batches, delays = Batches(worker), []
         for n in range(5):
-            await asyncio.sleep(0.05)
-            most = batch_of(worker)
-            pg.execute(
-                "select postmill.enqueue('named', %s::jsonb, priority => %s)", [f'{{"who": "{n}"}}', 50 - n]
-            )
-            began = len(started)
-            await until(lambda n=n: str(n) in started)  # type: ignore[misc]
-            assert started.index(str(n)) - began <= max(most, batch_of(worker))
+            await batches.watch(0.05)
+            pg.execute("select postmill.enqueue('named', %s::jsonb, priority => %s)", [f'{{"who": "{n}"}}', 50 - n])
+            delays.append(await others_before(str(n), batches))
+    assert max(delays) <= batches.most, delays
 
 
 async def test_inside_a_priority_first_ready_goes_first(database: Database, pg: Connection[Any]) -> None:

@@ -2,6 +2,16 @@
 
 CREATE SCHEMA postmill;
 
+-- DOMAIN actor_type
+
+CREATE DOMAIN postmill.actor_type AS text COLLATE pg_catalog."C"
+	CONSTRAINT actor_type_check CHECK ((VALUE = ANY (ARRAY['user'::text, 'system'::text, 'api_key'::text])));
+
+-- DOMAIN source
+
+CREATE DOMAIN postmill.source AS text COLLATE pg_catalog."C"
+	CONSTRAINT source_check CHECK ((VALUE = ANY (ARRAY['manual'::text, 'event'::text, 'schedule'::text, 'system'::text])));
+
 -- FUNCTION bury(uuid, uuid[], bigint[], uuid[], bigint[], text[], text[], text[], text[], text[], integer[], text[], integer[], integer[], text[], text[])
 
 CREATE FUNCTION postmill.bury(p_holder uuid, p_ids uuid[], p_claim_nos bigint[], p_tenants uuid[], p_micros bigint[], p_attempt_statuses text[], p_reasons text[], p_error_classes text[] DEFAULT NULL::text[], p_error_codes text[] DEFAULT NULL::text[], p_error_messages text[] DEFAULT NULL::text[], p_error_statuses integer[] DEFAULT NULL::integer[], p_stacks text[] DEFAULT NULL::text[], p_exit_codes integer[] DEFAULT NULL::integer[], p_pids integer[] DEFAULT NULL::integer[], p_stdouts text[] DEFAULT NULL::text[], p_stderrs text[] DEFAULT NULL::text[]) RETURNS SETOF uuid
@@ -1813,17 +1823,15 @@ CREATE TABLE postmill.job (
     created_at timestamp with time zone NOT NULL,
     scheduled_for timestamp with time zone,
     expires_at timestamp with time zone,
-    source text DEFAULT 'manual'::text NOT NULL COLLATE pg_catalog."C",
+    source postmill.source DEFAULT 'manual'::text NOT NULL,
     source_ref text,
-    actor_type text DEFAULT 'system'::text NOT NULL COLLATE pg_catalog."C",
+    actor_type postmill.actor_type DEFAULT 'system'::text NOT NULL,
     actor_id text,
     request_id text,
     correlation_id text,
     traceparent text,
     idempotency_key text COLLATE pg_catalog."C",
-    replayed_from uuid,
-    CONSTRAINT job_actor_type_check CHECK ((actor_type = ANY (ARRAY['user'::text, 'system'::text, 'api_key'::text]))),
-    CONSTRAINT job_source_check CHECK ((source = ANY (ARRAY['manual'::text, 'event'::text, 'schedule'::text, 'system'::text])))
+    replayed_from uuid
 )
 PARTITION BY RANGE (id);
 
@@ -1842,17 +1850,15 @@ CREATE TABLE postmill.job_kept (
     created_at timestamp with time zone CONSTRAINT job_created_at_not_null NOT NULL,
     scheduled_for timestamp with time zone,
     expires_at timestamp with time zone,
-    source text DEFAULT 'manual'::text CONSTRAINT job_source_not_null NOT NULL COLLATE pg_catalog."C",
+    source postmill.source DEFAULT 'manual'::text CONSTRAINT job_source_not_null NOT NULL,
     source_ref text,
-    actor_type text DEFAULT 'system'::text CONSTRAINT job_actor_type_not_null NOT NULL COLLATE pg_catalog."C",
+    actor_type postmill.actor_type DEFAULT 'system'::text CONSTRAINT job_actor_type_not_null NOT NULL,
     actor_id text,
     request_id text,
     correlation_id text,
     traceparent text,
     idempotency_key text COLLATE pg_catalog."C",
-    replayed_from uuid,
-    CONSTRAINT job_actor_type_check CHECK ((actor_type = ANY (ARRAY['user'::text, 'system'::text, 'api_key'::text]))),
-    CONSTRAINT job_source_check CHECK ((source = ANY (ARRAY['manual'::text, 'event'::text, 'schedule'::text, 'system'::text])))
+    replayed_from uuid
 );
 
 -- VIEW any_job

@@ -15,21 +15,23 @@ _DATABASE = re.compile(r"^<!-- database: (\w+) -->$", re.MULTILINE)
 RUN = frozenset({"python", "pycon", "sql", "console", "toml"})
 """Languages whose blocks are run."""
 
-TEXT = frozenset({"text", "sh", "ini", "yaml", "promql", "dockerfile"})
-"""Languages whose blocks are looked at only: output of the block above, and what belongs on other machines."""
+TEXT = frozenset({"text", "py", "sh", "ini"})
+"""Languages whose blocks are not run: output of the block above, signatures, and what belongs on other machines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
     """One fenced block: its language, the file that its title names, its text and the line of its first line.
 
-    A setup block stands in a comment `<!-- setup … -->`: it is run, and no reader sees it.
+    `below`: nothing stands between it and the block before, whose output it may be. A setup block stands in a
+    comment `<!-- setup … -->`: it is run, and no reader sees it.
     """
 
     language: str
     title: str | None
     text: str
     line: int
+    below: bool
 
 
 def blocks_of(page: Path) -> list[Block]:
@@ -39,12 +41,14 @@ def blocks_of(page: Path) -> list[Block]:
         ValueError: a fence without a language, or with one that nobody knows how to treat.
     """
     text = page.read_text(encoding="utf-8")
-    made = []
+    made, end = [], 0
     for found in _FENCE.finditer(text):
         indent = found["indent"]
         lines = [line.removeprefix(indent) for line in found["text"].splitlines()]
         number = text.count("\n", 0, found.start()) + 2
-        made.append(Block(found["language"], found["title"], "\n".join(lines) + "\n", number))
+        below = not text[end : found.start()].strip()
+        made.append(Block(found["language"], found["title"], "\n".join(lines) + "\n", number, below))
+        end = found.end()
     fences = len(re.findall(r"^ *```", text, re.MULTILINE))
     if fences != 2 * len(made):
         raise ValueError(f"{page.name}: a code block has no language, or no end")

@@ -58,7 +58,7 @@ def _line(line: str, ids: Ids, bound: dict[str, str]) -> str:
 
 def _piece(part: re.Match[str], ids: Ids, bound: dict[str, str]) -> str:
     if part["space"]:
-        return r"\s+"
+        return " "
     if part["length"]:
         return _ANY_LENGTH
     if part["any"]:

@@ -21,22 +21,26 @@ from tests.support.reference.markdown import code, table
 
 GROUPS = MappingProxyType(
     {
-        "Defining jobs": "job JobType Registry Exponential Steps Constant ByErrorClass Idempotency Rate",
-        "Enqueuing them": "enqueue aenqueue enqueue_many aenqueue_many Client AsyncClient NewJob Enqueued JobView",
-        "Running them": "Context Worker Settings Retry Snooze Cancel Bury Fail",
-        "What goes wrong": "PostmillError EnqueueRefused",
+        "Defining jobs": "job",
+        "Enqueuing them": "enqueue",
+        "Running them": "Context",
+        "What goes wrong": "PostmillError",
     }
 )
+"""A title, and the first of the public names that it stands above; they are grouped in `postmill.__all__`."""
+
 _NO_SIGNATURE = {"job", "JobType", "Context", "Settings", "NewJob", "JobView"}
 _MEMBERS = {"JobType", "Registry", "Client", "NewJob", "Context", "Worker"}
 
 
 def sections() -> str:
     """A section per group, an entry per name."""
+    titles = {first: title for title, first in GROUPS.items()}
     parts = []
-    for title, names in GROUPS.items():
-        parts.append(f"## {title}\n")
-        parts += [_entry(name, getattr(postmill, name)) for name in names.split()]
+    for name in postmill.__all__:
+        if name in titles:
+            parts.append(f"## {titles[name]}\n")
+        parts.append(_entry(name, getattr(postmill, name)))
     return "\n".join(parts)
 
 
@@ -68,7 +72,7 @@ def job_options() -> str:
 def _entry(name: str, value: Any) -> str:
     parts = [f"### {name}"]
     if name not in _NO_SIGNATURE and not issubclass(value if isinstance(value, type) else object, Exception):
-        parts.append(f"```text\n{name}{_signature(value)}\n```")
+        parts.append(f"```py\n{name}{_signature(value)}\n```")
     parts.append(paragraphs(_doc(value)))
     if dataclasses.is_dataclass(value) and name in ("NewJob", "JobView", "Enqueued"):
         fields = [(code(one.name), code(str(one.type))) for one in dataclasses.fields(value) if one.repr]

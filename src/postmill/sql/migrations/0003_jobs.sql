@@ -1,6 +1,11 @@
 -- postmill: safe
 -- The body of a job is written once. Where the job is now is told by the one table that holds its ticket.
 
+-- Domains and not CHECK constraints of the table: PostgreSQL reads a table's constraints anew for each statement, which
+-- was a fifth of what a single-row enqueue costs in the server (10 of 48 us); a domain's it keeps.
+create domain {schema}.source as text collate "C" check (value in ('manual', 'event', 'schedule', 'system'));
+create domain {schema}.actor_type as text collate "C" check (value in ('user', 'system', 'api_key'));
+
 create table {schema}.job (
     id uuid not null,
     tenant_id uuid not null,
@@ -14,9 +19,9 @@ create table {schema}.job (
     created_at timestamptz not null,
     scheduled_for timestamptz,
     expires_at timestamptz,
-    source text collate "C" not null default 'manual' check (source in ('manual', 'event', 'schedule', 'system')),
+    source {schema}.source not null default 'manual',
     source_ref text,
-    actor_type text collate "C" not null default 'system' check (actor_type in ('user', 'system', 'api_key')),
+    actor_type {schema}.actor_type not null default 'system',
     actor_id text,
     request_id text,
     correlation_id text,

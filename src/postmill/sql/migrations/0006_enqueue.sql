@@ -125,7 +125,7 @@ end
 $$;
 
 -- The leanest path: a job that says nothing but its type, payload, tenant and priority. One statement does look-up and
--- inserts, since what a statement and an expression cost is paid anew in each transaction (50 -> 35 us in the server).
+-- inserts, since what a statement and an expression cost is paid anew in each transaction (a fifth less in the server).
 -- NULL: not plain after all (an unknown type, another lane, a missing partition); nothing was done, enqueue_one answers.
 create function {schema}.enqueue_quick(
     p_job_type text, p_payload jsonb, p_tenant uuid, p_priority integer default null) returns uuid
