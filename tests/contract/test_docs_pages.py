@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import configparser
 import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+
+from postmill.domain.settings import Settings
+from tests.cli.support import cli
+from tests.support.docs.blocks import blocks_of
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -83,6 +89,37 @@ def test_words_are_those_of_the_glossary(page: Path) -> None:
     text = _CODE.sub("", page.read_text(encoding="utf-8"))
     found = {word: right for word, right in WRONG.items() if re.search(word, text, re.IGNORECASE)}
     assert found == {}
+
+
+def blocks(language: str) -> list[str]:
+    """All blocks of a language that the pages' own test does not run."""
+    return [block.text for page in TEXTS for block in blocks_of(page) if block.language == language]
+
+
+def test_commands_that_are_not_run_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z][\w-]*):.*##", makefile, re.MULTILINE))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for line in "".join(blocks("sh")).splitlines():
+        if found := re.match(r"make (\S+)", line):
+            assert found[1] in targets, line
+        elif found := re.match(r"pip install -e '\.\[(\w+)\]'", line):
+            assert found[1] in project["optional-dependencies"], line
+        else:
+            assert re.match(r"postmill |echo ", line), line  # the examples of the reference: tests/cli
+
+
+def test_the_unit_of_systemd_gives_a_drain_its_time() -> None:
+    (text,) = blocks("ini")
+    unit = configparser.ConfigParser(interpolation=None)
+    unit.optionxform = str  # type: ignore[assignment, method-assign]
+    unit.read_string(text)
+    service = unit["Service"]
+    assert float(service["TimeoutStopSec"]) > Settings().worker.grace
+    assert service["KillMode"] == "mixed"
+    command = service["ExecStart"].split()
+    assert command[0].endswith("/postmill")
+    assert "Usage: postmill worker" in cli(command[1], "--help").out
 
 
 def test_the_site_builds(tmp_path: Path) -> None:

@@ -46,14 +46,14 @@ async def test_a_timeout_ends_the_child(database: Database, apg: Conn) -> None:
 
 
 async def test_a_suspect_runs_in_a_child(database: Database, apg: Conn) -> None:
-    """As left by a worker that died with it: a running ticket without a lease."""
+    """As left by the second worker that died with it: a running ticket without a lease."""
     async with working(database.dsn, crashers.innocent, lease=2.0):
         await apg.execute("select postmill.pause_queue('default')")
         id = await enqueue(apg, "innocent")
         await apg.execute(
             """with t as (delete from postmill.ready returning *)
                insert into postmill.running (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at)
-               select id, gen_random_uuid(), 1, queue, lane, priority, attempt, 1, 0, postmill.now() from t"""
+               select id, gen_random_uuid(), 1, queue, lane, priority, attempt, 1, 1, postmill.now() from t"""
         )
         await apg.execute("select postmill.resume_queue('default')")
         found = await end(apg, id, "succeeded")

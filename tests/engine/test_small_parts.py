@@ -62,8 +62,7 @@ def test_deadlines_call_for_what_is_late_and_for_nothing_else() -> None:
         _work(1.0, now - 1.5), _work(1.0, now), _work(None, now - 9e9), _work(1.0, now - 5.0)
     )  # fmt: skip
     ended.ended = True
-    running = {bytes([n]): work for n, work in enumerate((late, early, unlimited, ended))}
-    deadlines = Deadlines(due.append, running)
+    deadlines = Deadlines(due.append, (late, early, unlimited, ended))
     deadlines.look()
     assert due == [late]
     late.why = "timeout"

@@ -42,6 +42,6 @@ class BareLanes:
         for slot, key in rows:
             counts[slot - 1] += 1
             last[slot - 1] = key
-        for ((lane, _), each), count, key in zip(self._asked, counts, last, strict=True):
+        for ((lane, _), each), count, end in zip(self._asked, counts, last, strict=True):
             if count >= each:
-                self._ring.append((lane, key))
+                self._ring.append((lane, end))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 
 class Curve:
@@ -56,7 +57,7 @@ class Curve:
     def tenths(self, count: int) -> list[float]:
         """The rate in each tenth of `count`."""
         marks = [self.reached(round(count * n / 10)) for n in range(11)]
-        return [count / 10 / max(end - start, 1e-9) for start, end in zip(marks, marks[1:], strict=False)]
+        return [count / 10 / max(end - start, 1e-9) for start, end in pairwise(marks)]
 
     def flatness(self, count: int) -> float:
         """Rate of the last tenth ÷ rate of the first."""

@@ -28,6 +28,7 @@ class Fleet:
         self._processes: list[subprocess.Popen[bytes]] = []
         self._selector = selectors.DefaultSelector()
         self._rests: list[bytes] = [b""] * len(orders)
+        self._ended: set[int] = set()
 
     def __enter__(self) -> Self:
         argv = [sys.executable, "-m", self._module]
@@ -102,11 +103,16 @@ class Fleet:
             data = key.fileobj.read(65536)  # type: ignore[union-attr]
             if not data:
                 self._selector.unregister(key.fileobj)
+                if number in self._ended:
+                    continue
                 code = self._processes[number].wait(ENDED_WITHIN)
                 raise BenchError(f"a process of {self._module} ended too early, with exit status {code}")
             *lines, self._rests[number] = (self._rests[number] + data).split(b"\n")
             for line in lines:
-                yield number, json.loads(line)
+                message = json.loads(line)
+                if "ended" in message:
+                    self._ended.add(number)
+                yield number, message
 
     def _send(self, process: subprocess.Popen[bytes], line: str) -> None:
         assert process.stdin is not None

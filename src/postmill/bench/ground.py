@@ -82,9 +82,8 @@ class Ground:
         self.run("queues/pause_queue", QUEUE, "benchmark", None, "bench")
 
     def resume(self) -> None:
-        """Open it, and have every worker look at once."""
+        """Open it."""
         self.run("queues/resume_queue", QUEUE)
-        self.run("bench/wake_workers", QUEUE)
 
     def await_listeners(self, processes: int) -> None:
         """Wait until so many workers hear notifications: one that comes before is not heard."""

@@ -90,6 +90,7 @@ class BareLoop:
 
     async def _report(self, rows: Rows, claim_no: int) -> None:
         ids, numbers = Ids([row[ID] for row in rows]), Longs([claim_no] * len(rows))
+        rest: list[Any]
         if self._keep == "failures":
             path, rest = "report/complete_forgotten", [noop_for(self._keep).name]
         else:

@@ -12,6 +12,7 @@ import uvloop
 from postmill.bench import wire
 from postmill.bench.jobs import QUEUE, REGISTRY, STARTS
 from postmill.engine.config import WorkerConfig
+from postmill.engine.garbage import calm
 from postmill.engine.worker import Worker
 from postmill.telemetry.bus import Bus
 from postmill.telemetry.counters import Counters
@@ -38,6 +39,7 @@ async def main(order: dict[str, Any]) -> None:
     await asyncio.wait({running, ready}, return_when=asyncio.FIRST_COMPLETED)
     if running.done():
         running.result()
+    calm()
     wire.tell(ready=True)
     await words.go.wait()
     began = time.process_time()

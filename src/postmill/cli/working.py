@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -79,6 +80,11 @@ def finish(run: Run, code: int, summary: Summary, *, child: bool = False, report
         report.write_text(json.dumps(summary), encoding="utf-8")
     if not child:
         run.out.show({"exit_code": code, **summary}, lambda: described_end(code, summary))
+    if summary.get("abandoned"):
+        # A thread that cannot be stopped still runs; the interpreter would wait for it.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
     raise typer.Exit(code)
 
 

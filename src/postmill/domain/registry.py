@@ -59,6 +59,15 @@ class Registry:
             for job_type in self
         )
 
+    def with_limits(self, limit_of: Callable[[str], int | None]) -> Registry:
+        """The same types, with the settings' limit per worker command where they name one."""
+        return Registry(
+            job_type
+            if (limit := limit_of(job_type.name)) is None
+            else dataclasses.replace(job_type, worker_limit=limit)
+            for job_type in self
+        )
+
     def __getitem__(self, name: str) -> AnyJobType:
         """The type of this name or alias; UnknownJobType (with what was probably meant) if there is none."""
         found = self._by_name.get(name)

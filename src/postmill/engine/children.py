@@ -16,7 +16,7 @@ from postmill.engine.completer import Completer
 from postmill.engine.process import run_in_child
 from postmill.engine.reports import Report
 from postmill.engine.verdict import Verdicts, micros_of
-from postmill.engine.work import ATTEMPT, LOST, MAX_ATTEMPTS, TIMEOUT, Handler, Work
+from postmill.engine.work import ATTEMPT, LOST, MAX_ATTEMPTS, SUSPECT, TIMEOUT, Handler, Work
 
 Ended = Callable[[Work, Report | None, str | None], None]
 MakeSpec = Callable[[Work], ChildSpec]
@@ -78,7 +78,7 @@ class Children:
         message = str((result.error or {}).get("message") or "the child process died")
         record = ErrorRecord("ProcessDied", str(result.signal or result.exit_code), message)
         lost = work.row[LOST]
-        deaths = max(1, lost)  # a suspect comes with lost = 1, and each death of its child adds one
+        deaths = max(0, lost - SUSPECT) + 1  # each death of a child adds one to what made it a suspect
         micros = micros_of(work)
         outcome: Outcome
         if work.row[ATTEMPT] < work.row[MAX_ATTEMPTS] and deaths < self._max_lost:
@@ -89,7 +89,7 @@ class Children:
             outcome = Buried(WORKER_LOST, record)
         self._verdicts.announce(work, outcome, micros)
         report = self._verdicts.written(work, outcome, "lost", micros)
-        report.deaths = 1 if lost else 2
+        report.deaths = max(lost, SUSPECT) + 1 - lost
         return report
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Callable, Mapping
 from time import monotonic, perf_counter
@@ -23,14 +24,14 @@ from postmill.engine.work import CLAIMED_AT, JOB_TYPE, READY_AT, SLOT, Handler, 
 from postmill.telemetry.bus import Bus
 from postmill.telemetry.counters import Counters
 from postmill.telemetry.event import JobFacts
-from postmill.telemetry.events import JobClaimed, PollScanned
+from postmill.telemetry.events import JobClaimed, PollScanned, UpkeepFailed
 
 _LOOK_AHEAD = 0.25  # seconds of work held in memory beyond the slots
 _MOST_AHEAD = 1000  # tickets
 _BACKLOG = 5000  # unwritten reports at which claiming stops
 _IN_DOUBT_FOR = 60.0  # seconds for which a claim without an answer is looked for
 
-_Taken = tuple[dict[str, int], list[Work]]
+_Taken = tuple[int, dict[str, int], list[Work]]
 
 
 class Claimer:
@@ -64,6 +65,7 @@ class Claimer:
         self.paused: frozenset[str] = frozenset()
         self.session: Session | None = None
         self._rung = False
+        self.quiet = asyncio.Event()  # no claim is under way, and none will be
         self.lanes: dict[str, QueueLanes] = {name: QueueLanes(name) for name in queues}
         self._scout = Scout(link, self.lanes, handlers)
         executor.permit_freed = doorbell.rung
@@ -91,15 +93,19 @@ class Claimer:
         while True:
             session = self.session
             if session is None or session.lost or self._executor.draining:
+                self.quiet.set()
                 await self._rest(1.0)
                 continue
+            self.quiet.clear()
             try:
                 wait = await self._round(session)
             except (psycopg.Error, OSError) as error:
                 if is_conflict(error):
+                    await asyncio.sleep(0.05)
                     continue
                 if not is_outage(error):
-                    raise
+                    self._bus.emit(UpkeepFailed("claim", str(error)))
+                    await self._link.drop()
                 self._scout.discover_soon()
                 await self._link.pause(error)
                 self._doorbell.get_up()
@@ -148,7 +154,7 @@ class Claimer:
         if busy:
             await self._doorbell.found(busy, session)
             for queue in looking:
-                if got.get(queue.name) and queue.wanted <= 0:
+                if got.get(queue.name) and (queue.wanted <= 0 or queue.active >= queue.slots):
                     await self._doorbell.relay(queue.name, session)
             return 0.0
         if contended:
@@ -187,7 +193,8 @@ class Claimer:
             return {}, False
         limits = self._scout.limits(entries)
         if not any(limits):
-            got, works = await self._take(entries, session, asynchronous=True)
+            claim_no, got, works = await self._take(entries, session, asynchronous=True)
+            del session.in_doubt[claim_no]
             self._executor.admit(works)
             return got, False
         async with self._link.transaction():
@@ -198,10 +205,14 @@ class Claimer:
             asked = [(entry, limit) for entry, limit in zip(entries, limits, strict=True) if entry.count > 0]
             if not asked:
                 return {}, contended
-            got, works = await self._take([entry for entry, _ in asked], session, asynchronous=False)
+            claim_no, got, works = await self._take(
+                [entry for entry, _ in asked], session, asynchronous=False
+            )
             for limit, n in self._scout.spent([limit for _, limit in asked]).items():
                 if n:
                     await self._link.rows("claim/take_tokens", [limit, n])
+        # Only now is it committed: without the answer to the commit the claim stays in doubt.
+        del session.in_doubt[claim_no]
         self._executor.admit(works)
         return got, contended
 
@@ -221,7 +232,6 @@ class Claimer:
         began = perf_counter()
         session.in_doubt[claim_no] = monotonic()
         rows = await self._link.rows("claim/claim_jobs", args)
-        del session.in_doubt[claim_no]
         cost = perf_counter() - began
         self._counters.claims += 1
         if not rows:
@@ -258,12 +268,25 @@ class Claimer:
             self.lanes[entry.queue].taken(entry, count, key, now, cost)
             got[entry.queue] = got.get(entry.queue, 0) + count
         self._scout.counted = counts
-        return got, works
+        return claim_no, got, self._newcomers_first(entries, works)
+
+    def _newcomers_first(self, entries: list[Entry], works: list[Work]) -> list[Work]:
+        """Tickets of lanes that the last claim had none of go before what still waits here from it."""
+        before = {name: lanes.last_served for name, lanes in self.lanes.items()}
+        for name in {entry.queue for entry in entries}:
+            lanes = frozenset(entry.lane for entry in entries if entry.queue == name)
+            self.lanes[name].last_served = lanes
+        fresh = {n for n, entry in enumerate(entries, 1) if entry.lane not in before[entry.queue]}
+        if fresh:
+            for work in works:
+                work.newcomer = work.row[SLOT] in fresh
+        return works
 
     async def _release_doubtful(self, session: Session, now: float) -> None:
         numbers = list(session.in_doubt)
         rows = await self._link.rows("claim/release_claims", [session.holder, numbers])
         self.news_of([row[1:] for row in rows])
+        # Looked for a while: a backend may still be at it.
         for number in numbers:
             if now - session.in_doubt[number] > _IN_DOUBT_FOR:
                 del session.in_doubt[number]

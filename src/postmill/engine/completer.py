@@ -10,6 +10,7 @@ from uuid import UUID
 import psycopg
 
 from postmill.domain.error_record import ErrorRecord
+from postmill.domain.text import clean
 from postmill.engine.database import is_conflict, is_outage
 from postmill.engine.link import Link
 from postmill.engine.raw import Ids, Longs
@@ -55,7 +56,7 @@ class Completer:
         self._more()
 
     def progress(self, work: Work, done: float, total: float | None, text: str | None) -> None:
-        self._progress[work.id] = (work, done, total, text)
+        self._progress[work.id] = (work, done, total, None if text is None else clean(text, 1000))
 
     def _more(self) -> None:
         self.backlog += 1
@@ -102,7 +103,19 @@ class Completer:
             results if any(result is not None for result in results) else None,
             None,
         ]
-        await self._write("report/complete", args, [work for work, _, _ in group])
+        try:
+            await self._write("report/complete", args, [work for work, _, _ in group])
+        except psycopg.Error as error:
+            # A result that cannot be stored. Alone it fails its job; the others are not its business.
+            if len(group) > 1:
+                for line in group:
+                    self.backlog += 1
+                    await self._complete([line])
+                return
+            work, _, micros = group[0]
+            record = ErrorRecord("Unstorable", message=f"the result could not be stored: {error}")
+            report = Report(work, "bury", "failed", micros, reason="permanent_error", error=record)
+            await self._write("report/bury", arguments("bury", None, [report])[1:], [work])
 
     async def _forget(self, name: str, group: list[Success]) -> None:
         self.backlog -= len(group)
@@ -142,6 +155,7 @@ class Completer:
                 rows = await self._link.rows(path, [session.holder, *args])
             except (psycopg.Error, OSError) as error:
                 if is_conflict(error):
+                    await asyncio.sleep(0.05)
                     continue
                 if not is_outage(error):
                     raise
@@ -178,9 +192,13 @@ class Completer:
         return bool(self._progress)
 
     async def write_progress(self, link: Link) -> None:
-        """Write the last word of each job that told something since the last call."""
+        """Write the last word of each job that told something since the last call. What cannot be written is dropped."""
         told, self._progress = self._progress, {}
         for id, (work, done, total, text) in told.items():
             if not work.ended and self.session is not None:
                 holder = self.session.holder
-                await link.rows("report/progress", [UUID(bytes=id), holder, work.claim_no, done, total, text])
+                args = [UUID(bytes=id), holder, work.claim_no, done, total, text]
+                try:
+                    await link.rows("report/progress", args)
+                except (psycopg.Error, OSError):
+                    return

@@ -36,9 +36,13 @@ def is_outage(error: BaseException) -> bool:
     return state in _OUTAGE_STATES or state.startswith("08")
 
 
+# Serialization failure, deadlock, lock timeout, and a cancel: by somebody, or by a statement_timeout of the role.
+_AGAIN_STATES = frozenset({"40001", "40P01", "55P03", "57014"})
+
+
 def is_conflict(error: BaseException) -> bool:
-    """A deadlock or serialization failure: the same statement may be run again at once."""
-    return isinstance(error, psycopg.Error) and error.sqlstate in ("40001", "40P01")
+    """The statement was given up for what others did: it may be run again."""
+    return isinstance(error, psycopg.Error) and error.sqlstate in _AGAIN_STATES
 
 
 def conninfo_for(dsn: str, role: str) -> str:
@@ -54,6 +58,11 @@ async def connect(dsn: str, role: str, *, prepared: bool = True) -> AsyncConnect
     # Each statement of the hot path is prepared at its first use.
     connection.prepare_threshold = 0 if prepared else None
     register_raw(connection.adapters)
+    # Several statements of one function must each see what was committed meanwhile. A role or database may have
+    # another default; it is put right only there, for poolers in transaction mode do not bear a session's SET.
+    cursor = await connection.execute(b"select current_setting('default_transaction_isolation')")
+    if await cursor.fetchone() != ("read committed",):
+        await connection.execute(b"set default_transaction_isolation to 'read committed'")
     return connection
 
 

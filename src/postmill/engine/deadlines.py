@@ -6,7 +6,7 @@ A process runs as many jobs as it has slots, some hundreds, and a look costs 0.0
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Deadlines:
-    def __init__(self, due: Callable[[Work], None], running: Mapping[bytes, Work]) -> None:
+    def __init__(self, due: Callable[[Work], None], running: Collection[Work]) -> None:
         self._due = due
         self._running = running
 
@@ -26,7 +26,7 @@ class Deadlines:
         now = perf_counter()
         late = [
             work
-            for work in self._running.values()
+            for work in self._running
             if (timeout := work.row[TIMEOUT]) is not None and work.started + timeout <= now
         ]
         for work in late:

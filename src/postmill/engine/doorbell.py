@@ -31,12 +31,13 @@ _WATCH_LOCKS_AFTER = 0.1  # seconds until the writers are looked up one by one
 class Bed:
     """One queue's sleep."""
 
-    __slots__ = ("due", "lying", "owed", "poll_at", "watch", "worked_at")
+    __slots__ = ("due", "lying", "owed", "poll_at", "unwatched", "watch", "worked_at")
 
     def __init__(self) -> None:
         self.lying = False
         self.owed = True  # the next look must miss nothing: a full discovery, whatever it costs
         self.watch = False
+        self.unwatched = False  # this worker got up from the watch, and nobody has it now
         self.due = 0.0  # when to look again
         self.poll_at = 0.0  # when to lie down anew
         self.worked_at = monotonic()
@@ -53,6 +54,7 @@ class Doorbell:
         self.listening = False
         self.beds: dict[str, Bed] = {}
         self._closing: asyncio.Task[None] | None = None
+        self._unclosed: set[str] = set()
         self._relay_at: dict[str, float] = {}
 
     def bed(self, queue: str) -> Bed:
@@ -81,6 +83,18 @@ class Doorbell:
         bed.worked_at = monotonic()
         self._hungry.set()
 
+    def relayed(self, queue: str) -> None:
+        """A full watchman rang this worker, a reserve: its row is gone, so it must lie down anew."""
+        bed = self.bed(queue)
+        bed.lying = False
+        bed.owed = True
+        self.rung(queue)
+
+    async def leave_by(self, link: Link, session: Session | None) -> None:
+        """This worker takes no more work: somebody else shall watch."""
+        if self._notify and session is not None:
+            await link.rows("doorbell/leave", [session.holder])
+
     def get_up(self) -> None:
         """A connection was made anew: whatever was laid down or heard before is not to be trusted."""
         for queue, bed in self.beds.items():
@@ -96,6 +110,7 @@ class Doorbell:
             bed.worked_at = monotonic()
             if bed.lying:
                 bed.lying = False
+                bed.unwatched = bed.watch
                 rows.append(queue)
         if rows and self._notify:
             await self._link.rows("doorbell/wake", [session.holder, rows])
@@ -138,11 +153,14 @@ class Doorbell:
         for name, watch in rows:
             self.bed(name).watch = watch
         marks = await self._link.rows("doorbell/mark")
+        # A later mark closes what an earlier one was to close, too: one closing at a time, for all their queues.
         if self._closing is not None:
             self._closing.cancel()
-        self._closing = asyncio.create_task(self._close(int(marks[0][0]), names, longest))
+            await asyncio.gather(self._closing, return_exceptions=True)
+        self._unclosed.update(names)
+        self._closing = asyncio.create_task(self._close(int(marks[0][0]), longest))
 
-    async def _close(self, mark: int, queues: list[str], longest: float) -> None:
+    async def _close(self, mark: int, longest: float) -> None:
         """(d): wait until nobody is left who may have looked too early, then ask for one more look."""
         started = monotonic()
         pause = 0.001
@@ -160,16 +178,19 @@ class Doorbell:
                     early &= set((await link.rows("doorbell/open_writers"))[0][0])
         except (psycopg.Error, OSError):
             pass  # the claimer meets the same outage and starts again at (a)
-        for queue in queues:
+        for queue in self._unclosed:
             self.bed(queue).due = 0.0
             self.bed(queue).owed = True
+        self._unclosed.clear()
         self._hungry.set()
 
     async def relay(self, queue: str, session: Session) -> None:
         """This worker's hands are full: ring one reserve, which becomes the next watchman."""
         now = monotonic()
-        if not self._notify or now < self._relay_at.get(queue, 0.0):
+        bed = self.bed(queue)
+        if not self._notify or (now < self._relay_at.get(queue, 0.0) and not bed.unwatched):
             return
+        bed.unwatched = False
         rows = await self._link.rows("doorbell/relay", [session.holder, queue])
         self._relay_at[queue] = now + (_RELAY_EVERY if rows[0][0] else _RELAY_REST)
 

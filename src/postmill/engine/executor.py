@@ -19,7 +19,7 @@ from postmill.engine.reports import Report
 from postmill.engine.result import encode_result
 from postmill.engine.runner import MakeContext, Runner
 from postmill.engine.verdict import Verdicts, micros_of
-from postmill.engine.work import EXPIRED, JOB_TYPE, LOST, Handler, QueueSlots, Work
+from postmill.engine.work import EXPIRED, JOB_TYPE, LOST, SUSPECT, Handler, QueueSlots, TypeLimit, Work
 
 _UNSERVED = 30.0  # seconds until a ticket of a type that this worker does not know is offered again
 
@@ -36,12 +36,14 @@ class Executor:
         children: Children,
         hungry: Alarm,
         *,
+        limits: Iterable[TypeLimit],
         threads: int | None,
         stop_again: float,
     ) -> None:
         self.queues = queues
-        self.running: dict[bytes, Work] = {}
+        self.running: set[Work] = set()  # by identity: after a lost lease the same job may be here twice
         self.draining = False
+        self._limits = list(limits)
         self._stop_again = stop_again  # seconds between two cancellations of a coroutine that swallows them
         self._completer = completer
         self._verdicts = verdicts
@@ -58,12 +60,18 @@ class Executor:
     def admit(self, works: Iterable[Work]) -> None:
         """Take over freshly claimed tickets. A drain that began meanwhile gives them straight back."""
         touched: dict[str, QueueSlots] = {}
+        first: list[Work] = []
         for work in works:
             queue = work.queue
-            queue.waiting.append(work)
+            if work.newcomer and len(first) < len(queue.waiting) >> 2:
+                first.append(work)
+            else:
+                queue.waiting.append(work)
             if work.handler is not None and work.handler.limit is not None:
                 work.handler.limit.held += 1
             touched[queue.name] = queue
+        for work in reversed(first):
+            work.queue.waiting.appendleft(work)
         if self.draining:
             self.release_waiting()
         for queue in touched.values():
@@ -93,10 +101,10 @@ class Executor:
                 return
             limit.active += 1
         work.queue.active += 1
-        self.running[work.row[0]] = work
+        self.running.add(work)
         handler.counters.started += 1
         work.started = perf_counter()
-        if handler.child or work.row[LOST]:
+        if handler.child or work.row[LOST] >= SUSPECT:
             work.stop = asyncio.Event()
             runs = self._children.run(work, handler)
         elif handler.is_async:
@@ -157,7 +165,13 @@ class Executor:
         if work.settled:
             self._verdicts.settled(work)
         elif not work.lost:
-            self._completer.report(self._verdicts.report(work, error))
+            try:
+                report = self._verdicts.report(work, error)
+            except Exception as fault:  # an error that cannot even be looked at
+                report = self._verdicts.report(
+                    work, RuntimeError(f"{type(error).__name__}, unreadable: {type(fault).__name__}")
+                )
+            self._completer.report(report)
         self._free(work, handler)
 
     def child_ended(self, work: Work, report: Report | None, text: str | None) -> None:
@@ -177,7 +191,7 @@ class Executor:
         self._free(work, handler)
 
     def _free(self, work: Work, handler: Handler) -> None:
-        del self.running[work.row[0]]
+        self.running.discard(work)
         queue = work.queue
         queue.active -= 1
         queue.done += 1
@@ -199,20 +213,20 @@ class Executor:
         work.why = work.why or "timeout"
         self._stop(work)
 
-    def cancel(self, id: bytes, reason: str) -> None:
-        """A cancel request: stop the job if it runs here, end it if it waits here."""
-        work = self.running.get(id)
-        if work is not None:
-            if not work.stopping:
-                work.why, work.cancel_reason = "cancel", reason
-                self._stop(work)
+    def cancel(self, requests: Mapping[bytes, str]) -> None:
+        """Cancel requests, reason by id: stop what runs here, end what waits here."""
+        if not requests:
             return
+        for work in self.running:
+            if work.id in requests and not work.stopping:
+                work.why, work.cancel_reason = "cancel", requests[work.id]
+                self._stop(work)
         for work in self._waiting():
-            if work.id == id:
+            reason = requests.get(work.id)
+            if reason is not None:
                 self._unqueue(work)
                 report = Report(work, "finish", None, 0, status="canceled", reason=reason or "canceled")
                 self._completer.report(report)
-                return
 
     def _stop(self, work: Work) -> None:
         """Ask a running handler to stop; again and again where a coroutine swallows it."""
@@ -226,12 +240,7 @@ class Executor:
             asyncio.get_running_loop().call_later(self._stop_again, self._stop, work)
 
     def _waiting(self) -> list[Work]:
-        parked = [
-            work
-            for handler in {id(w.handler): w.handler for w in self.running.values()}.values()
-            if handler is not None and handler.limit is not None
-            for work in handler.limit.parked
-        ]
+        parked = [work for limit in self._limits for work in limit.parked]
         return parked + [work for queue in self.queues.values() for work in queue.waiting]
 
     def _unqueue(self, work: Work) -> None:
@@ -253,8 +262,11 @@ class Executor:
         released = 0
         for work in self._waiting():
             if (queues is None or work.queue.name in queues) and work.claimed <= edge:
+                # A parked one would come straight back: somebody else shall have it, or this one in a while.
+                parked = work not in work.queue.waiting
+                delay = random.uniform(1.0, 5.0) if parked and not self.draining else -1.0
                 self._unqueue(work)
-                self._completer.report(Report(work, "put_back", None, 0))
+                self._completer.report(Report(work, "put_back", None, 0, delay=delay))
                 released += 1
         return released
 
@@ -271,13 +283,13 @@ class Executor:
 
     def interrupt(self) -> None:
         """Stop every running handler; each is put back as interrupted, at no cost of an attempt."""
-        for work in list(self.running.values()):
+        for work in list(self.running):
             work.why = work.why or "drain"
             self._stop(work)
 
     def abandon(self) -> int:
         """Report what still runs as interrupted and look at it no more: threads that cannot be stopped."""
-        left = list(self.running.values())
+        left = list(self.running)
         for work in left:
             self._settle(work, None)
         return len(left)
@@ -286,7 +298,7 @@ class Executor:
         """The lease is over: whatever runs here is somebody else's. Stop it, report nothing."""
         for work in self._waiting():
             self._unqueue(work)
-        for work in list(self.running.values()):
+        for work in list(self.running):
             self._stop(work)
 
     def close(self) -> None:

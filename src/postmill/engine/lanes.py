@@ -9,6 +9,7 @@ entries that a pinned horizon keeps; a scan from the true head repeats now and t
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf
 
@@ -74,6 +75,7 @@ class QueueLanes:
         self.name = name
         self.lanes: dict[bytes, Lane] = {}
         self.ring: deque[Lane] = deque()
+        self.last_served: frozenset[bytes] = frozenset()  # the lanes of the last claim
         self.unvetted = False  # some lane is new: it may have a limit that nobody has looked up yet
 
     def lane(self, id: bytes) -> Lane:
@@ -97,9 +99,10 @@ class QueueLanes:
             cursor.head_due = 0.0
         lane.open.add(priority)
         if not lane.in_ring:
+            # Who comes in goes first once, with one quantum: so it waits for no more than the batch that is under way.
             lane.in_ring = True
             lane.deficit = 0
-            self.ring.append(lane)
+            self.ring.appendleft(lane)
 
     def doubt(self, id: bytes, priority: int) -> None:
         """The next claim from here begins at the true head."""
@@ -119,16 +122,17 @@ class QueueLanes:
         if len(ring) <= _FEW_LANES:
             heavy = sum(lane.weight for lane in ring if lane.open) or 1
             quantum = max(1, wanted // heavy)
+        passed: list[Lane] = []
         for _ in range(len(ring)):
             if wanted <= 0:
                 break
-            lane = ring[0]
+            lane = ring.popleft()
             if not lane.open:
-                ring.popleft().in_ring = False
+                lane.in_ring = False
                 continue
             cap = caps.get(lane.id)
             if lane.shut_until > now or (cap is not None and cap[0] <= 0):
-                ring.rotate(-1)
+                passed.append(lane)
                 continue
             if lane.deficit <= 0:
                 lane.deficit += quantum * lane.weight
@@ -137,13 +141,25 @@ class QueueLanes:
                 count = min(count, cap[0])
                 cap[0] -= count
             if count < wanted or count == lane.deficit:
-                ring.rotate(-1)  # otherwise its turn is not over: it goes first in the next claim
+                ring.append(lane)
+            else:
+                passed.append(lane)  # its turn is not over: it goes first in the next claim
             priority = min(lane.open)
             cursor = lane.cursors[priority]
             head = cursor.at is None or cursor.head_due <= now
             entries.append(Entry(self.name, lane.id, priority, None if head else cursor.at, count, head))
             wanted -= count
+        # Who was passed over for want of a permit keeps its place, or one tenant of a limited type would starve another.
+        ring.extendleft(reversed(passed))
         return entries
+
+    def passed_over(self, ids: Iterable[bytes]) -> None:
+        """These lanes were planned for but given nothing, for want of a token: they go first in the next claim."""
+        for id in reversed(list(ids)):
+            lane = self.lanes[id]
+            if lane.in_ring:
+                self.ring.remove(lane)
+                self.ring.appendleft(lane)
 
     def taken(self, entry: Entry, got: int, last: bytes | None, now: float, cost: float) -> None:
         """What the claim brought for one line: `got` tickets, the last of them with this key."""

@@ -57,6 +57,7 @@ class Link:
                 fetched = await self.rows(path, args)
             except (psycopg.Error, OSError) as error:
                 if is_conflict(error):
+                    await asyncio.sleep(0.05)
                     continue
                 if not is_outage(error):
                     raise

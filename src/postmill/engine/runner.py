@@ -42,7 +42,7 @@ class Runner:
             arguments = self._arguments(work, handler, work.row[PAYLOAD])
             context = contextvars.copy_context()
             loop = asyncio.get_running_loop()
-            call = loop.run_in_executor(self._pool, lambda: context.run(handler.fn, **arguments))
+            call = loop.run_in_executor(self._pool, _called, context, handler.fn, arguments)
             result = await _to_the_end(call)
         except BaseException as error:
             self._ended(work, error, None)
@@ -58,6 +58,13 @@ class Runner:
 
     def close(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _called(context: contextvars.Context, fn: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    try:
+        return context.run(fn, **arguments)
+    except StopIteration as error:  # no future can carry it
+        raise RuntimeError("the handler raised StopIteration") from error
 
 
 async def _to_the_end(call: asyncio.Future[Any]) -> Any:

@@ -19,6 +19,9 @@ CREATED_AT, PROJECT, ACTOR_TYPE, ACTOR_ID, REQUEST_ID, CORRELATION_ID, TRACEPARE
 )
 CLAIMED_AT = 21
 
+SUSPECT = 2
+"""So many losses make a job a suspect, which runs in a child process of its own."""
+
 Row = tuple[Any, ...]
 
 
@@ -106,7 +109,7 @@ class Work:
     """One claimed ticket. Everything that is not needed for each job stays in the row until asked for."""
 
     __slots__ = (
-        "cancel_reason", "claim_no", "claimed", "ctx", "ended", "handler", "queue", "ready", "row", "session",
+        "cancel_reason", "claim_no", "claimed", "ctx", "ended", "handler", "newcomer", "queue", "ready", "row", "session",
         "settled", "started", "stop", "task", "why",
     )  # fmt: skip
 
@@ -127,6 +130,9 @@ class Work:
         self.queue = queue
         self.claimed = claimed  # by time.perf_counter, as started and ready are
         self.ready = ready
+        self.newcomer = (
+            False  # of a lane that had its turn after a while: it goes before others that wait here
+        )
         self.started = 0.0
         self.task: asyncio.Task[None] | None = None
         self.ctx: Context | None = None

@@ -195,8 +195,7 @@ class Worker:
         shop = self._shop
         if shop is None:
             return
-        for id, reason in requests:
-            shop.executor.cancel(id, reason)
+        shop.executor.cancel(dict(requests))
         if paused - shop.claimer.paused:
             shop.executor.release_waiting(paused)
         resumed, shop.claimer.paused = shop.claimer.paused - paused, paused
@@ -215,16 +214,17 @@ class Worker:
         queue: str | None = None
         if payload.startswith("@"):
             holder, _, queue = payload[1:].partition(" ")
-            if holder == str(session.holder):
+            if holder == str(session.holder) and queue in self.queues:
+                shop.doorbell.relayed(queue)
                 shop.claimer.news(queue, None, None)
         else:
             lane, _, rest = payload.partition(" ")
             priority, _, queue = rest.partition(" ")
             if queue in self.queues and shop.doorbell.bed(queue).watch:
-                if lane == "*" or priority == "*":
-                    shop.claimer.news(queue, None, None)
-                else:
+                try:
                     shop.claimer.news(queue, UUID(lane).bytes, int(priority))
+                except ValueError:  # "*", or not from Postmill: look everywhere
+                    shop.claimer.news(queue, None, None)
         if self.bus.wants(NotificationReceived):
             self.bus.emit(NotificationReceived(self.schema, queue))
 
@@ -240,8 +240,8 @@ class Worker:
     def _loop_blocked(self, seconds: float, task: Any) -> None:
         work: Work | None = None
         if self._shop is not None:
-            with contextlib.suppress(RuntimeError):  # the dict may change under this thread's hands
-                work = next((w for w in self._shop.executor.running.values() if w.task is task), None)
+            with contextlib.suppress(RuntimeError):  # the set may change under this thread's hands
+                work = next((w for w in self._shop.executor.running if w.task is task), None)
         job_id = UUID(bytes=work.id) if work is not None else None
         job_type = work.handler.type.name if work is not None and work.handler is not None else None
         self.bus.emit(LoopBlocked(self.worker_id, seconds, job_id, job_type))
@@ -252,6 +252,12 @@ class Worker:
         executor.draining = True
         grace = 0.0 if self._aborted.is_set() else self.config.grace
         self.bus.emit(WorkerDraining(self.worker_id, len(executor.running), grace))
+        # First nothing more may arrive: a claim that is under way is waited for, and handed straight back.
+        shop.hungry.set()
+        if self.config.work:
+            with contextlib.suppress(TimeoutError, psycopg.Error, OSError):
+                await asyncio.wait_for(shop.claimer.quiet.wait(), 5.0)
+                await asyncio.wait_for(shop.doorbell.leave_by(shop.control, self._session), 2.0)
         released = executor.release_waiting()
         waiting = asyncio.create_task(executor.finished(grace))
         aborted = asyncio.create_task(self._aborted.wait())

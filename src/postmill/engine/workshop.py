@@ -66,6 +66,7 @@ class Workshop:
             contexts.make,
             children,
             self.hungry,
+            limits=[handler.limit for handler in set(self.handlers.values()) if handler.limit is not None],
             threads=config.threads,
             stop_again=min(5.0, max(0.5, config.grace)),
         )

@@ -105,8 +105,8 @@ begin
         on conflict (job_id) do nothing
     )
     select array_agg(r.id) into asked from rest r;
-    if asked is not null and coalesce(current_setting('postmill.notify', true), '') <> 'off' then
-        perform pg_notify('postmill', '!cancel');
+    if asked is not null then
+        perform postmill.tell('!cancel');
     end if;
     return query
     select u.id, case when u.id = any (over) then 'canceled'
@@ -157,7 +157,7 @@ begin
     )
     select p.id, p.slot::integer, p.ready_at, p.attempt, p.run + 1, p.lost, j.job_type, j.payload, j.tenant_id,
            j.max_attempts, j.timeout_seconds, j.expires_at <= (select postmill.now()), j.created_at, j.project_id,
-           j.actor_type, j.actor_id, j.request_id, j.correlation_id, j.traceparent, j.idempotency_key, j.scheduled_for,
+           j.actor_type::text, j.actor_id, j.request_id, j.correlation_id, j.traceparent, j.idempotency_key, j.scheduled_for,
            (select postmill.now())
       from picked p
       left join lateral (select * from postmill.job b where b.id = p.id limit 1) j on true;
@@ -189,7 +189,14 @@ CREATE FUNCTION postmill.close_session(p_holder uuid) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
-    delete from postmill.sleeper s where s.holder = p_holder;
+    perform postmill.leave(p_holder);
+    with held as materialized (
+        select r.ctid as tid, r.* from postmill.running r where r.holder = p_holder order by r.id for update skip locked
+    ), gone as (
+        delete from postmill.running r where r.ctid = any (array(select h.tid from held h))
+    )
+    insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+    select h.queue, h.lane, h.priority, postmill.now(), h.id, h.attempt, h.run - 1, h.lost from held h;
     delete from postmill.lease l where l.holder = p_holder;
     update postmill.worker w set stopped_at = postmill.now(), running_count = 0 where w.holder = p_holder;
 end
@@ -962,8 +969,8 @@ begin
            coalesce(x.error_message, o.error_message, a.error_message), o.result, j.replayed_from,
            (select n.id from (select f.id from postmill.any_job f where f.replayed_from = j.id offset 0) n
              order by n.id desc limit 1),
-           g.done, g.total, g.message, c.job_id is not null, j.actor_type, j.actor_id, j.request_id, j.correlation_id,
-           j.traceparent, j.source, j.source_ref
+           g.done, g.total, g.message, c.job_id is not null, j.actor_type::text, j.actor_id, j.request_id, j.correlation_id,
+           j.traceparent, j.source::text, j.source_ref
       from unnest(p_ids) as u(id)
      cross join lateral (select f.* from postmill.any_job f where f.id = u.id offset 0) j
       left join lateral (select t.* from postmill.ready t where t.id = u.id offset 0) w on true
@@ -1030,6 +1037,23 @@ CREATE FUNCTION postmill.lane_of(p_rule text, p_tenant uuid, p_job_type text, p_
         when p_rule = 'none' then '00000000-0000-0000-0000-000000000000'::uuid
         else coalesce(md5(p_tenant::text || ':' || (p_payload #>> string_to_array(substr(p_rule, 9), '.')))::uuid, p_tenant)
     end
+$$;
+
+-- FUNCTION leave(uuid)
+
+CREATE FUNCTION postmill.leave(p_holder uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    watched text;
+begin
+    for watched in
+        with gone as (delete from postmill.sleeper s where s.holder = p_holder returning s.queue, s.watch)
+        select g.queue from gone g where g.watch
+    loop
+        perform postmill.relay(p_holder, watched);
+    end loop;
+end
 $$;
 
 -- FUNCTION make_partition(text, timestamp with time zone, timestamp with time zone)
@@ -1123,10 +1147,11 @@ begin
     update postmill.queue q
        set paused_at = coalesce(q.paused_at, postmill.now()), pause_reason = p_reason, resume_at = p_resume_at, paused_by = p_actor
      where q.name = p_queue;
-    if found and coalesce(current_setting('postmill.notify', true), '') <> 'off' then
-        perform pg_notify('postmill', '!pause');
+    if not found then
+        return false;
     end if;
-    return found;
+    perform postmill.tell('!pause');
+    return true;
 end
 $$;
 
@@ -1423,7 +1448,7 @@ begin
     if next_one is null then
         return false;
     end if;
-    perform pg_notify('postmill', '@' || next_one || ' ' || p_queue);
+    perform postmill.tell('@' || next_one || ' ' || p_queue);
     return true;
 end
 $$;
@@ -1472,6 +1497,23 @@ begin
     update postmill.worker w set last_seen_at = moment, running_count = p_running, draining = p_draining
      where w.holder = p_holder;
     return true;
+end
+$$;
+
+-- FUNCTION replace_watchmen()
+
+CREATE FUNCTION postmill.replace_watchmen() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    dead uuid;
+begin
+    for dead in
+        select distinct s.holder from postmill.sleeper s left join postmill.lease l on l.holder = s.holder
+         where l.holder is null or l.expires_at <= (select postmill.now())
+    loop
+        perform postmill.leave(dead);
+    end loop;
 end
 $$;
 
@@ -1576,7 +1618,7 @@ begin
         select g.*, j.tenant_id, j.job_type,
                case when c.job_id is not null then 'canceled'
                     when j.id is null then 'undecodable'
-                    when g.attempt >= j.max_attempts or greatest(g.lost, 1) > coalesce(d.max_lost, 3)
+                    when g.attempt >= j.max_attempts or g.lost > coalesce(d.max_lost, 3) + 1
                     then case when d.on_exhausted = 'fail' then 'failed' else 'dead_letter' end
                     else 'scheduled' end as verdict
           from gone_sessions g
@@ -1600,19 +1642,19 @@ begin
     ), later as (
         insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
         select j.queue, j.lane, moment + random() * p_jitter_seconds * interval '1 second', j.id, j.priority,
-               j.attempt + 1, j.run, greatest(j.lost, 1)
+               j.attempt + 1, j.run, least(j.lost + 1, greatest(j.lost, 2))
           from judged j where j.verdict = 'scheduled'
     ), buried as (
         insert into postmill.dead_letter (id, tenant_id, queue, lane, priority, attempt, run, lost, reason, error_class,
                error_message, attempts, failed_at, last_attempt_at)
-        select j.id, coalesce(j.tenant_id, j.lane), j.queue, j.lane, j.priority, j.attempt, j.run, greatest(j.lost, 1),
+        select j.id, coalesce(j.tenant_id, j.lane), j.queue, j.lane, j.priority, j.attempt, j.run, least(j.lost + 1, greatest(j.lost, 2)),
                case j.verdict when 'undecodable' then 'undecodable' else 'worker_lost' end, 'WorkerLost',
                'the lease of the worker session ended while the job ran', j.attempt, moment, j.claimed_at
           from judged j where j.verdict in ('dead_letter', 'undecodable')
     ), ended as (
         insert into postmill.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost, attempt_status, holder,
                claim_no, started_at, reason, error_class, error_message)
-        select j.id, j.tenant_id, j.verdict, moment, j.attempt, j.run, greatest(j.lost, 1), 'lost', j.holder, j.claim_no,
+        select j.id, j.tenant_id, j.verdict, moment, j.attempt, j.run, least(j.lost + 1, greatest(j.lost, 2)), 'lost', j.holder, j.claim_no,
                j.claimed_at, case j.verdict when 'failed' then 'worker_lost' else 'canceled' end, 'WorkerLost',
                'the lease of the worker session ended while the job ran'
           from judged j where j.verdict in ('failed', 'canceled')
@@ -1633,9 +1675,7 @@ begin
         return false;
     end if;
     perform postmill.ring(p_queue);
-    if coalesce(current_setting('postmill.notify', true), '') <> 'off' then
-        perform pg_notify('postmill', '!resume');
-    end if;
+    perform postmill.tell('!resume');
     return true;
 end
 $$;
@@ -1680,10 +1720,8 @@ begin
     if (exists (select from postmill.sleeper s where s.queue = p_queue and s.watch
                      and s.valid_until > (select postmill.now()))
             or current_setting('transaction_isolation') <> 'read committed')
-        and coalesce(current_setting('postmill.notify', true), '') <> 'off'
-        and pg_notification_queue_usage() <= 0.5
     then
-        perform pg_notify('postmill', concat_ws(' ', coalesce(p_lane::text, '*'), coalesce(p_priority::text, '*'), p_queue));
+        perform postmill.tell(concat_ws(' ', coalesce(p_lane::text, '*'), coalesce(p_priority::text, '*'), p_queue));
     end if;
 end
 $$;
@@ -1795,6 +1833,19 @@ begin
             greatest(coalesce(arrival, postmill.now()), postmill.now()) + p_n * spacing * interval '1 second');
     delete from postmill.rate_take t where t.limit_id = p_limit and t.seq < next_seq - 1000 and t.ctid = any (array(
         select o.ctid from postmill.rate_take o where o.limit_id = p_limit and o.seq < next_seq - 1000 order by o.seq limit 10));
+end
+$$;
+
+-- FUNCTION tell(text)
+
+CREATE FUNCTION postmill.tell(p_payload text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if coalesce(current_setting('postmill.notify', true), '') <> 'off' and pg_notification_queue_usage() <= 0.5 then
+        perform pg_notify('postmill', left(p_payload, 2000));
+    end if;
 end
 $$;
 
@@ -2168,6 +2219,7 @@ CREATE TABLE postmill.job_definition (
     updated_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
     CONSTRAINT job_definition_idempotency_check CHECK ((idempotency = ANY (ARRAY['active'::text, 'queued'::text, 'window'::text, 'ttl'::text]))),
     CONSTRAINT job_definition_keep_check CHECK ((keep = ANY (ARRAY['all'::text, 'failures'::text]))),
+    CONSTRAINT job_definition_key_check CHECK (((length(key) >= 1) AND (length(key) <= 200))),
     CONSTRAINT job_definition_kind_check CHECK ((kind = ANY (ARRAY['function'::text, 'command'::text, 'http'::text]))),
     CONSTRAINT job_definition_max_attempts_check CHECK ((max_attempts > 0)),
     CONSTRAINT job_definition_max_lost_check CHECK ((max_lost > 0)),
@@ -2247,7 +2299,7 @@ CREATE VIEW postmill.jobs AS
     d.id AS definition_id,
     j.job_type,
     j.queue,
-    j.source,
+    (j.source)::text AS source,
     j.source_ref,
         CASE
             WHEN ((w.id IS NOT NULL) OR (s.id IS NOT NULL) OR (b.id IS NOT NULL)) THEN 'queued'::text
@@ -2383,7 +2435,8 @@ CREATE TABLE postmill.queue (
     paused_by text,
     pause_reason text,
     resume_at timestamp with time zone,
-    created_at timestamp with time zone DEFAULT postmill.now() NOT NULL
+    created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    CONSTRAINT queue_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
 );
 
 -- SEQUENCE rate_seq

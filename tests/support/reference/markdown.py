@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Iterable, Sequence
+
+_CODE = re.compile(r"`([^`]*\|[^`]*)`")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -12,8 +16,14 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def cell(text: str) -> str:
-    """Text for one cell: on one line, and without a bar that would end it."""
-    return " ".join(text.split()).replace("|", "\\|")
+    """Text for one cell: on one line, and without a bar that would end it.
+
+    In code no escape does that for every reader of Markdown, so such code is written as HTML.
+    """
+    line = _CODE.sub(
+        lambda found: f"<code>{html.escape(found[1], quote=False)}</code>", " ".join(text.split())
+    )
+    return line.replace("|", "&#124;")
 
 
 def code(text: object) -> str:

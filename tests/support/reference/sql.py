@@ -21,6 +21,7 @@ PUBLIC = {
     "register_job_types": "Puts job types on the list of those that may be enqueued, from a JSON array.",
     "job_type_names": "Names and aliases of active job types.",
     "job_state": "Where jobs are now, in the words of the life cycle.",
+    "grant_worker": "Gives a role what a worker needs.",
     "grant_application": "Gives a role what an application needs to enqueue, cancel and look after its jobs.",
     "now": "The clock that decides: the database's, shifted by the setting `postmill.clock_offset` in tests.",
     "new_id": "A new id, UUID version 7: ids sort by the moment of their making.",

@@ -16,16 +16,16 @@ from postmill.bench.jobs import DATA, noop, stamp
 from postmill.bench.place import Place
 
 SAMPLES = Option("samples", int, 300, "single jobs, enqueued 30 to 110 ms apart", least=5)
-BUSY = Option("busy", int, 20_000, "jobs of the backlog during which NOTIFY is counted", least=100)
+JOBS = Option("jobs", int, 20_000, "jobs of a backlog during which NOTIFY is counted", least=100)
 
 GAP = (0.03, 0.11)
-WARM_UPS = 10
+WARM_UPS = 5
 WITHIN = 20.0
 
 
 def measure(place: Place, options: dict[str, Any]) -> Figures:
     """The bare loop first, then a worker; the client is this process, the worker another."""
-    samples, busy = options["samples"], options["busy"]
+    samples, busy = options["samples"], options["jobs"]
     with place.ground() as ground, Fleet("postmill.bench.pickup_child", [ground.order()]) as fleet:
         bare = _pick_ups(ground, fleet, samples)
         fleet.stop()
@@ -94,6 +94,6 @@ def _rung_while_busy(ground: Ground, fleet: Fleet, jobs: int) -> int:
 CASE = Case(
     "latency",
     "From the return of an enqueuing call to the start of the handler in an idle worker.",
-    (SAMPLES, BUSY),
+    (SAMPLES, JOBS),
     measure,
 )

@@ -42,6 +42,7 @@ class Rescuer(Round):
             return None
         jitter = min(_JITTER, self._lease / 4)
         rows = await self.link.rows("upkeep/rescue", [session.holder, self._lease, jitter, _MOST])
+        await self.link.rows("upkeep/replace_watchmen")
         for row in rows:
             self._tell(*row)
         if rows:

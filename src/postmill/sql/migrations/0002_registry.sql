@@ -16,7 +16,7 @@ insert into {schema}.tenant (id, slug, name)
 values ('00000000-0000-0000-0000-000000000001', 'default', 'Default');
 
 create table {schema}.queue (
-    name text collate "C" primary key,
+    name text collate "C" primary key check (length(name) between 1 and 200),
     priority integer not null default 100,
     lane text collate "C" not null default 'tenant',
     paused_at timestamptz,
@@ -27,7 +27,7 @@ create table {schema}.queue (
 );
 
 create table {schema}.job_definition (
-    key text collate "C" primary key,
+    key text collate "C" primary key check (length(key) between 1 and 200),
     id uuid not null unique default {schema}.new_id(),
     kind text collate "C" not null default 'function' check (kind in ('function', 'command', 'http')),
     description text not null default '',

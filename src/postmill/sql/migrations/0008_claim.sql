@@ -91,7 +91,7 @@ begin
     )
     select p.id, p.slot::integer, p.ready_at, p.attempt, p.run + 1, p.lost, j.job_type, j.payload, j.tenant_id,
            j.max_attempts, j.timeout_seconds, j.expires_at <= (select {schema}.now()), j.created_at, j.project_id,
-           j.actor_type, j.actor_id, j.request_id, j.correlation_id, j.traceparent, j.idempotency_key, j.scheduled_for,
+           j.actor_type::text, j.actor_id, j.request_id, j.correlation_id, j.traceparent, j.idempotency_key, j.scheduled_for,
            (select {schema}.now())
       from picked p
       left join lateral (select * from {schema}.job b where b.id = p.id limit 1) j on true;

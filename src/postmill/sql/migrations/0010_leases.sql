@@ -36,10 +36,19 @@ begin
 end
 $$;
 
+-- Whatever still runs under the session is given back at no cost: its worker reported all that it knew of, so these
+-- are claims whose answer it never heard, or handlers that it gave up.
 create function {schema}.close_session(p_holder uuid) returns void
 language plpgsql volatile as $$
 begin
-    delete from {schema}.sleeper s where s.holder = p_holder;
+    perform {schema}.leave(p_holder);
+    with held as materialized (
+        select r.ctid as tid, r.* from {schema}.running r where r.holder = p_holder order by r.id for update skip locked
+    ), gone as (
+        delete from {schema}.running r where r.ctid = any (array(select h.tid from held h))
+    )
+    insert into {schema}.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+    select h.queue, h.lane, h.priority, {schema}.now(), h.id, h.attempt, h.run - 1, h.lost from held h;
     delete from {schema}.lease l where l.holder = p_holder;
     update {schema}.worker w set stopped_at = {schema}.now(), running_count = 0 where w.holder = p_holder;
 end
@@ -47,8 +56,10 @@ $$;
 
 -- Takes back the running tickets of ended sessions, at most p_most, derived anew each round. Only a session that
 -- itself lived unbroken for one lease may rescue, or an outage would make everybody rescue everything.
--- A lost attempt is used up. lost = 1 marks a suspect, which runs next in a child process of its own; each death
--- of that child adds one. Whichever of max_attempts and max_lost comes first buries the job.
+-- A lost attempt is used up. A ticket that was lost twice is a suspect (lost = 2) and runs next in a child process of
+-- its own; each death of that child adds one. The first loss does not make a suspect: a worker that is killed leaves up
+-- to a thousand tickets that it had only prefetched, and a child for each took two minutes (777 tickets, two cores).
+-- Whichever of max_attempts and max_lost comes first buries the job.
 create function {schema}.rescue(p_holder uuid, p_lease_seconds double precision, p_jitter_seconds double precision, p_most integer)
 returns table (id uuid, queue text, verdict text, job_type text, tenant_id uuid, attempt integer, holder uuid)
 language plpgsql volatile as $$
@@ -69,7 +80,7 @@ begin
         select g.*, j.tenant_id, j.job_type,
                case when c.job_id is not null then 'canceled'
                     when j.id is null then 'undecodable'
-                    when g.attempt >= j.max_attempts or greatest(g.lost, 1) > coalesce(d.max_lost, 3)
+                    when g.attempt >= j.max_attempts or g.lost > coalesce(d.max_lost, 3) + 1
                     then case when d.on_exhausted = 'fail' then 'failed' else 'dead_letter' end
                     else 'scheduled' end as verdict
           from gone_sessions g
@@ -93,19 +104,19 @@ begin
     ), later as (
         insert into {schema}.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
         select j.queue, j.lane, moment + random() * p_jitter_seconds * interval '1 second', j.id, j.priority,
-               j.attempt + 1, j.run, greatest(j.lost, 1)
+               j.attempt + 1, j.run, least(j.lost + 1, greatest(j.lost, 2))
           from judged j where j.verdict = 'scheduled'
     ), buried as (
         insert into {schema}.dead_letter (id, tenant_id, queue, lane, priority, attempt, run, lost, reason, error_class,
                error_message, attempts, failed_at, last_attempt_at)
-        select j.id, coalesce(j.tenant_id, j.lane), j.queue, j.lane, j.priority, j.attempt, j.run, greatest(j.lost, 1),
+        select j.id, coalesce(j.tenant_id, j.lane), j.queue, j.lane, j.priority, j.attempt, j.run, least(j.lost + 1, greatest(j.lost, 2)),
                case j.verdict when 'undecodable' then 'undecodable' else 'worker_lost' end, 'WorkerLost',
                'the lease of the worker session ended while the job ran', j.attempt, moment, j.claimed_at
           from judged j where j.verdict in ('dead_letter', 'undecodable')
     ), ended as (
         insert into {schema}.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost, attempt_status, holder,
                claim_no, started_at, reason, error_class, error_message)
-        select j.id, j.tenant_id, j.verdict, moment, j.attempt, j.run, greatest(j.lost, 1), 'lost', j.holder, j.claim_no,
+        select j.id, j.tenant_id, j.verdict, moment, j.attempt, j.run, least(j.lost + 1, greatest(j.lost, 2)), 'lost', j.holder, j.claim_no,
                j.claimed_at, case j.verdict when 'failed' then 'worker_lost' else 'canceled' end, 'WorkerLost',
                'the lease of the worker session ended while the job ran'
           from judged j where j.verdict in ('failed', 'canceled')

@@ -50,8 +50,8 @@ begin
         on conflict (job_id) do nothing
     )
     select array_agg(r.id) into asked from rest r;
-    if asked is not null and coalesce(current_setting('postmill.notify', true), '') <> 'off' then
-        perform pg_notify('{schema}', '!cancel');
+    if asked is not null then
+        perform {schema}.tell('!cancel');
     end if;
     return query
     select u.id, case when u.id = any (over) then 'canceled'
@@ -213,10 +213,11 @@ begin
     update {schema}.queue q
        set paused_at = coalesce(q.paused_at, {schema}.now()), pause_reason = p_reason, resume_at = p_resume_at, paused_by = p_actor
      where q.name = p_queue;
-    if found and coalesce(current_setting('postmill.notify', true), '') <> 'off' then
-        perform pg_notify('{schema}', '!pause');
+    if not found then
+        return false;
     end if;
-    return found;
+    perform {schema}.tell('!pause');
+    return true;
 end
 $$;
 
@@ -228,9 +229,7 @@ begin
         return false;
     end if;
     perform {schema}.ring(p_queue);
-    if coalesce(current_setting('postmill.notify', true), '') <> 'off' then
-        perform pg_notify('{schema}', '!resume');
-    end if;
+    perform {schema}.tell('!resume');
     return true;
 end
 $$;

@@ -8,7 +8,7 @@ create view {schema}.any_job as
 create index outcome_unsuccessful on {schema}.outcome (status, job_id) where status <> 'succeeded';
 
 create view {schema}.jobs as
-select j.id, j.tenant_id, d.id as definition_id, j.job_type, j.queue, j.source, j.source_ref,
+select j.id, j.tenant_id, d.id as definition_id, j.job_type, j.queue, j.source::text, j.source_ref,
        case when w.id is not null or s.id is not null or b.id is not null then 'queued'
             when r.id is not null then 'running'
             when x.id is not null then 'dead_letter'
@@ -93,8 +93,8 @@ begin
            coalesce(x.error_message, o.error_message, a.error_message), o.result, j.replayed_from,
            (select n.id from (select f.id from {schema}.any_job f where f.replayed_from = j.id offset 0) n
              order by n.id desc limit 1),
-           g.done, g.total, g.message, c.job_id is not null, j.actor_type, j.actor_id, j.request_id, j.correlation_id,
-           j.traceparent, j.source, j.source_ref
+           g.done, g.total, g.message, c.job_id is not null, j.actor_type::text, j.actor_id, j.request_id, j.correlation_id,
+           j.traceparent, j.source::text, j.source_ref
       from unnest(p_ids) as u(id)
      cross join lateral (select f.* from {schema}.any_job f where f.id = u.id offset 0) j
       left join lateral (select t.* from {schema}.ready t where t.id = u.id offset 0) w on true

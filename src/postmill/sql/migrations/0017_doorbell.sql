@@ -40,8 +40,38 @@ begin
     if next_one is null then
         return false;
     end if;
-    perform pg_notify('{schema}', '@' || next_one || ' ' || p_queue);
+    perform {schema}.tell('@' || next_one || ' ' || p_queue);
     return true;
+end
+$$;
+
+-- A worker goes (drains, ends): where it was the watchman, one reserve is rung and takes its place.
+create function {schema}.leave(p_holder uuid) returns void
+language plpgsql volatile as $$
+declare
+    watched text;
+begin
+    for watched in
+        with gone as (delete from {schema}.sleeper s where s.holder = p_holder returning s.queue, s.watch)
+        select g.queue from gone g where g.watch
+    loop
+        perform {schema}.relay(p_holder, watched);
+    end loop;
+end
+$$;
+
+-- The same for sleepers whose lease is over: a dead watchman must not keep a queue deaf until the next poll.
+create function {schema}.replace_watchmen() returns void
+language plpgsql volatile as $$
+declare
+    dead uuid;
+begin
+    for dead in
+        select distinct s.holder from {schema}.sleeper s left join {schema}.lease l on l.holder = s.holder
+         where l.holder is null or l.expires_at <= (select {schema}.now())
+    loop
+        perform {schema}.leave(dead);
+    end loop;
 end
 $$;
 

@@ -1,0 +1,1 @@
+select {schema}.leave($1::uuid)
