@@ -25,7 +25,6 @@ SMALL: dict[str, dict[str, Any]] = {
 }
 MORE: dict[str, set[str]] = {
     "throughput": {"seconds", "cpu_us_per_job", "limit_cpu_us_per_job"},
-    "latency": {"samples", "p50_ms", "p90_ms", "p99_ms", "max_ms", "limit", "notified_while_busy"},
     "enqueue": {"rows_per_s", "two_clients", "commits_per_s", "commits"},
     "pinned": {"flatness", "limit_flatness", "tenths_per_s"},
     "backlog": {"plain_per_s", "flatness"},
@@ -46,7 +45,7 @@ def measured(case: str, dsn: str, **options: Any) -> dict[str, Any]:
     return answer
 
 
-@pytest.mark.parametrize("case", list(CASES))
+@pytest.mark.parametrize("case", [case for case in CASES if case != "latency"])
 def test_a_case_answers_with_its_figures(case: str, empty_database: Database) -> None:
     answer = measured(case, empty_database.dsn)
     assert answer["case"] == case
@@ -65,22 +64,19 @@ def test_a_case_answers_with_its_figures(case: str, empty_database: Database) ->
     assert left == []
 
 
-def test_two_processes_and_no_history(empty_database: Database) -> None:
-    answer = measured("throughput", empty_database.dsn, processes=2, keep="failures")
-    assert answer["jobs"] == SMALL["throughput"]["jobs"]
-
-
 def test_pick_ups_are_in_order_and_nobody_rings_the_busy(empty_database: Database) -> None:
     answer = measured("latency", empty_database.dsn)
     assert answer["p50_ms"] <= answer["p90_ms"] <= answer["p99_ms"] <= answer["max_ms"]
     assert set(answer["limit"]) == {"p50_ms", "p90_ms", "p99_ms", "max_ms"}
     assert answer["notified_while_busy"] == 0
+    assert answer["jobs_per_s"] > 0
 
 
-def test_what_was_in_the_database_stays(database: Database) -> None:
+def test_two_processes_without_history_beside_what_was_there(database: Database) -> None:
     with database.connect() as conn:
         conn.execute("create table mine as select 42 as answer")
-        measured("throughput", database.dsn)
+        answer = measured("throughput", database.dsn, processes=2, keep="failures")
+        assert answer["jobs"] == SMALL["throughput"]["jobs"]
         assert conn.execute("select answer from mine").fetchone() == (42,)
         assert conn.execute("select count(*) from postmill.job").fetchone() == (0,)
         assert conn.execute("select count(*) from postmill.job_definition").fetchone() == (0,)

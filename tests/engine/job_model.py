@@ -125,8 +125,8 @@ class Model:
         for job in self.jobs.values():
             if job.place != "running" or job.fence is None or self.is_alive(job.fence[0]):
                 continue
-            exhausted = job.attempt >= MAX_ATTEMPTS[job.job_type] or max(job.lost, 1) > MAX_LOST
-            job.lost = max(job.lost, 1)
+            exhausted = job.attempt >= MAX_ATTEMPTS[job.job_type] or job.lost > MAX_LOST + 1
+            job.lost += job.lost < 2  # the second loss makes it a suspect; from there on only its child counts
             if job.cancel:
                 verdict, job.cancel = "canceled", False
             elif exhausted:

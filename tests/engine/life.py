@@ -220,10 +220,15 @@ class Life(RuleBasedStateMachine):
 
     @rule(who=st.integers(0, 1))
     def open_anew(self, who: int) -> None:
-        """A successor, and the one before it closes its session: what it still holds is left to the rescue."""
+        """A successor, and the one before it closes its session: what it still holds is given back, at no cost."""
         old = self.workers.pop(-2 + who)
         rows(self.conn, "leases/close_session", old.holder)
         self.model.leases.pop(old.holder)
+        back = [job for job in self.model.jobs.values() if job.fence is not None and job.fence[0] == old.holder]
+        back = [job for job in back if job.place == "running"]
+        for job in back:
+            job.run -= 1
+        self.model.ready_again(back)
         self._open(WorkerSession(self.conn, lease=LEASE * 3600))
 
     # Upkeep

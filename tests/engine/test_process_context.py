@@ -89,7 +89,7 @@ async def test_modules_by_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_main_is_translated_to_what_another_process_can_import(monkeypatch: pytest.MonkeyPatch) -> None:
     main = sys.modules["__main__"]
     monkeypatch.setattr(main, "__spec__", None)
-    monkeypatch.setattr(main, "__file__", "/opt/shop/worker.py")
+    monkeypatch.setattr(main, "__file__", "/opt/shop/worker.py", raising=False)
     assert ChildSpec(("__main__", "shop"), "", b"", {}, "").importable() == ["/opt/shop/worker.py", "shop"]
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from contextlib import suppress
+from threading import Barrier, BrokenBarrierError
 from time import perf_counter
 from typing import Any
 
@@ -46,14 +47,22 @@ class Client:
         barrier = Barrier(self._threads + 1)
         with ThreadPoolExecutor(self._threads) as pool:
             futures = [pool.submit(self._thread, barrier) for _ in range(self._threads)]
-            barrier.wait()
-            wire.tell(ready=True)
-            sys.stdin.buffer.readline()
-            barrier.wait()
+            with suppress(BrokenBarrierError):  # a thread has failed; its result tells why
+                barrier.wait()
+                wire.tell(ready=True)
+                sys.stdin.buffer.readline()
+                barrier.wait()
             times = [future.result() for future in futures]
         wire.tell(ended=True, began=min(t[0] for t in times), done=max(t[1] for t in times))
 
     def _thread(self, barrier: Barrier) -> tuple[float, float]:
+        try:
+            return self._timed(barrier)
+        except BaseException:
+            barrier.abort()
+            raise
+
+    def _timed(self, barrier: Barrier) -> tuple[float, float]:
         with psycopg.connect(self._dsn, autocommit=True) as conn:
             make = {
                 "enqueue": self._single,

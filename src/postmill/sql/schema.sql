@@ -1159,8 +1159,6 @@ $$;
 
 CREATE FUNCTION postmill.promote(p_from timestamp with time zone, p_per_lane integer, p_most integer) RETURNS TABLE(queue text, lane uuid, priority integer, n bigint)
     LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
     moment timestamptz := postmill.now();

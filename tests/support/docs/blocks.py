@@ -18,6 +18,13 @@ RUN = frozenset({"python", "pycon", "sql", "console", "toml"})
 TEXT = frozenset({"text", "py", "sh", "ini"})
 """Languages whose blocks are not run: output of the block above, signatures, and what belongs on other machines."""
 
+FOLLOWED_ELSEWHERE = {
+    "docs/how-to/adopt-with-an-existing-outbox.md": "examples/enrichment/tests/test_adopt_howto.py",
+    "docs/explanation/performance.md": "the benchmarks",
+    "docs/assets/peers.md": "the benchmarks",
+}
+"""Pages whose blocks have tests of their own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Block:

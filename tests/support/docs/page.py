@@ -13,6 +13,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import socket
 import subprocess
 import sys
@@ -27,6 +28,8 @@ from tests.support.docs.console import NOTEBOOK, PATIENCE_FOR_A_LOOK, Console
 from tests.support.docs.matching import Ids, match, substituted
 from tests.support.docs.spawner import LONGEST, ROOT, Spawned, Spawner
 from tests.support.postgres import bindir
+
+_CURL = "import sys, urllib.request as u; print(u.urlopen(sys.argv[-1]).read().decode(), end='')"
 
 _LOOKS = re.compile(r"select (?!.*postmill\.\w+\()", re.DOTALL)
 """SQL that only looks: it calls none of our functions."""
@@ -155,18 +158,21 @@ class Page:
 
 
 def environment(folder: Path, dsn: str | None) -> dict[str, str]:
-    """What a reader's shell would have, and programs called postmill, python and psql."""
+    """What a reader's shell would have, and programs called postmill, python and psql (and curl, if there is none)."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("POSTMILL_", "PG"))}
-    programs = folder / ".bin"
-    programs.mkdir()
-    for name, argv in (
-        ("postmill", [sys.executable, "-m", "postmill"]),
-        ("python", [sys.executable]),
-        ("psql", [bindir() / "psql"]),
-    ):
-        file = programs / name
+    programs: dict[str, list[object]] = {
+        "postmill": [sys.executable, "-m", "postmill"],
+        "python": [sys.executable],
+        "psql": [bindir() / "psql"],
+    }
+    if shutil.which("curl") is None:
+        programs["curl"] = [sys.executable, "-c", _CURL]
+    place = folder / ".bin"
+    place.mkdir()
+    for name, argv in programs.items():
+        file = place / name
         file.write_text(f'#!/bin/sh\nexec {shlex.join(map(str, argv))} "$@"\n', encoding="utf-8")
         file.chmod(0o755)
-    kept |= {"PATH": f"{programs}:{kept['PATH']}", "PYTHONPATH": str(ROOT / "src"), "NO_COLOR": "1"}
+    kept |= {"PATH": f"{place}:{kept['PATH']}", "PYTHONPATH": str(ROOT / "src"), "NO_COLOR": "1"}
     kept |= {"PYTHONDONTWRITEBYTECODE": "1"}
     return kept if dsn is None else {**kept, "POSTMILL_DATABASE_URL": dsn}

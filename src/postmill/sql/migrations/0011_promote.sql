@@ -6,8 +6,7 @@
 -- p_from is the promoter's cursor (NULL: the true head), so that a round never walks over dead index entries.
 create function {schema}.promote(p_from timestamptz, p_per_lane integer, p_most integer)
 returns table (queue text, lane uuid, priority integer, n bigint)
-language plpgsql volatile
-set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+language plpgsql volatile as $$
 declare
     moment timestamptz := {schema}.now();
     low timestamptz := coalesce(p_from, '-infinity');
