@@ -100,11 +100,11 @@ def test_news_of_lanes(big: Big) -> None:
 
 
 REPORTS = {
-    "complete": lambda conn, held: sessions.complete(conn, held),
+    "complete": sessions.complete,
     "retry": lambda conn, held: sessions.put_back(conn, held, "failed", 5.0),
     "release": lambda conn, held: sessions.put_back(conn, held, "interrupted", -1.0),
     "fail": lambda conn, held: sessions.finish(conn, held, "failed"),
-    "bury": lambda conn, held: sessions.bury(conn, held),
+    "bury": sessions.bury,
     "forget": lambda conn, held: rows(
         conn,
         "report/complete_forgotten",
@@ -137,7 +137,9 @@ def test_was_a_report_applied(big: Big, held: list[Held]) -> None:
     ids = [line.id for line in held[:100]]
     young = "select count(*) from postmill.partition where parent = 'attempt' and until > postmill.now() - interval '1 hour'"
     entered = sessions.one(big.conn, young)
-    for plans in big.trace(lambda: rows(big.conn, "report/settled", big.worker.holder, ids, list(range(100)))):
+    for plans in big.trace(
+        lambda: rows(big.conn, "report/settled", big.worker.holder, ids, list(range(100)))
+    ):
         lean(plans)
         assert plans.probes("outcome") <= entered * len(ids)
         assert plans.probes("attempt") <= entered * len(ids)
@@ -219,7 +221,9 @@ def test_a_page_of_jobs(big: Big, page: str) -> None:
     for plans in big.trace(lambda: rows(big.conn, "jobs/list_jobs", *args)):
         lean(plans, "running")
         assert plans.rows("job") <= 5000
-        assert plans.rows("outcome") <= 4000 + (big.n // 20 if state == "failed" else 0)  # every twentieth failed
+        assert plans.rows("outcome") <= 4000 + (
+            big.n // 20 if state == "failed" else 0
+        )  # every twentieth failed
         assert plans.rows("ready") <= 2000
         assert plans.buffers < 40_000
 

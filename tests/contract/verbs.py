@@ -89,7 +89,7 @@ _END: dict[State, Callable[[Connection[Any], Sequence[Held]], object]] = {
     State.SUCCEEDED: lambda conn, held: sessions.complete(conn, held, '{"n": 1}'),
     State.FAILED: lambda conn, held: sessions.finish(conn, held, "failed"),
     State.CANCELED: lambda conn, held: sessions.finish(conn, held, "canceled"),
-    State.DEAD_LETTER: lambda conn, held: sessions.bury(conn, held),
+    State.DEAD_LETTER: sessions.bury,
 }
 
 Run = Callable[[World, list[UUID]], dict[UUID, str]]
@@ -116,7 +116,7 @@ class VerbOnJobs:
 
 
 def _says(otherwise: str | None, **named: str | None) -> dict[State, str | None]:
-    return {state: otherwise for state in State} | {State(name): said for name, said in named.items()}
+    return dict.fromkeys(State, otherwise) | {State(name): said for name, said in named.items()}
 
 
 def _sources(verb: Verb) -> frozenset[State]:

@@ -126,7 +126,9 @@ class Model:
             if job.place != "running" or job.fence is None or self.is_alive(job.fence[0]):
                 continue
             exhausted = job.attempt >= MAX_ATTEMPTS[job.job_type] or job.lost > MAX_LOST + 1
-            job.lost += job.lost < 2  # the second loss makes it a suspect; from there on only its child counts
+            job.lost += (
+                job.lost < 2
+            )  # the second loss makes it a suspect; from there on only its child counts
             if job.cancel:
                 verdict, job.cancel = "canceled", False
             elif exhausted:

@@ -224,7 +224,9 @@ class Life(RuleBasedStateMachine):
         old = self.workers.pop(-2 + who)
         rows(self.conn, "leases/close_session", old.holder)
         self.model.leases.pop(old.holder)
-        back = [job for job in self.model.jobs.values() if job.fence is not None and job.fence[0] == old.holder]
+        back = [
+            job for job in self.model.jobs.values() if job.fence is not None and job.fence[0] == old.holder
+        ]
         back = [job for job in back if job.place == "running"]
         for job in back:
             job.run -= 1
@@ -264,12 +266,12 @@ class Life(RuleBasedStateMachine):
     def cancel(self, which: list[int]) -> None:
         ids = self._some(which)
         found = rows(self.conn, "jobs/cancel_jobs", ids, "user", None, None)
-        assert {id: status for id, status in found} == self.model.cancel(ids)
+        assert dict(found) == self.model.cancel(ids)
 
     @rule(which=a_few)
     def discard(self, which: list[int]) -> None:
         ids = self._some(which)
-        found = {id: status for id, status in rows(self.conn, "jobs/discard_jobs", ids, "no")}
+        found = dict(rows(self.conn, "jobs/discard_jobs", ids, "no"))
         for id in ids:
             job = self.model.jobs.get(id)
             open_letter = job is not None and job.place == "dead_letter" and not job.replays

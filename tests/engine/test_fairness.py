@@ -236,7 +236,9 @@ async def test_inside_a_lane_urgent_goes_before_old(database: Database, pg: Conn
         batches, delays = Batches(worker), []
         for n in range(5):
             await batches.watch(0.05)
-            pg.execute("select postmill.enqueue('named', %s::jsonb, priority => %s)", [f'{{"who": "{n}"}}', 50 - n])
+            pg.execute(
+                "select postmill.enqueue('named', %s::jsonb, priority => %s)", [f'{{"who": "{n}"}}', 50 - n]
+            )
             delays.append(await others_before(str(n), batches))
     assert max(delays) <= batches.most + 2 * SLOTS, delays
 

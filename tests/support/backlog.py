@@ -11,7 +11,13 @@ from tests.support.sessions import DEFAULT_TENANT
 
 
 def backlog(
-    conn: Connection[Any], job_type: str, n: int, *, tenant: UUID = DEFAULT_TENANT, lane: UUID | None = None, priority: int = 100
+    conn: Connection[Any],
+    job_type: str,
+    n: int,
+    *,
+    tenant: UUID = DEFAULT_TENANT,
+    lane: UUID | None = None,
+    priority: int = 100,
 ) -> None:
     """`n` jobs of a registered type that are ready, in the lane of their tenant or in a given one."""
     conn.execute(

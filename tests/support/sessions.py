@@ -61,7 +61,7 @@ class WorkerSession:
         self.lease = lease
         self.holder = uuid4()
         self.claim_no = 0
-        args = (self.holder, lease + age, "test", "host", 1, "", ["default"], "{}", [], "{}")
+        args: tuple[Any, ...] = (self.holder, lease + age, "test", "host", 1, "", ["default"], "{}", [], "{}")
         if age:
             with shifted(conn, f"-{age} s"):
                 rows(conn, "leases/open_session", *args)
@@ -88,7 +88,8 @@ class WorkerSession:
         ).fetchall()  # fmt: skip
         # A body that left its partition is read elsewhere, and so is its tenant: the reports take the default's then.
         return [
-            Held(id, self.holder, self.claim_no, *more, tenant or DEFAULT_TENANT, at) for id, *more, tenant, at in found
+            Held(id, self.holder, self.claim_no, attempt, run, lost, job_type, tenant or DEFAULT_TENANT, at)
+            for id, attempt, run, lost, job_type, tenant, at in found
         ]
 
     def renew(self) -> bool:
@@ -107,7 +108,7 @@ class WorkerSession:
             "select id, verdict from postmill.rescue(%s, %s, 0, %s)",
             (self.holder, self.lease if lease is None else lease, most),
         ).fetchall()
-        return {id: verdict for id, verdict in found}
+        return dict(found)
 
 
 _OF_JOBS = (
@@ -172,4 +173,4 @@ def promote(conn: Connection[Any]) -> int:
 def states(conn: Connection[Any], ids: Sequence[UUID]) -> dict[UUID, str]:
     """Where jobs are, in the words of the life cycle; a job that is gone is not in it."""
     found = conn.execute("select id, state from postmill.job_state(%s)", [list(ids)]).fetchall()
-    return {id: state for id, state in found}
+    return dict(found)

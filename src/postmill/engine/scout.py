@@ -10,7 +10,8 @@ from postmill.engine.link import Link
 from postmill.engine.raw import Ids
 from postmill.engine.work import CLAIMED_AT, ID, JOB_TYPE, Handler, Row
 
-_DISCOVER_EVERY = 0.005  # seconds, and never more than a twentieth of the time: 10,000 lanes take it once a second
+# Seconds between two discoveries, and never more than a twentieth of the time: 10,000 lanes take it once a second.
+_DISCOVER_EVERY = 0.005
 _DISCOVER_SHARE = 20.0
 _RECENT_EVERY = 0.005  # seconds: before nearly every claim
 _RECENT_BACK = 0.25  # seconds
