@@ -81,3 +81,12 @@ def _runs(pid: int) -> bool:
         return process.status() != psutil.STATUS_ZOMBIE or process.ppid() != 1
     except psutil.NoSuchProcess:
         return False
+
+
+def offspring(*, recursive: bool = True) -> list[psutil.Process]:
+    """The children of this process, without the server that the tests share."""
+    found = []
+    for child in psutil.Process().children():
+        if child.name() != "postgres":
+            found += [child, *(child.children(recursive=True) if recursive else [])]
+    return found

@@ -15,7 +15,17 @@ import pytest
 
 from postmill.engine.child_supervisor import Guarded, GuardLost
 from postmill.engine.command import Command, CommandResult, run_command
-from tests.engine.process_helpers import Run, both_loops, gone, limited, pids_in, python, shell, wait_ended
+from tests.engine.process_helpers import (
+    Run,
+    both_loops,
+    gone,
+    limited,
+    offspring,
+    pids_in,
+    python,
+    shell,
+    wait_ended,
+)
 from tests.support.eventually import aeventually
 
 STUBBORN = 'trap "" TERM; (sleep 600 & echo $! >>$D/pids; sleep 600 & echo $! >>$D/pids; wait)'
@@ -172,7 +182,7 @@ async def test_a_hundred_timeouts_leave_no_zombie() -> None:
     command = Command(("bash", "-c", "sleep 600 & setsid sleep 600 & wait"), timeout=0.02, grace=5)
     results = await limited([lambda: run_command(command)] * 100, most=10)
     assert all(result.timed_out for result in results)
-    assert psutil.Process().children(recursive=True) == []
+    assert offspring() == []
 
 
 async def test_an_order_that_crosses_with_the_report_loses_nothing() -> None:

@@ -57,7 +57,7 @@ async def main():
         await lost
     except GuardLost:
         pass
-    left = psutil.Process().children(recursive=True)
+    left = offspring()
     assert left == [], left
 
 asyncio.run(main())

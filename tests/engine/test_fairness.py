@@ -132,7 +132,7 @@ async def test_long_jobs_hide_no_newcomer(database: Database, pg: Connection[Any
     async with working(database.dsn, long, other, queues={"default": 4}, prefetch=0, grace=1.0) as worker:
         batches, delays = Batches(worker), []
         for round in range(1, 7):
-            await until(lambda round=round: len(started) >= 4 * round)  # type: ignore[misc]
+            await until(lambda round=round: len(started) >= 4 * round)
             delays.append(await newcomer(pg, uuid4(), batches))
     assert max(delays) <= batches.most == 4, delays
 
@@ -276,3 +276,33 @@ async def test_inside_a_priority_first_ready_goes_first(database: Database, pg: 
         "retried2",
         *[f"late{n}" for n in range(5)],
     ]
+
+
+async def test_a_newcomer_passes_nobody_of_its_own_lane(database: Database, pg: Connection[Any]) -> None:
+    """Two tenants by turns, while older jobs of the first still wait in the worker's memory."""
+
+    @job
+    async def slow(who: str) -> None:
+        started.append(who)
+        await asyncio.sleep(0.02)
+
+    register(pg, slow)
+
+    async def ask(who: str, tenant: int, *, claimed: bool = True) -> None:
+        pg.execute(
+            "select postmill.enqueue('slow', jsonb_build_object('who', %s::text), tenant => %s)",
+            [who, UUID(int=tenant)],
+        )
+        if claimed:
+            await until(lambda: pg.execute("select from postmill.ready").fetchone() is None)
+
+    async with working(database.dsn, slow, queues={"default": 1}):
+        for n in range(40):
+            await ask(f"a{n:02}", 1, claimed=False)
+        await until(lambda: len(started) >= 28)
+        for n in range(40, 50):
+            await ask(f"b{n}", 2)
+            await ask(f"a{n}", 1)
+        await until(lambda: len(started) == 60)
+    assert [who for who in started if who[0] == "a"] == [f"a{n:02}" for n in range(50)]
+    assert [who for who in started if who[0] == "b"] == [f"b{n}" for n in range(40, 50)]

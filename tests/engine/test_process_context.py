@@ -8,12 +8,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from postmill.engine.child_frames import BadFrame, pack
 from postmill.engine.child_spec import ChildSpec
-from tests.engine.process_helpers import in_child
+from tests.engine.process_helpers import in_child, offspring
 
 SECRET = "host=/nowhere password=hunter2"
 
@@ -62,7 +61,7 @@ async def test_an_error_in_on_progress_ends_the_child() -> None:
 
     with pytest.raises(LookupError, match="step 0"):
         await in_child("report", context=CONTEXT, on_progress=fail)
-    assert psutil.Process().children(recursive=True) == []
+    assert offspring() == []
 
 
 async def test_modules_by_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

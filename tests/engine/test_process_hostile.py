@@ -6,12 +6,11 @@ import json
 from functools import partial
 from pathlib import Path
 
-import psutil
 import pytest
 
 from postmill.domain.error_record import MESSAGE_BYTES, STACK_BYTES
 from postmill.engine.child_error import revive
-from tests.engine.process_helpers import gone, in_child, limited, pids_in
+from tests.engine.process_helpers import gone, in_child, limited, offspring, pids_in
 
 
 async def test_an_error_of_100_mb_is_cut_to_its_measure() -> None:
@@ -45,7 +44,7 @@ async def test_a_careless_handler_still_has_its_result() -> None:
     assert "\0" not in binary
     forked = await in_child("careless_fork")
     assert (forked.status, forked.result) == ("succeeded", b'"from the handler"')
-    assert psutil.Process().children(recursive=True) == []
+    assert offspring() == []
 
 
 async def test_a_handler_that_closes_or_spoils_the_connection_has_died() -> None:

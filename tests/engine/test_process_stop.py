@@ -16,7 +16,7 @@ import pytest
 
 from postmill.engine.child_error import revive
 from postmill.engine.child_spec import ChildResult
-from tests.engine.process_helpers import Run, both_loops, in_child, wait_ended
+from tests.engine.process_helpers import Run, both_loops, in_child, offspring, wait_ended
 from tests.support.eventually import aeventually, eventually
 
 ROOT = Path(__file__).parents[2]
@@ -134,7 +134,7 @@ async def test_a_cancelled_task_ends_when_the_child_has(tmp_path: Path) -> None:
 async def test_a_sigterm_from_elsewhere_is_no_cancellation(tmp_path: Path) -> None:
     task = asyncio.create_task(in_child("tidy", json.dumps({"folder": str(tmp_path)})))
     await aeventually((tmp_path / "up").exists)
-    for child in psutil.Process().children(recursive=True):
+    for child in offspring():
         if "postmill.engine.child" in child.cmdline():
             child.terminate()
     result = await task
@@ -145,7 +145,7 @@ async def test_a_sigterm_from_elsewhere_is_no_cancellation(tmp_path: Path) -> No
 async def test_a_killed_guard_is_a_death_of_the_child(tmp_path: Path) -> None:
     task = asyncio.create_task(in_child("sleep", json.dumps({"folder": str(tmp_path)})))
     await aeventually((tmp_path / "up").exists)
-    (guard,) = psutil.Process().children()
+    (guard,) = offspring(recursive=False)
     pids = [guard.pid, *(child.pid for child in guard.children())]
     guard.kill()
     result = await asyncio.wait_for(task, 10)

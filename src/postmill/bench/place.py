@@ -40,9 +40,12 @@ class Place:
         )
 
     @contextmanager
-    def ground(self) -> Iterator[Ground]:
-        """A migrated schema with the job types of the benchmarks; dropped at the end."""
-        schema = f"postmill_bench_{os.getpid()}"
+    def ground(self, mark: str = "") -> Iterator[Ground]:
+        """A migrated schema with the job types of the benchmarks; dropped at the end.
+
+        Two at a time need different marks.
+        """
+        schema = f"postmill_bench_{os.getpid()}{mark}"
         with self.connect() as conn:
             conn.execute(sql("bench/drop_schema", schema).encode())
             try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import random
 from collections.abc import Callable
@@ -36,10 +37,10 @@ class Children:
         self.ended: Ended = _unset
 
     async def run(self, work: Work, handler: Handler) -> None:
-        """Run one job to its report. A child costs some 0.3 s of a processor, so only a few run at once."""
+        """Run one job to its report. Suspects come in floods, and a child costs 0.3 s of a processor: a few at once."""
         assert work.stop is not None
         try:
-            async with self._few:
+            async with self._few if work.row[LOST] >= SUSPECT else contextlib.nullcontext():
                 if work.stopping:
                     work.stop.set()
                 work.started = perf_counter()

@@ -147,6 +147,11 @@ class Claimer:
         for bed in owed:
             bed.owed = False
         empty = [queue for queue in looking if not got.get(queue.name)]
+        moment = monotonic()
+        if not contended and any(
+            self.lanes[queue.name].claimable(moment, self._scout.room(queue.name)) for queue in empty
+        ):
+            return 0.0  # a lane known to be open was not asked: the one before it was empty, or took the only token
         if empty and not contended and await self._scout.look([q.name for q in empty], idle=True):
             return 0.0
         self._counted_poll(polled, got)

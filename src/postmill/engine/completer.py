@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -24,7 +24,24 @@ from postmill.telemetry.events import ReportMissed
 _GROUP_FOR = 0.002  # seconds; at 30,000 jobs a second a group of 60, which costs 1.3 times a group of 200
 _AT_MOST = 500  # rows of one statement
 
+_BYTES_AT_MOST = 8 << 20  # of results in one statement: the server takes no message above 1 GiB
+
 Success = tuple[Work, str | None, int]
+
+
+def _groups(succeeded: list[Success]) -> Iterator[list[Success]]:
+    """Slices of bounded length and size."""
+    group: list[Success] = []
+    size = 0
+    for line in succeeded:
+        if len(group) >= _AT_MOST or size > _BYTES_AT_MOST:
+            yield group
+            group, size = [], 0
+        group.append(line)
+        if line[1] is not None:
+            size += len(line[1])
+    if group:
+        yield group
 
 
 class Completer:
@@ -82,8 +99,8 @@ class Completer:
         succeeded, self._succeeded = self._succeeded, []
         forgotten, self._forgotten = self._forgotten, {}
         others, self._others = self._others, {}
-        for at in range(0, len(succeeded), _AT_MOST):
-            await self._complete(succeeded[at : at + _AT_MOST])
+        for group in _groups(succeeded):
+            await self._complete(group)
         for name, group in forgotten.items():
             for at in range(0, len(group), _AT_MOST):
                 await self._forget(name, group[at : at + _AT_MOST])

@@ -58,11 +58,8 @@ async def connect(dsn: str, role: str, *, prepared: bool = True) -> AsyncConnect
     # Each statement of the hot path is prepared at its first use.
     connection.prepare_threshold = 0 if prepared else None
     register_raw(connection.adapters)
-    # Several statements of one function must each see what was committed meanwhile. A role or database may have
-    # another default; it is put right only there, for poolers in transaction mode do not bear a session's SET.
-    cursor = await connection.execute(b"select current_setting('default_transaction_isolation')")
-    if await cursor.fetchone() != ("read committed",):
-        await connection.execute(b"set default_transaction_isolation to 'read committed'")
+    # In a transaction each statement must see what was committed meanwhile, whatever the role's default is.
+    await connection.set_isolation_level(psycopg.IsolationLevel.READ_COMMITTED)
     return connection
 
 

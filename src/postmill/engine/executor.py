@@ -21,7 +21,7 @@ from postmill.engine.runner import MakeContext, Runner
 from postmill.engine.verdict import Verdicts, micros_of
 from postmill.engine.work import EXPIRED, JOB_TYPE, LOST, SUSPECT, Handler, QueueSlots, TypeLimit, Work
 
-_UNSERVED = 30.0  # seconds until a ticket of a type that this worker does not know is offered again
+_UNSERVED = 5.0  # seconds until a ticket of a type that this worker does not know is offered again
 
 
 class Executor:
@@ -167,7 +167,7 @@ class Executor:
         elif not work.lost:
             try:
                 report = self._verdicts.report(work, error)
-            except Exception as fault:  # an error that cannot even be looked at
+            except BaseException as fault:  # an error that cannot even be looked at
                 report = self._verdicts.report(
                     work, RuntimeError(f"{type(error).__name__}, unreadable: {type(fault).__name__}")
                 )

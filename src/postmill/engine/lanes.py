@@ -188,6 +188,10 @@ class QueueLanes:
             (lane.shut_until for lane in self.ring if lane.open and lane.shut_until > now), default=inf
         )
 
-    @property
-    def has_work(self) -> bool:
-        return any(lane.open for lane in self.ring)
+    def claimable(self, now: float, room: Room | None = None) -> bool:
+        """Is there a lane that a claim could be planned for at this moment?"""
+        caps = room or {}
+        return any(
+            lane.open and lane.shut_until <= now and (lane.id not in caps or caps[lane.id][0] > 0)
+            for lane in self.ring
+        )

@@ -72,7 +72,8 @@ class Listener:
 
     async def _listen(self, connection: AsyncConnection[Any], backoff: Backoff) -> None:
         connection.add_notify_handler(self._notified)
-        await asyncio.wait_for(connection.execute(f"listen {self._schema}".encode()), _ANSWER_WITHIN)
+        async with asyncio.timeout(_ANSWER_WITHIN):
+            await connection.execute(f"listen {self._schema}".encode())
         await self._round_trip(connection)
         if self._lost_at is not None:
             self._bus.emit(ListenerRestored(self._counters.worker_id, monotonic() - self._lost_at))
@@ -101,8 +102,10 @@ class Listener:
 
         readable()
         loop.add_reader(pgconn.socket, readable)
+        # Not wait_for: before Python 3.12 it can swallow the cancellation that ends this loop.
         try:
-            await asyncio.wait_for(broken, seconds)
+            async with asyncio.timeout(seconds):
+                await broken
         except TimeoutError:
             pass
         finally:
@@ -112,7 +115,8 @@ class Listener:
         """Raises TimeoutError if a notification to ourselves does not come back."""
         self._answered.clear()
         statement = sql("doorbell/probe", self._schema).encode()
-        await asyncio.wait_for(connection.execute(statement, [self._probe]), _ANSWER_WITHIN)
+        async with asyncio.timeout(_ANSWER_WITHIN):
+            await connection.execute(statement, [self._probe])
         deadline = monotonic() + _ANSWER_WITHIN
         while not self._answered.is_set():
             if monotonic() > deadline:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Protocol
@@ -60,6 +61,7 @@ class Transactions:
         self._dsn = conninfo_for(dsn, "handler")
         self._schema = schema
         self._most = max(1, most)
+        self._lock = threading.Lock()
         self._pool: AsyncConnectionPool[Any] | None = None
         self._blocking_pool: ConnectionPool[Any] | None = None
 
@@ -88,8 +90,9 @@ class Transactions:
 
     @contextmanager
     def blocking(self, fence: Fence, link: _Settles) -> Iterator[Transaction]:
-        if self._blocking_pool is None:
-            self._blocking_pool = ConnectionPool(self._dsn, min_size=0, max_size=self._most, open=True)
+        with self._lock:  # several threads may come first
+            if self._blocking_pool is None:
+                self._blocking_pool = ConnectionPool(self._dsn, min_size=0, max_size=self._most, open=True)
         committing = False
         try:
             with self._blocking_pool.connection() as connection, connection.transaction():

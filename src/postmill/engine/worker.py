@@ -107,9 +107,7 @@ class Worker:
             await self._until_drained(shop, tasks)
             await self._drain(shop)
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await _ended(tasks)
             await self._close(shop)
 
     async def _until_drained(self, shop: Workshop, tasks: list[asyncio.Task[None]]) -> None:
@@ -286,3 +284,13 @@ class Worker:
         succeeded = sum(type.succeeded for type in self.counters.types())
         self.summary = {"succeeded": succeeded, **self.summary}
         self.bus.emit(WorkerStopped(self.worker_id, self.summary))
+
+
+async def _ended(tasks: list[asyncio.Task[None]]) -> None:
+    """Cancel loops until all have ended: a library on the way may swallow one cancellation."""
+    left = set(tasks)
+    while left:
+        for task in left:
+            task.cancel()
+        _, left = await asyncio.wait(left, timeout=0.5)
+    await asyncio.gather(*tasks, return_exceptions=True)
