@@ -57,7 +57,7 @@ async def main():
         await lost
     except GuardLost:
         pass
-    left = offspring()
+    left = psutil.Process().children(recursive=True)
     assert left == [], left
 
 asyncio.run(main())

@@ -50,7 +50,7 @@ def test_backoff_grows_to_its_limit() -> None:
 
 def _work(timeout: float | None, started: float) -> Work:
     row = (b"\0" * 16, *[None] * 9, timeout)
-    work = Work(row, 1, Session(1.0), None, QueueSlots("q", 1), 0.0, 0.0)
+    work = Work(row, 1, b"", Session(1.0), None, QueueSlots("q", 1), 0.0, 0.0)
     work.task, work.started = cast(Any, object()), started
     return work
 

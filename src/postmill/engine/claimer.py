@@ -263,7 +263,9 @@ class Claimer:
             if handler is not None:
                 handler.counters.claimed += 1
             ready = moment - (server - int.from_bytes(row[READY_AT], "big")) * 1e-6
-            work = Work(row, claim_no, session, handler, queues[entries[at].queue], moment, ready)
+            work = Work(
+                row, claim_no, entries[at].lane, session, handler, queues[entries[at].queue], moment, ready
+            )
             works.append(work)
             if wants_claimed and handler is not None:
                 self._bus.emit(JobClaimed(self._facts(work)))
@@ -277,14 +279,16 @@ class Claimer:
 
     def _newcomers_first(self, entries: list[Entry], works: list[Work]) -> list[Work]:
         """Tickets of lanes that the last claim had none of go before what still waits here from it."""
-        before = {name: lanes.last_served for name, lanes in self.lanes.items()}
         for name in {entry.queue for entry in entries}:
-            lanes = frozenset(entry.lane for entry in entries if entry.queue == name)
-            self.lanes[name].last_served = lanes
-        fresh = {n for n, entry in enumerate(entries, 1) if entry.lane not in before[entry.queue]}
-        if fresh:
-            for work in works:
-                work.newcomer = work.row[SLOT] in fresh
+            served = frozenset(entry.lane for entry in entries if entry.queue == name)
+            fresh = served - self.lanes[name].last_served
+            self.lanes[name].last_served = served
+            if fresh and self._queues[name].waiting:
+                fresh -= {
+                    work.lane for work in self._queues[name].waiting
+                }  # nobody passes its own lane's elder
+                for work in works:
+                    work.newcomer = work.newcomer or (work.queue.name == name and work.lane in fresh)
         return works
 
     async def _release_doubtful(self, session: Session, now: float) -> None:

@@ -109,7 +109,7 @@ class Work:
     """One claimed ticket. Everything that is not needed for each job stays in the row until asked for."""
 
     __slots__ = (
-        "cancel_reason", "claim_no", "claimed", "ctx", "ended", "handler", "newcomer", "queue", "ready", "row", "session",
+        "cancel_reason", "claim_no", "claimed", "ctx", "ended", "handler", "lane", "newcomer", "queue", "ready", "row", "session",
         "settled", "started", "stop", "task", "why",
     )  # fmt: skip
 
@@ -117,6 +117,7 @@ class Work:
         self,
         row: Row,
         claim_no: int,
+        lane: bytes,
         session: Session,
         handler: Handler | None,
         queue: QueueSlots,
@@ -125,6 +126,7 @@ class Work:
     ) -> None:
         self.row = row
         self.claim_no = claim_no
+        self.lane = lane
         self.session = session
         self.handler = handler
         self.queue = queue
