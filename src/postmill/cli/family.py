@@ -7,7 +7,6 @@ import json
 import sys
 import tempfile
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -85,7 +84,9 @@ class Family:
         commands = [self._commands(index, file) for index, file in enumerate(files)]
         supervisor = Supervisor(commands, grace=self._grace, told=self._died)
         self._stopper.retarget(supervisor)
-        looking = asyncio.create_task(_when_ready(*self._ready)) if self._ready is not None else None
+        looking = None
+        if self._ready is not None:
+            looking = asyncio.create_task(_when_ready(*self._ready, lambda: supervisor.pids))
         try:
             code = await supervisor.run()
         finally:
@@ -108,17 +109,18 @@ def added_up(files: Sequence[Path]) -> Summary:
     return total
 
 
-async def _when_ready(url: str, act: Callable[[], object]) -> None:
+async def _when_ready(url: str, act: Callable[[], object], pids: Callable[[], list[int]]) -> None:
     while True:
-        if await asyncio.to_thread(_answers, url):
+        if await asyncio.to_thread(_answers, url) in pids():
             act()
             return
         await asyncio.sleep(LOOK_EVERY)
 
 
-def _answers(url: str) -> bool:
+def _answers(url: str) -> int | None:
+    """The process id of the worker that says it is ready there: it may be somebody else's."""
     try:
         with urllib.request.urlopen(url, timeout=1.0) as answer:
-            return bool(answer.status == 200)
-    except (OSError, urllib.error.URLError):
-        return False
+            return int(json.load(answer)["worker_id"].split(":")[-2]) if answer.status == 200 else None
+    except (OSError, ValueError, LookupError, AttributeError, TypeError):
+        return None

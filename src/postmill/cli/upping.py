@@ -41,7 +41,7 @@ def run_up(run: Run, modules: Sequence[str], data: Path, port: int | None) -> No
     """Starts everything, waits for the end, stops everything; ends with the exit code."""
     registry = load_registry(modules) if modules else Registry()
     host = run.settings.metrics.host
-    chosen = choose_port(host, run.settings.metrics.port if port is None else port)
+    chosen = choose_port(host, run.settings.metrics.port if port is None else port, data)
     with run.out.reserved(), ended_by_signals(), _database(run, data) as (dsn, file):
         shown = described(dsn) if file is None else dsn
         facts = Facts(shown, str(file) if file else None, f"http://{host}:{chosen}", sorted(registry.names))
