@@ -98,7 +98,7 @@ def _below(node: Node) -> Iterator[Node]:
 
 def _rows(node: Node) -> int:
     thrown_away = node.get("Rows Removed by Filter", 0) + node.get("Rows Removed by Index Recheck", 0)
-    return int(round((node["Actual Rows"] + thrown_away) * node["Actual Loops"]))
+    return round((node["Actual Rows"] + thrown_away) * node["Actual Loops"])
 
 
 def _is_of(name: str, relation: str) -> bool:
