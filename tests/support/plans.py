@@ -98,7 +98,8 @@ def _below(node: Node) -> Iterator[Node]:
 
 def _rows(node: Node) -> int:
     thrown_away = node.get("Rows Removed by Filter", 0) + node.get("Rows Removed by Index Recheck", 0)
-    return round((node["Actual Rows"] + thrown_away) * node["Actual Loops"])
+    rows: int = round((node["Actual Rows"] + thrown_away) * node["Actual Loops"])
+    return rows
 
 
 def _is_of(name: str, relation: str) -> bool:

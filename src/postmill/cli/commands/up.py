@@ -31,7 +31,8 @@ def up(
             "--port",
             min=0,
             max=65535,
-            help="HTTP port of /metrics, /healthz and /readyz (default: a free one from 8710 to 8909, the same again for the same folder).",
+            help="HTTP port of /metrics, /healthz and /readyz "
+            "(default: a free one from 8710 to 8909, the same again for the same folder).",
         ),
     ] = None,
 ) -> None:
