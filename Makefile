@@ -5,13 +5,13 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help venv demo example test test-suite test-debian15 test-newest test-long lint format schema docs \
+.PHONY: help venv demo example test test-suite test-debian15 test-newest test-long lint format schema reference docs \
         bench-peers clean
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 PY := .venv/bin/python
-WORKERS ?= 2
+WORKERS ?= 3
 PYTEST := $(PY) -m pytest -n $(WORKERS)
 MATRIX := -m 'matrix and not long'
 
@@ -66,6 +66,9 @@ format: venv ## let ruff write
 
 schema: venv ## src/postmill/sql/schema.sql anew from the migrations
 	$(PY) -m tests.support.schema_dump
+
+reference: venv ## docs/reference anew from the code
+	$(PY) -m tests.support.reference
 
 docs: venv ## the documentation into site/
 	$(PY) -m mkdocs build --strict
