@@ -79,11 +79,11 @@ class Fleet:
         self.tell("stop")
         return self.last("ended")
 
-    def last(self, key: str) -> list[Message]:
-        """Wait until everybody has said something with this key; what that was."""
+    def last(self, key: str, within: float = ENDED_WITHIN) -> list[Message]:
+        """Wait until everybody has said something with this key; what that was. BenchError as in `messages`."""
         found: dict[int, Message] = {}
         if self._processes:
-            for number, message in self.messages(ENDED_WITHIN):
+            for number, message in self.messages(within):
                 if key in message:
                     found[number] = message
                     if len(found) == len(self._processes):

@@ -12,6 +12,9 @@ MODULE = "postmill.bench.client_child"
 MOST_PROCESSES = 4
 """Above so many, clients share processes as threads: the same layout for whatever is compared."""
 
+WITHIN = 600.0
+"""Seconds that one enqueuing may take."""
+
 Mode = Literal["enqueue", "two_rows", "bulk", "rows_alone"]
 
 
@@ -36,7 +39,7 @@ def produce(ground: Ground, mode: Mode, rows: int, *, clients: int = 1) -> Produ
     order = ground.order(mode=mode, threads=threads, jobs=each)
     with Fleet(MODULE, [order] * processes) as fleet:
         fleet.tell("go")
-        told = fleet.last("ended")
+        told = fleet.last("ended", WITHIN)
     seconds = max(t["done"] for t in told) - min(t["began"] for t in told)
     return Produced(each * processes * threads, seconds)
 
