@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from psycopg import Connection
 
 from postmill.operate import invariants
-from tests.engine.job_model import LEASE, LIVE, WINDOW, Fence, Job, Key, KeyId, Model
+from tests.engine.job_model import LEASE, LIVE, WAITING, WINDOW, Fence, Job, Key, KeyId, Model
 from tests.support import sessions
 from tests.support.sessions import Held, WorkerSession, rows
 
@@ -197,6 +197,8 @@ class Life(RuleBasedStateMachine):
             self.model.later(held, 0 if how == "retry" else 1)
         elif how in ("release", "unstarted"):
             self.model.ready_again(held)
+        # Its handler has ended: a cancel request that it did not hear is met now.
+        self.model.cancel([job.id for job in held if job.cancel and job.place in WAITING])
 
     @rule(which=a_few, hours=st.sampled_from([0, 4]))
     def take_up_and_let_go(self, which: list[int], hours: int) -> None:

@@ -136,11 +136,13 @@ class Claimer:
         if not looking:
             return min(60.0, self._doorbell.until_next([queue.name for queue in wanting], now))
         polled = [queue.name for queue in looking if self._doorbell.polls(queue.name, now)]
+        self._doorbell.looking(queue.name for queue in looking)
         owed = [bed for bed in map(self._doorbell.bed, (queue.name for queue in looking)) if bed.owed]
-        if owed:
+        rung, self._rung = self._rung, False
+        if rung:
+            owed = []  # the doorbell named the lane: the claim comes first, what is owed in the next round
+        elif owed:
             await self._scout.discover([queue.name for queue in looking], doubt=True)
-        elif self._rung:
-            self._rung = False  # the doorbell named the lane: no look around before the claim
         else:
             await self._scout.look([queue.name for queue in looking], idle=False)
         got, contended = await self._claim(looking, session)
@@ -157,13 +159,20 @@ class Claimer:
         self._counted_poll(polled, got)
         busy = [name for name, n in got.items() if n]
         if busy:
-            await self._doorbell.found(busy, session)
+            more = {
+                name: self.lanes[name].has_work or queue.wanted <= 0 or queue.active >= queue.slots
+                for name, queue in self._queues.items()
+                if name in busy
+            }
+            await self._doorbell.found(more, session)
             for queue in looking:
                 if got.get(queue.name) and (queue.wanted <= 0 or queue.active >= queue.slots):
                     await self._doorbell.relay(queue.name, session)
             return 0.0
         if contended:
             return random.uniform(0.001, 0.005)
+        if rung and any(self._doorbell.bed(queue.name).owed for queue in empty):
+            return 0.0
         opens = {queue.name: self.lanes[queue.name].next_open(now) for queue in empty}
         return await self._doorbell.nothing(empty, session, opens, self._scout.cost)
 

@@ -10,6 +10,7 @@ one reserve when its own hands are full.
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Iterable, Mapping
 from time import monotonic
 
@@ -22,6 +23,7 @@ from postmill.engine.work import QueueSlots
 
 LINGER = 0.05  # seconds of fruitless looking before a worker lies down
 LOOK_EVERY = 0.003  # seconds between two such looks
+_HURRIED = 4  # rings within LINGER that make a watchman get up
 _RELAY_EVERY = 0.02  # seconds between two rings of a reserve
 _RELAY_REST = 0.1  # seconds to wait after a ring that found no reserve
 _ROW_OUTLIVES_POLL = 5.0  # seconds
@@ -31,7 +33,9 @@ _WATCH_LOCKS_AFTER = 0.1  # seconds until the writers are looked up one by one
 class Bed:
     """One queue's sleep."""
 
-    __slots__ = ("due", "lying", "owed", "poll_at", "unwatched", "watch", "worked_at")
+    __slots__ = (
+        "answered", "due", "lying", "owed", "poll_at", "rings", "rung_at", "unwatched", "watch", "worked_at",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.lying = False
@@ -41,6 +45,13 @@ class Bed:
         self.due = 0.0  # when to look again
         self.poll_at = 0.0  # when to lie down anew
         self.worked_at = monotonic()
+        self.rings = 0
+        self.answered = 0  # of these, so many before the present look began
+        self.rung_at: deque[float] = deque(maxlen=_HURRIED)
+
+    def hurried(self, now: float) -> bool:
+        """Is it rung so often that looking by itself is cheaper for everybody?"""
+        return len(self.rung_at) == _HURRIED and now - self.rung_at[0] < LINGER
 
 
 class Doorbell:
@@ -76,11 +87,19 @@ class Doorbell:
         """Seconds until one of these sleeping queues wants a look of its own."""
         return max(0.0, min((self.bed(queue).due - now for queue in queues), default=60.0))
 
+    def looking(self, queues: Iterable[str]) -> None:
+        """A look at these queues begins: whoever rings from here on is heard by a further one."""
+        for queue in queues:
+            bed = self.bed(queue)
+            bed.answered = bed.rings
+
     def rung(self, queue: str) -> None:
         """Somebody says that there is work."""
         bed = self.bed(queue)
         bed.due = 0.0
         bed.worked_at = monotonic()
+        bed.rings += 1
+        bed.rung_at.append(bed.worked_at)
         self._hungry.set()
 
     def relayed(self, queue: str) -> None:
@@ -102,12 +121,22 @@ class Doorbell:
             bed.owed = True
             self.rung(queue)
 
-    async def found(self, queues: Iterable[str], session: Session) -> None:
-        """Work was found: get up. The rows go after the claim, for the claim is what somebody waits for."""
+    async def found(self, queues: Mapping[str, bool], session: Session) -> None:
+        """Work was found: get up, unless it trickles. The rows go after the claim, which is what somebody waits for.
+
+        `queues` says where there may be more or the slots are full. A watchman whose claim left nothing over and who is
+        rung seldom stays lying: its row stands, so that the next enqueue rings. That is sooner than any look (which
+        comes every 3 ms) and spares some twenty statements a job.
+        """
         rows = []
-        for queue in queues:
+        now = monotonic()
+        for queue, more in queues.items():
             bed = self.bed(queue)
-            bed.worked_at = monotonic()
+            bed.worked_at = now
+            rung = self._notify and self.listening and bed.watch
+            if bed.lying and rung and not more and not bed.hurried(now):
+                bed.due = 0.0 if bed.owed or bed.rings > bed.answered else bed.poll_at
+                continue
             if bed.lying:
                 bed.lying = False
                 bed.unwatched = bed.watch
@@ -132,7 +161,7 @@ class Doorbell:
             if (bed.lying and now >= bed.poll_at) or (not bed.lying and now - bed.worked_at >= linger):
                 tired.append(queue)
             elif bed.lying:
-                bed.due = min(bed.poll_at, opens[queue.name])
+                bed.due = 0.0 if bed.rings > bed.answered else min(bed.poll_at, opens[queue.name])
         if not tired:
             return LOOK_EVERY
         rings = self._notify and self.listening

@@ -61,9 +61,11 @@ class Executor:
         """Take over freshly claimed tickets. A drain that began meanwhile gives them straight back."""
         touched: dict[str, QueueSlots] = {}
         first: list[Work] = []
+        room = {name: len(queue.waiting) >> 2 for name, queue in self.queues.items()}
         for work in works:
             queue = work.queue
-            if work.newcomer and len(first) < len(queue.waiting) >> 2:
+            if work.newcomer and room[queue.name] > 0:
+                room[queue.name] -= 1
                 first.append(work)
             else:
                 queue.waiting.append(work)

@@ -195,3 +195,8 @@ class QueueLanes:
             lane.open and lane.shut_until <= now and (lane.id not in caps or caps[lane.id][0] > 0)
             for lane in self.ring
         )
+
+    @property
+    def has_work(self) -> bool:
+        """Is any lane known to have tickets left?"""
+        return any(lane.open for lane in self.ring)

@@ -1613,7 +1613,7 @@ begin
          where l.holder is null or l.expires_at <= moment
          order by r.id limit p_most for update of r skip locked
     ), judged as materialized (
-        select g.*, j.tenant_id, j.job_type,
+        select g.*, j.tenant_id, j.job_type, c.reason as cancel_reason,
                case when c.job_id is not null then 'canceled'
                     when j.id is null then 'undecodable'
                     when g.attempt >= j.max_attempts or g.lost > coalesce(d.max_lost, 3) + 1
@@ -1653,7 +1653,7 @@ begin
         insert into postmill.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost, attempt_status, holder,
                claim_no, started_at, reason, error_class, error_message)
         select j.id, j.tenant_id, j.verdict, moment, j.attempt, j.run, least(j.lost + 1, greatest(j.lost, 2)), 'lost', j.holder, j.claim_no,
-               j.claimed_at, case j.verdict when 'failed' then 'worker_lost' else 'canceled' end, 'WorkerLost',
+               j.claimed_at, case j.verdict when 'failed' then 'worker_lost' else coalesce(j.cancel_reason, 'canceled') end, 'WorkerLost',
                'the lease of the worker session ended while the job ran'
           from judged j where j.verdict in ('failed', 'canceled')
     )
@@ -1746,17 +1746,18 @@ CREATE FUNCTION postmill.sweep(p_most integer) RETURNS void
     AS $$
 declare
     moment timestamptz := postmill.now();
-    waiting uuid[];
+    asked postmill.cancel_request;
 begin
     delete from postmill.idempotency_key k where k.ctid = any (array(
         select i.ctid from postmill.idempotency_key i where i.expires_at < moment limit p_most for update skip locked));
-    select array_agg(c.job_id) into waiting from postmill.cancel_request c
-     where exists (select from postmill.ready t where t.id = c.job_id)
-        or exists (select from postmill.scheduled t where t.id = c.job_id)
-        or exists (select from postmill.blocked t where t.id = c.job_id);
-    if waiting is not null then
-        perform postmill.cancel_jobs(waiting);
-    end if;
+    for asked in
+        select c.* from postmill.cancel_request c
+         where exists (select from postmill.ready t where t.id = c.job_id)
+            or exists (select from postmill.scheduled t where t.id = c.job_id)
+            or exists (select from postmill.blocked t where t.id = c.job_id)
+    loop
+        perform postmill.cancel_jobs(array[asked.job_id], asked.actor_type, asked.actor_id, asked.reason);
+    end loop;
     delete from postmill.cancel_request c
      where not exists (select from postmill.running r where r.id = c.job_id)
        and (exists (select from postmill.outcome o where o.job_id = c.job_id)

@@ -15,7 +15,7 @@ _MOST = 5000
 
 class Sweeper(Round):
     name = "sweep"
-    every = 15.0
+    every = 5.0
 
     def __init__(self, link: Link, bus: Bus, worker_id: str) -> None:
         super().__init__(link, bus, worker_id)

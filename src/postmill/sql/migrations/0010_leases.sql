@@ -77,7 +77,7 @@ begin
          where l.holder is null or l.expires_at <= moment
          order by r.id limit p_most for update of r skip locked
     ), judged as materialized (
-        select g.*, j.tenant_id, j.job_type,
+        select g.*, j.tenant_id, j.job_type, c.reason as cancel_reason,
                case when c.job_id is not null then 'canceled'
                     when j.id is null then 'undecodable'
                     when g.attempt >= j.max_attempts or g.lost > coalesce(d.max_lost, 3) + 1
@@ -117,7 +117,7 @@ begin
         insert into {schema}.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost, attempt_status, holder,
                claim_no, started_at, reason, error_class, error_message)
         select j.id, j.tenant_id, j.verdict, moment, j.attempt, j.run, least(j.lost + 1, greatest(j.lost, 2)), 'lost', j.holder, j.claim_no,
-               j.claimed_at, case j.verdict when 'failed' then 'worker_lost' else 'canceled' end, 'WorkerLost',
+               j.claimed_at, case j.verdict when 'failed' then 'worker_lost' else coalesce(j.cancel_reason, 'canceled') end, 'WorkerLost',
                'the lease of the worker session ended while the job ran'
           from judged j where j.verdict in ('failed', 'canceled')
     )

@@ -100,17 +100,18 @@ create function {schema}.sweep(p_most integer) returns void
 language plpgsql volatile as $$
 declare
     moment timestamptz := {schema}.now();
-    waiting uuid[];
+    asked {schema}.cancel_request;
 begin
     delete from {schema}.idempotency_key k where k.ctid = any (array(
         select i.ctid from {schema}.idempotency_key i where i.expires_at < moment limit p_most for update skip locked));
-    select array_agg(c.job_id) into waiting from {schema}.cancel_request c
-     where exists (select from {schema}.ready t where t.id = c.job_id)
-        or exists (select from {schema}.scheduled t where t.id = c.job_id)
-        or exists (select from {schema}.blocked t where t.id = c.job_id);
-    if waiting is not null then
-        perform {schema}.cancel_jobs(waiting);
-    end if;
+    for asked in
+        select c.* from {schema}.cancel_request c
+         where exists (select from {schema}.ready t where t.id = c.job_id)
+            or exists (select from {schema}.scheduled t where t.id = c.job_id)
+            or exists (select from {schema}.blocked t where t.id = c.job_id)
+    loop
+        perform {schema}.cancel_jobs(array[asked.job_id], asked.actor_type, asked.actor_id, asked.reason);
+    end loop;
     delete from {schema}.cancel_request c
      where not exists (select from {schema}.running r where r.id = c.job_id)
        and (exists (select from {schema}.outcome o where o.job_id = c.job_id)
