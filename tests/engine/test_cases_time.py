@@ -81,8 +81,8 @@ def test_a_limit_of_nothing_is_refused(pg: Connection[Any], limit: float) -> Non
 
     with pytest.raises(PayloadRefused, match="timeout"):
         fine.using(timeout=limit)
+    types = json.dumps([{"key": "wrong", "timeout_seconds": limit}])
     with pytest.raises(psycopg.errors.CheckViolation):
-        types = json.dumps([{"key": "wrong", "timeout_seconds": limit}])
         pg.execute("select * from postmill.register_job_types(%s)", [types])
 
 
