@@ -31,8 +31,8 @@ DEEDS: dict[str, tuple[str, bool, str | None, str | None]] = {
     "re-prioritise": ("update postmill.running set priority = 1 where id = %s", False, "succeeded", "dead_letter"),
     "move": ("update postmill.running set queue = 'elsewhere' where id = %s", False, "succeeded", None),
     "delete": (
-        "with t as (delete from postmill.running where id = %s returning id)"
-        " delete from postmill.job using t where job.id = t.id",
+        """with t as (delete from postmill.running where id = %s returning id)
+           delete from postmill.job using t where job.id = t.id""",
         True, None, None,
     ),
     "end": (

@@ -28,7 +28,7 @@ COMMON = settings(
 def test_verbs_in_any_order(database: Database) -> None:
     with database.connect() as conn, database.connect() as caller:
         run_state_machine_as_test(
-            machine(conn, caller), settings=settings(COMMON, max_examples=12, stateful_step_count=40)
+            machine(conn, caller), settings=settings(COMMON, max_examples=120, stateful_step_count=50)
         )
 
 
