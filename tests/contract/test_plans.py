@@ -4,7 +4,7 @@ plan of the first call and with the one that plpgsql has settled on later."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 from uuid import UUID
 
@@ -99,7 +99,7 @@ def test_news_of_lanes(big: Big) -> None:
         assert plans.rows("ready") == 50
 
 
-REPORTS = {
+REPORTS: dict[str, Callable[..., object]] = {
     "complete": sessions.complete,
     "retry": lambda conn, held: sessions.put_back(conn, held, "failed", 5.0),
     "release": lambda conn, held: sessions.put_back(conn, held, "interrupted", -1.0),
@@ -239,7 +239,7 @@ def test_an_operators_acts(big: Big) -> None:
         "jobs/discard_jobs": (failed, "no"),
     }
     for path, args in acts.items():
-        for plans in big.trace(lambda path=path, args=args: rows(big.conn, path, *args)):  # type: ignore[misc]
+        for plans in big.trace(lambda path=path, args=args: rows(big.conn, path, *args)):
             lean(plans)
 
 
@@ -281,6 +281,6 @@ def test_a_sweep_of_keys(big: Big) -> None:
     """A round looks at no more keys than it was told, however many belong to jobs that still wait."""
     first = sessions.one(big.conn, "select min(tenant_id::text)::uuid from postmill.idempotency_key")
     for path, args in {"sweep": (100,), "sweep_keys": (first, None, None, 100)}.items():
-        for plans in big.trace(lambda path=path, args=args: rows(big.conn, f"upkeep/{path}", *args), calls=2):  # type: ignore[misc]
+        for plans in big.trace(lambda path=path, args=args: rows(big.conn, f"upkeep/{path}", *args), calls=2):
             lean(plans)
             assert plans.rows("idempotency_key") <= 400

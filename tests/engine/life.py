@@ -149,19 +149,28 @@ class Life(RuleBasedStateMachine):
         self.fences += held
 
     @precondition(lambda self: self.fences)
-    @rule(
-        which=a_few,
-        how=st.sampled_from(HOW),
-    )
+    @rule(which=a_few, how=st.sampled_from(HOW))
     def report(self, which: list[int], how: str) -> None:
         """Of fences old and new: what is not held under them any more is answered and left alone."""
-        picked = {line.id: line for line in (self.fences[-1 - n % len(self.fences)] for n in which)}
-        first = next(iter(picked.values()))
-        lines = [line for line in picked.values() if line.holder == first.holder]
-        held = [self.model.jobs[line.id] for line in lines if self._holds(line)]
-        missed = self._reported(how, lines)
-        assert missed == {line.id for line in lines} - {job.id for job in held}
+        self._report([self.fences[-1 - n % len(self.fences)] for n in which], how)
+
+    @rule(which=a_few, how=st.sampled_from(HOW))
+    def report_late(self, which: list[int], how: str) -> None:
+        """Of jobs that run again by now, under fences that were theirs before."""
+        late = [line for line in self.fences if self._runs(line.id) and not self._holds(line)]
+        if late:
+            self._report([late[-1 - n % len(late)] for n in which], how)
+
+    def _report(self, lines: list[Held], how: str) -> None:
+        """All of one session, each job once."""
+        picked = {line.id: line for line in lines if line.holder == lines[0].holder}
+        held = [self.model.jobs[id] for id, line in picked.items() if self._holds(line)]
+        missed = self._reported(how, list(picked.values()))
+        assert missed == picked.keys() - {job.id for job in held}
         self._follow(how, held)
+
+    def _runs(self, id: UUID) -> bool:
+        return self.model.jobs[id].place == "running"
 
     def _holds(self, line: Held) -> bool:
         fence: Fence = (line.holder, line.claim_no)
@@ -273,7 +282,7 @@ class Life(RuleBasedStateMachine):
     @rule(which=a_few)
     def discard(self, which: list[int]) -> None:
         ids = self._some(which)
-        found = dict(rows(self.conn, "jobs/discard_jobs", ids, "no"))
+        found: dict[Any, Any] = dict(rows(self.conn, "jobs/discard_jobs", ids, "no"))
         for id in ids:
             job = self.model.jobs.get(id)
             open_letter = job is not None and job.place == "dead_letter" and not job.replays

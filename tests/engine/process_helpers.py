@@ -84,9 +84,9 @@ def _runs(pid: int) -> bool:
 
 
 def offspring(*, recursive: bool = True) -> list[psutil.Process]:
-    """The children of this process, without the server that the tests share."""
+    """The children of this process, without the server and the helpers that the tests share."""
     found = []
     for child in psutil.Process().children():
-        if child.name() != "postgres":
+        if child.name() != "postgres" and "tests.support" not in " ".join(child.cmdline()):
             found += [child, *(child.children(recursive=True) if recursive else [])]
     return found

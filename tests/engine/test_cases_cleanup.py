@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import time
 from typing import Any
+from uuid import UUID
 
 import psycopg
 import pytest
@@ -24,6 +25,7 @@ async def test_the_cleanup_is_over_before_the_state_is_written(
 ) -> None:
     runs = asyncio.Event()
     seen: list[str | None] = []
+    ids: list[UUID] = []
 
     @job(timeout=0.3 if stop == "timeout" else None, max_attempts=1)
     async def held() -> None:
@@ -32,10 +34,11 @@ async def test_the_cleanup_is_over_before_the_state_is_written(
             await asyncio.sleep(60)
         finally:
             await asyncio.sleep(1)
-            seen.append(await state(apg, id))
+            seen.append(await state(apg, ids[0]))
 
     async with working(database.dsn, held, grace=1.5 if stop == "shutdown" else 5.0) as worker:
         id = await enqueue(apg, "held")
+        ids.append(id)
         await until(runs.is_set)
         if stop == "cancel":
             await apg.execute("select * from postmill.cancel_jobs(array[%s])", [id])

@@ -55,7 +55,8 @@ async def test_under_the_workers_hands(
     text, misses, after_return, after_error = DEEDS[deed]
     runs, go = asyncio.Event(), asyncio.Event()
 
-    @job(max_attempts=2, retry=Constant(0.01))
+    # A canceled job that fails before its worker hears of it waits for its next attempt, and is canceled there.
+    @job(max_attempts=2, retry=Constant(60.0 if deed == "cancel" else 0.01))
     async def held() -> None:
         runs.set()
         await go.wait()

@@ -135,7 +135,7 @@ async def test_long_jobs_hide_no_newcomer(database: Database, pg: Connection[Any
     async with working(database.dsn, long, other, queues={"default": 4}, prefetch=0, grace=1.0) as worker:
         batches, delays = Batches(worker), []
         for round in range(1, 7):
-            await until(lambda round=round: len(started) >= 4 * round)  # type: ignore[misc]
+            await until(lambda round=round: len(started) >= 4 * round)
             await batches.watch(0.02)
             pg.execute("select postmill.enqueue('other', tenant => %s)", [uuid4()])
             if flood:
