@@ -17,6 +17,7 @@ from tests.support import sessions
 from tests.support.databases import Database, fresh_database
 from tests.support.plans import Plans, traced
 from tests.support.sessions import Held, WorkerSession, rows
+from tests.support.tickets import changed
 
 pytestmark = pytest.mark.matrix
 
@@ -150,7 +151,8 @@ def test_a_promotion_of_a_few(big: Big) -> None:
     soon = big.ids("select id from postmill.scheduled where lane <> %s order by run_at desc limit 20", HOG)
 
     def do() -> None:
-        big.conn.execute("update postmill.scheduled set run_at = postmill.now() where id = any(%s)", [soon])
+        due = changed("scheduled", "jsonb_build_object('run_at', postmill.now())", "id = any(%s)")
+        big.conn.execute(due.encode(), [soon])
         assert sessions.promote(big.conn) == 20
 
     for plans in big.trace(do):

@@ -43,6 +43,12 @@ class Job:
     def end(self, place: str) -> None:
         self.place, self.fence = place, None
 
+    @property
+    def facts(self) -> list[object]:
+        """What its ticket or outcome says."""
+        fence = [str(self.fence[0]), self.fence[1]] if self.fence else []
+        return [self.place, self.attempt, self.run, self.lost, *fence]
+
 
 @dataclass
 class Key:

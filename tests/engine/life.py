@@ -27,12 +27,13 @@ FACTS = """
 
 HOW = ["complete", "retry", "retry later", "snooze", "release", "unstarted", "fail", "bury", "cancel"]
 
+MODES = ["active", "queued", "window", "ttl"]
 Order = tuple[str, UUID, str | None, str, int, int]
 an_order = st.tuples(
     st.sampled_from(["plain", "plain", "strict"]),
     st.sampled_from(TENANTS),
     st.sampled_from([None, "a", "b"]),
-    st.sampled_from(["active", "queued", "window", "ttl"]),
+    st.sampled_from(MODES),
     st.sampled_from([0, 0, 1]),
     st.sampled_from([100, 100, 5]),
 )
@@ -113,6 +114,14 @@ class Life(RuleBasedStateMachine):
         made = Job(id, job_type, tenant, key, priority, place, order)
         (self.opened if inside and self.opened is not None else model.jobs)[id] = made
 
+    @rule(which=st.integers(0, 30), mode=st.sampled_from(MODES), inside=st.booleans())
+    def enqueue_again(self, which: int, mode: str, inside: bool) -> None:
+        """Under the key of a job that is known."""
+        keyed = [job for job in self.model.jobs.values() if job.key is not None]
+        if keyed:
+            job = keyed[-1 - which % len(keyed)]
+            self.enqueue((job.job_type, job.tenant, job.key, mode, 0, 100), inside)
+
     @precondition(lambda self: self.opened is None)
     @rule()
     def open_transaction(self) -> None:
@@ -154,11 +163,11 @@ class Life(RuleBasedStateMachine):
         """Of fences old and new: what is not held under them any more is answered and left alone."""
         self._report([self.fences[-1 - n % len(self.fences)] for n in which], how)
 
-    @rule(which=a_few, how=st.sampled_from(HOW))
-    def report_late(self, which: list[int], how: str) -> None:
-        """Of jobs that run again by now, under fences that were theirs before."""
+    @rule(which=a_few)
+    def report_late(self, which: list[int]) -> None:
+        """Of jobs that run again by now, under fences that were theirs before: no verb does anything."""
         late = [line for line in self.fences if self._runs(line.id) and not self._holds(line)]
-        if late:
+        for how in HOW if late else []:
             self._report([late[-1 - n % len(late)] for n in which], how)
 
     def _report(self, lines: list[Held], how: str) -> None:
@@ -209,11 +218,15 @@ class Life(RuleBasedStateMachine):
         # Its handler has ended: a cancel request that it did not hear is met now.
         self.model.cancel([job.id for job in held if job.cancel and job.place in WAITING])
 
-    @rule(which=a_few, hours=st.sampled_from([0, 4]))
-    def take_up_and_let_go(self, which: list[int], hours: int) -> None:
-        """A claim and the report of what was claimed; or the worker's death in between."""
+    @rule(which=a_few, hours=st.sampled_from([0, 4]), unwanted=st.booleans())
+    def take_up_and_let_go(self, which: list[int], hours: int, unwanted: bool) -> None:
+        """A claim and the report of what was claimed; or the worker's death in between, or somebody's cancel."""
         for n in which:
+            if not self.model.is_alive(self.workers[-2 + n % 2].holder):
+                self.open_anew(n % 2)
             self.claim(n % 2, n, 1 + n % 3)
+            if unwanted:
+                self._cancel(list({line.id for line in self.fences[-2:]}))
             if hours:
                 self.time_goes_by(hours)
                 self.rescue()
@@ -275,7 +288,9 @@ class Life(RuleBasedStateMachine):
 
     @rule(which=a_few)
     def cancel(self, which: list[int]) -> None:
-        ids = self._some(which)
+        self._cancel(self._some(which))
+
+    def _cancel(self, ids: list[UUID]) -> None:
         found = rows(self.conn, "jobs/cancel_jobs", ids, "user", None, None)
         assert dict(found) == self.model.cancel(ids)
 
@@ -351,16 +366,7 @@ class Life(RuleBasedStateMachine):
         if not hasattr(self, "model"):
             return
         facts = sessions.one(self.conn, FACTS) or {}
-        assert facts == {
-            str(job.id): [
-                job.place,
-                job.attempt,
-                job.run,
-                job.lost,
-                *([str(job.fence[0]), job.fence[1]] if job.fence else []),
-            ]
-            for job in self.model.jobs.values()
-        }
+        assert facts == {str(job.id): job.facts for job in self.model.jobs.values()}
         attempts = dict(
             self.conn.execute("select job_id, count(*) from postmill.attempt group by 1").fetchall()
         )

@@ -16,8 +16,11 @@ from postmill.domain.policy import Constant
 from postmill.telemetry.bus import Bus
 from postmill.telemetry.events import ReportMissed
 from tests.engine.test_outcomes import end
+from tests.support import sessions
 from tests.support.databases import Database
 from tests.support.invariants import invariants
+from tests.support.sessions import WorkerSession, rows
+from tests.support.tickets import changed
 from tests.support.workers import enqueue, state, until, working
 
 Conn = psycopg.AsyncConnection[Any]
@@ -28,8 +31,8 @@ DEEDS: dict[str, tuple[str, bool, str | None, str | None]] = {
     "retry": ("select * from postmill.retry_jobs(array[%s])", False, "succeeded", "dead_letter"),
     "replay": ("select * from postmill.replay_jobs(array[%s])", False, "succeeded", "dead_letter"),
     "discard": ("select * from postmill.discard_jobs(array[%s], 'no')", False, "succeeded", "dead_letter"),
-    "re-prioritise": ("update postmill.running set priority = 1 where id = %s", False, "succeeded", "dead_letter"),
-    "move": ("update postmill.running set queue = 'elsewhere' where id = %s", False, "succeeded", None),
+    "re-prioritise": (changed("running", """'{"priority": 1}'""", "id = %s"), False, "succeeded", "dead_letter"),
+    "move": (changed("running", """'{"queue": "elsewhere"}'""", "id = %s"), False, "succeeded", None),
     "delete": (
         """with t as (delete from postmill.running where id = %s returning id)
            delete from postmill.job using t where job.id = t.id""",
@@ -42,7 +45,7 @@ DEEDS: dict[str, tuple[str, bool, str | None, str | None]] = {
         True, "failed", "failed",
     ),
     "give away": (
-        f"update postmill.running set holder = '{uuid4()}', claim_no = 9 where id = %s", True, "running", "running"
+        changed("running", f"""'{{"holder": "{uuid4()}", "claim_no": 9}}'""", "id = %s"), True, "running", "running"
     ),
 }  # fmt: skip
 
@@ -103,6 +106,28 @@ async def until_scheduled_elsewhere(conn: Conn, id: UUID) -> None:
         return await found.fetchone() == ("elsewhere",)
 
     await until(there)
+
+
+@pytest.mark.parametrize(
+    ("status", "delay"),
+    [("failed", 0.0), ("timeout", 3600.0), ("snoozed", 60.0), ("interrupted", -1.0), (None, -1.0)],
+)
+def test_a_request_is_met_when_the_handler_has_ended(
+    pg: Connection[Any], status: str | None, delay: float
+) -> None:
+    """However it ended, but with success: a cancelled job that fails at once is not tried to the end."""
+    pg.execute("""select * from postmill.register_job_types('[{"key": "plain"}]')""")
+    worker = WorkerSession(pg)
+    other = sessions.one(pg, "select postmill.enqueue('plain')")
+    id = sessions.one(pg, "select postmill.enqueue('plain')")
+    held = worker.claim()
+    assert rows(pg, "jobs/cancel_jobs", [id], "user", None, "unwanted") == [(id, "requested")]
+    assert not sessions.put_back(pg, held, status, delay)
+    goes_on = "queued" if delay < 0 else "scheduled"
+    assert sessions.states(pg, [id, other]) == {id: "canceled", other: goes_on}
+    assert sessions.one(pg, "select reason from postmill.outcome") == "unwanted"
+    assert sessions.one(pg, "select count(*) from postmill.cancel_request") == 0
+    invariants(pg)
 
 
 async def test_a_body_that_is_gone_is_a_dead_letter_at_the_next_claim(

@@ -17,6 +17,7 @@ from postmill.telemetry.bus import Bus
 from postmill.telemetry.events import JobFailed
 from tests.engine.test_outcomes import end, one
 from tests.support.databases import Database
+from tests.support.tickets import changed
 from tests.support.workers import enqueue, until, working
 
 Conn = psycopg.AsyncConnection[Any]
@@ -60,7 +61,7 @@ async def test_backoff_at_attempt_5000(database: Database, apg: Conn) -> None:
     keys = json.dumps([{"key": name, "max_attempts": 1_000_000} for name in types])
     await apg.execute("select * from postmill.register_job_types(%s)", [keys])
     ids = {name: await enqueue(apg, name) for name in types}
-    await apg.execute("update postmill.ready set attempt = 5000")
+    await apg.execute(changed("ready", """'{"attempt": 5000}'""", "true"))
     async with working(database.dsn, *types.values(), bus=bus, upkeep=False):
         await until(lambda: len(failures) == len(types))
         for name, (_, longest, fallback) in POLICIES.items():

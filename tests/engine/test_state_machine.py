@@ -27,7 +27,7 @@ COMMON = settings(
 @pytest.mark.timeout(600)
 def test_verbs_in_any_order(database: Database) -> None:
     # The same walks each time: a change is judged by them, and the long form looks for new ones.
-    short = settings(COMMON, max_examples=120, stateful_step_count=50, derandomize=True)
+    short = settings(COMMON, max_examples=150, stateful_step_count=50, derandomize=True)
     with database.connect() as conn, database.connect() as caller:
         run_state_machine_as_test(machine(conn, caller), settings=short)
 

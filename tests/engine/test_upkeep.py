@@ -12,6 +12,7 @@ import pytest
 from postmill.domain.job_type import job
 from tests.engine.test_outcomes import end, one
 from tests.support.databases import Database
+from tests.support.tickets import changed
 from tests.support.workers import enqueue, until, working
 
 pytestmark = pytest.mark.matrix
@@ -89,7 +90,9 @@ async def test_a_late_worker_changes_nothing(apg: Conn) -> None:
     await enqueue(apg, "noop")
     ghost, owner = await open_session(apg), await open_session(apg)
     ((id, *_),) = await claim(apg, ghost)
-    await apg.execute("update postmill.running set holder = %s, claim_no = 7", (owner,))
+    await apg.execute(
+        changed("running", "jsonb_build_object('holder', %s::uuid, 'claim_no', 7)", "true"), (owner,)
+    )
     tenant = uuid.UUID(int=1)
     head = (ghost, [id], [1], [tenant], [0])
     reports = (

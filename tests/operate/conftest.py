@@ -16,6 +16,7 @@ from postmill.domain.job_type import job
 from postmill.domain.lifecycle import State
 from postmill.store.jobs import job_state
 from postmill.store.registration import register_job_types
+from tests.support.tickets import changed
 
 
 @job("greet", max_attempts=4)
@@ -45,19 +46,22 @@ class Bench:
         # A priority of its own for a moment: a claim takes what comes first in its lane.
         alone = -1_000_000 - self.claims
         row = self.conn.execute(
-            "update postmill.ready n set priority = %s from postmill.ready o where n.id = %s and o.id = n.id"
-            " returning n.queue, n.lane, o.priority",
-            [alone, id],
+            "select queue, lane, priority from postmill.ready where id = %s", [id]
         ).fetchone()
         assert row is not None
         queue, lane, priority = row
+        self._give_priority("ready", id, alone)
         found = self.conn.execute(
             "select id from postmill.claim(%s, %s, 1, %s::text[], %s::uuid[], %s::int[], '{NULL}', '{1}')",
             [self.holder, self.claims, [queue], [lane], [alone]],
         ).fetchall()
         assert found == [(id,)]
-        self.conn.execute("update postmill.running set priority = %s where id = %s", [priority, id])
+        self._give_priority("running", id, priority)
         return self.claims
+
+    def _give_priority(self, table: str, id: UUID, priority: int) -> None:
+        text = changed(table, "jsonb_build_object('priority', %s::int)", "id = %s")
+        self.conn.execute(text.encode(), [id, priority])
 
     def report(self, function: str, id: UUID, rest: str) -> None:
         """Report by one of the worker's functions; `rest` are the arguments after the tenants."""

@@ -10,6 +10,7 @@ from postmill.domain.lifecycle import State
 from postmill.operate.invariants import acheck, check
 from tests.operate.conftest import Bench
 from tests.support.databases import Database
+from tests.support.tickets import changed
 
 TICKET = "queue, lane, priority, ready_at, id, attempt, run, lost"
 AGAIN = f"insert into postmill.ready ({TICKET}) select 'default', lane, priority, now(), id, 1, 0, 0 from postmill"
@@ -42,7 +43,8 @@ def test_a_healthy_database_has_none(bench: Bench) -> None:
         (
             State.RUNNING,
             "ghost",
-            f"delete from postmill.lease; update postmill.running set claimed_at = {LONG_AGO}",
+            "delete from postmill.lease; "
+            + changed("running", f"jsonb_build_object('claimed_at', {LONG_AGO})", "true"),
         ),
         (
             State.SUCCEEDED,

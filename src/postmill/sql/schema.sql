@@ -1282,6 +1282,7 @@ CREATE FUNCTION postmill.put_back(p_holder uuid, p_ids uuid[], p_claim_nos bigin
 declare
     moment timestamptz := postmill.history_moment();
     missed uuid[];
+    asked_to_end postmill.cancel_request;
     rung record;
     woken text[];
     woken_lanes uuid[];
@@ -1323,6 +1324,12 @@ begin
            array(select h.lane from held h where h.delay < 0 order by h.id),
            array(select h.priority from held h where h.delay < 0 order by h.id)
       into missed, woken, woken_lanes, woken_priorities;
+    -- Its handler has ended: a request that it did not hear is met now, before anybody tries it again.
+    for asked_to_end in select c.* from postmill.cancel_request c
+                         where c.job_id = any (p_ids) and c.job_id <> all (missed) order by c.job_id loop
+        perform postmill.cancel_jobs(array[asked_to_end.job_id], asked_to_end.actor_type, asked_to_end.actor_id,
+                                     asked_to_end.reason);
+    end loop;
     for rung in select distinct u.queue, u.lane, u.priority
                   from unnest(woken, woken_lanes, woken_priorities) as u(queue, lane, priority) limit 16 loop
         perform postmill.ring(rung.queue, rung.lane, rung.priority);
@@ -1366,6 +1373,17 @@ begin
         detail := case when has_function_privilege(caller, 'postmill.register_job_types(jsonb)', 'execute')
                   then 'may_register' end;
     end if;
+end
+$$;
+
+-- FUNCTION refuse_update()
+
+CREATE FUNCTION postmill.refuse_update() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    raise exception 'a ticket in %.% is never updated: delete it and insert the changed one, in one statement',
+        tg_table_schema, tg_table_name using errcode = 'restrict_violation';
 end
 $$;
 
@@ -2692,6 +2710,22 @@ CREATE INDEX tally_at ON postmill.tally USING btree (at);
 -- INDEX worker_last_seen
 
 CREATE INDEX worker_last_seen ON postmill.worker USING btree (last_seen_at);
+
+-- TRIGGER blocked never_updated
+
+CREATE TRIGGER never_updated BEFORE UPDATE ON postmill.blocked FOR EACH STATEMENT EXECUTE FUNCTION postmill.refuse_update();
+
+-- TRIGGER ready never_updated
+
+CREATE TRIGGER never_updated BEFORE UPDATE ON postmill.ready FOR EACH STATEMENT EXECUTE FUNCTION postmill.refuse_update();
+
+-- TRIGGER running never_updated
+
+CREATE TRIGGER never_updated BEFORE UPDATE ON postmill.running FOR EACH STATEMENT EXECUTE FUNCTION postmill.refuse_update();
+
+-- TRIGGER scheduled never_updated
+
+CREATE TRIGGER never_updated BEFORE UPDATE ON postmill.scheduled FOR EACH STATEMENT EXECUTE FUNCTION postmill.refuse_update();
 
 -- FK CONSTRAINT job_definition job_definition_queue_fkey
 

@@ -202,3 +202,25 @@ begin
     end loop;
 end
 $do$;
+
+-- A ticket is never updated, only moved: taken out and put in anew. Claim, report and promotion find a ticket by its place in
+-- the table (ctid), one index look-up a job less; an update beside them would leave that place to an older version, the
+-- ticket would stay where it was and be in two tables. So nobody may, not even by hand.
+create function {schema}.refuse_update() returns trigger
+language plpgsql as $$
+begin
+    raise exception 'a ticket in %.% is never updated: delete it and insert the changed one, in one statement',
+        tg_table_schema, tg_table_name using errcode = 'restrict_violation';
+end
+$$;
+
+do $do$
+declare
+    tickets text;
+begin
+    foreach tickets in array array['ready', 'scheduled', 'blocked', 'running'] loop
+        execute format('create trigger never_updated before update on {schema}.%I
+            for each statement execute function {schema}.refuse_update()', tickets);
+    end loop;
+end
+$do$;

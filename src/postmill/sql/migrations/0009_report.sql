@@ -90,6 +90,7 @@ set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
     moment timestamptz := {schema}.history_moment();
     missed uuid[];
+    asked_to_end {schema}.cancel_request;
     rung record;
     woken text[];
     woken_lanes uuid[];
@@ -131,6 +132,12 @@ begin
            array(select h.lane from held h where h.delay < 0 order by h.id),
            array(select h.priority from held h where h.delay < 0 order by h.id)
       into missed, woken, woken_lanes, woken_priorities;
+    -- Its handler has ended: a request that it did not hear is met now, before anybody tries it again.
+    for asked_to_end in select c.* from {schema}.cancel_request c
+                         where c.job_id = any (p_ids) and c.job_id <> all (missed) order by c.job_id loop
+        perform {schema}.cancel_jobs(array[asked_to_end.job_id], asked_to_end.actor_type, asked_to_end.actor_id,
+                                     asked_to_end.reason);
+    end loop;
     for rung in select distinct u.queue, u.lane, u.priority
                   from unnest(woken, woken_lanes, woken_priorities) as u(queue, lane, priority) limit 16 loop
         perform {schema}.ring(rung.queue, rung.lane, rung.priority);
