@@ -10,10 +10,14 @@ SHELL := bash
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
+# Compiled modules are kept: the tests start many processes.
+unexport PYTHONDONTWRITEBYTECODE
 PY := .venv/bin/python
-WORKERS ?= 3
-PYTEST := $(PY) -m pytest -n $(WORKERS)
-MATRIX := -m 'matrix and not long'
+# More than processors: about every second test waits for something. Who is done takes over tests of others.
+WORKERS ?= 4
+PYTEST = -m pytest -n $(WORKERS) --dist worksteal
+# Only these files are read for the matrix.
+MATRIX = -m 'matrix and not long' $$(grep -rl --include='*.py' 'mark\.matrix' tests examples)
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -21,11 +25,11 @@ help: ## this list
 venv: .venv/ready ## the virtual environment, as constraints.txt says
 
 .venv/ready: pyproject.toml constraints.txt bin/make-venv
-	bin/make-venv .venv 3.11
+	bin/make-venv .venv 3.11 dev
 	touch $@
 
 .venv-newest/ready: pyproject.toml constraints.txt bin/make-venv
-	bin/make-venv .venv-newest newest
+	bin/make-venv .venv-newest newest test
 	touch $@
 
 demo: venv ## the enrichment example on real texts, with a summary
@@ -38,17 +42,17 @@ example: venv ## make example NAME=enrichment
 test: lint test-suite test-debian15 test-newest ## everything: linters, the suite, the matrix
 
 test-suite: venv ## the suite on Python 3.11 and PostgreSQL 18
-	$(PYTEST)
+	$(PY) $(PYTEST)
 
 test-debian15: venv ## schema, protocols and bindings on PostgreSQL 15
 	@if [ -x /usr/lib/postgresql/15/bin/postgres ]; then \
-	    echo "matrix: PostgreSQL 15"; POSTMILL_TEST_PG=15 $(PYTEST) $(MATRIX); \
+	    echo "matrix: PostgreSQL 15"; POSTMILL_TEST_PG=15 $(PY) $(PYTEST) $(MATRIX); \
 	else echo "not run: PostgreSQL 15 is not here; apt-get install postgresql-15"; fi
 
 test-newest: ## the same on the newest Python that is here
 	@if bin/find-python newest > /dev/null; then \
 	    echo "matrix: $$("$$(bin/find-python newest)" --version)"; $(MAKE) --no-print-directory .venv-newest/ready; \
-	    .venv-newest/bin/python -m pytest -n $(WORKERS) $(MATRIX); \
+	    .venv-newest/bin/python $(PYTEST) $(MATRIX); \
 	else echo "not run: no Python newer than 3.11 is here; install python3.12 or python3.13"; fi
 
 test-long: venv ## the long fault and soak runs

@@ -10,7 +10,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from postmill.client import AsyncClient, Client, aenqueue, aenqueue_many, enqueue, enqueue_many
+    from postmill.client import (
+        AsyncClient,
+        Client,
+        acancel,
+        aenqueue,
+        aenqueue_many,
+        cancel,
+        enqueue,
+        enqueue_many,
+    )
     from postmill.domain.errors import EnqueueRefused, PostmillError
     from postmill.domain.idempotency import Idempotency, Mode
     from postmill.domain.job import Enqueued, JobView, NewJob
@@ -18,6 +27,7 @@ if TYPE_CHECKING:
     from postmill.domain.limit import Rate
     from postmill.domain.policy import ByErrorClass, Constant, Exponential, Steps
     from postmill.domain.registry import Registry
+    from postmill.domain.resource import resource
     from postmill.domain.settings import Settings
     from postmill.domain.signals import Bury, Cancel, Fail, Retry, Snooze
     from postmill.engine.context import Context
@@ -27,6 +37,7 @@ __all__ = [
     # defining jobs
     "job",
     "JobType",
+    "resource",
     "Registry",
     "Exponential",
     "Steps",
@@ -40,6 +51,8 @@ __all__ = [
     "aenqueue",
     "enqueue_many",
     "aenqueue_many",
+    "cancel",
+    "acancel",
     "Client",
     "AsyncClient",
     "NewJob",
@@ -60,7 +73,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "postmill.client": "AsyncClient Client aenqueue aenqueue_many enqueue enqueue_many",
+    "postmill.client": "AsyncClient Client acancel aenqueue aenqueue_many cancel enqueue enqueue_many",
     "postmill.domain.errors": "EnqueueRefused PostmillError",
     "postmill.domain.idempotency": "Idempotency Mode",
     "postmill.domain.job": "Enqueued JobView NewJob",
@@ -68,6 +81,7 @@ _HOMES = {
     "postmill.domain.limit": "Rate",
     "postmill.domain.policy": "ByErrorClass Constant Exponential Steps",
     "postmill.domain.registry": "Registry",
+    "postmill.domain.resource": "resource",
     "postmill.domain.settings": "Settings",
     "postmill.domain.signals": "Bury Cancel Fail Retry Snooze",
     "postmill.engine.context": "Context",

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from postmill.bench import CASES, run
+from postmill.bench.place import placed
 from tests.support.databases import Database
 
 SMALL: dict[str, dict[str, Any]] = {
-    "throughput": {"jobs": 1000},
+    "throughput": {"jobs": 1000, "processes": 2, "keep": "failures"},
     "latency": {"samples": 5, "jobs": 500},
     "enqueue": {"jobs": 400, "commits": 40, "clients": "3", "rounds": 1},
     "pinned": {"jobs": 1000},
@@ -45,9 +46,16 @@ def measured(case: str, dsn: str, **options: Any) -> dict[str, Any]:
     return answer
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case != "latency"])
-def test_a_case_answers_with_its_figures(case: str, empty_database: Database) -> None:
-    answer = measured(case, empty_database.dsn)
+ALIKE = ("scheduled", "history", "soak")
+"""Drains as the others are, of what `test_what_the_cases_fill_in` fills in."""
+
+
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, marks=[pytest.mark.long] * (case in ALIKE)) for case in CASES if case != "latency"],
+)
+def test_a_case_answers_with_its_figures_and_touches_nothing_else(case: str, database: Database) -> None:
+    answer = measured(case, database.dsn)
     assert answer["case"] == case
     assert answer["jobs_per_s"] > 0
     assert answer["limit_per_s"] > 0
@@ -59,9 +67,11 @@ def test_a_case_answers_with_its_figures(case: str, empty_database: Database) ->
     }
     assert answer["settings"]["server"]["fsync"] == "on"
     assert socket.gethostname() not in json.dumps(answer)
-    with empty_database.connect() as conn:
+    with database.connect() as conn:
         left = conn.execute("select nspname from pg_namespace where nspname like 'postmill%'").fetchall()
-    assert left == []
+        assert left == [("postmill",)]
+        assert conn.execute("select count(*) from postmill.job").fetchone() == (0,)
+        assert conn.execute("select count(*) from postmill.job_definition").fetchone() == (0,)
 
 
 def test_pick_ups_are_in_order_and_nobody_rings_the_busy(empty_database: Database) -> None:
@@ -72,11 +82,10 @@ def test_pick_ups_are_in_order_and_nobody_rings_the_busy(empty_database: Databas
     assert answer["jobs_per_s"] > 0
 
 
-def test_two_processes_without_history_beside_what_was_there(database: Database) -> None:
-    with database.connect() as conn:
-        conn.execute("create table mine as select 42 as answer")
-        answer = measured("throughput", database.dsn, processes=2, keep="failures")
-        assert answer["jobs"] == SMALL["throughput"]["jobs"]
-        assert conn.execute("select answer from mine").fetchone() == (42,)
-        assert conn.execute("select count(*) from postmill.job").fetchone() == (0,)
-        assert conn.execute("select count(*) from postmill.job_definition").fetchone() == (0,)
+def test_what_the_cases_fill_in(empty_database: Database) -> None:
+    with placed(empty_database.dsn, lambda text: None) as place, place.ground() as ground:
+        ground.fill(70, lanes=7)
+        ground.fill(20, delay="30 days")
+        ground.fill_history(100)
+        counts = ground.counts()
+        assert (counts.tickets, counts.outcomes, counts.bodies) == (70, 100, 190)

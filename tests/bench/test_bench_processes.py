@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
 
-from postmill.bench import BenchError, run
+from postmill.bench import BenchError
 from postmill.bench.fleet import Fleet
 from tests.support.databases import Database
 
@@ -28,18 +28,14 @@ def test_leaving_a_fleet_ends_its_processes(empty_database: Database) -> None:
     assert empty_database.backends() == []
 
 
-def test_a_case_starts_a_server_of_its_own_and_removes_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    answer = run("throughput", None, {"jobs": 500}, lambda text: None)
-    assert answer["jobs_per_s"] > 0
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_the_command_prints_one_json_object(empty_database: Database) -> None:
+def test_the_command_starts_a_server_of_its_own_and_prints_one_json_object(tmp_path: Path) -> None:
+    env = {name: value for name, value in os.environ.items() if not name.startswith("POSTMILL_")}
     argv = [sys.executable, "-m", "postmill", "bench", "throughput", "--jobs", "500", "--json"]
-    done = subprocess.run([*argv, "--dsn", empty_database.dsn], capture_output=True, text=True)
+    done = subprocess.run(argv, env=env | {"TMPDIR": str(tmp_path)}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["case"] == "throughput"
+    answer = json.loads(done.stdout)
+    assert answer["case"] == "throughput"
+    assert {"jobs_per_s", "limit_per_s", "ratio", "versions", "settings"} <= set(answer)
+    assert "starting a PostgreSQL server" in done.stderr
     assert "jobs/s" in done.stderr
+    assert list(tmp_path.iterdir()) == []

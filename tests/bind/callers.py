@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from typing import Any, ClassVar
+from uuid import UUID
 
 import asyncpg
 import django
@@ -18,8 +19,9 @@ from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import NullPool
 
-from postmill.client import aenqueue, aenqueue_many, enqueue, enqueue_many
+from postmill.client import acancel, aenqueue, aenqueue_many, cancel, enqueue, enqueue_many
 from postmill.domain.job import Enqueued, NewJob
+from postmill.store.jobs import Canceled
 
 
 class Caller:
@@ -67,6 +69,10 @@ class Caller:
     async def enqueue_many(self, jobs: Sequence[NewJob]) -> list[Enqueued]:
         """Enqueue many by the function that fits."""
         return await aenqueue_many(self.conn, jobs) if self.awaits else enqueue_many(self.conn, jobs)
+
+    async def cancel(self, id: UUID | str, **options: Any) -> Canceled:
+        """Cancel by the function that fits."""
+        return await acancel(self.conn, id, **options) if self.awaits else cancel(self.conn, id, **options)
 
 
 class Psycopg(Caller):

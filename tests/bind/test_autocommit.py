@@ -9,8 +9,8 @@ import psycopg
 import pytest
 from psycopg import Connection
 
-from postmill.client import SomeRefused, aenqueue, aenqueue_many, enqueue, enqueue_many
-from postmill.domain.errors import SchemaMissing
+from postmill.client import aenqueue, aenqueue_many, enqueue, enqueue_many
+from postmill.domain.errors import SchemaMissing, SomeRefused
 from postmill.domain.job import NewJob
 from tests.bind.job_types import greet
 from tests.support.databases import Database

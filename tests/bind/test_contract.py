@@ -11,8 +11,14 @@ import pytest
 from psycopg import Connection
 
 from postmill.bind import run
-from postmill.client import SomeRefused, enqueue
-from postmill.domain.errors import InactiveJobType, KeyTaken, SerializationConflict, UnknownJobType
+from postmill.client import enqueue
+from postmill.domain.errors import (
+    InactiveJobType,
+    KeyTaken,
+    SerializationConflict,
+    SomeRefused,
+    UnknownJobType,
+)
 from postmill.domain.idempotency import Mode
 from postmill.domain.job import NewJob
 from postmill.store.jobs import job_state

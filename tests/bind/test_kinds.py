@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from typing import Any
+from uuid import UUID
 
 import psycopg
 import pytest
@@ -15,7 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
 from postmill.bind import adrive, arun, drive, run
-from postmill.client import aenqueue, aenqueue_many, enqueue, enqueue_many
+from postmill.client import acancel, aenqueue, aenqueue_many, cancel, enqueue, enqueue_many
 from postmill.store.flow import once
 from postmill.store.statement import Statement
 from tests.bind.callers import Caller
@@ -30,11 +31,15 @@ async def test_the_other_colour_is_refused_at_once(caller: Caller) -> None:
             enqueue(caller.conn, greet.new())
         with pytest.raises(TypeError, match="is asynchronous"):
             enqueue_many(caller.conn, [greet.new()])
+        with pytest.raises(TypeError, match="is asynchronous"):
+            cancel(caller.conn, UUID(int=7))
     else:
         with pytest.raises(TypeError, match="is synchronous: call the function whose name has no 'a'"):
             await aenqueue(caller.conn, greet.new())
         with pytest.raises(TypeError, match="is synchronous"):
             await aenqueue_many(caller.conn, [greet.new()])
+        with pytest.raises(TypeError, match="is synchronous"):
+            await acancel(caller.conn, UUID(int=7))
 
 
 async def test_parameters_may_repeat_and_percents_stay(caller: Caller) -> None:

@@ -33,7 +33,7 @@ def look(dsn):
 
     def one(name, **more):
         with open_connection(dsn) as conn:
-            return CHECKS[name](Probe(conn, "postmill", **more))
+            return CHECKS[name](Probe(conn, "postmill", lambda: open_connection(dsn), **more))
 
     return one
 

@@ -1,17 +1,15 @@
-"""The command line as processes of its own."""
+"""The command line as processes of its own, forked where a thousand imports are already made (`spawner.py`)."""
 
 from __future__ import annotations
 
 import os
 import re
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from tests.support.eventually import eventually
+from tests.support.spawner import Forked, spawner
 
 SOURCES = Path(__file__).parents[2] / "src"
 
@@ -19,7 +17,7 @@ SOURCES = Path(__file__).parents[2] / "src"
 class Running:
     """A command as a process, its output in files."""
 
-    def __init__(self, process: subprocess.Popen[bytes], out: Path, err: Path) -> None:
+    def __init__(self, process: Forked, out: Path, err: Path) -> None:
         self.process = process
         self._out, self._err = out, err
 
@@ -39,7 +37,7 @@ class Running:
         def look() -> re.Match[str] | None:
             found = re.search(pattern, self.out) or re.search(pattern, self.err)
             if found is None and self.process.poll() is not None:
-                raise AssertionError(f"it ended with {self.process.returncode}:\n{self.out}\n{self.err}")
+                raise AssertionError(f"it ended with {self.process.code}:\n{self.out}\n{self.err}")
             return found
 
         found = eventually(look, timeout, f"{pattern!r} said")
@@ -48,7 +46,7 @@ class Running:
 
     def signal(self, number: int) -> None:
         """Send a signal to the process."""
-        self.process.send_signal(number)
+        self.process.signal(number)
 
     def ends(self, timeout: float = 30.0) -> int:
         """Wait for its end; its exit code."""
@@ -67,18 +65,10 @@ def running(
     if dsn is not None:
         variables["POSTMILL_DATABASE_URL"] = dsn
     with out.open("wb") as stdout, err.open("wb") as stderr:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "postmill", *words],
-            cwd=folder,
-            env=variables,
-            stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=stderr,
-            start_new_session=True,
-        )
+        streams = (None, stdout.fileno(), stderr.fileno())
+        process = spawner().fork(["postmill", *words], folder, variables, streams)
     try:
         yield Running(process, out, err)
     finally:
         if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            process.kill()

@@ -54,13 +54,22 @@ class Stage:
             (self.holder, id, result),
         )
 
-    def bury(self, id: UUID, message: str = "no luck", stack: str = "Traceback …") -> None:
-        """A running job is given up."""
+    def bury(
+        self,
+        id: UUID,
+        message: str = "no luck",
+        stack: str = "Traceback …",
+        *,
+        reason: str = "max_retries_exceeded",
+        error_class: str = "ValueError",
+        outputs: tuple[str | None, str | None] = (None, None),
+    ) -> None:
+        """A running job is given up; `outputs` are the ends of what its process printed."""
         self.conn.execute(
             "select postmill.bury(%s, array[%s], array[1::bigint], array[t.id], array[5000::bigint], array['failed'],"
-            " array['max_retries_exceeded'], array['ValueError'], array[null], array[%s], array[null::int], array[%s])"
-            " from postmill.tenant as t",
-            (self.holder, id, message, stack),
+            " array[%s], array[%s], array[null], array[%s], array[null::int], array[%s], array[1], array[null::int],"
+            " array[%s], array[%s]) from postmill.tenant as t",
+            (self.holder, id, reason, error_class, message, stack, *outputs),
         )
 
     def retry_later(self, id: UUID, message: str = "try again") -> None:

@@ -33,9 +33,3 @@ def test_figures_for_people():
         "true",
         "x",
     ]
-
-
-def test_a_small_run(dsn, here):
-    answer = cli("bench", "throughput", "--jobs", "300", "--json", "--dsn", dsn)
-    assert answer.code == 0, answer.err
-    assert {"jobs_per_s", "limit_per_s", "ratio", "versions", "settings"} <= set(answer.json)

@@ -15,7 +15,7 @@ def test_all_is_well_but_for_the_missing_worker(dsn, here):
     assert {name for name, check in found.items() if check["level"] != "ok"} == {"workers"}
     assert "postmill worker MODULE" in found["workers"]["advice"]
     assert cli("doctor", "--strict", dsn=dsn).code == 1
-    assert "1 of 16 checks want a look" in cli("doctor", dsn=dsn).out
+    assert "1 of 17 checks want a look" in cli("doctor", dsn=dsn).out
 
 
 def test_no_schema_and_no_server(empty_database, here):
@@ -40,12 +40,12 @@ def test_a_role_that_may_little(look, database, pg):
     pg.execute("do $$ begin create role app login; exception when duplicate_object then null; end $$")
     app = database.dsn.replace("postgres@", "app@")
     with open_connection(app) as conn:
-        nothing = CHECKS["permissions"](Probe(conn, "postmill"))
+        nothing = CHECKS["permissions"](Probe(conn, "postmill", lambda: open_connection(app)))
     assert nothing.level is Level.FAIL
     assert "grant_application" in nothing.advice
     pg.execute("select postmill.grant_application('app')")
     with open_connection(app) as conn:
-        report = examine(Probe(conn, "postmill"))
+        report = examine(Probe(conn, "postmill", lambda: open_connection(app)))
     found = {finding.check: finding for finding in report.findings}
     assert found["permissions"].summary == "this role may enqueue; not work, operate, migrate"
     assert "may not look" in found["invariants"].summary

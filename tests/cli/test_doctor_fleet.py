@@ -51,6 +51,22 @@ def test_upkeep_that_nobody_does(look, stage, pg):
     assert (late.level, "overdue: rescue (24 h ago)" in late.summary) == (Level.WARN, True)
 
 
+def test_jobs_that_wait_where_their_type_is_not_at_home(look, stage, pg):
+    stage.register("greet")
+    stage.open("greet")
+    stage.enqueue("greet")
+    stage.claim()
+    stage.register("greet", queue="mail")
+    assert look("strays").level is Level.OK, "what runs will end"
+    stage.register("other")
+    stage.enqueue("other", delay="1 hour")
+    stage.register("other", queue="mail")
+    found = look("strays")
+    assert found.level is Level.WARN
+    assert found.summary.endswith("1 of other in default (its queue is mail)")
+    assert found.advice == "move them: postmill queues move other"
+
+
 def test_a_paused_queue_with_work(look, stage, pg):
     stage.register("greet")
     pg.execute("select postmill.pause_queue('default', 'provider is down')")

@@ -27,7 +27,11 @@ def stored(pg):
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["sned", "to=a"], 5, "did you mean 'send'"),
+        (
+            ["sned", "to=a"],
+            5,
+            "did you mean 'send'? known job types: send; if it is a new one, register it: postmill",
+        ),
         (["send"], 2, "missing argument: to (string)"),
         (["send", "to=a", "copies=x"], 2, "'copies' takes integer"),
         (["send", "copis=2"], 2, "did you mean 'copies'"),

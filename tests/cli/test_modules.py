@@ -80,3 +80,9 @@ def test_a_name_that_is_taken_or_no_name(here):
     assert "another module is called 'json'" in refused("json.py")
     (here / "my-jobs.py").write_text(ONE.format("one"))
     assert "no Python name" in refused("my-jobs.py")
+
+
+def test_a_type_that_no_database_can_hold(here):
+    (here / "nul_jobs.py").write_text('from postmill import job\n@job\ndef nul() -> None:\n    "a\\0b"\n')
+    with pytest.raises(DefinitionError, match="job type 'nul', description: holds a NUL"):
+        load_registry(["nul_jobs.py"])

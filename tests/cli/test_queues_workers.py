@@ -47,3 +47,28 @@ def test_workers(dsn, stage, pg):
     pg.execute("update postmill.worker set last_seen_at = last_seen_at - interval '2 hours'")
     assert cli("workers", "list", "--json", dsn=dsn).json == []
     assert [w["state"] for w in cli("workers", "list", "--all", "--json", dsn=dsn).json] == ["stopped"]
+
+
+def test_moving_what_waits(dsn, stage, shop, pg):
+    stage.register("greet", queue="old")
+    stage.open("greet", queue="old")
+    stage.enqueue("greet")
+    stage.claim("old")
+    stage.enqueue("greet")
+    registered = cli("jobs", "register", "jobs.py", dsn=dsn)
+    assert "1 of greet still wait in old; take them along: postmill queues move greet" in registered.err
+    moved = cli("queues", "move", "greet", dsn=dsn)
+    assert (moved.code, moved.out) == (0, "moved 1 job of greet to default\n")
+    assert "1 run from old, and come back there if they are tried again" in moved.err
+    assert cli("queues", "move", "greet", dsn=dsn).out == "no job of greet waits outside of default\n"
+    back = cli("queues", "move", "greet", "--to", "OLD", dsn=dsn)
+    assert "new jobs of greet go to default as before" in back.err
+    assert cli("queues", "move", "greet", "--json", dsn=dsn).json == {
+        "job_type": "greet",
+        "queue": "default",
+        "home": "default",
+        "moved": 1,
+    }
+    for words, said in ((("gret",), "did you mean 'greet'"), (("greet", "--to", "od"), "did you mean 'old'")):
+        unknown = cli("queues", "move", *words, dsn=dsn)
+        assert (unknown.code, said in unknown.err) == (5, True)

@@ -33,9 +33,11 @@ def test_a_worker_before_its_database(here, own_cluster):
         assert worker.ends() == 0
 
 
-def test_a_drain_while_waiting_for_the_database(here):
-    with running(here, "worker", "jobs.py", dsn="host=127.0.0.1 port=1") as worker:
-        worker.says("is not reachable yet; waiting")
+def test_a_drain_while_waiting_for_the_server_of_this_folder(here):
+    (left := here / ".postmill").mkdir()
+    (left / "postmill.env").write_text("POSTMILL_DATABASE_URL='postgresql://postgres@127.0.0.1:1/postgres'\n")
+    with running(here, "worker", "jobs.py", dsn=None) as worker:
+        worker.says("postmill.env in this folder names does not answer; start it with: postmill up; waiting")
         worker.signal(signal.SIGTERM)
         assert worker.ends() == 0
 

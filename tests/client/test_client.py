@@ -14,7 +14,7 @@ from uuid import uuid4
 import pytest
 from psycopg import Connection
 
-from postmill.client import AsyncClient, Client, SomeRefused
+from postmill.client import AsyncClient, Client
 from postmill.client.address import find_database
 from postmill.domain.errors import (
     DatabaseMissing,
@@ -22,13 +22,13 @@ from postmill.domain.errors import (
     NotFound,
     SchemaMissing,
     SettingsError,
+    SomeRefused,
     UnknownJobType,
     WaitTimeout,
 )
-from postmill.domain.job import NewJob
+from postmill.domain.job import NewJob, Progress
 from postmill.domain.lifecycle import State
 from postmill.local.server import LocalServer
-from postmill.store.job_rows import Progress
 from tests.client.job_types import echo
 from tests.support.databases import Database
 from tests.support.workers import working
@@ -154,8 +154,33 @@ def test_what_is_missing_is_said(dsn: str, empty_database: Database, tmp_path: P
         client.enqueue(echo.new(1))
     with Client(f"host={tmp_path}") as client, pytest.raises(DatabaseMissing, match="is the server running"):
         client.get(uuid4())
-    with Client(dsn) as client, pytest.raises(UnknownJobType, match="postmill jobs register"):
+    with (
+        Client(dsn) as client,
+        pytest.raises(UnknownJobType, match="no job type is registered yet; register it"),
+    ):
         client.enqueue(NewJob("echo"))
+
+
+async def test_a_server_of_this_folder_that_has_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dsn: str
+) -> None:
+    """Whether the address was found in the file, or in an environment that was read from it."""
+    monkeypatch.chdir(tmp_path)
+    (left := tmp_path / ".postmill").mkdir()
+    url = f"postgresql://postgres@/postgres?host={tmp_path}"
+    (left / "postmill.env").write_text(f"POSTMILL_DATABASE_URL='{url}'\n")
+    said = r"postmill.env in this folder names does not answer; start it with: postmill up \(.*socket"
+    for given in (None, url):
+        with Client(given) as client, pytest.raises(DatabaseMissing, match=said):
+            client.get(uuid4())
+    async with AsyncClient() as aclient:
+        with pytest.raises(DatabaseMissing, match=said):
+            await aclient.get(uuid4())
+    # A server that answers, and be it with an error, runs.
+    url = dsn.replace("/test_", "/no_test_")
+    (left / "postmill.env").write_text(f"POSTMILL_DATABASE_URL='{url}'\n")
+    with Client() as client, pytest.raises(DatabaseMissing, match="does that database exist"):
+        client.get(uuid4())
 
 
 async def test_what_is_missing_is_said_async(dsn: str, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from tests.client.job_types import echo
 from tests.support.postgres import bindir, new_server
 
 CHILDREN = 8
-EACH = 50
+EACH = 15
 
 PROGRAM = f"""
 import gc, os, sys

@@ -141,7 +141,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(values)
 def test_any_value_comes_back(client: Client, value: Any) -> None:
     ids = [client.enqueue(echo.new(value)).id, client.enqueue_many([echo.new(value)] * 200)[0].id]

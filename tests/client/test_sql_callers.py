@@ -50,7 +50,7 @@ def test_plain_sql_is_told_what_is_wrong(pg: Connection[Any]) -> None:
     for payload in ("'[]'", "'1'", "null"):
         with pytest.raises(errors.InvalidParameterValue, match="must be a JSON object"):
             pg.execute(f"select postmill.enqueue('echo', {payload})")
-    with pytest.raises(errors.InvalidParameterValue, match='mode "once" is none of'):
+    with pytest.raises(errors.InvalidParameterValue, match='mode: "once" is none of'):
         pg.execute("select postmill.enqueue('echo', key => 'k', mode => 'once')")
     pg.execute("update postmill.job_definition set is_active = false")
     with pytest.raises(errors.ObjectNotInPrerequisiteState, match="not active"):
@@ -142,7 +142,9 @@ def test_the_applications_role_can_enqueue_and_read_no_table(
         @job("unheard_of")
         def unheard_of() -> None: ...
 
-        with pytest.raises(UnknownJobType, match="postmill jobs register"):
+        with pytest.raises(
+            UnknownJobType, match="which this database role may not: start a worker with its module"
+        ):
             client.enqueue(unheard_of.new())
     tables = pg.execute(
         "select c.oid::regclass::text from pg_class c where c.relnamespace = 'postmill'::regnamespace"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,8 @@ from postmill.local.server import LocalServer
 from tests.support.databases import fresh_database
 from tests.support.docs.blocks import FOLLOWED_ELSEWHERE, RUN, blocks_of, database_of
 from tests.support.docs.page import Page
-from tests.support.docs.spawner import ROOT, Spawner, zygote
 from tests.support.ports import unused_port
+from tests.support.spawner import ROOT, spawner
 
 
 def pages() -> list[Path]:
@@ -26,23 +25,14 @@ def pages() -> list[Path]:
     ]
 
 
-@pytest.fixture(scope="session")
-def spawner() -> Iterator[Spawner]:
-    """The zygote of this test process."""
-    with zygote() as made:
-        yield made
-
-
 @pytest.mark.parametrize("path", pages(), ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_a_page_holds_what_it_says(
-    path: Path, spawner: Spawner, cluster: LocalServer, template: str, tmp_path: Path
-) -> None:
+def test_a_page_holds_what_it_says(path: Path, cluster: LocalServer, template: str, tmp_path: Path) -> None:
     folder = tmp_path / "a reader"
     folder.mkdir()
     ports = {"9100": unused_port()}
     wanted = database_of(path)
     if wanted == "none":
-        Page(path, spawner, folder, None, ports).follow()
+        Page(path, spawner(), folder, None, ports).follow()
         return
     with fresh_database(cluster, {"migrated": template, "empty": "template0"}[wanted]) as database:
-        Page(path, spawner, folder, database.dsn, ports).follow()
+        Page(path, spawner(), folder, database.dsn, ports).follow()

@@ -13,6 +13,7 @@ NAMES = [
     *(
         "job",
         "JobType",
+        "resource",
         "Registry",
         "Exponential",
         "Steps",
@@ -22,7 +23,7 @@ NAMES = [
         "Mode",
         "Rate",
     ),
-    *("enqueue", "aenqueue", "enqueue_many", "aenqueue_many", "Client", "AsyncClient"),
+    *("enqueue", "aenqueue", "enqueue_many", "aenqueue_many", "cancel", "acancel", "Client", "AsyncClient"),
     *("NewJob", "Enqueued", "JobView"),
     *("Context", "Worker", "Settings", "Retry", "Snooze", "Cancel", "Bury", "Fail"),
     *("PostmillError", "EnqueueRefused"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,11 +12,11 @@ from uuid import UUID
 import pytest
 from psycopg import AsyncConnection, Connection
 
+from tests.support import leaks
 from tests.support.databases import Database, fresh_database
 from tests.support.eventually import aeventually, eventually
 from tests.support.invariants import invariants
-
-ROOT = Path(__file__).parents[2]
+from tests.support.spawner import ROOT, spawner
 
 LEAKY = """
 import socket, subprocess, sys, threading
@@ -54,11 +55,25 @@ def test_a_leak_fails_the_test_that_made_it(tmp_path: Path) -> None:
     assert "process" in done.stdout
 
 
+def test_what_the_zygote_started_is_looked_at_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    spawner()
+    monkeypatch.setattr(leaks, "PATIENCE", 0.1)
+    before = leaks.held()
+    with open(os.devnull, "w") as out:
+        streams = (None, out.fileno(), out.fileno())
+        module, function = "tests.support.docs.notebook", "run_program"
+        process = spawner().fork(["sleep", "60"], ROOT, os.environ, streams, module=module, function=function)
+    [left] = leaks.left(before)
+    assert f"process {process.pid}" in left
+    process.kill()
+    assert leaks.left(before) == set()
+
+
 def test_a_connection_left_open_fails_the_test(cluster: Any, template: str) -> None:
     left: list[Connection[Any]] = []
     with (
         pytest.raises(AssertionError, match="database without connections"),
-        fresh_database(cluster, template) as database,
+        fresh_database(cluster, template, patience=0.2) as database,
     ):
         left.append(database.connect(application_name="forgotten"))
     left[0].close()

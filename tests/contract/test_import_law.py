@@ -20,6 +20,7 @@ FLOORS = [
     "client",
     "bind",
     "schema",
+    "connections",
     "store",
     "telemetry",
     "domain",

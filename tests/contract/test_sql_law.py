@@ -140,6 +140,9 @@ INLINED = {
     "new_id": "select postmill.new_id() from generate_series(1, 3)",
     "lane_of": "select postmill.lane_of(t.r, t.u, t.j, t.p, t.k) from (values ('none', gen_random_uuid(), 'j', '{}'::jsonb, 'k'))"
     " t(r, u, j, p, k)",
+    "fault_of": "select postmill.fault_of(t.p, t.d, t.m, t.a, 1, t.s, t.s, t.s, t.s, t.s, t.s, t.s)"
+    " from (values ('{}'::jsonb, interval '1 day', postmill.now(), 1, 'user')) t(p, d, m, a, s)",
+    "fault_of_key": "select postmill.fault_of_key(t.k, t.m, t.d) from (values ('k', 'ttl', interval '1 day')) t(k, m, d)",
     "id_at": "select postmill.id_at(postmill.now() - g * interval '1 hour') from generate_series(1, 3) g",
     "id_time": "select postmill.id_time(gen_random_uuid()) from generate_series(1, 3)",
 }

@@ -1,9 +1,10 @@
+from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from postmill.domain import curves
 from postmill.domain.classify import Classifier
@@ -150,3 +151,27 @@ def test_generators_are_no_handlers() -> None:
     for handler in (one_by_one, slowly):
         with pytest.raises(DefinitionError, match="a handler cannot yield"):
             job(handler)
+
+
+def test_a_definition_that_no_database_can_hold_names_the_place() -> None:
+    @job
+    def described(size: Annotated[int, Field(description="a\0b")]) -> None: ...
+
+    @job
+    def documented() -> None:
+        """Does\0 it."""
+
+    @job
+    def chosen(size: Literal["\0"]) -> None: ...
+
+    @job
+    def called(size: Callable[[], int]) -> None: ...
+
+    for job_type, why in (
+        (described, "'described', parameter size.description: holds a NUL"),
+        (documented, "'documented', description: holds a NUL"),
+        (chosen, "'chosen', parameter size.const: holds a NUL"),
+        (called, "'called': its arguments have no JSON Schema"),
+    ):
+        with pytest.raises(DefinitionError, match=f"job type {why}"):
+            job_type.definition()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import pytest
@@ -121,6 +122,27 @@ def test_a_default_that_its_own_annotation_refuses(default: Any, why: str) -> No
     def handler(a: str, size: int = default) -> None: ...
 
     with pytest.raises(DefinitionError, match=f"job type 't': the default of .*{why}"):
+        read_signature(handler, "t")
+
+
+@pytest.mark.parametrize(
+    ("default", "why"),
+    [
+        ("a\0b", "size: holds a NUL character"),
+        ({"deep": ["\0"]}, r"size.deep\[0\]: holds a NUL character"),
+        ("\ud800", "size: holds a lone surrogate"),
+        (float("nan"), "size: is nan, which is no JSON number"),
+        (datetime(2030, 1, 1), "size: is a datetime without a time zone"),
+    ],
+)
+def test_a_default_that_no_database_can_hold(default: Any, why: str) -> None:
+    """Else the worker that registers the type would not start, and say no more than `unsupported Unicode`."""
+
+    def handler(a: str, size: Any = default) -> None: ...
+
+    with pytest.raises(
+        DefinitionError, match=f"job type 't', parameter 'size': its default cannot be stored: {why}"
+    ):
         read_signature(handler, "t")
 
 

@@ -71,7 +71,9 @@ def test_rights_of_a_common_user_are_enough(root: Path) -> None:
     """As root nothing is read-only, so this is done by a process of somebody else."""
     root.chmod(0o777)
     for folder in list(root.parents)[:5]:
-        if folder.stat().st_uid == os.getuid() and folder.name.startswith(("pytest", "popen", "test_")):
+        if folder.stat().st_uid == os.getuid() and folder.name.startswith(
+            ("pytest", "popen", "test_", "postmill-tests")
+        ):
             folder.chmod(folder.stat().st_mode | 0o011)
     pid = os.fork()
     if pid == 0:

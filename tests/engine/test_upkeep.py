@@ -178,7 +178,7 @@ async def test_a_drop_waits_for_nobody(database: Database, apg: Conn) -> None:
 
 
 async def test_an_abandoned_database_still_takes_jobs(apg: Conn) -> None:
-    """Nobody made partitions for a year; the enqueue makes its own, and so does a report."""
+    """Nobody made partitions for a year; the body is kept beside them, and a report makes its own."""
     await apg.execute(REGISTER)
     holder = await open_session(apg)
     await apg.execute("update postmill.lease set expires_at = 'infinity'")

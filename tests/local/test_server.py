@@ -13,6 +13,7 @@ import psycopg
 import pytest
 
 from postmill.local.errors import LocalServerError
+from postmill.local.launch import StopMode
 from postmill.local.server import LocalServer
 from tests.support.postgres import new_server
 
@@ -48,18 +49,24 @@ def test_data_is_kept_over_stop_and_start(server: LocalServer) -> None:
         assert ask(again, "select answer from kept") == 42
 
 
-def test_starting_twice_is_one_server(server: LocalServer) -> None:
+def test_one_server_and_one_owner(server: LocalServer) -> None:
     pid = server.pid
+    assert pid is not None
     assert server.start().pid == pid
-
-
-@pytest.mark.parametrize("mode", ["smart", "fast", "immediate"])
-def test_restart_keeps_the_address(server: LocalServer, mode: str) -> None:
-    before, pid = server.dsn(), server.pid
-    server.restart(mode)  # type: ignore[arg-type]
-    assert server.dsn() == before
-    assert server.pid != pid
+    with pytest.raises(LocalServerError, match=f"in use by process {os.getpid()}"):
+        new_server(server.data).start()
     assert ask(server, "select 1") == 1
+    assert os.getsid(pid) != os.getsid(0)  # Ctrl-C in the terminal is not for the server
+
+
+def test_restart_keeps_the_address(server: LocalServer) -> None:
+    modes: tuple[StopMode, ...] = ("smart", "fast", "immediate")
+    for mode in modes:
+        before, pid = server.dsn(), server.pid
+        server.restart(mode)
+        assert server.dsn() == before
+        assert server.pid != pid
+        assert ask(server, "select 1") == 1
 
 
 def test_start_after_sigkill_recovers(server: LocalServer) -> None:
@@ -70,12 +77,6 @@ def test_start_after_sigkill_recovers(server: LocalServer) -> None:
     assert (server.cluster / "postmaster.pid").exists()
     server.start()
     assert ask(server, "select answer from kept") == 1
-
-
-def test_a_second_owner_is_refused_by_name(server: LocalServer) -> None:
-    with pytest.raises(LocalServerError, match=f"in use by process {os.getpid()}"):
-        new_server(server.data).start()
-    assert ask(server, "select 1") == 1
 
 
 def test_the_server_of_a_killed_owner_is_taken_over(tmp_path: Path) -> None:
@@ -93,11 +94,6 @@ def test_the_server_of_a_killed_owner_is_taken_over(tmp_path: Path) -> None:
     with new_server(tmp_path / "data") as server:
         assert server.pid != orphan
         assert ask(server, "select 1") == 1
-
-
-def test_the_terminal_ctrl_c_is_not_for_the_server(server: LocalServer) -> None:
-    assert server.pid is not None
-    assert os.getsid(server.pid) != os.getsid(0)
 
 
 def test_port_listens_on_loopback_and_wants_the_password(tmp_path: Path, free_port: int) -> None:
@@ -128,13 +124,10 @@ def test_an_initdb_that_was_cut_off_is_begun_again(tmp_path: Path) -> None:
         assert not half.exists()
 
 
-def test_settings_reach_the_server(tmp_path: Path) -> None:
-    with new_server(tmp_path / "data", settings={"work_mem": "5MB", "application_name": "a b"}) as server:
-        assert ask(server, "show work_mem") == "5MB"
-
-
-def test_stopping_leaves_no_socket_folder(tmp_path: Path) -> None:
-    server = new_server(tmp_path / "data").start()
+def test_settings_reach_the_server_and_stopping_leaves_no_socket_folder(tmp_path: Path) -> None:
+    settings = {"work_mem": "5MB", "application_name": "a b"}
+    server = new_server(tmp_path / "data", settings=settings).start()
+    assert ask(server, "show work_mem") == "5MB"
     sockets = Path(server.dsn().split("host=")[1].split("&")[0])
     assert len(os.fsencode(sockets / ".s.PGSQL.65535")) <= 107
     assert sockets.stat().st_mode & 0o777 == 0o700

@@ -13,7 +13,7 @@ from postmill.bind import drive, run
 from postmill.client import enqueue_many
 from postmill.domain.errors import NotFound, UnknownJobType, UnknownQueue
 from postmill.domain.lifecycle import State
-from postmill.operate import insight
+from postmill.operate import commands, insight
 from postmill.store.jobs import list_jobs
 from tests.operate.conftest import Bench, greet
 
@@ -138,3 +138,32 @@ def test_reads_are_quick_at_a_million(pg: Connection[Any], bench: Bench) -> None
     began = time.perf_counter()
     assert drive(pg, insight.job(id)).status is State.QUEUED
     assert time.perf_counter() - began < 0.2
+
+
+def test_the_view_tells_the_last_error_whole(bench: Bench) -> None:
+    again = bench.make(State.QUEUED)
+    bench.report(
+        "put_back", again, "'{2000}', '{failed}', '{-1}', '{0}', '{OSError}', '{ENOSPC}', '{full}', '{507}'"
+    )
+    ended = bench.make(State.QUEUED)
+    bench.report(
+        "put_back", ended, "'{2000}', '{failed}', '{-1}', '{0}', '{OSError}', '{ENOSPC}', '{full}', '{507}'"
+    )
+    bench.report(
+        "finish",
+        ended,
+        "'{5000}', '{failed}', '{failed}', '{permanent_error}', '{ValueError}', '{NULL}', '{no}'",
+    )
+    expected = {
+        again: ("full", "OSError", "ENOSPC"),
+        ended: ("no", "ValueError", None),
+        bench.make(State.DEAD_LETTER): ("broken", "ValueError", "E1"),
+        bench.make(State.SUCCEEDED): (None, None, None),
+    }
+    (replayed, *_) = [id for id, error in expected.items() if error[2] == "E1"]
+    drive(bench.conn, commands.replay([replayed]))
+    columns = "last_error, last_error_class, last_error_code"
+    rows = bench.conn.execute(
+        f"select id, {columns} from postmill.jobs where replayed_from is null"
+    ).fetchall()
+    assert {id: tuple(error) for id, *error in rows} == expected

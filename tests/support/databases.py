@@ -1,4 +1,4 @@
-"""Databases for single tests, copied from a migrated template: about 30 ms to make and 50 ms to drop."""
+"""Databases for single tests, copied file by file from a migrated template: about 25 ms to make and drop one."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from tests.support.eventually import eventually
 
 TEMPLATE = "migrated"
 _NUMBERS = count(1)
+_ADMINS: dict[LocalServer, Connection[Any]] = {}
 
 
 @dataclass(frozen=True)
@@ -42,25 +43,40 @@ class Database:
 
     def backends(self) -> list[tuple[int, str, str, str]]:
         """The client backends in this database: pid, application_name, state, last query."""
-        with psycopg.connect(self.server.dsn(), autocommit=True) as conn:
-            return conn.execute(
+        return (
+            _ADMINS[self.server]
+            .execute(
                 "select pid, application_name, state, left(query, 200) from pg_stat_activity"
                 " where datname = %s and backend_type = 'client backend'",
                 [self.name],
-            ).fetchall()
+            )
+            .fetchall()
+        )
 
 
 @contextmanager
-def fresh_database(server: LocalServer, template: str) -> Iterator[Database]:
-    """A database for one test; leaving fails if the test left connections in it."""
+def administered(server: LocalServer) -> Iterator[None]:
+    """Keep a connection to the server's own database, by which the databases of its tests are made and dropped."""
+    with psycopg.connect(server.dsn(), autocommit=True) as _ADMINS[server]:
+        try:
+            yield
+        finally:
+            del _ADMINS[server]
+
+
+@contextmanager
+def fresh_database(server: LocalServer, template: str, *, patience: float = 5.0) -> Iterator[Database]:
+    """A database for one test; leaving fails if the test left connections in it for `patience` seconds."""
     database = Database(server, f"test_{next(_NUMBERS)}")
-    _run(server, SQL("create database {} template {}"), database.name, template)
+    _run(server, SQL("create database {} template {} strategy file_copy"), database.name, template)
     try:
         yield database
         left = database.backends()
         # One that is just being closed has a little time to end.
         if left:
-            eventually(lambda: not database.backends(), 5.0, f"database without connections (had {left})")
+            eventually(
+                lambda: not database.backends(), patience, f"database without connections (had {left})"
+            )
     finally:
         _run(server, SQL("drop database {} with (force)"), database.name)
 
@@ -73,5 +89,4 @@ def make_template(server: LocalServer) -> str:
 
 
 def _run(server: LocalServer, statement: SQL, *names: str) -> None:
-    with psycopg.connect(server.dsn(), autocommit=True) as conn:
-        conn.execute(statement.format(*map(Identifier, names)))
+    _ADMINS[server].execute(statement.format(*map(Identifier, names)))

@@ -9,19 +9,25 @@ own_cluster     a server of the test's own, migrated database `postgres`: to res
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
+from hypothesis import settings
 from psycopg import AsyncConnection, Connection
 
 from postmill.local.server import LocalServer
 from postmill.schema.runner import migrate
-from tests.support.databases import Database, fresh_database, make_template
+from tests.support.databases import Database, administered, fresh_database, make_template
 from tests.support.ports import unused_port
 from tests.support.postgres import bindir, new_server
+
+# No test is timed: on a busy machine an example that takes 1 ms took 200.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -33,8 +39,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalServer]:
     """The server that the tests of this process share."""
-    with new_server(tmp_path_factory.mktemp("cluster")) as server:
+    with new_server(tmp_path_factory.mktemp("cluster")) as server, administered(server):
         yield server
+    shutil.rmtree(server.cluster)  # the log stays
 
 
 @pytest.fixture(scope="session")

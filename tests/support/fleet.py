@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,13 +12,13 @@ from typing import Any
 import psycopg
 
 from tests.support.eventually import eventually
+from tests.support.spawner import ROOT, spawner
 
 HANDLERS = "tests.journey.handlers"
-ROOT = Path(__file__).parents[2]
 
 
 class WorkerProcess:
-    """`python -m postmill worker`, in a process group of its own."""
+    """`postmill worker`, in a process group of its own."""
 
     def __init__(
         self,
@@ -39,28 +37,21 @@ class WorkerProcess:
                 filter(None, (str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH")))
             ),
         }
-        self._log = log.open("ab") if log is not None else None
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "postmill", "worker", module, *arguments],
-            env=env | dict(settings or {}),
-            cwd=ROOT,
-            stdout=self._log or subprocess.DEVNULL,
-            stderr=subprocess.STDOUT if self._log else subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        with open(log or os.devnull, "ab") as out:
+            words = ["postmill", "worker", module, *arguments]
+            streams = (None, out.fileno(), out.fileno())
+            self.process = spawner().fork(words, ROOT, env | dict(settings or {}), streams)
 
     @property
     def pid(self) -> int:
         return self.process.pid
 
     def signal(self, number: int) -> None:
-        self.process.send_signal(number)
+        self.process.signal(number)
 
     def kill(self) -> None:
         """SIGKILL to the whole group: nothing gets to say good-bye."""
-        with suppress(ProcessLookupError):
-            os.killpg(self.pid, signal.SIGKILL)
-        self.process.wait(10)
+        self.process.kill()
 
     def wait(self, seconds: float = 20.0) -> int:
         return self.process.wait(seconds)
@@ -68,11 +59,9 @@ class WorkerProcess:
     def end(self) -> None:
         if self.process.poll() is None:
             self.signal(signal.SIGTERM)
-            with suppress(subprocess.TimeoutExpired):
+            with suppress(AssertionError):
                 self.process.wait(15)
         self.kill()
-        if self._log is not None:
-            self._log.close()
 
 
 class Fleet:

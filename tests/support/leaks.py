@@ -1,7 +1,8 @@
 """A leak fails the test that made it: threads, child processes (also unreaped ones), file descriptors.
 
 Connections are looked for where the test's database is dropped (`databases.py`). What a test's fixtures
-hold is let go before this fixture looks, since autouse fixtures are set up first and ended last.
+hold is let go before this fixture looks, since autouse fixtures are set up first and ended last. The zygote
+(`spawner.py`) stays, and what it started is looked at as the test's own children are.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.spawner import lasting
+
 PATIENCE = 5.0
 """Seconds that something may take to go after the test."""
 
@@ -24,43 +27,49 @@ _FDS = Path("/proc/self/fd")
 @pytest.fixture(autouse=True)
 def no_leaks() -> Iterator[None]:
     """Fail if the test left something behind."""
-    before = _held()
+    before = held()
     yield
-    if left := _left(before):
-        pytest.fail("the test left behind: " + "; ".join(sorted(left)), pytrace=False)
+    if found := left(before):
+        pytest.fail("the test left behind: " + "; ".join(sorted(found)), pytrace=False)
 
 
-def _left(before: set[str]) -> set[str]:
-    if not _held() - before:
+def left(before: set[str]) -> set[str]:
+    """What is there that was not there before, and does not go within `PATIENCE`."""
+    if not held() - before:
         return set()
     deadline = time.monotonic() + PATIENCE
-    while left := _held() - before:
+    while found := held() - before:
         gc.collect()
         if time.monotonic() > deadline:
-            return left
+            return found
         time.sleep(0.01)
     return set()
 
 
-def _held() -> set[str]:
-    return _threads() | _children() | _descriptors()
+def held() -> set[str]:
+    """Every thread, child and descriptor, in words."""
+    pid, descriptor = lasting() or (None, None)
+    born = _children("self") - {pid}
+    if pid is not None:
+        born |= _children(pid)
+    return _threads() | {f"process {_words(child)}" for child in born} | _descriptors(descriptor)
 
 
 def _threads() -> set[str]:
     return {f"thread {thread.name} ({thread.ident})" for thread in threading.enumerate()}
 
 
-def _children() -> set[str]:
-    found = set()
-    for task in Path("/proc/self/task").glob("*/children"):
+def _children(parent: int | str) -> set[int]:
+    found: set[int] = set()
+    for task in Path(f"/proc/{parent}/task").glob("*/children"):
         try:
-            found |= {f"process {_words(pid)}" for pid in task.read_text().split()}
+            found |= {int(pid) for pid in task.read_text().split()}
         except OSError:
             continue  # that thread has just ended
     return found
 
 
-def _words(pid: str) -> str:
+def _words(pid: int) -> str:
     try:
         argv = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
     except OSError:
@@ -68,9 +77,11 @@ def _words(pid: str) -> str:
     return f"{pid} ({argv or 'ended, not waited for'})"
 
 
-def _descriptors() -> set[str]:
+def _descriptors(but: int | None) -> set[str]:
     found = set()
     for entry in os.listdir(_FDS) if _FDS.is_dir() else []:
+        if entry == str(but):
+            continue
         try:
             found.add(f"descriptor {entry} ({os.readlink(_FDS / entry)})")
         except OSError:

@@ -11,6 +11,7 @@ from uuid import UUID
 import psycopg
 
 from postmill.domain.registry import AnyJobType, Registry
+from postmill.domain.resource import Resource
 from postmill.engine.config import WorkerConfig
 from postmill.engine.worker import Worker
 from postmill.telemetry.bus import Bus
@@ -19,14 +20,14 @@ from postmill.telemetry.bus import Bus
 @asynccontextmanager
 async def working(
     dsn: str,
-    *types: AnyJobType,
+    *types: AnyJobType | Resource[Any],
     queues: Mapping[str, int] | None = None,
     bus: Bus | None = None,
     **config: Any,
 ) -> AsyncIterator[Worker]:
     """A worker in this process, drained at the end; whatever ended it early is raised."""
     settings = {"lease": 6.0, "grace": 5.0, "poll_interval": 2.0} | config
-    worker = Worker(dsn, Registry(types), queues, config=WorkerConfig(**settings), bus=bus)
+    worker = Worker(dsn, Registry.collect(*types), queues, config=WorkerConfig(**settings), bus=bus)
     task = asyncio.create_task(worker.run())
     ready = asyncio.create_task(worker.ready.wait())
     await asyncio.wait({task, ready}, return_when=asyncio.FIRST_COMPLETED, timeout=30)

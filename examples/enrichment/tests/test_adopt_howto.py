@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,10 +14,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from examples.enrichment.demo.children import ROOT, Child
 from tests.support.databases import Database
 from tests.support.eventually import eventually
 from tests.support.invariants import invariants
+from tests.support.spawner import ROOT, Spawned, spawner
 
 PAGE = ROOT / "docs" / "how-to" / "adopt-with-an-existing-outbox.md"
 BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]*)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -54,7 +55,7 @@ class Team:
     def __init__(self, database: Database, folder: Path) -> None:
         self.database = database
         self.folder = folder
-        self.worker: Child | None = None
+        self.worker: Spawned | None = None
         self.env = {"POSTMILL_DATABASE_URL": database.dsn, "PYTHONPATH": str(folder)}
 
     def follow(self, blocks: list[tuple[str, str, str]]) -> None:
@@ -75,25 +76,25 @@ class Team:
         assert words[0] == "postmill", line
         if words[1] == "worker":
             self.stop()
-            log = self.folder / "worker.log"
-            self.worker = Child("the worker", words, log, self.env | variables, cwd=self.folder).start()
+        process = spawner().start(words, self.folder, {**os.environ, **self.env, **variables})
+        if words[1] == "worker":
+            self.worker = process
             return
-        done = subprocess.run(
-            [sys.executable, "-m", *words],
-            cwd=self.folder,
-            env={**os.environ, **self.env, **variables},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+        try:
+            assert process.wait() == 0, f"{line}\n{process.output}"
+        finally:
+            process.close()
 
     def stop(self) -> None:
         """SIGTERM, as the page says."""
         if self.worker is not None:
-            self.worker.check()
-            self.worker.stop()
-            self.worker = None
+            worker, self.worker = self.worker, None
+            try:
+                assert worker.poll() is None, worker.output
+                worker.signal(signal.SIGTERM)
+                assert worker.wait() == 0, worker.output
+            finally:
+                worker.close()
 
     def rows(self, query: str) -> list[tuple[object, ...]]:
         with psycopg.connect(self.database.dsn, autocommit=True) as conn:

@@ -62,20 +62,17 @@ def data(tmp_path: Path) -> Iterator[Path]:
     eventually(lambda: not processes_of(folder), 10.0, "all processes' having ended")
 
 
-def test_it_works_twice_in_a_row(data: Path) -> None:
-    for _ in (1, 2):
-        done = run(data)
-        assert done.returncode == 0, done.stdout + done.stderr
-        assert "\x1b" not in done.stdout, "plain where it is no terminal"
-        assert re.search(r"20 items ready to confirm, 0 discarded, none lost", done.stdout)
-        assert re.search(r"captured 20/20  enriched 20", done.stdout)
-        assert "Languages" in done.stdout
-        assert "429: come back in 1 s" in done.stdout
-        assert re.search(r"Everything is kept in .*demo data", done.stdout)
-        assert done.stderr == ""
-
-
-def test_it_says_so_when_items_failed(data: Path) -> None:
+def test_it_works_and_says_so_when_items_failed(data: Path) -> None:
+    """Twice in one folder."""
+    done = run(data)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "\x1b" not in done.stdout, "plain where it is no terminal"
+    assert re.search(r"20 items ready to confirm, 0 discarded, none lost", done.stdout)
+    assert re.search(r"captured 20/20  enriched 20", done.stdout)
+    assert "Languages" in done.stdout
+    assert "429: come back in 1 s" in done.stdout
+    assert re.search(r"Everything is kept in .*demo data", done.stdout)
+    assert done.stderr == ""
     script = Script(rules=(Rule(every=10, answers=(Answer(status=422),)),))
     done = run(data, "--script", script.model_dump_json())
     assert done.returncode == 1
@@ -112,17 +109,16 @@ def under_way(data: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
         yield demo, seen
 
 
-def test_ctrl_c_ends_everything_in_order(data: Path) -> None:
+def test_however_it_ends_the_folder_is_as_good_as_before(data: Path) -> None:
+    """By Ctrl-C, by the end of its worker, by SIGKILL: nothing is left running, and the next run is a good one."""
     with under_way(data) as (demo, _):
         demo.send_signal(signal.SIGINT)
         rest, _ = demo.communicate(timeout=60)
     assert demo.returncode == 130
     assert "Stopped" in rest
     assert "Traceback" not in rest
-    assert run(data).returncode == 0, "the folder is as good as before"
+    eventually(lambda: not processes_of(data), 10.0, "the end of all processes after Ctrl-C")
 
-
-def test_a_worker_that_ends_by_itself_is_told(data: Path) -> None:
     with under_way(data) as (demo, seen):
         found = re.search(r"processes (\d+)", seen)
         assert found
@@ -131,9 +127,8 @@ def test_a_worker_that_ends_by_itself_is_told(data: Path) -> None:
     assert demo.returncode == 2
     assert "worker 1 ended with code -9" in rest
     assert "Traceback" not in rest
+    eventually(lambda: not processes_of(data), 10.0, "the end of all processes after that of the worker")
 
-
-def test_a_killed_demo_leaves_no_workers_behind(data: Path) -> None:
     with under_way(data) as (demo, _):
         demo.kill()
         demo.communicate()

@@ -6,8 +6,10 @@ from contextlib import nullcontext
 from typing import Any
 
 import psycopg
+from psycopg.adapt import AdaptersMap
 from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
+from psycopg.types.array import ListBinaryDumper
 
 from postmill.bind.runner import Awaiting, Blocking
 from postmill.store.flow import Load
@@ -21,14 +23,23 @@ def runner_for(kind: type) -> Blocking | Awaiting | None:
     return Awaiting(_afetch, _aload) if issubclass(kind, psycopg.AsyncConnection) else None
 
 
+# Rows come binary: as text, a moment under a DateStyle other than ISO is one that psycopg does not read.
 def _fetch(conn: psycopg.Connection[Any], statement: Statement[Any]) -> Rows:
     with psycopg.RawCursor(conn, row_factory=tuple_row) as cursor:
-        return cursor.execute(statement.sql.encode(), statement.args).fetchall()
+        _binary_lists(cursor.adapters, statement)
+        return cursor.execute(statement.sql.encode(), statement.args, binary=True).fetchall()
 
 
 async def _afetch(conn: psycopg.AsyncConnection[Any], statement: Statement[Any]) -> Rows:
     async with psycopg.AsyncRawCursor(conn, row_factory=tuple_row) as cursor:
-        return await (await cursor.execute(statement.sql.encode(), statement.args)).fetchall()
+        _binary_lists(cursor.adapters, statement)
+        return await (await cursor.execute(statement.sql.encode(), statement.args, binary=True)).fetchall()
+
+
+def _binary_lists(adapters: AdaptersMap, statement: Statement[Any]) -> None:
+    """Under `array_nulls = off` an array sent as text holds the word NULL in place of none: as a job's key, say."""
+    if any(isinstance(arg, list) for arg in statement.args):
+        adapters.register_dumper(list, ListBinaryDumper)
 
 
 def _load(conn: psycopg.Connection[Any], load: Load) -> list[Any]:

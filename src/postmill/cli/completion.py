@@ -92,11 +92,10 @@ def _run(ctx: typer.Context) -> Run:
 
 
 def _connection(run: Run) -> psycopg.Connection[Any]:
+    from postmill import connections
     from postmill.cli.database import normalized
 
-    return psycopg.connect(
-        normalized(run.dsn, patience=PATIENCE), autocommit=True, application_name="postmill cli"
-    )
+    return connections.connect(normalized(run.dsn, patience=PATIENCE), "postmill cli")
 
 
 def _beginning(names: Iterable[str], incomplete: str) -> list[str]:

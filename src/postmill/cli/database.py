@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from postmill import connections
 from postmill.cli.errors import CliError
 from postmill.cli.text import one_line
-from postmill.client.address import LEFT_BY_UP, VARIABLE
+from postmill.client.address import not_running
 from postmill.domain.errors import DatabaseMissing
 
 PATIENCE = 10
 """Seconds to wait for a connection, where the DSN does not say itself."""
-
-
-def local_dsn(folder: Path | None = None) -> str | None:
-    """The URL that `postmill up` left in a folder (default: the current one), or None."""
-    try:
-        lines = ((folder or Path()) / LEFT_BY_UP).read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return None
-    found = [line.partition("=")[2] for line in lines if line.partition("=")[0].strip() == VARIABLE]
-    return found[-1].strip().strip("'\"") or None if found else None
 
 
 def described(dsn: str) -> str:
@@ -59,7 +49,8 @@ def normalized(dsn: str, *, patience: str | int = PATIENCE) -> str:
 def open_connection(dsn: str) -> psycopg.Connection[Any]:
     """A connection in autocommit mode. Raises DatabaseMissing, which says where it tried and why not."""
     try:
-        return psycopg.connect(normalized(dsn), autocommit=True, application_name="postmill cli")
+        return connections.connect(normalized(dsn), "postmill cli")
     except psycopg.OperationalError as fault:
         reason = one_line(fault, 300)
-        raise DatabaseMissing(f"cannot connect to database {described(dsn)}: {reason}") from None
+        said = not_running(dsn, fault) or f"cannot connect to database {described(dsn)}: {reason}"
+        raise DatabaseMissing(said) from None

@@ -15,6 +15,7 @@ class ExitCode(IntEnum):
     SCHEMA = 4
     NOT_FOUND = 5
     TIMEOUT = 6
+    RESOURCE = 7
     INTERRUPTED = 130
 
 
@@ -26,6 +27,7 @@ MEANINGS: dict[ExitCode, str] = {
     ExitCode.SCHEMA: "the schema is missing, has pending migrations, or is newer than this version",
     ExitCode.NOT_FOUND: "no such job, job type, queue or worker",
     ExitCode.TIMEOUT: "the time to wait is over; the job goes on",
+    ExitCode.RESOURCE: "a worker could not open one of its resources",
     ExitCode.INTERRUPTED: "interrupted (128 + signal number for a worker that was ended by a second signal)",
 }
 

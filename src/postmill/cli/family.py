@@ -13,6 +13,7 @@ from pathlib import Path
 
 import uvloop
 
+from postmill.cli.exits import ExitCode
 from postmill.cli.process import Summary
 from postmill.cli.readiness import DatabaseWatch
 from postmill.cli.run import Given
@@ -82,7 +83,7 @@ class Family:
         if not await self._watch.ready():
             return self._stopper.exit_code
         commands = [self._commands(index, file) for index, file in enumerate(files)]
-        supervisor = Supervisor(commands, grace=self._grace, told=self._died)
+        supervisor = Supervisor(commands, grace=self._grace, hopeless=ExitCode.RESOURCE, told=self._died)
         self._stopper.retarget(supervisor)
         looking = None
         if self._ready is not None:

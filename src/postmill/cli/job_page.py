@@ -13,16 +13,16 @@ from rich.text import Text
 from postmill.cli.ages import between, length, relative
 from postmill.cli.ids import short
 from postmill.cli.output import jsonable
+from postmill.cli.reasons import LONGEST, error_of, why
 from postmill.cli.tables import Grid, pairs, state, table
-from postmill.cli.text import one_line, plain
+from postmill.cli.tails import tails
+from postmill.cli.text import plain
 from postmill.cli.timeline import timeline
+from postmill.domain.job import JobView
 from postmill.domain.lifecycle import State
-from postmill.store.job_rows import AttemptView, JobDetail, JobLine
+from postmill.store.job_rows import AttemptView, JobLine
 
 COLUMNS = ("id", "type", "queue", "status", "attempt", "made", "when", "error")
-
-LONGEST = 4000
-"""Characters of a payload, a result or a stack that a page shows; --json has all of it."""
 
 
 def job_table(jobs: Sequence[JobLine], now: datetime, *, short_ids: bool) -> Grid:
@@ -43,8 +43,10 @@ def job_table(jobs: Sequence[JobLine], now: datetime, *, short_ids: bool) -> Gri
     return table(COLUMNS, rows, right=("attempt",))
 
 
-def job_page(job: JobDetail, attempts: Sequence[AttemptView], now: datetime) -> RenderableType:
-    """Everything about one job."""
+def job_page(
+    job: JobView, attempts: Sequence[AttemptView], now: datetime, home: str | None = None
+) -> RenderableType:
+    """Everything about one job. `home` is the queue that its type belongs to, where that is known."""
     head = Text.assemble((str(job.id), "bold"), "  ", state(job.status))
     if job.cancel_requested:
         head.append("  (asked to stop)", style="yellow")
@@ -52,6 +54,7 @@ def job_page(job: JobDetail, attempts: Sequence[AttemptView], now: datetime) -> 
         [
             ("type", job.job_type),
             ("queue", f"{job.queue}, priority {job.priority}"),
+            ("", _astray(job, home)),
             ("attempt", f"{job.attempt} of {job.max_attempts}"),
             ("made", _moment(job.created_at, now)),
             ("due", _moment(job.scheduled_for, now) if job.scheduled_for else None),
@@ -73,7 +76,7 @@ def job_page(job: JobDetail, attempts: Sequence[AttemptView], now: datetime) -> 
             ("payload", as_json(job.payload)),
             ("result", as_json(job.result) if job.status is State.SUCCEEDED else None),
             ("reason", job.reason and plain(job.reason)),
-            ("error", why(None, job.error_class, job.error_message, longest=LONGEST) or None),
+            ("error", error_of(job.reason, job.error_class, job.error_message) or None),
         ]
     )
     parts: list[RenderableType] = [head, facts]
@@ -83,7 +86,7 @@ def job_page(job: JobDetail, attempts: Sequence[AttemptView], now: datetime) -> 
     stack = next((attempt.stack for attempt in reversed(attempts) if attempt.stack), None)
     if stack and job.status is not State.SUCCEEDED:
         parts += [Text("\nlast stack", style="dim"), Text(plain(stack)[-LONGEST:])]
-    return Group(*parts)
+    return Group(*parts, *tails(attempts, LONGEST))
 
 
 def when(job: JobLine, now: datetime) -> str:
@@ -96,12 +99,6 @@ def when(job: JobLine, now: datetime) -> str:
         return "waits"
     took = f", took {between(job.started_at, job.finished_at)}" if job.started_at else ""
     return f"{relative(job.finished_at, now)}{took}"
-
-
-def why(reason: str | None, error_class: str | None, message: str | None, *, longest: int = 160) -> str:
-    """Reason and error on one line."""
-    parts = [part for part in (reason, error_class, message) if part]
-    return one_line(": ".join(parts), longest)
 
 
 def as_json(value: Any) -> str:
@@ -120,7 +117,14 @@ def _moment(moment: datetime, now: datetime) -> str:
     return f"{moment.astimezone().isoformat(sep=' ', timespec='milliseconds')}  ({relative(moment, now)})"
 
 
-def _progress(job: JobDetail) -> str | None:
+def _astray(job: JobView, home: str | None) -> str | None:
+    """Who serves the queue of its type may not serve this one."""
+    if home in (None, job.queue) or job.status not in (State.QUEUED, State.SCHEDULED, State.BLOCKED):
+        return None
+    return f"its type belongs to {home}; move what waits: postmill queues move {job.job_type}"
+
+
+def _progress(job: JobView) -> str | None:
     if job.progress is None:
         return None
     done, total, text = job.progress.done, job.progress.total, job.progress.text

@@ -44,10 +44,13 @@ def server_now(conn: Connection, schema: str) -> datetime:
 
 
 def job_type_shape(conn: Connection, schema: str, name: str) -> JobTypeShape:
-    """The definition of a job type. Raises UnknownJobType, which says what was probably meant."""
+    """The definition of a job type. Raises UnknownJobType, which says what was probably meant.
+
+    Who may read it here has the rights of a worker, and so may register one.
+    """
     rows = ask(conn, schema, "job_type_shape", name)
     if not rows:
-        raise UnknownJobType(name, run_statement(conn, job_type_names(schema=schema)))
+        raise UnknownJobType(name, run_statement(conn, job_type_names(schema=schema)), may_register=True)
     row = rows[0]
     shape = json.loads(row["arg_schema"])
     return JobTypeShape(row["key"], row["queue"], row["description"], row["is_active"], shape, row["workers"])

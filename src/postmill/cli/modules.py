@@ -23,17 +23,22 @@ def load_registry(modules: Sequence[str], settings: Settings | None = None) -> R
     """The job types of these modules; what a type leaves open (retry, lane) follows the settings.
 
     Raises CliError (usage) for a module that does not exist, that cannot be imported (with the line that
-    failed), or that holds no `@job`; DefinitionError where two types have one name.
+    failed), or that holds no `@job`; DefinitionError where two types have one name, or the database could
+    not hold one.
     """
     see_current_folder()
     loaded = [load_module(name) for name in modules]
     for given, module in zip(modules, loaded, strict=True):
-        if not _collect(given, module):
+        found = _collect(given, module)
+        if not (found or found.resources):
             raise CliError(
                 f"{given} defines no job type",
                 "put @job (from postmill import job) above a function at its top level; see: postmill init",
             )
     found = Registry.collect(*loaded)
+    for job_type in found:
+        # Told here, once: a worker's processes would each fail to register the type, and be started again and again.
+        job_type.definition()
     if settings is None:
         return found
     retry = settings.retry

@@ -70,7 +70,7 @@ def base_config(settings: Settings) -> WorkerConfig:
         max_jobs=worker.max_jobs_per_process,
         memory_limit=None if worker.child_memory is None else worker.child_memory * MIB,
         max_lost=settings.retry.max_lost,
-        prepared=worker.prepared_statements,
+        prepared=settings.prepared_statements,
         retention=settings.retention.history,
         partition_width=settings.partition_width,
     )

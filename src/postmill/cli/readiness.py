@@ -8,8 +8,10 @@ from collections.abc import Callable
 
 import psycopg
 
+from postmill import connections
 from postmill.cli.database import described, normalized
 from postmill.cli.text import one_line
+from postmill.client.address import not_running
 from postmill.domain.errors import DatabaseMissing
 from postmill.schema.check import acheck
 
@@ -54,7 +56,9 @@ class DatabaseWatch:
                         f"cannot connect to database {described(self._dsn)}: {reason}"
                     ) from None
                 if not told:
-                    self._told(f"database {described(self._dsn)} is not reachable yet; waiting ({reason})")
+                    said = not_running(self._dsn, fault)
+                    said = said or f"database {described(self._dsn)} is not reachable yet"
+                    self._told(f"{said}; waiting ({reason})")
                     told = True
             try:
                 await asyncio.wait_for(self._stopped.wait(), pause * random.uniform(0.75, 1.25))
@@ -63,8 +67,6 @@ class DatabaseWatch:
         return False
 
     async def _look(self) -> None:
-        conn = await psycopg.AsyncConnection.connect(
-            normalized(self._dsn), autocommit=True, application_name="postmill start"
-        )
+        conn = await connections.aconnect(normalized(self._dsn), "postmill start")
         async with conn:
             (await acheck(conn, self._schema)).require()

@@ -11,11 +11,9 @@ from typing import Any
 
 import psycopg
 
-from postmill.cli.database import local_dsn, open_connection
-from postmill.cli.errors import CliError
-from postmill.cli.exits import ExitCode
+from postmill.cli.database import open_connection
 from postmill.cli.output import Output
-from postmill.client.address import LEFT_BY_UP
+from postmill.client.address import left_by_up
 from postmill.domain.errors import DatabaseMissing
 from postmill.domain.settings import Settings
 from postmill.domain.settings_load import load
@@ -77,7 +75,7 @@ class Run:
     @property
     def has_database(self) -> bool:
         """Whether a database was named anywhere."""
-        return bool(self.settings.dsn or local_dsn())
+        return bool(self.settings.dsn or left_by_up())
 
     @cached_property
     def dsn(self) -> str:
@@ -85,7 +83,7 @@ class Run:
 
         Raises DatabaseMissing where none was named.
         """
-        found = self.settings.dsn or local_dsn()
+        found = self.settings.dsn or left_by_up()
         if not found:
             raise DatabaseMissing("no database is configured")
         return found
@@ -97,20 +95,7 @@ class Run:
         Raises DatabaseMissing, SchemaMissing, SchemaTooOld, SchemaTooNew.
         """
         schema = self.schema
-        with self._opened() as conn:
+        with open_connection(self.dsn) as conn:
             if ready:
                 check(conn, schema).require()
             yield conn
-
-    def _opened(self) -> psycopg.Connection[Any]:
-        dsn = self.dsn
-        try:
-            return open_connection(dsn)
-        except DatabaseMissing:
-            if self.settings.dsn:
-                raise
-            raise CliError(
-                f"the database that postmill up keeps in {Path.cwd() / LEFT_BY_UP.parent} is not running",
-                "start it again: postmill up MODULE",
-                ExitCode.NO_DATABASE,
-            ) from None

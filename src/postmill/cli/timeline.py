@@ -9,6 +9,7 @@ from rich.text import Text
 
 from postmill.cli.ages import between, length
 from postmill.cli.ids import short_worker
+from postmill.cli.reasons import DECISIONS
 from postmill.cli.tables import Grid, state, table
 from postmill.cli.text import one_line
 from postmill.store.job_rows import AttemptView
@@ -60,7 +61,7 @@ def _place(share: float, width: int) -> int:
 
 def _why(attempt: AttemptView) -> str:
     said = (attempt.error_class or "").rpartition(".")[2]
-    if attempt.error_message:
+    if attempt.error_message and attempt.error_class not in DECISIONS:
         said += (": " if said else "") + one_line(attempt.error_message, 120)
     if attempt.exit_code is not None and attempt.exit_code != 0:
         said += f" (exit code {attempt.exit_code})"

@@ -58,7 +58,7 @@ def shared(
 
 
 jobs_app = typer.Typer(help="Look at jobs and act on them.", no_args_is_help=True)
-queues_app = typer.Typer(help="Look at queues; pause and resume them.", no_args_is_help=True)
+queues_app = typer.Typer(help="Look at queues; pause and resume them; move what waits.", no_args_is_help=True)
 dead_app = typer.Typer(help="Dead letters: jobs given up on, waiting for you.", no_args_is_help=True)
 workers_app = typer.Typer(help="Look at workers.", no_args_is_help=True)
 
@@ -117,6 +117,11 @@ command(queues_app, "pause", examples=["postmill queues pause mail --reason 'pro
     queues.pause
 )
 command(queues_app, "resume", examples=["postmill queues resume mail"])(queues.resume)
+command(
+    queues_app,
+    "move",
+    examples=["postmill queues move send_mail", "postmill queues move send_mail --to bulk"],
+)(queues.move)
 
 app.add_typer(dead_app, name="dead", rich_help_panel=OPERATE)
 command(dead_app, "list", examples=["postmill dead list --reason max_retries_exceeded"])(dead.list_)

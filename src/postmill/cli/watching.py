@@ -15,13 +15,13 @@ from postmill.cli.lookups import Connection
 from postmill.cli.output import Output
 from postmill.cli.text import one_line
 from postmill.client.waiting import wait
+from postmill.domain.job import JobView
 from postmill.store.flow import Pause
-from postmill.store.job_rows import JobDetail
 
 
 def watch(
-    conn: Connection, schema: str, id: UUID, *, timeout: float | None, seen: Callable[[JobDetail], object]
-) -> JobDetail:
+    conn: Connection, schema: str, id: UUID, *, timeout: float | None, seen: Callable[[JobView], object]
+) -> JobView:
     """`Client.wait`, calling `seen` with each look at the job. Raises what that raises."""
     flow = wait(schema, id, timeout=timeout)
     answer: Any = None
@@ -29,7 +29,7 @@ def watch(
         try:
             step = flow.send(answer)
         except StopIteration as end:
-            job: JobDetail = end.value
+            job: JobView = end.value
             return job
         if isinstance(step, Pause):
             time.sleep(step.seconds)
@@ -70,7 +70,7 @@ class Display:
         if self._live is not None:
             self._live.stop()
 
-    def __call__(self, job: JobDetail) -> None:
+    def __call__(self, job: JobView) -> None:
         """Show the job as it is now."""
         attempt = f", attempt {job.attempt} of {job.max_attempts}" if job.attempt > 1 else ""
         state = f"{job.status}{attempt}"

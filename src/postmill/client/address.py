@@ -21,7 +21,7 @@ def find_database(conninfo: str | None = None, *, folder: Path | None = None) ->
         SettingsError: the settings cannot be read.
     """
     here = Path() if folder is None else folder
-    found = conninfo or load(folder=here).dsn or _left_by_up(here / LEFT_BY_UP)
+    found = conninfo or load(folder=here).dsn or left_by_up(here)
     if not found:
         raise DatabaseMissing(
             f"no database is named: give a connection string, set {VARIABLE} or database_url in"
@@ -30,9 +30,18 @@ def find_database(conninfo: str | None = None, *, folder: Path | None = None) ->
     return found
 
 
-def _left_by_up(file: Path) -> str | None:
+def may_prepare(asked: bool | None = None, *, folder: Path | None = None) -> bool:
+    """Whether statements may be prepared on the server: as `asked`, else by the setting `prepared_statements`.
+
+    Raises SettingsError as `find_database` does.
+    """
+    return load(folder=Path() if folder is None else folder).prepared_statements if asked is None else asked
+
+
+def left_by_up(folder: Path | None = None) -> str | None:
+    """The URL that `postmill up` left in `folder` (default: the current one), or None."""
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        lines = ((folder or Path()) / LEFT_BY_UP).read_text(encoding="utf-8").splitlines()
     except OSError:
         return None
     for line in lines:
@@ -40,3 +49,13 @@ def _left_by_up(file: Path) -> str | None:
         if name.strip() == VARIABLE:
             return value.strip().strip("\"'") or None
     return None
+
+
+def not_running(dsn: str, fault: BaseException, *, folder: Path | None = None) -> str | None:
+    """What to say where `dsn` is what `postmill up` left in `folder`, and its server does not answer; else None.
+
+    The file stays when the server stops, or is killed. An error that a server has sent is no silence.
+    """
+    if dsn != left_by_up(folder) or "FATAL" in str(fault):
+        return None
+    return f"the server that {LEFT_BY_UP} in this folder names does not answer; start it with: postmill up"

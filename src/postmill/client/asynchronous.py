@@ -10,7 +10,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from postmill import bind
 from postmill.client import flows
-from postmill.client.address import find_database
+from postmill.client.address import find_database, may_prepare
 from postmill.client.pools import AsyncPool
 from postmill.client.waiting import wait
 from postmill.store.catalog import DEFAULT_SCHEMA, checked_schema
@@ -40,10 +40,17 @@ class AsyncClient:
     """
 
     def __init__(
-        self, conninfo: str | None = None, *, schema: str = DEFAULT_SCHEMA, connections: int = 10
+        self,
+        conninfo: str | None = None,
+        *,
+        schema: str = DEFAULT_SCHEMA,
+        connections: int = 10,
+        prepared_statements: bool | None = None,
     ) -> None:
         self.schema = checked_schema(schema)
-        self._pool = AsyncPool(find_database(conninfo), connections)
+        self._pool = AsyncPool(
+            find_database(conninfo), connections, prepared=may_prepare(prepared_statements)
+        )
 
     enqueue = awaiting(flows.enqueue)
     enqueue_many = awaiting(flows.enqueue_many, atomic=True)

@@ -9,6 +9,7 @@ import orjson
 
 from postmill.domain.job import NewJob
 from postmill.domain.job_options import normalize
+from postmill.domain.outcome import REASON_BYTES
 from postmill.domain.payload import check_line, check_text
 from postmill.domain.payload_faults import MAX_DEPTH, MAX_DIGITS
 
@@ -41,6 +42,16 @@ def checked(job: NewJob) -> NewJob:
             changes: dict[str, Any] = normalize(given)
             return replace(job, **changes)
     return job
+
+
+def checked_request(reason: str | None, actor_type: str, actor_id: str | None) -> dict[str, Any]:
+    """Why somebody asks for something, and who; by the names that statements take.
+
+    Raises PayloadRefused for what cannot be stored; names it.
+    """
+    if reason is not None:
+        check_line("reason", reason, longest=REASON_BYTES)
+    return {"reason": reason, **normalize({"actor_type": actor_type, "actor_id": actor_id})}
 
 
 def _surely_fine(payload: bytes) -> bool:

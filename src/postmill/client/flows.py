@@ -7,11 +7,11 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from postmill.client.checks import checked
-from postmill.client.refusals import SomeRefused, enqueued
+from postmill.client.checks import checked, checked_request
+from postmill.client.refusals import MAY_REGISTER, enqueued
 from postmill.domain.duration import seconds
-from postmill.domain.errors import EnqueueRefused, NotFound
-from postmill.domain.job import Enqueued, NewJob
+from postmill.domain.errors import EnqueueRefused, NotFound, SerializationConflict, SomeRefused
+from postmill.domain.job import Enqueued, JobView, NewJob
 from postmill.domain.job_options import ActorType
 from postmill.domain.job_type import JobType
 from postmill.domain.payload import check_text
@@ -19,7 +19,6 @@ from postmill.store import enqueue as store
 from postmill.store import jobs as on_jobs
 from postmill.store.enqueue import Answer
 from postmill.store.flow import Flow
-from postmill.store.job_rows import JobDetail
 from postmill.store.jobs import Canceled, Rerun
 from postmill.store.registration import job_type_names, register_job_types
 
@@ -28,8 +27,6 @@ COPY_FROM = 200
 
 CHUNK = 2000
 """Jobs in one statement: few enough for a short statement, enough that round trips do not count."""
-
-MAY_REGISTER = "may_register"
 
 
 def enqueue(schema: str, job: NewJob, *, wait: timedelta | float | None = None) -> Flow[Enqueued]:
@@ -83,7 +80,7 @@ def many(
     return taken
 
 
-def get(schema: str, id: UUID | str) -> Flow[JobDetail]:
+def get(schema: str, id: UUID | str) -> Flow[JobView]:
     """One job as it stands now.
 
     Raises:
@@ -101,15 +98,29 @@ def cancel(
     actor_type: ActorType = "user",
     actor_id: str | None = None,
 ) -> Flow[Canceled]:
-    """Ends a job that waits (status canceled), or asks one that runs to end (requested); finished: too late.
+    """Ends a job that waits, or asks one that runs to end.
+
+    Args:
+        id: the job.
+        reason: why; kept with the job, at most 1 KiB of text. None: `canceled`.
+        actor_type: who cancels: user, system or api_key.
+        actor_id: which one of them.
+
+    Returns:
+        `status` tells what was done: canceled (it waited, and is over), requested (it runs, and will hear of
+        it), finished (it had ended before; nothing was done).
 
     Raises:
         NotFound: there is no such job.
+        PayloadRefused: the reason or the actor cannot be stored; nothing was sent.
+        SerializationConflict: it collided with another transaction; run this one again.
     """
-    answers = yield on_jobs.cancel_jobs(
-        [_uuid(id)], actor_type=actor_type, actor_id=actor_id, reason=reason, schema=schema
-    )
-    return _only(id, answers)  # type: ignore[no-any-return]
+    given = checked_request(reason, actor_type, actor_id)
+    answers: list[Canceled] = yield on_jobs.cancel_jobs([_uuid(id)], schema=schema, **given)
+    answer: Canceled = _only(id, answers)
+    if answer.status == "serialization":
+        raise SerializationConflict
+    return answer
 
 
 def retry(

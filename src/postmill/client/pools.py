@@ -12,6 +12,8 @@ from typing import Any
 import psycopg
 from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout
 
+from postmill import connections
+from postmill.client.address import not_running
 from postmill.domain.errors import DatabaseMissing
 
 NAME = "postmill-client"
@@ -25,9 +27,10 @@ AsyncConn = psycopg.AsyncConnection[Any]
 class Pool:
     """Blocking connections in autocommit mode."""
 
-    def __init__(self, conninfo: str, most: int) -> None:
+    def __init__(self, conninfo: str, most: int, *, prepared: bool = True) -> None:
         self._conninfo = conninfo
         self._most = most
+        self._prepared = prepared
         # By process: a child finds none of its own and makes one. The parent's stays referenced there, so
         # that nothing is ever sent over, or closed on, a socket that it still uses. No lock: it could be held
         # at the fork.
@@ -57,9 +60,9 @@ class Pool:
         # A pool retries in the background and then says only that it is late: look first, and say what is
         # wrong.
         _probe(self._conninfo)
-        made: ConnectionPool[Conn] = ConnectionPool(
-            self._conninfo, min_size=1, max_size=self._most, open=False, timeout=PATIENCE, check=lively,
-            kwargs={"autocommit": True, "application_name": NAME}, name=NAME,
+        made = connections.pool(
+            self._conninfo, NAME, prepared=self._prepared,
+            min_size=1, max_size=self._most, timeout=PATIENCE, check=lively,
         )  # fmt: skip
         pool = self._pools.setdefault(os.getpid(), made)
         if pool is made:
@@ -71,9 +74,10 @@ class Pool:
 class AsyncPool:
     """Awaited connections in autocommit mode, of the running loop."""
 
-    def __init__(self, conninfo: str, most: int) -> None:
+    def __init__(self, conninfo: str, most: int, *, prepared: bool = True) -> None:
         self._conninfo = conninfo
         self._most = most
+        self._prepared = prepared
         self._pool: AsyncConnectionPool[AsyncConn] | None = None
         self._home: tuple[int, asyncio.AbstractEventLoop] | None = None
 
@@ -102,9 +106,9 @@ class AsyncPool:
         home = (os.getpid(), asyncio.get_running_loop())
         if self._pool is None or self._home != home:
             # What another process or a loop that has ended left behind cannot be closed from here.
-            self._pool = AsyncConnectionPool(
-                self._conninfo, min_size=1, max_size=self._most, open=False, timeout=PATIENCE, check=alively,
-                kwargs={"autocommit": True, "application_name": NAME}, name=NAME,
+            self._pool = connections.apool(
+                self._conninfo, NAME, prepared=self._prepared,
+                min_size=1, max_size=self._most, timeout=PATIENCE, check=alively,
             )  # fmt: skip
             self._home = home
             await _aprobe(self._conninfo)
@@ -139,19 +143,21 @@ def _busy(most: int) -> str:
 
 def _probe(conninfo: str) -> None:
     try:
-        psycopg.connect(conninfo, application_name=NAME).close()
+        connections.connect(conninfo, NAME).close()
     except psycopg.OperationalError as error:
         raise _missing(conninfo, error) from error
 
 
 async def _aprobe(conninfo: str) -> None:
     try:
-        await (await psycopg.AsyncConnection.connect(conninfo, application_name=NAME)).close()
+        await (await connections.aconnect(conninfo, NAME)).close()
     except psycopg.OperationalError as error:
         raise _missing(conninfo, error) from error
 
 
 def _missing(conninfo: str, error: psycopg.OperationalError) -> DatabaseMissing:
+    if stale := not_running(conninfo, error):
+        return DatabaseMissing(f"{stale} ({str(error).strip()})")
     try:
         parts = psycopg.conninfo.conninfo_to_dict(conninfo)
     except psycopg.Error:

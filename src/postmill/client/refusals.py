@@ -17,25 +17,8 @@ from postmill.domain.errors import (
 from postmill.domain.job import Enqueued, NewJob
 from postmill.store.enqueue import Answer
 
-
-class SomeRefused(EnqueueRefused):
-    """Some jobs of one call were refused; the others are enqueued, if the transaction will be committed.
-
-    `answers` holds one element per job, in order: Enqueued, or the error that refused it.
-    """
-
-    def __init__(self, answers: Sequence[Enqueued | EnqueueRefused]) -> None:
-        self.answers = tuple(answers)
-        super().__init__(self.answers)
-
-    @property
-    def refused(self) -> dict[int, EnqueueRefused]:
-        """The errors by the position of their jobs."""
-        return {n: found for n, found in enumerate(self.answers) if isinstance(found, EnqueueRefused)}
-
-    def __str__(self) -> str:
-        position, first = next(iter(self.refused.items()))
-        return f"{len(self.refused)} of {len(self.answers)} jobs were refused; job {position}: {first}"
+MAY_REGISTER = "may_register"
+"""The detail of `unknown_type` where the caller's role may register job types."""
 
 
 def enqueued(job: NewJob, answer: Answer, known: Sequence[str]) -> Enqueued | EnqueueRefused:
@@ -44,7 +27,7 @@ def enqueued(job: NewJob, answer: Answer, known: Sequence[str]) -> Enqueued | En
         return Enqueued(answer.id, answer.status == "created")
     match answer.status:
         case "unknown_type":
-            return UnknownJobType(job.job_type, known)
+            return UnknownJobType(job.job_type, known, answer.detail == MAY_REGISTER)
         case "inactive":
             return InactiveJobType(job.job_type)
         case "busy":
@@ -53,8 +36,9 @@ def enqueued(job: NewJob, answer: Answer, known: Sequence[str]) -> Enqueued | En
             return KeyTaken(job.key, answer.detail or "another type")
         case "serialization":
             return SerializationConflict()
-        case "bad_payload":
-            return PayloadRefused("args", answer.detail or "the database refused it")
+        case "invalid":
+            path, _, why = (answer.detail or "job: is invalid").partition(": ")
+            return PayloadRefused(path, why)
         case status:
             raise PostmillError(
                 f"the database answered an enqueue with {status!r}: is its schema newer than this?"

@@ -10,7 +10,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from postmill import bind
 from postmill.client import flows
-from postmill.client.address import find_database
+from postmill.client.address import find_database, may_prepare
 from postmill.client.pools import Pool
 from postmill.client.waiting import wait
 from postmill.store.catalog import DEFAULT_SCHEMA, checked_schema
@@ -42,16 +42,24 @@ class Client:
         conninfo: libpq connection string or URL.
         schema: where Postmill's tables are.
         connections: the most connections that are open at once.
+        prepared_statements: whether what is run often may be prepared on the server, which not every pooler bears;
+            None: as the setting of that name says (true, where it says nothing).
 
     Raises:
         DatabaseMissing: no database is named, or (at the first use) it cannot be reached.
+        SettingsError: the settings cannot be read.
     """
 
     def __init__(
-        self, conninfo: str | None = None, *, schema: str = DEFAULT_SCHEMA, connections: int = 10
+        self,
+        conninfo: str | None = None,
+        *,
+        schema: str = DEFAULT_SCHEMA,
+        connections: int = 10,
+        prepared_statements: bool | None = None,
     ) -> None:
         self.schema = checked_schema(schema)
-        self._pool = Pool(find_database(conninfo), connections)
+        self._pool = Pool(find_database(conninfo), connections, prepared=may_prepare(prepared_statements))
 
     enqueue = blocking(flows.enqueue)
     enqueue_many = blocking(flows.enqueue_many, atomic=True)

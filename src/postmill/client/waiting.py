@@ -11,9 +11,9 @@ from uuid import UUID
 from postmill.client.flows import get
 from postmill.domain.duration import seconds
 from postmill.domain.errors import JobDidNotSucceed, NotFound, WaitTimeout
+from postmill.domain.job import JobView, Progress
 from postmill.domain.lifecycle import State
 from postmill.store.flow import Flow, Pause
-from postmill.store.job_rows import JobDetail, Progress
 
 QUICKEST = 0.005
 SLOWEST = 0.5
@@ -26,7 +26,7 @@ def wait(
     *,
     timeout: timedelta | float | None = None,
     on_progress: Callable[[Progress], object] | None = None,
-) -> Flow[JobDetail]:
+) -> Flow[JobView]:
     """Waits until a job has succeeded, and returns it with its result.
 
     Args:
@@ -44,7 +44,7 @@ def wait(
     patience = None if timeout is None else seconds(timeout, "timeout")
     began = time.monotonic()
     pace = QUICKEST
-    last: JobDetail | None = None
+    last: JobView | None = None
     while True:
         try:
             job = yield from get(schema, id)

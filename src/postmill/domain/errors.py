@@ -7,8 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from postmill.domain.suggest import did_you_mean
+from postmill.domain.suggest import did_you_mean, suggest
+
+if TYPE_CHECKING:
+    from postmill.domain.job import Enqueued
 
 
 class PostmillError(Exception):
@@ -24,16 +28,32 @@ class EnqueueRefused(PostmillError):
 
 
 class UnknownJobType(EnqueueRefused):
-    """No job type of this name (or alias) is registered."""
+    """No job type of this name (or alias) is registered.
 
-    def __init__(self, name: str, known: Iterable[str] = ()) -> None:
+    Attributes:
+        name: the name that was asked for.
+        known: the names and aliases of the active job types.
+        may_register: whether the database role that asked may register job types; None where it only looked.
+    """
+
+    def __init__(self, name: str, known: Iterable[str] = (), may_register: bool | None = None) -> None:
         self.name = name
         self.known = tuple(known)
-        super().__init__(name, self.known)
+        self.may_register = may_register
+        super().__init__(name, self.known, may_register)
 
     def __str__(self) -> str:
         hint = did_you_mean(self.name, self.known, noun="job types")
-        return f"unknown job type {self.name!r}{hint}; register it with: postmill jobs register"
+        said = f"unknown job type {self.name!r}{hint or ': no job type is registered yet'}"
+        if self.may_register is None:
+            return said
+        case = "if it is a new one, " if suggest(self.name, self.known) else ""
+        if self.may_register:
+            return f"{said}; {case}register it: postmill jobs register MODULE"
+        return (
+            f"{said}; {case}it must be registered, which this database role may not: start a worker with its"
+            " module, or let the schema's owner run: postmill jobs register MODULE"
+        )
 
 
 class InactiveJobType(EnqueueRefused):
@@ -71,14 +91,14 @@ class KeyTaken(EnqueueRefused):
 
 
 class SerializationConflict(EnqueueRefused):
-    """Two transactions that touch the same keys collided (SQLSTATE 40001 or 40P01). Retry the transaction."""
+    """Two transactions that touch the same rows collided (SQLSTATE 40001 or 40P01). Retry the transaction."""
 
     def __init__(self, detail: str = "") -> None:
         self.detail = detail
         super().__init__(detail)
 
     def __str__(self) -> str:
-        return "the enqueue collided with another transaction; retry yours" + (
+        return "this collided with another transaction; retry yours" + (
             f" ({self.detail})" if self.detail else ""
         )
 
@@ -105,6 +125,29 @@ class Fault:
 
     def __str__(self) -> str:
         return f"{self.path}: {self.why}"
+
+
+class SomeRefused(EnqueueRefused):
+    """Some jobs of one call were refused; the others are enqueued, if the caller's transaction commits.
+
+    `Client.enqueue_many` has a transaction of its own, and then none is enqueued.
+
+    Attributes:
+        answers: one element per job, in order: Enqueued, or the error that refused it.
+    """
+
+    def __init__(self, answers: Sequence[Enqueued | EnqueueRefused]) -> None:
+        self.answers = tuple(answers)
+        super().__init__(self.answers)
+
+    @property
+    def refused(self) -> dict[int, EnqueueRefused]:
+        """The errors by the position of their jobs."""
+        return {n: found for n, found in enumerate(self.answers) if isinstance(found, EnqueueRefused)}
+
+    def __str__(self) -> str:
+        position, first = next(iter(self.refused.items()))
+        return f"{len(self.refused)} of {len(self.answers)} jobs were refused; job {position}: {first}"
 
 
 class Undecodable(PostmillError):
@@ -169,6 +212,10 @@ class TimedOut(PostmillError, TimeoutError):
 
 class LeaseLost(PostmillError):
     """This worker session no longer holds the job; whatever it reports changes nothing."""
+
+
+class ResourceFailed(PostmillError):
+    """A `@resource` could not be opened, or is not open in this process; the message names it, and says why."""
 
 
 class SettingsError(PostmillError):

@@ -94,12 +94,23 @@ class Enqueued:
     created: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a running job says it is. `total` and `text` as far as it says so."""
+
+    done: float
+    total: float | None
+    text: str | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobView:
     """A job as it is read back: the body as enqueued, and where it stands now.
 
-    `attempt` is the number of the attempt that waits, runs or ended the job, from 1. `result` is decoded
-    JSON.
+    `queue` is where the ticket waits or runs, else the one of the enqueue. `attempt` is the number of the
+    attempt that waits, runs or ended the job, from 1. `result` is decoded JSON. `worker_id` is the worker that
+    runs the job or ended it. `cancel_requested`: a cancel was asked for and not answered yet. `progress` is the
+    last report of a running job. A replayed dead letter `finished_at` the end of its last attempt.
     """
 
     id: UUID
@@ -131,6 +142,9 @@ class JobView:
     error_message: str | None = None
     replayed_from: UUID | None = None
     replayed_as: UUID | None = None
+    worker_id: str | None = None
+    cancel_requested: bool = False
+    progress: Progress | None = None
 
     @property
     def finished(self) -> bool:

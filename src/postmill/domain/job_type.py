@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, Unpack, overload
 
 from pydantic import BaseModel, ValidationError
+from pydantic.errors import PydanticUserError
 from pydantic_core import ErrorDetails, PydanticSerializationError
 
 from postmill.domain.classify import Classifier
@@ -22,6 +23,7 @@ from postmill.domain.lane import DEFAULT_TENANT
 from postmill.domain.limit import Rate
 from postmill.domain.outcome import OnExhausted
 from postmill.domain.payload import check_encoded, check_line, refusal, refuse_fault
+from postmill.domain.payload_faults import find_fault
 from postmill.domain.policy import RetryPolicy
 from postmill.domain.policy_json import to_json
 from postmill.domain.signature import Signature, read_signature
@@ -133,16 +135,26 @@ class JobType(Generic[Q, P, R_co]):
             raise Undecodable(self.name, faults_of(fault)) from None
 
     def json_schema(self) -> dict[str, Any]:
-        """JSON Schema of the payload."""
-        schema = self.args.model_json_schema()
+        """JSON Schema of the payload. Raises DefinitionError where the arguments' types have none."""
+        try:
+            schema = self.args.model_json_schema()
+        except (PydanticUserError, ValueError) as fault:
+            reason = str(fault).partition("\n")[0]
+            raise DefinitionError(
+                f"job type {self.name!r}: its arguments have no JSON Schema: {reason}"
+            ) from None
         schema.setdefault("properties", {})
         return schema | {"title": self.name}
 
     def definition(self) -> dict[str, Any]:
-        """The stored form of this type, as plain JSON data."""
+        """The stored form of this type, as plain JSON data.
+
+        Raises DefinitionError, naming the type and the place, where the database could not hold it: a NUL
+        character in a parameter's description, say.
+        """
         idempotency = self.idempotency
         window = idempotency.window if idempotency else None
-        return {
+        made = {
             "name": self.name,
             "aliases": list(self.aliases),
             "description": inspect.getdoc(self.fn) or "",
@@ -166,6 +178,11 @@ class JobType(Generic[Q, P, R_co]):
             "priority": self.priority,
             "log_fields": list(self.log_fields),
         }
+        fault = find_fault(made, "")
+        if fault is not None:
+            path = fault.path.removeprefix(".").replace("arg_schema.properties.", "parameter ")
+            raise DefinitionError(f"job type {self.name!r}, {path}: {fault.why}")
+        return made
 
     def _new(self, args: tuple[Any, ...], kwargs: dict[str, Any], options: Mapping[str, Any]) -> NewJob:
         if args:

@@ -7,22 +7,25 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 from postmill.domain.errors import DefinitionError, UnknownJobType
 from postmill.domain.job_type import JobType
 from postmill.domain.policy import RetryPolicy
+from postmill.domain.resource import Resource
 
 AnyJobType = JobType[..., ..., Any]
+Source: TypeAlias = "str | ModuleType | Registry | AnyJobType | Resource[Any]"
 
 
 class Registry:
-    """An immutable set of job types, found by name or alias.
+    """An immutable set of job types, found by name or alias, and the resources that a worker opens for them.
 
     Two types that claim one name (or alias) are refused with DefinitionError, which says where both stand.
     """
 
-    def __init__(self, job_types: Iterable[AnyJobType] = ()) -> None:
+    def __init__(self, job_types: Iterable[AnyJobType] = (), resources: Iterable[Resource[Any]] = ()) -> None:
+        self.resources: tuple[Resource[Any], ...] = tuple(dict.fromkeys(resources))
         self._types: dict[str, AnyJobType] = {}
         self._by_name: dict[str, AnyJobType] = {}
         for job_type in job_types:
@@ -38,35 +41,42 @@ class Registry:
             self._types[job_type.name] = job_type
 
     @classmethod
-    def collect(cls, *sources: str | ModuleType | Registry | AnyJobType) -> Registry:
-        """The job types at the top level of modules (by name or object), and of all modules inside packages.
+    def collect(cls, *sources: str | ModuleType | Registry | AnyJobType | Resource[Any]) -> Registry:
+        """The job types and resources at the top level of modules (by name or object), and inside packages.
 
-        Imports what is not imported yet. Registries and single job types may be given, too, and a module may
-        hold a registry. Raises DefinitionError for a module that does not exist, and for doubled names.
+        Imports what is not imported yet. Registries, single job types and resources may be given, too, and a module
+        may hold a registry. Raises DefinitionError for a module that does not exist, and for doubled names.
         """
-        return cls(job_type for source in sources for job_type in _types_of(source))
+        found = [one for source in sources for one in _found_in(source)]
+        return cls(
+            [one for one in found if isinstance(one, JobType)],
+            [one for one in found if isinstance(one, Resource)],
+        )
 
     def with_retry(self, policy: RetryPolicy, max_attempts: int) -> Registry:
         """The same types, with the settings' policy and attempts where `@job` names none."""
-        return Registry(_with_retry(job_type, policy, max_attempts) for job_type in self)
+        changed = [_with_retry(job_type, policy, max_attempts) for job_type in self]
+        return Registry(changed, self.resources)
 
     def with_lanes(self, rule_of: Callable[[str], str]) -> Registry:
         """The same types, with the rule of their queue (`rule_of(queue)`) where `@job` names no lane."""
-        return Registry(
+        changed = [
             job_type
             if job_type.lane is not None
             else dataclasses.replace(job_type, lane=rule_of(job_type.queue))
             for job_type in self
-        )
+        ]
+        return Registry(changed, self.resources)
 
     def with_limits(self, limit_of: Callable[[str], int | None]) -> Registry:
         """The same types, with the settings' limit per worker command where they name one."""
-        return Registry(
+        changed = [
             job_type
             if (limit := limit_of(job_type.name)) is None
             else dataclasses.replace(job_type, worker_limit=limit)
             for job_type in self
-        )
+        ]
+        return Registry(changed, self.resources)
 
     def __getitem__(self, name: str) -> AnyJobType:
         """The type of this name or alias; UnknownJobType (with what was probably meant) if there is none."""
@@ -112,19 +122,20 @@ def _with_retry(job_type: AnyJobType, policy: RetryPolicy, max_attempts: int) ->
     return dataclasses.replace(job_type, **changes) if changes else job_type
 
 
-def _types_of(source: str | ModuleType | Registry | AnyJobType) -> Iterator[AnyJobType]:
-    if isinstance(source, JobType):
+def _found_in(source: Source) -> Iterator[AnyJobType | Resource[Any]]:
+    if isinstance(source, JobType | Resource):
         yield source
         return
     if isinstance(source, Registry):
         yield from source
+        yield from source.resources
         return
     for module in _modules(_import(source) if isinstance(source, str) else source):
         for value in list(vars(module).values()):
-            if isinstance(value, JobType):
+            if isinstance(value, JobType | Resource):
                 yield value
             elif isinstance(value, Registry):
-                yield from value
+                yield from _found_in(value)
 
 
 def _import(name: str) -> ModuleType:

@@ -104,10 +104,6 @@ class WorkerSettings(Section):
         default=None,
         description="Threads for handlers that are plain functions; none is as many as there are slots.",
     )
-    prepared_statements: bool = Field(
-        default=True,
-        description="Prepare the worker's statements on the server; off behind a pooler that does not bear it.",
-    )
     child_memory: Count | None = Field(
         default=None, description="MiB that a job with isolation `process` may use; none is without limit."
     )
@@ -224,6 +220,11 @@ class Settings(Section):
     )
     listen_url: SecretStr | None = Field(
         default=None, description="Direct connection for LISTEN where `database_url` leads through pgbouncer."
+    )
+    prepared_statements: bool = Field(
+        default=True,
+        description="Prepare what workers and clients run often on the server; off behind a pooler that does not"
+        " bear it (pgbouncer before 1.21).",
     )
     schema_name: str = Field(
         default="postmill",

@@ -15,6 +15,7 @@ from pydantic.errors import PydanticUserError
 
 from postmill.domain.context import HandlerContext
 from postmill.domain.errors import DefinitionError
+from postmill.domain.payload_faults import find_fault
 
 _CONTEXT = ("postmill.engine.context", "Context")
 
@@ -154,6 +155,12 @@ def _check_defaults(fields: Mapping[str, Any], job_type: str) -> None:
     """A default goes into the payload like any argument: `a: int = None` would be undecodable when it runs."""
     given = {name: field for name, field in fields.items() if field[1] is not ...}
     model = _model(given, job_type)
+    for name, value in model().__dict__.items():
+        unstorable = find_fault(value, name)
+        if unstorable is not None:
+            raise DefinitionError(
+                f"job type {job_type!r}, parameter {name!r}: its default cannot be stored: {unstorable}"
+            )
     try:
         raw = model.__pydantic_serializer__.to_json(model(), by_alias=True, warnings="error")
         model.__pydantic_validator__.validate_json(raw)

@@ -50,12 +50,19 @@ def _main(fd: int) -> None:
     _prepare(spec)
     job_type: AnyJobType | None = None
     try:
-        job_type = load(spec["modules"], spec["job_type"])
+        registry = load(spec["modules"])
+        job_type = registry[spec["job_type"]]
+        fn = job_type.fn
         arguments = job_type.bind(payload)
         if job_type.ctx_param is not None:
             from postmill.engine.child_context import make_context  # the others need no database driver
+            from postmill.engine.resources import Resources
 
-            arguments[job_type.ctx_param] = make_context(spec, link)
+            resources = Resources(registry.resources)
+            arguments[job_type.ctx_param] = make_context(spec, link, resources)
+            if registry.resources:
+                around = resources.around if job_type.is_async else resources.around_function
+                fn = partial(around, job_type.fn)
         if link.stopping():
             raise Canceled
         memory_limit(spec["memory_limit"])
@@ -63,9 +70,9 @@ def _main(fd: int) -> None:
         if job_type.is_async:
             from postmill.engine.child_coroutine import run  # functions need no asyncio
 
-            run(job_type.fn(**arguments), link, partial(_ended, link, job_type))
+            run(fn(**arguments), link, partial(_ended, link, job_type))
         else:
-            _ended(link, job_type, None, job_type.fn(**arguments))
+            _ended(link, job_type, None, fn(**arguments))
     except BaseException as error:
         _ended(link, job_type, error, None)
     with contextlib.suppress(Exception):

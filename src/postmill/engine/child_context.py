@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 from postmill.engine.child_link import ChildLink
 from postmill.engine.context import Context, JobInfo
 from postmill.engine.fence import Fence
+from postmill.engine.resources import Resources
 from postmill.engine.transaction import Transactions
 from postmill.telemetry.job_log import job_log
 
@@ -20,7 +21,7 @@ _CONNECTIONS = (
 )
 
 
-def make_context(spec: Mapping[str, Any], link: ChildLink) -> Context:
+def make_context(spec: Mapping[str, Any], link: ChildLink, resources: Resources) -> Context:
     """The context, from the order that the worker sent (`ChildSpec.context`, conninfo and schema)."""
     given = spec["context"]
     info = TypeAdapter(JobInfo).validate_python(given)
@@ -29,7 +30,8 @@ def make_context(spec: Mapping[str, Any], link: ChildLink) -> Context:
         info,
         fence=Fence(info.id, UUID(given["holder"]), int(given["claim_no"]), info.tenant_id),
         link=link,
-        transactions=Transactions(spec["conninfo"], spec["schema"], _CONNECTIONS),
+        transactions=Transactions(spec["conninfo"], spec["schema"], _CONNECTIONS, prepared=spec["prepared"]),
+        resources=resources,
         make_log=job_log,
         deadline=None if timeout is None else datetime.now(UTC) + timedelta(seconds=timeout),
     )

@@ -78,6 +78,9 @@ class ChildLink:
         """At once: should the process die now, the worker must know that the job is done."""
         self.send({"settled": True})
 
+    def completes(self) -> None:
+        """Nothing to tell: the worker reports when this process, and with it that transaction, has ended."""
+
     def started(self) -> None:
         self.send({"started": True})
 

@@ -1,4 +1,4 @@
-"""Finds a job type in the modules that the worker was started with."""
+"""Loads the modules that the worker was started with."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 from types import ModuleType
 
 from postmill.domain.errors import DefinitionError
-from postmill.domain.registry import AnyJobType, Registry
+from postmill.domain.registry import Registry
 
 
-def load(modules: Sequence[str], job_type: str) -> AnyJobType:
-    """The job type of this name or alias. Raises what the import raises, DefinitionError or UnknownJobType."""
-    return Registry.collect(*(_module(given) for given in modules))[job_type]
+def load(modules: Sequence[str]) -> Registry:
+    """Their job types and resources. Raises what the import raises, or DefinitionError."""
+    return Registry.collect(*(_module(given) for given in modules))
 
 
 def _module(given: str) -> str | ModuleType:

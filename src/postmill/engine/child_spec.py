@@ -26,6 +26,7 @@ class ChildSpec:
         conninfo: of the database, for `ctx.transaction()`; it travels on a socket, so that it is in no list of
             processes.
         schema: Postmill's schema there.
+        prepared: may statements be prepared on the server?
         memory_limit: bytes of address space (RLIMIT_AS) while the handler runs; None for no limit. A child without
             any data of its own takes about 300 MB of that.
         tail_bytes: how much of the end of stdout and of stderr is kept, in bytes of UTF-8.
@@ -37,6 +38,7 @@ class ChildSpec:
     context: Mapping[str, Any]
     conninfo: str = field(repr=False)
     schema: str = "postmill"
+    prepared: bool = True
     memory_limit: int | None = None
     tail_bytes: int = 16384
 

@@ -151,7 +151,7 @@ class Claimer:
         empty = [queue for queue in looking if not got.get(queue.name)]
         moment = monotonic()
         if not contended and any(
-            self.lanes[queue.name].claimable(moment, self._scout.room(queue.name)) for queue in empty
+            self.lanes[queue.name].claimable(moment, self._scout.room()) for queue in empty
         ):
             return 0.0  # a lane known to be open was not asked: the one before it was empty, or took the only token
         if empty and not contended and await self._scout.look([q.name for q in empty], idle=True):
@@ -200,9 +200,9 @@ class Claimer:
         await self._scout.vet_new()
         now = monotonic()
         entries: list[Entry] = []
+        room = self._scout.room()
         for queue in sorted(looking, key=lambda queue: queue.priority):
-            lanes = self.lanes[queue.name]
-            entries += lanes.plan(queue.wanted, now, self._scout.room(queue.name))
+            entries += self.lanes[queue.name].plan(queue.wanted, now, room)
         if not entries:
             return {}, False
         limits = self._scout.limits(entries)

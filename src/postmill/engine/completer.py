@@ -12,6 +12,7 @@ import psycopg
 from postmill.domain.error_record import ErrorRecord
 from postmill.domain.text import clean
 from postmill.engine.database import is_conflict, is_outage
+from postmill.engine.held import Held
 from postmill.engine.link import Link
 from postmill.engine.raw import Ids, Longs
 from postmill.engine.reports import Report, Verb, arguments
@@ -47,8 +48,9 @@ def _groups(succeeded: list[Success]) -> Iterator[list[Success]]:
 class Completer:
     """One loop, one connection. `backlog` counts what is not written yet; the claimer stops above a bound."""
 
-    def __init__(self, link: Link, bus: Bus, counters: Counters) -> None:
+    def __init__(self, link: Link, held: Held, bus: Bus, counters: Counters) -> None:
         self._link = link
+        self.held = held
         self._bus = bus
         self._counters = counters
         self.session: Session | None = None
@@ -62,6 +64,12 @@ class Completer:
         self._flushed.set()
 
     def succeeded(self, work: Work, result: str | None, micros: int) -> None:
+        if work.completes:
+            self.held.keep(work, lambda: self._succeed(work, result, micros))
+        else:
+            self._succeed(work, result, micros)
+
+    def _succeed(self, work: Work, result: str | None, micros: int) -> None:
         if work.handler is not None and work.handler.forget:
             self._forgotten.setdefault(work.handler.type.name, []).append((work, None, micros))
         else:
@@ -69,6 +77,12 @@ class Completer:
         self._more()
 
     def report(self, report: Report) -> None:
+        if report.work.completes:
+            self.held.keep(report.work, lambda: self._put(report))
+        else:
+            self._put(report)
+
+    def _put(self, report: Report) -> None:
         self._others.setdefault(report.verb, []).append(report)
         self._more()
 
@@ -93,6 +107,7 @@ class Completer:
 
     async def flushed(self) -> None:
         """Until everything reported so far is written (or void)."""
+        await self.held.empty()
         await self._flushed.wait()
 
     async def _flush(self) -> None:

@@ -18,7 +18,7 @@ class WorkerConfig:
         prefetch: most tickets held in memory ahead of free slots; None adapts it to a quarter of a second's work.
         threads: threads for plain functions; None: as many as there are slots.
         max_jobs: drain after so many jobs, for a supervisor to put a fresh process in the place; None: never.
-        prepared: prepare the statements of the hot path on the server; off behind a pgbouncer that does not bear it.
+        prepared: prepare statements on the server; off behind a pooler that does not bear it (pgbouncer before 1.21).
         upkeep: run the rounds of upkeep (promoter, rescuer, pruner, sweeper, monitor) in this process.
         work: claim and run jobs; without it only upkeep is done.
         modules: what a child process imports to find its handler: dotted names or paths of files.

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
 from postmill.domain.context import HandlerContext
+from postmill.domain.resource import Resource
 from postmill.domain.signals import Canceled
 from postmill.engine.fence import Fence
+from postmill.engine.resources import Resources
 from postmill.engine.transaction import Scope, Transactions
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +49,9 @@ class ContextLink(Protocol):
 
     def settled(self) -> None: ...
 
+    def completes(self) -> None:
+        """The handler is about to complete its job in a transaction of its own, which locks the ticket."""
+
 
 class Context(HandlerContext):
     """Given to a handler that has a parameter annotated `Context`.
@@ -56,7 +63,7 @@ class Context(HandlerContext):
         log: a structlog logger bound to the job.
     """
 
-    __slots__ = ("_fence", "_link", "_log", "_make_log", "_transactions", "deadline", "job")
+    __slots__ = ("_fence", "_link", "_log", "_make_log", "_resources", "_transactions", "deadline", "job")
 
     def __init__(
         self,
@@ -65,6 +72,7 @@ class Context(HandlerContext):
         fence: Fence,
         link: ContextLink,
         transactions: Transactions,
+        resources: Resources,
         make_log: Callable[[JobInfo], Any],
         deadline: datetime | None = None,
     ) -> None:
@@ -73,6 +81,7 @@ class Context(HandlerContext):
         self._fence = fence
         self._link = link
         self._transactions = transactions
+        self._resources = resources
         self._make_log = make_log
         self._log: Any = None
 
@@ -100,6 +109,14 @@ class Context(HandlerContext):
         """Tell how far the job is. Written at most once a second; the last word counts."""
         self._link.progress(done, total, text)
 
+    def resource(self, resource: Resource[T]) -> T:
+        """What a `@resource` has yielded in this process.
+
+        Raises:
+            ResourceFailed: it is not open here, since no module that the worker serves holds it.
+        """
+        return self._resources.get(resource)
+
     def transaction(self) -> Scope:
         """A transaction in which completing the job is part of the commit: the effect and the success are one.
 
@@ -117,8 +134,10 @@ class Context(HandlerContext):
         Raises:
             LeaseLost: the job is no longer this worker's; roll back.
         """
+        self._link.completes()
         self._transactions.complete(connection, self._fence, result)
 
     async def acomplete(self, connection: Any, result: Any = None) -> None:
         """As `complete`, on an async connection."""
+        self._link.completes()
         await self._transactions.acomplete(connection, self._fence, result)

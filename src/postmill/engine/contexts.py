@@ -6,12 +6,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from postmill.domain.errors import LeaseLost
 from postmill.engine.child_spec import ChildSpec
 from postmill.engine.completer import Completer
 from postmill.engine.config import WorkerConfig
 from postmill.engine.context import Context, JobInfo
 from postmill.engine.fence import Fence
 from postmill.engine.raw import micros
+from postmill.engine.resources import Resources
 from postmill.engine.transaction import Transactions
 from postmill.engine.work import (
     ACTOR_ID,
@@ -54,15 +56,27 @@ class WorkLink:
     def settled(self) -> None:
         self._work.settled = True
 
+    def completes(self) -> None:
+        if self._work.ended:
+            raise LeaseLost(f"job {UUID(bytes=self._work.id)} cannot be completed: its handler has ended")
+        self._work.completes = True
+
 
 class Contexts:
     def __init__(
-        self, dsn: str, schema: str, completer: Completer, transactions: Transactions, config: WorkerConfig
+        self,
+        dsn: str,
+        schema: str,
+        completer: Completer,
+        transactions: Transactions,
+        resources: Resources,
+        config: WorkerConfig,
     ) -> None:
         self._dsn = dsn
         self._schema = schema
         self._completer = completer
         self._transactions = transactions
+        self._resources = resources
         self._config = config
 
     def make(self, work: Work) -> Context:
@@ -72,6 +86,7 @@ class Contexts:
             fence=self._fence(work),
             link=WorkLink(work, self._completer),
             transactions=self._transactions,
+            resources=self._resources,
             make_log=job_log,
             deadline=datetime.now(UTC) + timedelta(seconds=timeout) if timeout is not None else None,
         )
@@ -95,6 +110,7 @@ class Contexts:
             | {"holder": str(fence.holder), "claim_no": work.claim_no, "timeout": work.row[TIMEOUT]},
             conninfo=self._dsn,
             schema=self._schema,
+            prepared=self._config.prepared,
             memory_limit=self._config.memory_limit,
         )
 

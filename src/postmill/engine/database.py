@@ -9,7 +9,10 @@ from psycopg import AsyncConnection, RawCursor
 from psycopg.conninfo import make_conninfo
 from psycopg.raw_cursor import AsyncRawCursor
 
+from postmill import connections
+from postmill.engine.own_settings import refused, with_settings
 from postmill.engine.raw import register_raw
+from postmill.store.catalog import DEFAULT_SCHEMA, sql
 
 # A dead peer is noticed within about 25 s even where nobody sends; harmless on a unix socket.
 _KEEPALIVE: dict[str, str | int] = {
@@ -18,10 +21,13 @@ _KEEPALIVE: dict[str, str | int] = {
     "keepalives_interval": 5,
     "keepalives_count": 3,
     "tcp_user_timeout": 20000,
+    # Whatever the role has: a text that the client's encoding has no letters for would fail the claim that reads it.
+    "client_encoding": "utf8",
 }
 
-# Read-only: a failover left us on a standby. 57P0x: the server goes down or is not up yet. 08: connection lost.
-_OUTAGE_STATES = frozenset({"25006", "57P01", "57P02", "57P03", "53300"})
+# Read-only: a failover left us on a standby. 57P0x: the server goes down or is not up yet. 08: connection lost. 57P05,
+# 25P03 and 25P04: taken from us for having been idle, or at it for too long.
+_OUTAGE_STATES = frozenset({"25006", "57P01", "57P02", "57P03", "57P05", "25P03", "25P04", "53300"})
 
 
 def is_outage(error: BaseException) -> bool:
@@ -45,29 +51,73 @@ def is_conflict(error: BaseException) -> bool:
     return isinstance(error, psycopg.Error) and error.sqlstate in _AGAIN_STATES
 
 
-def conninfo_for(dsn: str, role: str) -> str:
-    """The connection string of one of the engine's connections; `role` shows in pg_stat_activity."""
-    return make_conninfo(dsn, application_name=f"postmill {role}", **_KEEPALIVE)
+def conninfo_for(dsn: str) -> str:
+    """The connection string of the engine's connections."""
+    return make_conninfo(dsn, **_KEEPALIVE)
+
+
+def name_of(role: str) -> str:
+    """What shows in pg_stat_activity for one of the engine's connections."""
+    return f"postmill {role}"
+
+
+_TRANSACTION_TIMEOUT = sql("session/transaction_timeout", DEFAULT_SCHEMA).encode()
+_NO_LIMIT = ((None,), ("0",))
 
 
 async def connect(dsn: str, role: str, *, prepared: bool = True) -> AsyncConnection[tuple[object, ...]]:
-    """Open an autocommit connection that speaks raw bytes."""
-    connection = await AsyncConnection.connect(
-        conninfo_for(dsn, role), autocommit=True, cursor_factory=AsyncRawCursor
-    )
-    # Each statement of the hot path is prepared at its first use.
-    connection.prepare_threshold = 0 if prepared else None
+    """Open an autocommit connection that speaks raw bytes, with settings of its own where the way to the server bears it."""
+
+    async def opened(conninfo: str) -> AsyncConnection[tuple[object, ...]]:
+        return await connections.aconnect(
+            conninfo, name_of(role), prepared=prepared, cursor_factory=AsyncRawCursor
+        )
+
+    plain = conninfo_for(dsn)
+    try:
+        connection = await opened(with_settings(plain))
+        try:
+            limit = await (await connection.execute(_TRANSACTION_TIMEOUT)).fetchone()
+        except BaseException:  # a cancel, too: nobody else knows this connection
+            await connection.close()
+            raise
+        if limit not in _NO_LIMIT:
+            await connection.close()
+            connection = await opened(with_settings(plain, since_17=True))
+    except psycopg.OperationalError as error:
+        if not refused(error):
+            raise
+        connection = await opened(plain)
+    if prepared:
+        connection.prepare_threshold = 0  # each statement of the hot path at its first use
     register_raw(connection.adapters)
     # In a transaction each statement must see what was committed meanwhile, whatever the role's default is.
     await connection.set_isolation_level(psycopg.IsolationLevel.READ_COMMITTED)
+    await connection.set_read_only(False)
     return connection
 
 
-def connect_blocking(dsn: str, role: str) -> psycopg.Connection[tuple[object, ...]]:
+def connect_blocking(dsn: str, role: str, *, prepared: bool = True) -> psycopg.Connection[tuple[object, ...]]:
     """As `connect`, for the thread of the lease."""
-    connection = psycopg.Connection.connect(
-        conninfo_for(dsn, role), autocommit=True, cursor_factory=RawCursor
-    )
+
+    def opened(conninfo: str) -> psycopg.Connection[tuple[object, ...]]:
+        return connections.connect(conninfo, name_of(role), prepared=prepared, cursor_factory=RawCursor)
+
+    plain = conninfo_for(dsn)
+    try:
+        connection = opened(with_settings(plain))
+        try:
+            limit = connection.execute(_TRANSACTION_TIMEOUT).fetchone()
+        except BaseException:
+            connection.close()
+            raise
+        if limit not in _NO_LIMIT:
+            connection.close()
+            connection = opened(with_settings(plain, since_17=True))
+    except psycopg.OperationalError as error:
+        if not refused(error):
+            raise
+        connection = opened(plain)
     register_raw(connection.adapters)
     return connection
 

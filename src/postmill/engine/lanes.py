@@ -9,7 +9,7 @@ entries that a pinned horizon keeps; a scan from the true head repeats now and t
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import inf
 
@@ -18,9 +18,13 @@ _FEW_LANES = 20  # up to here one claim serves every lane
 _HEAD_EVERY = 1.0  # seconds between scans from the true head, at least
 _HEAD_SHARE = 50.0  # and at least so many times the last such scan's duration: 2 % of the time
 _CURSORS_KEPT = 50_000
+_HALF = 8  # bytes of a lane
 
-Room = dict[bytes, list[int]]
-"""By lane: how many more may be held, in a list of one that lanes can share."""
+Room = Mapping[str, list[int]]
+"""By job type with lanes of its own: how many more may be held, in a list of one that its lanes share."""
+
+Rules = Mapping[bytes, tuple[str, int | None]]
+"""By the first half of a lane: the job type that has lanes of its own, and the rate limit that it is under."""
 
 
 @dataclass(slots=True)
@@ -77,6 +81,7 @@ class QueueLanes:
         self.ring: deque[Lane] = deque()
         self.last_served: frozenset[bytes] = frozenset()  # the lanes of the last claim
         self.unvetted = False  # some lane is new: it may have a limit that nobody has looked up yet
+        self._rules: Rules = {}
 
     def lane(self, id: bytes) -> Lane:
         lane = self.lanes.get(id)
@@ -84,8 +89,16 @@ class QueueLanes:
             if len(self.lanes) > _CURSORS_KEPT:
                 self.lanes = {key: old for key, old in self.lanes.items() if old.in_ring}
             lane = self.lanes[id] = Lane(id)
+            lane.job_type, lane.limit_id = self._rules.get(id[:_HALF], (None, None))
             self.unvetted = True
         return lane
+
+    def rule(self, rules: Rules) -> None:
+        """From now on these job types have lanes of their own."""
+        if rules != self._rules:
+            self._rules = rules
+            for id, lane in self.lanes.items():
+                lane.job_type, lane.limit_id = rules.get(id[:_HALF], (None, None))
 
     def news(self, id: bytes, priority: int, *, discovered: bool) -> None:
         """There is work in this lane. A discovery saw it from the head, so an emptied cursor is not to be trusted."""
@@ -113,7 +126,7 @@ class QueueLanes:
     def plan(self, wanted: int, now: float, room: Room | None = None) -> list[Entry]:
         """The lines of the next claim for this queue, `wanted` tickets in sum at most.
 
-        `room` caps single lanes (types with a limit in this process).
+        `room` caps the lanes of types with a limit in this process.
         """
         caps = room or {}
         entries: list[Entry] = []
@@ -130,7 +143,7 @@ class QueueLanes:
             if not lane.open:
                 lane.in_ring = False
                 continue
-            cap = caps.get(lane.id)
+            cap = None if lane.job_type is None else caps.get(lane.job_type)
             if lane.shut_until > now or (cap is not None and cap[0] <= 0):
                 passed.append(lane)
                 continue
@@ -192,7 +205,9 @@ class QueueLanes:
         """Is there a lane that a claim could be planned for at this moment?"""
         caps = room or {}
         return any(
-            lane.open and lane.shut_until <= now and (lane.id not in caps or caps[lane.id][0] > 0)
+            lane.open
+            and lane.shut_until <= now
+            and (lane.job_type is None or lane.job_type not in caps or caps[lane.job_type][0] > 0)
             for lane in self.ring
         )
 

@@ -42,9 +42,12 @@ class Lessor:
         told: Told,
         lost: Callable[[Session, str], None],
         blocked: Callable[[float, Any], None],
+        *,
+        prepared: bool = True,
     ) -> None:
         self._dsn = dsn
         self._schema = schema
+        self._prepared = prepared
         self._session = session
         self._queues = queues
         self._counters = counters
@@ -86,7 +89,7 @@ class Lessor:
                 due = moment + self._session.lease / 3
                 try:
                     if connection is None:
-                        connection = connect_blocking(self._dsn, "lease")
+                        connection = connect_blocking(self._dsn, "lease", prepared=self._prepared)
                     if not self._round(connection):
                         self._call(self._lost, self._session, "it had expired on the server")
                         break

@@ -56,7 +56,7 @@ class Listener:
         while True:
             connection: AsyncConnection[Any] | None = None
             try:
-                connection = await connect(self._dsn, "listener")
+                connection = await connect(self._dsn, "listener", prepared=False)
                 await self._listen(connection, backoff)
             except (psycopg.Error, OSError, TimeoutError) as error:
                 delay = backoff.delay()

@@ -120,6 +120,7 @@ class _Run:
             "context": context,
             "conninfo": spec.conninfo,
             "schema": spec.schema,
+            "prepared": spec.prepared,
             "memory_limit": spec.memory_limit,
             "sys_path": sys.path,
             "pythonpath": os.environ.get("PYTHONPATH"),

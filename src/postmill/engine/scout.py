@@ -24,12 +24,11 @@ class Scout:
     def __init__(self, link: Link, lanes: Mapping[str, QueueLanes], handlers: Mapping[str, Handler]) -> None:
         self._link = link
         self._lanes = lanes
-        self._handlers = handlers
+        self._limited = [(name, each.limit) for name, each in handlers.items() if each.limit is not None]
         self._discover_at = 0.0
         self._least_gap = 0.0
         self._recent_at = 0.0
         self._special_at = 0.0
-        self._special: list[tuple[str, bytes, str | None]] = []
         self.counted: list[int] = []
         self.cost = 0.0  # seconds that the last discovery took
 
@@ -78,29 +77,24 @@ class Scout:
             await self.vet()
 
     async def vet(self) -> None:
-        """Look up weights and limits. A lane's row is committed with its first ticket, so seen is known."""
+        """Look up weights and limits. A rule is committed before the first ticket under it, so seen is known."""
         self._special_at = monotonic() + _SPECIAL_EVERY
+        rules: dict[bytes, tuple[str, int | None]] = {}
+        for queue, id, weight, job_type, limit_id in await self._link.rows(
+            "claim/special_lanes", [list(self._lanes)]
+        ):
+            if job_type is None:
+                self._lanes[queue].lane(id).weight = weight
+            else:
+                rules[id[:8]] = (job_type, limit_id)
         for lanes in self._lanes.values():
+            lanes.rule(rules)
             lanes.unvetted = False
-        rows = await self._link.rows("claim/special_lanes", [list(self._lanes)])
-        self._special = []
-        for queue, id, weight, job_type, limit_id in rows:
-            lane = self._lanes[queue].lane(id)
-            lane.weight, lane.job_type, lane.limit_id = weight, job_type, limit_id
-            self._special.append((queue, id, job_type))
 
-    def room(self, queue: str) -> Room:
-        """How many more this process may hold of each lane whose type has a limit per worker.
-
-        The lanes of one type (one per tenant) share one count.
-        """
-        counts: dict[str, list[int]] = {}
-        found: Room = {}
-        for name, lane, job_type in self._special:
-            handler = self._handlers.get(job_type or "") if name == queue else None
-            if handler is not None and handler.limit is not None:
-                found[lane] = counts.setdefault(handler.type.name, [handler.limit.free])
-        return found
+    def room(self) -> Room:
+        """How many more this process may hold of each type with a limit per worker; aliases share the count."""
+        counts = {limit: [limit.free] for _, limit in self._limited}
+        return {name: counts[limit] for name, limit in self._limited}
 
     def limits(self, entries: list[Entry]) -> list[int | None]:
         """The rate limit that each line of a claim is under."""

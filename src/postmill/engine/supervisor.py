@@ -37,13 +37,23 @@ class ChildDied:
 
 
 class Supervisor:
-    """Runs one process per command line until all have drained."""
+    """Runs one process per command line until all have drained.
+
+    One that ends with the exit code `hopeless` at its first start, before it ever worked, ends them all: nobody would
+    learn of it otherwise, while it is started again and again. Later that is tried again like any other end.
+    """
 
     def __init__(
-        self, commands: Sequence[Sequence[str]], *, grace: float, told: Told = lambda event: None
+        self,
+        commands: Sequence[Sequence[str]],
+        *,
+        grace: float,
+        hopeless: int | None = None,
+        told: Told = lambda event: None,
     ) -> None:
         self._commands = commands
         self._grace = grace
+        self._hopeless = hopeless
         self._told = told
         self._children: dict[int, asyncio.subprocess.Process] = {}
         self._stopping = asyncio.Event()
@@ -88,7 +98,7 @@ class Supervisor:
 
     async def _keep(self, index: int) -> None:
         """One place in the fleet of processes: somebody is always in it until the drain."""
-        delay = 0.5
+        delay, first = 0.5, True
         while not self._stopping.is_set():
             began = monotonic()
             child = await asyncio.create_subprocess_exec(
@@ -99,6 +109,9 @@ class Supervisor:
                 child.send_signal(signal.SIGTERM)
             code = await child.wait()
             del self._children[index]
+            if first and code == self._hopeless:
+                self.drain()
+            first = False
             if self._stopping.is_set():
                 # One that died of our SIGTERM had not begun to work: a worker takes that signal as a drain.
                 self.exit_code = self.exit_code or (0 if code == -signal.SIGTERM else abs(code))

@@ -11,9 +11,9 @@ from typing import Any, Protocol
 import psycopg
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
-from postmill import bind
+from postmill import bind, connections
 from postmill.domain.errors import LeaseLost
-from postmill.engine.database import conninfo_for, is_outage
+from postmill.engine.database import conninfo_for, is_outage, name_of
 from postmill.engine.fence import Fence
 from postmill.engine.result import encode_result
 from postmill.store.catalog import sql
@@ -57,10 +57,16 @@ class Scope:
 class Transactions:
     """The pools behind `ctx.transaction()`, opened at their first use; at most `most` connections of each kind."""
 
-    def __init__(self, dsn: str, schema: str, most: int) -> None:
-        self._dsn = conninfo_for(dsn, "handler")
+    def __init__(self, dsn: str, schema: str, most: int, *, prepared: bool = True) -> None:
+        self._dsn = conninfo_for(dsn)
         self._schema = schema
-        self._most = max(1, most)
+        self._how: dict[str, Any] = {
+            "name": name_of("handler"),
+            "prepared": prepared,
+            "min_size": 0,
+            "max_size": max(1, most),
+            "options": {"autocommit": False},
+        }
         self._lock = threading.Lock()
         self._pool: AsyncConnectionPool[Any] | None = None
         self._blocking_pool: ConnectionPool[Any] | None = None
@@ -71,7 +77,7 @@ class Transactions:
     @asynccontextmanager
     async def awaited(self, fence: Fence, link: _Settles) -> AsyncIterator[Transaction]:
         if self._pool is None:
-            self._pool = AsyncConnectionPool(self._dsn, min_size=0, max_size=self._most, open=False)
+            self._pool = connections.apool(self._dsn, **self._how)
             await self._pool.open()
         committing = False
         try:
@@ -92,7 +98,8 @@ class Transactions:
     def blocking(self, fence: Fence, link: _Settles) -> Iterator[Transaction]:
         with self._lock:  # several threads may come first
             if self._blocking_pool is None:
-                self._blocking_pool = ConnectionPool(self._dsn, min_size=0, max_size=self._most, open=True)
+                self._blocking_pool = connections.pool(self._dsn, **self._how)
+                self._blocking_pool.open()
         committing = False
         try:
             with self._blocking_pool.connection() as connection, connection.transaction():
@@ -104,7 +111,7 @@ class Transactions:
         except (psycopg.Error, OSError) as error:
             if not (committing and is_outage(error)):
                 raise
-            with psycopg.connect(self._dsn, autocommit=True) as fresh:
+            with connections.connect(self._dsn, name_of("handler")) as fresh:
                 if not bind.run(fresh, self._settled(fence)):
                     raise
         link.settled()
@@ -120,7 +127,7 @@ class Transactions:
     async def _was_settled(self, fence: Fence) -> bool:
         for _ in range(60):
             try:
-                async with await psycopg.AsyncConnection.connect(self._dsn, autocommit=True) as fresh:
+                async with await connections.aconnect(self._dsn, name_of("handler")) as fresh:
                     return await bind.arun(fresh, self._settled(fence))
             except (psycopg.Error, OSError):
                 await asyncio.sleep(0.5)

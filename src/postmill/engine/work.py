@@ -109,8 +109,8 @@ class Work:
     """One claimed ticket. Everything that is not needed for each job stays in the row until asked for."""
 
     __slots__ = (
-        "cancel_reason", "claim_no", "claimed", "ctx", "ended", "handler", "lane", "newcomer", "queue", "ready", "row", "session",
-        "settled", "started", "stop", "task", "why",
+        "cancel_reason", "claim_no", "claimed", "completes", "ctx", "ended", "handler", "lane", "newcomer", "queue", "ready",
+        "row", "session", "settled", "started", "stop", "task", "why",
     )  # fmt: skip
 
     def __init__(
@@ -141,6 +141,7 @@ class Work:
         self.stop: asyncio.Event | None = None  # set to stop a child process
         self.ended = False
         self.settled = False  # completed inside the handler's own transaction
+        self.completes = False  # or in one that it opened, commits and closes by itself, who knows when
         self.why: Why | None = None
         self.cancel_reason = ""
 

@@ -7,17 +7,19 @@ import contextlib
 import json
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 import psycopg
 
+from postmill.domain.errors import PostmillError
 from postmill.domain.registry import Registry
 from postmill.engine.config import WorkerConfig
-from postmill.engine.database import is_outage
+from postmill.engine.database import is_conflict, is_outage
 from postmill.engine.identity import new_worker_id
 from postmill.engine.lessor import Lessor
+from postmill.engine.resources import Resources
 from postmill.engine.session import Session
 from postmill.engine.work import QueueSlots, Work
 from postmill.engine.workshop import Workshop
@@ -69,6 +71,7 @@ class Worker:
         self.registry = registry
         self.schema = schema
         self.dsn = dsn
+        self.resources = Resources(registry.resources)
         self.queues = {
             name: slots
             if isinstance(slots, QueueSlots)
@@ -94,7 +97,31 @@ class Worker:
         self._draining.set()
 
     async def run(self) -> None:
-        """Work until drained. Waits for a database that is away, at the start too."""
+        """Work until drained. Waits for a database that is away, at the start too.
+
+        Raises ResourceFailed if a resource cannot be opened, PostmillError if one cannot be closed in the grace period.
+        """
+        leaving = asyncio.Event()
+        keeping = asyncio.create_task(self.resources.keep(leaving))
+        drained = asyncio.create_task(self._draining.wait())
+        opened = asyncio.create_task(self.resources.opened.wait())
+        try:
+            await asyncio.wait({keeping, drained, opened}, return_when=asyncio.FIRST_COMPLETED)
+            if not keeping.done():
+                await self._work()
+        finally:
+            leaving.set()
+            patience = 1.0 if self._aborted.is_set() else self.config.grace
+            opening = not self.resources.opened.is_set()
+            await asyncio.wait({keeping}, timeout=0.0 if opening else patience)
+            late = not (opening or keeping.done())
+            await _ended([keeping, drained, opened])
+        if late:
+            raise PostmillError(f"resources could not be closed within {patience:g} s")
+        if not keeping.cancelled():
+            keeping.result()
+
+    async def _work(self) -> None:
         shop = self._shop = Workshop(self)
         tasks: list[asyncio.Task[None]] = []
         try:
@@ -148,7 +175,7 @@ class Worker:
                 await shop.register()
                 await shop.control.rows("leases/open_session", args)
             except (psycopg.Error, OSError) as error:
-                if not is_outage(error):
+                if not (is_outage(error) or is_conflict(error)):
                     raise
                 await self._pause(shop, error)
                 continue
@@ -166,6 +193,7 @@ class Worker:
                 self._told,
                 self._lease_lost,
                 self._loop_blocked,
+                prepared=self.config.prepared,
             )
             self._lessor.start()
             self.bus.emit(SessionOpened(self.worker_id, session.holder))
@@ -286,7 +314,7 @@ class Worker:
         self.bus.emit(WorkerStopped(self.worker_id, self.summary))
 
 
-async def _ended(tasks: list[asyncio.Task[None]]) -> None:
+async def _ended(tasks: Sequence[asyncio.Task[Any]]) -> None:
     """Cancel loops until all have ended: a library on the way may swallow one cancellation."""
     left = set(tasks)
     while left:

@@ -14,6 +14,7 @@ from postmill.engine.completer import Completer
 from postmill.engine.contexts import Contexts
 from postmill.engine.doorbell import Doorbell
 from postmill.engine.executor import Executor
+from postmill.engine.held import Held
 from postmill.engine.link import Link
 from postmill.engine.listener import Listener
 from postmill.engine.outage import Outage
@@ -46,12 +47,12 @@ class Workshop:
         self.control = Link(dsn, schema, "control", self.outage, prepared=config.prepared)
         self._links = [self.control]
         claims, reports = self._link("claim"), self._link("report")
-        self.completer = Completer(reports, worker.bus, worker.counters)
+        self.completer = Completer(reports, Held(self._link("held")), worker.bus, worker.counters)
         self.verdicts = Verdicts(worker.bus, worker.worker_id)
         self.handlers = self._handlers()
         slots = sum(queue.slots for queue in worker.queues.values())
-        self.transactions = Transactions(dsn, schema, slots)
-        contexts = Contexts(dsn, schema, self.completer, self.transactions, config)
+        self.transactions = Transactions(dsn, schema, slots, prepared=config.prepared)
+        contexts = Contexts(dsn, schema, self.completer, self.transactions, worker.resources, config)
         children = Children(
             contexts.spec,
             self.verdicts,
@@ -131,6 +132,7 @@ class Workshop:
         worker, config = self._worker, self._worker.config
         self.verdicts.refresh()
         self._loop(tasks, "completer", self.completer.run())
+        self._loop(tasks, "held", self.completer.held.run())
         self._loop(tasks, "chores", self._chores())
         if config.work:
             self._loop(tasks, "claimer", self.claimer.run())

@@ -6,9 +6,9 @@ import os
 import secrets
 from pathlib import Path
 
-import psycopg
 from psycopg import sql
 
+from postmill import connections
 from postmill.local.cluster import SUPERUSER
 
 
@@ -20,5 +20,5 @@ def set_password(data: Path, dsn: str) -> None:
         with open(descriptor, "w", encoding="ascii") as out:
             out.write(secrets.token_urlsafe(24))
     statement = sql.SQL("alter role {} password {}")
-    with psycopg.connect(dsn, autocommit=True) as connection:
+    with connections.connect(dsn, "postmill up") as connection:
         connection.execute(statement.format(sql.Identifier(SUPERUSER), sql.Literal(file.read_text())))

@@ -8,15 +8,17 @@ Nothing here raises for a job that is in another state than hoped for: the answe
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from postmill.domain.errors import UnknownJobType
 from postmill.domain.job_options import ActorType
 from postmill.domain.job_type import JobType
 from postmill.domain.payload import check_text
 from postmill.domain.queue import match_queue
-from postmill.store import jobs, queues, registration
+from postmill.store import jobs, moving, queues, registration
 from postmill.store.catalog import DEFAULT_SCHEMA
 from postmill.store.flow import Flow
 from postmill.store.jobs import Canceled, Discarded, Rerun
@@ -120,6 +122,49 @@ def resume(queue: str, *, schema: str = DEFAULT_SCHEMA) -> Flow[str]:
     name = match_queue(queue, (yield queues.queue_names(schema=schema)))
     yield queues.resume_queue(name, schema=schema)
     return name
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """How many waiting jobs of a type were taken into a queue; `home` is the one that the type belongs to."""
+
+    job_type: str
+    queue: str
+    home: str
+    moved: int
+
+
+def move(
+    job_type: str, queue: str | None = None, *, batch: int = MOST_AT_ONCE, schema: str = DEFAULT_SCHEMA
+) -> Flow[Moved]:
+    """Takes the waiting jobs of a type into a queue, wherever they wait; None: into the one it belongs to.
+
+    Job type and queue may be given by an alias, or in another case. What runs goes on, and comes back into its
+    old queue if it is tried again. In autocommit mode each batch commits by itself: a move that was cut short
+    goes on when it is called again. The new jobs of a type always go to its own queue.
+
+    Args:
+        job_type: name or alias, active or not.
+        queue: where to.
+        batch: tickets of each state that one statement looks at, and may lock.
+        schema: where Postmill's tables are.
+
+    Raises:
+        UnknownJobType, UnknownQueue: with what exists and what was probably meant.
+    """
+    home: moving.Home | None = yield moving.home_of(job_type, schema=schema)
+    if home is None:
+        raise UnknownJobType(job_type, (yield registration.job_type_names(schema=schema)))
+    name = home.queue if queue is None else match_queue(queue, (yield queues.queue_names(schema=schema)))
+    moved, after = 0, None
+    while True:
+        done: moving.Batch = yield moving.move_jobs(
+            home.job_type, name, after=after, most=batch, schema=schema
+        )
+        moved += done.moved
+        if done.looked_at is None:
+            return Moved(home.job_type, name, home.queue, moved)
+        after = done.looked_at
 
 
 def register(

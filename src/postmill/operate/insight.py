@@ -6,14 +6,16 @@ from datetime import datetime
 from uuid import UUID
 
 from postmill.domain.errors import NotFound, UnknownJobType
+from postmill.domain.job import JobView
 from postmill.domain.lifecycle import State
 from postmill.domain.queue import match_queue
-from postmill.store import dead, queues, registration, workers
+from postmill.store import dead, moving, queues, registration, workers
 from postmill.store import jobs as on_jobs
 from postmill.store.catalog import DEFAULT_SCHEMA
 from postmill.store.dead import DeadLetter
 from postmill.store.flow import Flow
-from postmill.store.job_rows import AttemptView, JobDetail, JobPage
+from postmill.store.job_rows import AttemptView, JobPage
+from postmill.store.moving import Home, Strays
 from postmill.store.queues import QueueView
 from postmill.store.workers import WorkerView
 
@@ -48,13 +50,13 @@ def jobs(
     return page
 
 
-def job(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Flow[JobDetail]:
+def job(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Flow[JobView]:
     """One job, whole.
 
     Raises:
         NotFound: there is no such job.
     """
-    found: list[JobDetail] = yield on_jobs.job_state([id], schema=schema)
+    found: list[JobView] = yield on_jobs.job_state([id], schema=schema)
     if not found:
         raise NotFound(f"there is no job {id}")
     return found[0]
@@ -104,6 +106,21 @@ def dead_letter(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Flow[DeadLetter]:
 def all_queues(*, schema: str = DEFAULT_SCHEMA) -> Flow[list[QueueView]]:
     """Every queue with its depth by state, the most urgent first."""
     found: list[QueueView] = yield queues.list_queues(schema=schema)
+    return found
+
+
+def home(job_type: str, *, schema: str = DEFAULT_SCHEMA) -> Flow[str | None]:
+    """The queue that a job type belongs to, by its name or an alias; None: there is no such type (any more)."""
+    found: Home | None = yield moving.home_of(job_type, schema=schema)
+    return None if found is None else found.queue
+
+
+def strays(job_type: str | None = None, *, schema: str = DEFAULT_SCHEMA) -> Flow[list[Strays]]:
+    """Jobs in another queue than the one that their type belongs to; `commands.move` takes them there.
+
+    Among the 10,000 oldest tickets of each state.
+    """
+    found: list[Strays] = yield moving.strays(job_type, schema=schema)
     return found
 
 

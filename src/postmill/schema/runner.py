@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import psycopg
 from psycopg import Connection
 from psycopg.pq import TransactionStatus
 from psycopg.sql import Literal
 
+from postmill import connections
 from postmill.domain.errors import PostmillError
 from postmill.schema.check import check
 from postmill.schema.migration import Migration, known_migrations
@@ -38,7 +38,7 @@ def migrate(
     """
     known = tuple(known_migrations() if migrations is None else migrations)
     if isinstance(target, str):
-        with psycopg.connect(target, autocommit=True, application_name="postmill migrate") as conn:
+        with connections.connect(target, "postmill migrate") as conn:
             return _migrate(conn, schema, known)
     if target.info.transaction_status != TransactionStatus.IDLE:
         raise TransactionOpen("migrate needs a connection outside of a transaction")

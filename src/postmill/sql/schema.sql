@@ -67,47 +67,53 @@ declare
     over uuid[];
     asked uuid[];
 begin
-    with waits as materialized (
-        select * from (select r.id, r.attempt, r.run, r.lost from postmill.ready r where r.id = any (p_ids)
-                        order by r.id for update skip locked) r
-        union all
-        select * from (select s.id, s.attempt, s.run, s.lost from postmill.scheduled s where s.id = any (p_ids)
-                        order by s.id for update skip locked) s
-        union all
-        select * from (select b.id, b.attempt, b.run, b.lost from postmill.blocked b where b.id = any (p_ids)
-                        order by b.id for update skip locked) b
-    ), no_ready as (
-        delete from postmill.ready r where r.id = any (array(select w.id from waits w))
-    ), no_scheduled as (
-        delete from postmill.scheduled s where s.id = any (array(select w.id from waits w))
-    ), no_blocked as (
-        delete from postmill.blocked b where b.id = any (array(select w.id from waits w))
-    ), heard as (
-        delete from postmill.cancel_request c using waits w where c.job_id = w.id
-    ), ended as (
-        insert into postmill.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost, reason)
-        select w.id, coalesce(j.tenant_id, k.tenant_id, '00000000-0000-0000-0000-000000000001'), 'canceled', moment,
-               w.attempt - 1, w.run, w.lost, coalesce(p_reason, 'canceled')
-          from waits w left join postmill.job j on j.id = w.id left join postmill.job_kept k on k.id = w.id
-        returning job_id
-    )
-    select array_agg(e.job_id) into over from ended e;
+    begin
+        with waits as materialized (
+            select * from (select r.id, r.attempt, r.run, r.lost from postmill.ready r where r.id = any (p_ids)
+                            order by r.id for update skip locked) r
+            union all
+            select * from (select s.id, s.attempt, s.run, s.lost from postmill.scheduled s where s.id = any (p_ids)
+                            order by s.id for update skip locked) s
+            union all
+            select * from (select b.id, b.attempt, b.run, b.lost from postmill.blocked b where b.id = any (p_ids)
+                            order by b.id for update skip locked) b
+        ), no_ready as (
+            delete from postmill.ready r where r.id = any (array(select w.id from waits w))
+        ), no_scheduled as (
+            delete from postmill.scheduled s where s.id = any (array(select w.id from waits w))
+        ), no_blocked as (
+            delete from postmill.blocked b where b.id = any (array(select w.id from waits w))
+        ), heard as (
+            delete from postmill.cancel_request c using waits w where c.job_id = w.id
+        ), ended as (
+            insert into postmill.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost, reason)
+            select w.id, coalesce(j.tenant_id, k.tenant_id, '00000000-0000-0000-0000-000000000001'), 'canceled', moment,
+                   w.attempt - 1, w.run, w.lost, coalesce(p_reason, 'canceled')
+              from waits w left join postmill.job j on j.id = w.id left join postmill.job_kept k on k.id = w.id
+            returning job_id
+        )
+        select array_agg(e.job_id) into over from ended e;
 
-    with rest as (
-        select distinct u.id from unnest(p_ids) as u(id)
-         where u.id <> all (coalesce(over, '{}'))
-           and (exists (select from postmill.job j where j.id = u.id) or exists (select from postmill.job_kept k where k.id = u.id))
-           and not exists (select from postmill.outcome o where o.job_id = u.id)
-           and not exists (select from postmill.dead_letter d where d.id = u.id)
-    ), put as (
-        insert into postmill.cancel_request as c (job_id, requested_at, actor_type, actor_id, reason)
-        select r.id, moment, p_actor_type, p_actor_id, p_reason from rest r order by r.id
-        on conflict (job_id) do nothing
-    )
-    select array_agg(r.id) into asked from rest r;
-    if asked is not null then
-        perform postmill.tell('!cancel');
-    end if;
+        with rest as (
+            select distinct u.id from unnest(p_ids) as u(id)
+             where u.id <> all (coalesce(over, '{}'))
+               and (exists (select from postmill.job j where j.id = u.id) or exists (select from postmill.job_kept k where k.id = u.id))
+               and not exists (select from postmill.outcome o where o.job_id = u.id)
+               and not exists (select from postmill.dead_letter d where d.id = u.id)
+        ), put as (
+            insert into postmill.cancel_request as c (job_id, requested_at, actor_type, actor_id, reason)
+            select r.id, moment, p_actor_type, p_actor_id, p_reason from rest r order by r.id
+            on conflict (job_id) do nothing
+        )
+        select array_agg(r.id) into asked from rest r;
+        if asked is not null then
+            perform postmill.tell('!cancel');
+        end if;
+    exception
+        when serialization_failure or deadlock_detected then
+            return query select u.id, 'serialization' from unnest(p_ids) as u(id);
+            return;
+    end;
     return query
     select u.id, case when u.id = any (over) then 'canceled'
                       when u.id = any (asked) then 'requested'
@@ -340,14 +346,6 @@ CREATE FUNCTION postmill.enqueue(job_type text, payload jsonb DEFAULT '{}'::json
 declare
     answer record;
 begin
-    if jsonb_typeof(payload) is distinct from 'object' then
-        raise exception 'postmill: the payload of % must be a JSON object, got %', job_type,
-            coalesce(jsonb_typeof(payload), 'NULL') using errcode = 'invalid_parameter_value';
-    end if;
-    if mode not in ('active', 'queued', 'window', 'ttl') then
-        raise exception 'postmill: the mode "%" is none of active, queued, window, ttl', mode
-            using errcode = 'invalid_parameter_value';
-    end if;
     if key is null then
         answer := postmill.enqueue_one(job_type, payload, tenant, priority, delay, scheduled_for, project);
     else
@@ -357,13 +355,16 @@ begin
         when 'created', 'duplicate' then
             return answer.id;
         when 'unknown_type' then
-            raise exception 'postmill: unknown job type "%"', job_type using errcode = 'undefined_object',
+            raise exception 'postmill: unknown job type "%"', left(job_type, 200) using errcode = 'undefined_object',
                 hint = coalesce('Did you mean "' || (select d.key from postmill.job_definition d
                     where left(d.key, 1) = left(job_type, 1) or d.key like '%' || job_type || '%'
                     order by abs(length(d.key) - length(job_type)), d.key limit 1) || '"? ', '')
                     || 'Register it: postmill jobs register MODULE';
         when 'inactive' then
             raise exception 'postmill: job type "%" is not active', job_type using errcode = 'object_not_in_prerequisite_state';
+        when 'invalid' then
+            raise exception 'postmill: no job of type "%" was made: %', job_type, answer.detail
+                using errcode = 'invalid_parameter_value';
         when 'other_type' then
             raise exception 'postmill: key "%" belongs to a job of type "%"', key, answer.detail using errcode = 'unique_violation';
         when 'busy' then
@@ -429,6 +430,11 @@ begin
             return;
         end if;
     end if;
+    detail := postmill.fault_of_key(p_key, p_mode, p_ttl);
+    if detail is not null then
+        status := 'invalid';
+        return;
+    end if;
     own_mode := coalesce(p_mode, definition.idempotency, 'active');
     own_ttl := coalesce(p_ttl, definition.idempotency_ttl, case own_mode when 'window' then interval '24 hours'
                                                                  when 'ttl' then interval '30 days' end);
@@ -465,7 +471,7 @@ begin
               p_project, p_max_attempts, p_timeout_seconds, p_expires_at, p_source, p_source_ref, p_actor_type,
               p_actor_id, p_request_id, p_correlation_id, p_traceparent, p_key, p_replayed_from, own, p_lane_key) e;
         if status <> 'created' then
-            -- Switched off between the look and the insert: the key must not speak of a job that never was.
+            -- Invalid, or switched off since the look: the key must not speak of a job that never was.
             raise exception using errcode = 'PM001';
         end if;
     exception
@@ -489,21 +495,22 @@ CREATE FUNCTION postmill.enqueue_many(p_job_types text[], p_payloads jsonb[], p_
     AS $$
 declare
     row_no integer;
-    plain integer[];
+    wide integer := greatest(cardinality(p_job_types), cardinality(p_payloads), cardinality(p_keys));
     before text := current_setting('lock_timeout');
 begin
     if p_keys is null then
         return query select * from postmill.enqueue_plain(
-            (select array_agg(g) from generate_series(1, cardinality(p_job_types)) g), p_job_types, p_payloads, p_tenants,
+            (select array_agg(g) from generate_series(1, wide) g), p_job_types, p_payloads, p_tenants,
             p_priorities, p_delays, p_scheduled_for, p_projects, p_max_attempts, p_timeouts, p_expires_at, p_sources,
             p_source_refs, p_actor_types, p_actor_ids, p_request_ids, p_correlation_ids, p_traceparents, p_lane_keys);
         return;
     end if;
     if p_wait is not null then
-        perform set_config('lock_timeout', greatest(1, (extract(epoch from p_wait) * 1000)::integer) || 'ms', true);
+        perform set_config('lock_timeout', 
+            least(2147483647, greatest(1, extract(epoch from p_wait) * 1000))::integer || 'ms', true);
     end if;
-    for row_no in select g.n from unnest(p_keys) with ordinality as g(key, n)
-                   order by g.key collate "C" nulls last, g.n loop
+    for row_no in select g.n from generate_series(1, wide) as g(n)
+                   order by p_keys[g.n] collate "C" nulls last, g.n loop
         n := row_no;
         if p_keys[row_no] is null then
             select e.id, e.status, e.detail into id, status, detail
@@ -557,8 +564,11 @@ begin
         end if;
         return;
     end if;
-    if moment >= found_one.until or moment < found_one.since then
-        perform postmill.ensure_partitions(moment);
+    detail := postmill.fault_of(p_payload, p_delay, p_scheduled_for, p_max_attempts, p_timeout_seconds, p_source,
+        p_source_ref, p_actor_type, p_actor_id, p_request_id, p_correlation_id, p_traceparent);
+    if detail is not null then
+        status := 'invalid';
+        return;
     end if;
     id := coalesce(p_id, postmill.new_id());
     status := 'created';
@@ -567,20 +577,29 @@ begin
         own_lane := tenant;
     else
         own_lane := postmill.lane_of(found_one.lane, tenant, p_job_type, p_payload, p_lane_key);
-        if found_one.lane = 'type' then
-            insert into postmill.lane as l (queue, lane, job_type)
-            values (found_one.queue, own_lane, p_job_type) on conflict do nothing;
-        end if;
     end if;
     due := coalesce(p_scheduled_for, moment) + coalesce(p_delay, '0');
-    insert into postmill.job (id, tenant_id, project_id, job_type, queue, payload, priority, max_attempts,
-        timeout_seconds, created_at, scheduled_for, expires_at, source, source_ref, actor_type, actor_id, request_id,
-        correlation_id, traceparent, idempotency_key, replayed_from)
-    values (id, tenant, p_project, p_job_type, found_one.queue, p_payload, urgency,
-        coalesce(p_max_attempts, found_one.max_attempts), coalesce(p_timeout_seconds, found_one.timeout_seconds), moment,
-        case when due > moment then due end, p_expires_at, coalesce(p_source, 'manual'), p_source_ref,
-        coalesce(p_actor_type, 'system'), p_actor_id, p_request_id, p_correlation_id, p_traceparent, p_key,
-        p_replayed_from);
+    if moment >= found_one.since and moment < found_one.until - interval '1 second' then
+        insert into postmill.job (id, tenant_id, project_id, job_type, queue, payload, priority, max_attempts,
+            timeout_seconds, created_at, scheduled_for, expires_at, source, source_ref, actor_type, actor_id, request_id,
+            correlation_id, traceparent, idempotency_key, replayed_from)
+        values (id, tenant, p_project, p_job_type, found_one.queue, p_payload, urgency,
+            coalesce(p_max_attempts, found_one.max_attempts), coalesce(p_timeout_seconds, found_one.timeout_seconds), moment,
+            case when due > moment then due end, p_expires_at, coalesce(p_source, 'manual'), p_source_ref,
+            coalesce(p_actor_type, 'system'), p_actor_id, p_request_id, p_correlation_id, p_traceparent, p_key,
+            p_replayed_from);
+    else
+        -- No partition is there for it: nobody has looked after this database for weeks, or the clock stepped back. Made
+        -- here, it would be locked, and everybody wait for it, until the caller's transaction ends.
+        insert into postmill.job_kept (id, tenant_id, project_id, job_type, queue, payload, priority, max_attempts,
+            timeout_seconds, created_at, scheduled_for, expires_at, source, source_ref, actor_type, actor_id, request_id,
+            correlation_id, traceparent, idempotency_key, replayed_from)
+        values (id, tenant, p_project, p_job_type, found_one.queue, p_payload, urgency,
+            coalesce(p_max_attempts, found_one.max_attempts), coalesce(p_timeout_seconds, found_one.timeout_seconds), moment,
+            case when due > moment then due end, p_expires_at, coalesce(p_source, 'manual'), p_source_ref,
+            coalesce(p_actor_type, 'system'), p_actor_id, p_request_id, p_correlation_id, p_traceparent, p_key,
+            p_replayed_from);
+    end if;
     if due > moment then
         insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
         values (found_one.queue, own_lane, due, id, urgency, 1, 0, 0);
@@ -613,9 +632,6 @@ declare
     urgencies integer[];
     refused boolean;
 begin
-    if not exists (select from postmill.partition_horizon h where moment >= h.since and moment < h.until) then
-        perform postmill.ensure_partitions(moment);
-    end if;
     with asked as materialized (
         select u.*, coalesce(u.tenant, '00000000-0000-0000-0000-000000000001') as tenant_id
           from unnest(p_n, p_job_types, p_payloads, p_tenants, p_priorities, p_delays, p_scheduled_for, p_projects,
@@ -628,8 +644,12 @@ begin
                coalesce(a.attempts, d.max_attempts) as most, coalesce(a.timeout, d.timeout_seconds) as seconds,
                case when d.lane = 'tenant' and a.lane_key is null then a.tenant_id
                     else postmill.lane_of(d.lane, a.tenant_id, d.key, a.payload, a.lane_key) end as lane,
-               d.lane as lane_rule, coalesce(a.at, moment) + coalesce(a.delay, '0') as due
+               coalesce(a.at, moment) + coalesce(a.delay, '0') as due
           from asked a join postmill.job_definition d on d.key = a.job_type and d.is_active
+         where postmill.fault_of(a.payload, a.delay, a.at, a.attempts, a.timeout, a.source, a.source_ref, a.actor_type,
+                   a.actor_id, a.request_id, a.correlation_id, a.traceparent) is null
+           and exists (select from postmill.partition_horizon h
+                        where moment >= h.since and moment < h.until - interval '1 second')
     ), bodies as (
         insert into postmill.job (id, tenant_id, project_id, job_type, queue, payload, priority, max_attempts,
             timeout_seconds, created_at, scheduled_for, expires_at, source, source_ref, actor_type, actor_id,
@@ -644,9 +664,6 @@ begin
     ), due_later as (
         insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
         select k.queue, k.lane, k.due, k.id, k.urgency, 1, 0, 0 from known k where k.due > moment
-    ), own_lanes as (
-        insert into postmill.lane (queue, lane, job_type)
-        select distinct k.queue, k.lane, k.key from known k where k.lane_rule = 'type' on conflict do nothing
     )
     select array_agg(k.n), array_agg(k.id), array_agg(case when k.due <= moment then k.queue end),
            array_agg(k.lane), array_agg(k.urgency)
@@ -730,7 +747,8 @@ declare
 begin
     perform pg_advisory_xact_lock(hashtext('postmill.ensure_partitions'));
     select * into strict policy from postmill.partition_policy;
-    step := greatest(policy.width, date_trunc('hour', policy.retention / 11));
+    -- In seconds: a day of an interval has 23 or 25 hours where the session's clock is set.
+    step := extract(epoch from greatest(policy.width, date_trunc('hour', policy.retention / 11))) * interval '1 second';
     select * into horizon from postmill.partition_horizon;
     if not found then
         low := date_bin(step, p_moment, timestamptz '2024-01-01 00:00+00') - step;
@@ -764,6 +782,49 @@ begin
     end if;
     return made;
 end
+$$;
+
+-- FUNCTION fault_of(jsonb, interval, timestamp with time zone, integer, double precision, text, text, text, text, text, text, text)
+
+CREATE FUNCTION postmill.fault_of(p_payload jsonb, p_delay interval, p_scheduled_for timestamp with time zone, p_max_attempts integer, p_timeout_seconds double precision, p_source text, p_source_ref text, p_actor_type text, p_actor_id text, p_request_id text, p_correlation_id text, p_traceparent text) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    select case
+        when jsonb_typeof(p_payload) is distinct from 'object'
+            then 'payload: must be a JSON object, not ' || coalesce(jsonb_typeof(p_payload), 'NULL')
+        when pg_column_size(p_payload) > 16777216 then 'payload: has more than 16 MiB'
+        when p_delay not between interval '-3650 days' and interval '3650 days'
+            then 'delay: must be at most ten years'
+        when p_scheduled_for not between timestamptz '0001-01-02 00:00+00' and timestamptz '9999-12-31 00:00+00'
+            or p_scheduled_for + coalesce(p_delay, '0') > timestamptz '9999-12-31 00:00+00'
+            then 'scheduled_for: must be a moment before the end of the year 9999'
+        when p_max_attempts < 1 then 'max_attempts: must be 1 or more, not ' || p_max_attempts
+        when not (p_timeout_seconds > 0 and p_timeout_seconds <= 315360000)
+            then 'timeout: must be more than 0 seconds and at most ten years, not ' || p_timeout_seconds
+        when p_source not in ('manual', 'event', 'schedule', 'system')
+            then 'source: is none of manual, event, schedule, system'
+        when p_actor_type not in ('user', 'system', 'api_key') then 'actor_type: is none of user, system, api_key'
+        when octet_length(p_source_ref) > 512 then 'source_ref: has more than 512 bytes'
+        when octet_length(p_actor_id) > 512 then 'actor_id: has more than 512 bytes'
+        when octet_length(p_request_id) > 512 then 'request_id: has more than 512 bytes'
+        when octet_length(p_correlation_id) > 512 then 'correlation_id: has more than 512 bytes'
+        when octet_length(p_traceparent) > 512 then 'traceparent: has more than 512 bytes'
+    end
+$$;
+
+-- FUNCTION fault_of_key(text, text, interval)
+
+CREATE FUNCTION postmill.fault_of_key(p_key text, p_mode text, p_ttl interval) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    select case
+        when octet_length(p_key) not between 1 and 512
+            then 'key: has ' || octet_length(p_key) || ' bytes; 1 to 512 are allowed'
+        when p_mode not in ('active', 'queued', 'window', 'ttl')
+            then 'mode: "' || left(p_mode, 40) || '" is none of active, queued, window, ttl'
+        when p_ttl not between interval '1 microsecond' and interval '3650 days'
+            then 'ttl: must be more than nothing and at most ten years'
+    end
 $$;
 
 -- FUNCTION finish(uuid, uuid[], bigint[], uuid[], bigint[], text[], text[], text[], text[], text[], text[], integer[], text[], integer[], integer[], text[], text[])
@@ -955,14 +1016,15 @@ CREATE FUNCTION postmill.job_state(p_ids uuid[]) RETURNS TABLE(id uuid, job_type
     AS $$
 begin
     return query
-    select j.id, j.job_type, j.queue, j.tenant_id, j.project_id,
+    select j.id, j.job_type, coalesce(w.queue, s.queue, b.queue, r.queue, x.queue, j.queue), j.tenant_id, j.project_id,
            case when s.id is not null then 'scheduled' when w.id is not null then 'queued'
                 when b.id is not null then 'blocked' when r.id is not null then 'running'
                 when x.id is not null then 'dead_letter' else o.status end,
            coalesce(w.priority, s.priority, b.priority, r.priority, x.priority, j.priority),
            coalesce(w.attempt, s.attempt, b.attempt, r.attempt, x.attempts, o.attempt), j.max_attempts, j.payload,
            j.idempotency_key, j.created_at, coalesce(s.run_at, j.scheduled_for),
-           coalesce(r.claimed_at, o.started_at, x.last_attempt_at), coalesce(o.finished_at, x.failed_at),
+           coalesce(r.claimed_at, o.started_at, x.last_attempt_at, case when o.status = 'dead_letter' then a.started_at end),
+           coalesce(case when o.status = 'dead_letter' then a.finished_at end, o.finished_at, x.failed_at),
            (select k.worker_id from postmill.worker k where k.holder = coalesce(r.holder, o.holder)),
            coalesce(x.reason, o.reason), coalesce(x.error_class, o.error_class, a.error_class),
            coalesce(x.error_code, o.error_code, a.error_code),
@@ -981,8 +1043,10 @@ begin
       left join lateral (select t.* from postmill.outcome t where t.job_id = u.id offset 0) o on true
       left join lateral (select t.* from postmill.progress t where t.job_id = r.id offset 0) g on true
       left join lateral (select t.* from postmill.cancel_request t where t.job_id = u.id offset 0) c on true
-      left join lateral (select t.error_class, t.error_code, t.error_message from postmill.attempt t
-                          where t.job_id = u.id and o.job_id is null order by t.run desc limit 1) a on true;
+      left join lateral (select t.error_class, t.error_code, t.error_message, t.started_at, t.finished_at
+                           from postmill.attempt t
+                          where t.job_id = u.id and (o.job_id is null or o.status = 'dead_letter')
+                          order by t.run desc limit 1) a on true;
 end
 $$;
 
@@ -1031,7 +1095,7 @@ CREATE FUNCTION postmill.lane_of(p_rule text, p_tenant uuid, p_job_type text, p_
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
     select case
-        when p_rule = 'type' then md5(p_tenant::text || ':' || p_job_type)::uuid
+        when p_rule = 'type' then (left(md5(p_job_type), 16) || left(md5(p_tenant::text || ':' || p_job_type), 16))::uuid
         when p_key is not null then md5(p_tenant::text || ':' || p_key)::uuid
         when p_rule = 'tenant' then p_tenant
         when p_rule = 'none' then '00000000-0000-0000-0000-000000000000'::uuid
@@ -1064,8 +1128,10 @@ CREATE FUNCTION postmill.make_partition(p_parent text, p_since timestamp with ti
     AS $$
 declare
     child text := p_parent || '_' || to_char(p_since at time zone 'UTC', 'YYYYMMDD_HH24');
-    low text := quote_literal(case p_parent when 'job' then postmill.id_at(p_since)::text else p_since::text end);
-    high text := quote_literal(case p_parent when 'job' then postmill.id_at(p_until)::text else p_until::text end);
+    low text := quote_literal(case p_parent when 'job' then postmill.id_at(p_since)::text
+                              else to_char(p_since at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') || '+00' end);
+    high text := quote_literal(case p_parent when 'job' then postmill.id_at(p_until)::text
+                               else to_char(p_until at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') || '+00' end);
 begin
     if exists (select from postmill.partition x where x.parent = p_parent and x.since < p_until and x.until > p_since) then
         return;
@@ -1074,6 +1140,99 @@ begin
     execute format('alter table postmill.%I attach partition postmill.%I for values from (%s) to (%s)',
                    p_parent, child, low, high);
     insert into postmill.partition (parent, name, since, until) values (p_parent, child, p_since, p_until);
+end
+$$;
+
+-- FUNCTION move_jobs(text, text, uuid, integer)
+
+CREATE FUNCTION postmill.move_jobs(p_job_type text, p_queue text, p_after uuid DEFAULT NULL::uuid, p_most integer DEFAULT 1000) RETURNS TABLE(moved integer, looked_at uuid)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    definition postmill.job_definition;
+    low uuid := coalesce(p_after, '00000000-0000-0000-0000-000000000000');
+    ids uuid[];
+    lanes uuid[];
+    rung record;
+    rings integer := 0;
+begin
+    moved := 0;
+    select d.* into definition from postmill.job_definition d where d.key = p_job_type;
+    if not found or not exists (select from postmill.queue q where q.name = p_queue) then
+        return next;
+        return;
+    end if;
+
+    with seen as materialized (
+        select 1 as place, r.* from (select t.id, t.queue, t.lane from postmill.ready t where t.id > low
+                                      order by t.id limit p_most) r
+        union all
+        select 2, s.* from (select t.id, t.queue, t.lane from postmill.scheduled t where t.id > low
+                             order by t.id limit p_most) s
+        union all
+        select 3, b.* from (select t.id, t.queue, t.lane from postmill.blocked t where t.id > low
+                             order by t.id limit p_most) b
+    ), mine as materialized (
+        select s.id,
+               case when definition.lane = 'type'
+                      or s.lane in (j.tenant_id, '00000000-0000-0000-0000-000000000000',
+                                    postmill.lane_of('type', j.tenant_id, definition.key, j.payload, null))
+                    then postmill.lane_of(definition.lane, j.tenant_id, definition.key, j.payload, null)
+                    else s.lane end as lane
+          from seen s
+         cross join lateral (select b.tenant_id, b.payload from postmill.any_job b
+                              where b.id = s.id and b.job_type = any (definition.key || definition.aliases) offset 0) j
+         where s.queue <> p_queue
+    ), held as materialized (
+        select r.* from (select t.id from postmill.ready t where t.id = any (array(select m.id from mine m))
+                          order by t.id for update skip locked) r
+        union all
+        select s.* from (select t.id from postmill.scheduled t where t.id = any (array(select m.id from mine m))
+                          order by t.id for update skip locked) s
+        union all
+        select b.* from (select t.id from postmill.blocked t where t.id = any (array(select m.id from mine m))
+                          order by t.id for update skip locked) b
+    )
+    select (select array_agg(m.id order by m.id) from mine m join held h on h.id = m.id),
+           (select array_agg(m.lane order by m.id) from mine m join held h on h.id = m.id),
+           (select min(f.last)::uuid from (select max(s.id::text) as last from seen s
+                                            group by s.place having count(*) = p_most) f)
+      into ids, lanes, looked_at;
+    moved := coalesce(cardinality(ids), 0);
+    if moved = 0 then
+        return next;
+        return;
+    end if;
+
+    with gone as (
+        delete from postmill.ready t where t.id = any (ids) returning t.id, t.priority, t.ready_at, t.attempt, t.run, t.lost
+    )
+    insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+    select p_queue, m.lane, g.priority, postmill.now(), g.id, g.attempt, g.run, g.lost
+      from gone g join unnest(ids, lanes) as m(id, lane) on m.id = g.id order by g.ready_at, g.id;
+    with gone as (
+        delete from postmill.scheduled t where t.id = any (ids) returning t.id, t.priority, t.run_at, t.attempt, t.run, t.lost
+    )
+    insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+    select p_queue, m.lane, g.run_at, g.id, g.priority, g.attempt, g.run, g.lost
+      from gone g join unnest(ids, lanes) as m(id, lane) on m.id = g.id;
+    with gone as (
+        delete from postmill.blocked t where t.id = any (ids) returning t.id, t.priority, t.attempt, t.run, t.lost
+    )
+    insert into postmill.blocked (id, queue, lane, priority, attempt, run, lost)
+    select g.id, p_queue, m.lane, g.priority, g.attempt, g.run, g.lost
+      from gone g join unnest(ids, lanes) as m(id, lane) on m.id = g.id;
+
+    for rung in select distinct r.lane, r.priority from postmill.ready r where r.id = any (ids) limit 17 loop
+        rings := rings + 1;
+        if rings > 16 then
+            perform postmill.ring(p_queue);
+        else
+            perform postmill.ring(p_queue, rung.lane, rung.priority);
+        end if;
+    end loop;
+    return next;
 end
 $$;
 
@@ -1145,7 +1304,8 @@ CREATE FUNCTION postmill.pause_queue(p_queue text, p_reason text DEFAULT NULL::t
     AS $$
 begin
     update postmill.queue q
-       set paused_at = coalesce(q.paused_at, postmill.now()), pause_reason = p_reason, resume_at = p_resume_at, paused_by = p_actor
+       set paused_at = coalesce(q.paused_at, postmill.now()), pause_reason = p_reason, paused_by = p_actor,
+           resume_at = case when isfinite(p_resume_at) then p_resume_at end
      where q.name = p_queue;
     if not found then
         return false;
@@ -1403,6 +1563,14 @@ begin
     for item in select t.item from jsonb_array_elements(p_types) as t(item) order by t.item ->> 'key' loop
         key := item ->> 'key';
         rate := item -> 'rate';
+        for field in select key union all select item ->> 'queue'
+                     union all select a.name from jsonb_array_elements_text(coalesce(item -> 'aliases', '[]')) as a(name) loop
+            -- The indexes' own error would name neither.
+            if length(field) not between 1 and 200 then
+                raise exception 'postmill: job type "%": a name has 1 to 200 characters, "%" has %', left(key, 200),
+                    left(field, 200), length(field) using errcode = 'invalid_parameter_value';
+            end if;
+        end loop;
         insert into postmill.queue (name) values (coalesce(item ->> 'queue', 'default')) on conflict do nothing;
         select * into old from postmill.job_definition d where d.key = register_job_types.key for update;
         if not found then
@@ -2315,7 +2483,7 @@ CREATE VIEW postmill.jobs AS
     j.tenant_id,
     d.id AS definition_id,
     j.job_type,
-    j.queue,
+    COALESCE(w.queue, s.queue, b.queue, r.queue, x.queue, j.queue) AS queue,
     (j.source)::text AS source,
     j.source_ref,
         CASE
@@ -2331,7 +2499,13 @@ CREATE VIEW postmill.jobs AS
     COALESCE(s.run_at, j.scheduled_for, j.created_at) AS scheduled_for,
     j.created_at AS queued_at,
     COALESCE(r.claimed_at, o.started_at, x.last_attempt_at) AS started_at,
-    COALESCE(o.finished_at, x.failed_at) AS finished_at,
+    COALESCE(
+        CASE
+            WHEN (o.status = 'dead_letter'::text) THEN ( SELECT max(a.finished_at) AS max
+               FROM postmill.attempt a
+              WHERE (a.job_id = j.id))
+            ELSE NULL::timestamp with time zone
+        END, o.finished_at, x.failed_at) AS finished_at,
     COALESCE((w.attempt - 1), (s.attempt - 1), (b.attempt - 1), r.attempt, x.attempts, o.attempt, 0) AS attempt_count,
     j.max_attempts,
     l.expires_at AS lease_expires_at,
@@ -2341,6 +2515,19 @@ CREATE VIEW postmill.jobs AS
           WHERE (a.job_id = j.id)
           ORDER BY a.run DESC
          LIMIT 1)) AS last_error,
+    COALESCE(x.error_class, o.error_class, ( SELECT a.error_class
+           FROM postmill.attempt a
+          WHERE (a.job_id = j.id)
+          ORDER BY a.run DESC
+         LIMIT 1)) AS last_error_class,
+        CASE
+            WHEN (COALESCE(x.error_class, o.error_class) IS NOT NULL) THEN COALESCE(x.error_code, o.error_code)
+            ELSE ( SELECT a.error_code
+               FROM postmill.attempt a
+              WHERE (a.job_id = j.id)
+              ORDER BY a.run DESC
+             LIMIT 1)
+        END AS last_error_code,
     j.actor_id AS created_by,
     j.project_id,
     j.replayed_from
@@ -2360,7 +2547,6 @@ CREATE VIEW postmill.jobs AS
 CREATE TABLE postmill.lane (
     queue text NOT NULL COLLATE pg_catalog."C",
     lane uuid NOT NULL,
-    job_type text COLLATE pg_catalog."C",
     weight integer DEFAULT 1 NOT NULL,
     CONSTRAINT lane_weight_check CHECK (((weight >= 1) AND (weight <= 1000)))
 );

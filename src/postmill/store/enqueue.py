@@ -22,7 +22,7 @@ class Answer:
     """What the database says to one job: its id if it has one, a status, and a detail of that status.
 
     Statuses: created | duplicate | unknown_type (detail may_register: this role could) | inactive | busy |
-    other_type (detail: the other type) | serialization.
+    invalid (detail: option and fault) | other_type (detail: the other type) | serialization.
     """
 
     id: UUID | None

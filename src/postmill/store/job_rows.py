@@ -9,32 +9,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from postmill.domain.job import JobView
+from postmill.domain.job import JobView, Progress
 from postmill.domain.lifecycle import State
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a running job says it is. `total` and `text` as far as it says so."""
-
-    done: float
-    total: float | None
-    text: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobDetail(JobView):
-    """A job as read from the database, with what only the moment knows.
-
-    Attributes:
-        worker_id: the worker that runs it or ended it.
-        cancel_requested: a cancel was asked for and not answered yet.
-        progress: the last report of a running job.
-    """
-
-    worker_id: str | None = None
-    cancel_requested: bool = False
-    progress: Progress | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +86,14 @@ _COLUMNS = (
 )
 
 
-def job_detail(row: Sequence[Any]) -> JobDetail:
+def job_view(row: Sequence[Any]) -> JobView:
     """A row of job_state.sql."""
     values: dict[str, Any] = dict(zip(_COLUMNS, row, strict=True))
     done, total, text = (values.pop(name) for name in ("done", "total", "text"))
     values["status"] = State(values["status"])
     values["payload"] = decoded(values["payload"])
     values["result"] = decoded(values["result"])
-    return JobDetail(**values, progress=None if done is None else Progress(done, total, text))
+    return JobView(**values, progress=None if done is None else Progress(done, total, text))
 
 
 def decoded(text: str | None) -> Any:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 from uuid import UUID
 
+from postmill.domain.job import JobView
 from postmill.domain.job_options import ActorType
 from postmill.domain.lifecycle import State
 from postmill.store.catalog import DEFAULT_SCHEMA, sql
-from postmill.store.job_rows import AttemptView, JobDetail, JobPage, job_detail, job_page
+from postmill.store.job_rows import AttemptView, JobPage, job_page, job_view
 from postmill.store.statement import Statement
 
 MOST_LOOKED_AT = 10_000
@@ -20,10 +22,14 @@ NEWEST = UUID(int=2**128 - 1)
 
 @dataclass(frozen=True, slots=True)
 class Canceled:
-    """canceled: it waited and is over. requested: it runs and will hear of it. finished, unknown: no more."""
+    """canceled: it waited and is over. requested: it runs and will hear of it. finished, unknown: no more.
+
+    serialization: above READ COMMITTED the caller's snapshot does not fit what others did since; nothing was
+    done, and the transaction must be run again.
+    """
 
     id: UUID
-    status: str
+    status: Literal["canceled", "requested", "finished", "unknown", "serialization"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +108,10 @@ def discard_jobs(
     )
 
 
-def job_state(ids: Sequence[UUID], *, schema: str = DEFAULT_SCHEMA) -> Statement[list[JobDetail]]:
+def job_state(ids: Sequence[UUID], *, schema: str = DEFAULT_SCHEMA) -> Statement[list[JobView]]:
     """Where these jobs stand, in no order; those that do not exist are left out."""
     return Statement(
-        "job_state", sql("jobs/job_state", schema), (list(ids),), lambda rows: [*map(job_detail, rows)]
+        "job_state", sql("jobs/job_state", schema), (list(ids),), lambda rows: [*map(job_view, rows)]
     )
 
 

@@ -18,8 +18,8 @@ from pathlib import Path
 from time import monotonic
 
 from tests.support.docs.matching import Ids, match, substituted
-from tests.support.docs.spawner import Spawned, Spawner
 from tests.support.eventually import eventually
+from tests.support.spawner import Spawned, Spawner
 
 NOTEBOOK = "tests.support.docs.notebook"
 LASTING = frozenset({"up", "worker", "upkeep"})
@@ -83,7 +83,7 @@ class Console:
         """Stop what still runs in the background. Raises AssertionError where it does not end with 0."""
         for process in self._background:
             process.signal(signal.SIGTERM)
-        codes = [process.ended() for process in self._background]
+        codes = [process.wait() for process in self._background]
         assert not any(codes), "\n".join(f"{one.name}: {one.code}\n{one.output}" for one in self._background)
 
     def close(self) -> None:
@@ -125,7 +125,7 @@ class Console:
     def _output(self, line: str, words: list[str], env: Mapping[str, str]) -> str:
         process = self._spawned(line, words, env)
         try:
-            self._code = process.ended()
+            self._code = process.wait()
             return process.output
         finally:
             process.close()
@@ -175,7 +175,7 @@ class Console:
         try:
             mark = len(process.output)
             process.signal(signal.SIGINT)
-            self._code = process.ended()
+            self._code = process.wait()
             if expected is not None:
                 self._compare(Step("^C", expected), process.output[mark:])
         finally:

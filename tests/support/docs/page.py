@@ -26,8 +26,8 @@ from postmill.domain.settings_load import load
 from tests.support.docs.blocks import Block, blocks_of
 from tests.support.docs.console import NOTEBOOK, PATIENCE_FOR_A_LOOK, Console
 from tests.support.docs.matching import Ids, match, substituted
-from tests.support.docs.spawner import LONGEST, ROOT, Spawned, Spawner
 from tests.support.postgres import bindir
+from tests.support.spawner import LONGEST, ROOT, Spawned, Spawner
 
 _CURL = "import sys, urllib.request as u; print(u.urlopen(sys.argv[-1]).read().decode(), end='')"
 
@@ -139,7 +139,7 @@ class Page:
             ["import", file.stem], file.parent, self.env, module=NOTEBOOK, function="check_module"
         )
         try:
-            assert process.ended() == 0, f"{self._page.name}: {process.output}"
+            assert process.wait() == 0, f"{self._page.name}: {process.output}"
         finally:
             process.close()
 

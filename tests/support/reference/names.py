@@ -12,8 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 import postmill
-from postmill.client import SomeRefused
-from postmill.domain import errors as errors_module
+import postmill.errors
 from postmill.domain.job_options import JobOptions
 from postmill.domain.job_type_options import JobTypeOptions
 from tests.support.reference.docstrings import attribute_texts, for_readers, paragraphs
@@ -45,15 +44,10 @@ def sections() -> str:
 
 
 def errors() -> str:
-    """The errors beside the two public bases, by the module that they are found in."""
-    found = [
-        value
-        for value in vars(errors_module).values()
-        if isinstance(value, type) and issubclass(value, errors_module.PostmillError)
-    ]
-    rows = [(code(f"{one.__module__}.{one.__name__}"), _first(one)) for one in [*found, SomeRefused]]
+    """The errors below the base of all, by the module that they are imported from."""
+    found = [getattr(postmill.errors, name) for name in postmill.errors.__all__ if name != "PostmillError"]
     return table(
-        ("error", "meaning"), [row for row in rows if row[0] != code("postmill.domain.errors.PostmillError")]
+        ("error", "meaning"), [(code(f"postmill.errors.{one.__name__}"), _first(one)) for one in found]
     )
 
 

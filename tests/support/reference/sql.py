@@ -9,10 +9,11 @@ from postmill.schema.migration import known_migrations
 PUBLIC = {
     "enqueue": "One job; its id, or that of the live job under its key. Raises an error that explains a refusal.",
     "enqueue_many": "Many jobs by arrays, one row each: `n` is the position, `status` one of `created`, `duplicate`,"
-    " `unknown_type`, `inactive`, `other_type`, `busy`, `serialization`. Raises for none of these.",
+    " `unknown_type`, `inactive`, `invalid` (`detail` says what), `other_type`, `busy`, `serialization`."
+    " Raises for none of these.",
     "enqueue_intake": "Moves what COPY has laid into the table `intake` under this batch, in the same transaction.",
     "cancel_jobs": "Ends jobs that wait (`canceled`), asks those that run (`requested`); `finished` had ended before,"
-    " `unknown` is no job.",
+    " `unknown` is no job. `serialization`: above READ COMMITTED others were quicker; run the transaction again.",
     "retry_jobs": "A job that waits for its next attempt is `due` now; one that ended without success is replayed.",
     "replay_jobs": "Runs ended jobs again as new ones, with lineage: `replayed` (`new_id`), or why not.",
     "discard_jobs": "Closes dead letters as failed.",

@@ -13,8 +13,9 @@ from postmill.bind import drive
 from postmill.cli.ages import relative
 from postmill.cli.completion import complete_job_type, complete_queue
 from postmill.cli.ids import short
-from postmill.cli.job_page import LONGEST, as_json, why
+from postmill.cli.job_page import as_json
 from postmill.cli.lookups import find_ids, server_now
+from postmill.cli.reasons import LONGEST, error_of
 from postmill.cli.run import Run
 from postmill.cli.tables import pairs, table
 from postmill.cli.text import plain
@@ -69,7 +70,7 @@ def list_(
             letter.reason,
             letter.attempts,
             relative(letter.failed_at, now),
-            why(None, letter.error_class, letter.error_message),
+            error_of(letter.reason, letter.error_class, letter.error_message, longest=160),
         )
         for letter in letters
     ]
@@ -95,7 +96,7 @@ def _page(letter: DeadLetter, age: str) -> RenderableType:
             ("queue", letter.queue),
             ("reason", letter.reason),
             ("given up", f"{age}, after {letter.attempts} attempt{'' if letter.attempts == 1 else 's'}"),
-            ("error", why(None, letter.error_class, letter.error_message, longest=LONGEST) or None),
+            ("error", error_of(letter.reason, letter.error_class, letter.error_message) or None),
             ("code", letter.error_code),
             ("HTTP status", str(letter.error_status) if letter.error_status else None),
             ("tenant", str(letter.tenant_id)),

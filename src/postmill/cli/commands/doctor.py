@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import psycopg
 import typer
@@ -30,7 +30,7 @@ def doctor(
     """
     findings: list[Finding] = []
     with run.connect(ready=False) as conn:
-        for finding in findings_of(Probe(conn, run.schema, _listener(run))):
+        for finding in findings_of(_probe(run, conn)):
             findings.append(finding)
             if not run.out.as_json:
                 run.out.console.print(line(finding))
@@ -53,13 +53,18 @@ def line(finding: Finding) -> Text:
     return text
 
 
-def _listener(run: Run):  # type: ignore[no-untyped-def]
-    url = run.settings.listen_url
-
-    def listen() -> psycopg.Connection[object]:
-        return open_connection(run.settings.listen_dsn or run.dsn)
-
-    return listen if url is not None else None
+def _probe(run: Run, conn: psycopg.Connection[Any]) -> Probe:
+    settings = run.settings
+    return Probe(
+        conn,
+        run.schema,
+        another=lambda: open_connection(run.dsn),
+        listen=None
+        if settings.listen_url is None
+        else lambda: open_connection(settings.listen_dsn or run.dsn),
+        prepared=settings.prepared_statements,
+        notify=settings.notify,
+    )
 
 
 def _code(findings: list[Finding], level: Level, strict: bool) -> ExitCode:

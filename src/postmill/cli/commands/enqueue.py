@@ -17,16 +17,16 @@ from postmill.cli.assignments import parse_assignments
 from postmill.cli.completion import complete_argument, complete_job_type
 from postmill.cli.errors import CliError, explain
 from postmill.cli.exits import ExitCode
-from postmill.cli.job_page import as_json, why
+from postmill.cli.job_page import as_json
 from postmill.cli.lookups import Connection, JobTypeShape, job_type_shape, who
+from postmill.cli.reasons import why
 from postmill.cli.run import Run
 from postmill.cli.values import duration, moment
 from postmill.cli.watching import Display, watch
 from postmill.client import enqueue as enqueue_on
 from postmill.domain.errors import InactiveJobType, JobDidNotSucceed, WaitTimeout
-from postmill.domain.job import Enqueued, NewJob
+from postmill.domain.job import Enqueued, JobView, NewJob
 from postmill.domain.payload import encode
-from postmill.store.job_rows import JobDetail
 
 
 def enqueue(
@@ -146,7 +146,7 @@ def _wait(run: Run, conn: Connection, shape: JobTypeShape, answer: Enqueued, pat
             job = watch(conn, run.schema, answer.id, timeout=patience, seen=display)
     except JobDidNotSucceed as fault:
         ended = fault.job
-        assert isinstance(ended, JobDetail)
+        assert isinstance(ended, JobView)
         if run.out.as_json:
             run.out.document({**facts, "job": ended})
         reason = why(ended.reason, ended.error_class, ended.error_message, longest=400)

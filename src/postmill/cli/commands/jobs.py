@@ -74,8 +74,9 @@ def show(
         [whole] = find_ids(conn, run.schema, [id])
         job = drive(conn, insight.job(whole, schema=run.schema))
         attempts = drive(conn, insight.attempts(whole, schema=run.schema))
+        home = drive(conn, insight.home(job.job_type, schema=run.schema))
         now = server_now(conn, run.schema)
     if run.out.as_json:
         run.out.document({"job": job, "attempts": attempts})
         return
-    run.out.console.print(job_page(job, attempts, now))
+    run.out.console.print(job_page(job, attempts, now, home))

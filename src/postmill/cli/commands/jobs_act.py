@@ -13,7 +13,7 @@ from postmill.cli.modules import load_registry
 from postmill.cli.outcomes import Told, report
 from postmill.cli.run import Run
 from postmill.cli.tables import table
-from postmill.operate import commands
+from postmill.operate import commands, insight
 
 Ids = Annotated[list[str], typer.Argument(metavar="ID", help="Job ids, whole or their beginning.")]
 
@@ -69,7 +69,15 @@ def register(
     registry = load_registry(modules, run.settings)
     with run.connect() as conn:
         answers = drive(conn, commands.register(registry, schema=run.schema))
+        strays = drive(conn, insight.strays(schema=run.schema))
     data = [
         {"job_type": name, "queue": registry[name].queue, "status": answers[name]} for name in sorted(answers)
     ]
     run.out.show(data, lambda: table(("job type", "queue", "status"), [tuple(row.values()) for row in data]))
+    for some in strays:
+        if some.waiting and some.job_type in answers:
+            run.out.note(
+                f"{some.waiting:,} of {some.job_type} still wait in {some.queue}; take them along: postmill queues move"
+                f" {some.job_type}",
+                style="yellow",
+            )

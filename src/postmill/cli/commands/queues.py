@@ -1,4 +1,4 @@
-"""`postmill queues list | pause | resume`."""
+"""`postmill queues list | pause | resume | move`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.text import Text
 
 from postmill.bind import drive
 from postmill.cli.ages import length, relative
-from postmill.cli.completion import complete_queue
+from postmill.cli.completion import complete_job_type, complete_queue
 from postmill.cli.lookups import server_now, who
 from postmill.cli.run import Run
 from postmill.cli.tables import table
@@ -95,3 +95,44 @@ def resume(run: Run, queue: Name) -> None:
         run.out.document({"queue": name, "paused": False})
         return
     run.out.say(f"queue {name} is open", style="green")
+
+
+def move(
+    run: Run,
+    job_type: Annotated[
+        str, typer.Argument(metavar="TYPE", help="The job type.", autocompletion=complete_job_type)
+    ],
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="QUEUE",
+            help="Another queue than the one that the job type belongs to.",
+            autocompletion=complete_queue,
+        ),
+    ] = None,
+) -> None:
+    """Take the waiting jobs of a type into its queue, after it was registered with another one.
+
+    They keep their attempts, priorities and due times. What runs goes on, and comes back into its old queue if it is
+    tried again. May be stopped and run again at any time.
+    """
+    with run.connect() as conn:
+        done = drive(conn, commands.move(job_type, to, schema=run.schema))
+        strays = drive(conn, insight.strays(done.job_type, schema=run.schema))
+    if run.out.as_json:
+        run.out.document(done)
+        return
+    if done.moved:
+        jobs = "job" if done.moved == 1 else "jobs"
+        run.out.say(f"moved {done.moved:,} {jobs} of {done.job_type} to {done.queue}", style="green")
+    else:
+        run.out.say(f"no job of {done.job_type} waits outside of {done.queue}")
+    if done.queue != done.home:
+        run.out.note(f"new jobs of {done.job_type} go to {done.home} as before", style="yellow")
+    for some in strays:
+        if some.running and some.queue != done.queue:
+            run.out.note(
+                f"{some.running:,} run from {some.queue}, and come back there if they are tried again",
+                style="yellow",
+            )

@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from postmill.cli.database import described, local_dsn
+from postmill.cli.database import described
 from postmill.cli.output import jsonable
 from postmill.cli.run import Run
 from postmill.cli.settings_sources import DEFAULT, Setting, effective
 from postmill.cli.tables import table
-from postmill.client.address import LEFT_BY_UP
+from postmill.client.address import LEFT_BY_UP, left_by_up
 
 
 def settings(
@@ -45,7 +45,7 @@ def _with_local(setting: Setting) -> Setting:
     """Without a setting, the database is the one that `postmill up` left here."""
     if setting.key != "database_url" or setting.value is not None:
         return setting
-    dsn = local_dsn()
+    dsn = left_by_up()
     return setting if dsn is None else Setting(setting.key, described(dsn), f"{LEFT_BY_UP} (postmill up)")
 
 

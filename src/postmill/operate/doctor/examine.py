@@ -19,6 +19,7 @@ from postmill.operate.doctor.permissions import check_permissions
 from postmill.operate.doctor.pooler import check_pooler
 from postmill.operate.doctor.probe import SLOWEST, Probe
 from postmill.operate.doctor.server import check_server, check_settings
+from postmill.operate.doctor.strays import check_strays
 from postmill.operate.doctor.tables import check_connections, check_dead_rows, check_queues
 
 Check = Callable[[Probe], Finding]
@@ -42,6 +43,7 @@ SCHEMA_CHECKS: dict[str, Check] = {
     "upkeep": check_upkeep,
     "job_types": check_job_types,
     "queues": check_queues,
+    "strays": check_strays,
     "invariants": check_invariants,
 }
 CHECKS: dict[str, Check] = SERVER_CHECKS | SCHEMA_CHECKS

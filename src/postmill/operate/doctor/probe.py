@@ -19,14 +19,22 @@ SLOWEST = "10s"
 
 @dataclass(frozen=True)
 class Probe:
-    """A connection in autocommit mode, the schema, and how to open a second connection for LISTEN.
+    """What the doctor asks through, and what workers and clients are set to do on the same way to the server.
 
-    `listen` is None where the doctor has no other way to the server than its first connection.
+    Attributes:
+        conn: in autocommit mode; `another` opens one more like it.
+        schema: Postmill's.
+        listen: opens a connection by the setting `listen_url`; None where that is not set.
+        prepared: the setting `prepared_statements`.
+        notify: the setting `notify`.
     """
 
     conn: psycopg.Connection[Any]
     schema: str
+    another: Callable[[], psycopg.Connection[Any]]
     listen: Callable[[], psycopg.Connection[Any]] | None = None
+    prepared: bool = True
+    notify: bool = True
 
     def ask(self, name: str, *args: object) -> list[Row]:
         """The rows of `sql/insight/<name>.sql`."""

@@ -8,20 +8,10 @@ from postmill.operate.doctor.probe import Probe, Row
 OLDEST = 150000
 """PostgreSQL 15."""
 
-ASKED = (
-    "autovacuum",
-    "default_transaction_isolation",
-    "fsync",
-    "full_page_writes",
-    "idle_in_transaction_session_timeout",
-    "statement_timeout",
-    "synchronous_commit",
-    "track_activities",
-    "transaction_timeout",
-)
+Wanted = dict[str, tuple[frozenset[str], Level, str]]
+"""Setting → (values that are fine, level otherwise, why it matters)."""
 
-# Setting → (values that are fine, level otherwise, why it matters).
-_WANTED: dict[str, tuple[frozenset[str], Level, str]] = {
+_WANTED: Wanted = {
     "autovacuum": (
         frozenset({"on"}),
         Level.FAIL,
@@ -38,13 +28,31 @@ _WANTED: dict[str, tuple[frozenset[str], Level, str]] = {
         Level.WARN,
         "off, a crash of the server forgets commits that were already reported",
     ),
+    "track_activities": (frozenset({"on"}), Level.WARN, "off, nobody can see who holds the vacuum horizon"),
+}
+
+# A worker's connections set these for themselves. Through a pooler they cannot, so role and database must do.
+_WANTED_BEHIND_A_POOLER: Wanted = {
+    "array_nulls": (frozenset({"on"}), Level.FAIL, "workers and clients send arrays with NULL in them"),
     "default_transaction_isolation": (
         frozenset({"read committed"}),
         Level.WARN,
-        "claims under limits need read committed; set it for the role of the workers",
+        "a claim above read committed fails whenever another worker is quicker",
     ),
-    "track_activities": (frozenset({"on"}), Level.WARN, "off, nobody can see who holds the vacuum horizon"),
+    "default_transaction_read_only": (frozenset({"off"}), Level.FAIL, "workers write"),
 }
+
+_TOO_SHORT = 10_000
+_LIMITS = (
+    "idle_in_transaction_session_timeout",
+    "idle_session_timeout",
+    "lock_timeout",
+    "statement_timeout",
+    "transaction_timeout",
+)
+"""In milliseconds."""
+
+ASKED = (*_WANTED, *_WANTED_BEHIND_A_POOLER, *_LIMITS)
 
 
 def check_server(probe: Probe) -> Finding:
@@ -67,16 +75,18 @@ def check_server(probe: Probe) -> Finding:
 def check_settings(probe: Probe) -> Finding:
     """Settings of the server that decide whether jobs are kept and tables stay small."""
     rows = probe.ask("doctor_settings", list(ASKED))
+    pooled = probe.conn.info.backend_pid != probe.one("doctor_backend")["pid"]
+    wanted = _WANTED | (_WANTED_BEHIND_A_POOLER if pooled else {})
     level, advice = Level.OK, []
     for row in rows:
-        fine, otherwise, why = _WANTED.get(row["name"], (None, Level.OK, ""))
+        fine, otherwise, why = wanted.get(row["name"], (None, Level.OK, ""))
         if fine is not None and row["setting"] not in fine:
             level = Level.FAIL if Level.FAIL in (level, otherwise) else otherwise
             advice.append(f"{row['name']} = {row['setting']}: {why}")
-        elif row["name"] in ("statement_timeout", "transaction_timeout") and 0 < int(row["setting"]) < 10_000:
+        elif pooled and row["name"] in _LIMITS and 0 < int(row["setting"]) < _TOO_SHORT:
             level = level if level is Level.FAIL else Level.WARN
             advice.append(
-                f"{row['name']} = {_pretty(row)}: too short for a round of upkeep; give workers 10 s or more"
+                f"{row['name']} = {_pretty(row)}: too short for workers behind a pooler; give them 10 s or more"
             )
     shown = ", ".join(
         _pretty_pair(row) for row in rows if row["name"] in ("autovacuum", "fsync", "synchronous_commit")

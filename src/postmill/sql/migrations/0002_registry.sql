@@ -72,12 +72,10 @@ create table {schema}.rate_take (
 );
 create sequence {schema}.rate_seq;
 
--- A lane whose settings differ from the default; most lanes have no row. A type with a limit has lanes of its
--- own (one per tenant), so that its waiting jobs never sit in front of others.
+-- A lane whose settings differ from the default; most lanes have no row.
 create table {schema}.lane (
     queue text collate "C" not null,
     lane uuid not null,
-    job_type text collate "C",
     weight integer not null default 1 check (weight between 1 and 1000),
     primary key (queue, lane)
 );

@@ -1,6 +1,6 @@
 -- postmill: safe
 -- Partitions by time: bodies by id (a UUIDv7 is time), history by the moment of the end. No default partition:
--- one would block later ones. Made ahead by the pruner, and by whoever first needs one.
+-- one would block later ones. Made ahead by the pruner, and by a report that needs one.
 
 create table {schema}.partition_policy (
     only_row boolean primary key default true check (only_row),
@@ -26,13 +26,16 @@ create table {schema}.partition (
 );
 
 -- Made standalone and then attached: an attach locks the parent against other attaches only, never against
--- inserts, while CREATE … PARTITION OF would wait for every writer.
+-- inserts, while CREATE … PARTITION OF would wait for every writer. Edges are written as UTC: in the session's own
+-- DateStyle and zone a moment can read as another (IST is India's time, and Israel's).
 create function {schema}.make_partition(p_parent text, p_since timestamptz, p_until timestamptz) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
     child text := p_parent || '_' || to_char(p_since at time zone 'UTC', 'YYYYMMDD_HH24');
-    low text := quote_literal(case p_parent when 'job' then {schema}.id_at(p_since)::text else p_since::text end);
-    high text := quote_literal(case p_parent when 'job' then {schema}.id_at(p_until)::text else p_until::text end);
+    low text := quote_literal(case p_parent when 'job' then {schema}.id_at(p_since)::text
+                              else to_char(p_since at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') || '+00' end);
+    high text := quote_literal(case p_parent when 'job' then {schema}.id_at(p_until)::text
+                               else to_char(p_until at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') || '+00' end);
 begin
     if exists (select from {schema}.partition x where x.parent = p_parent and x.since < p_until and x.until > p_since) then
         return;
@@ -59,7 +62,8 @@ declare
 begin
     perform pg_advisory_xact_lock(hashtext('{schema}.ensure_partitions'));
     select * into strict policy from {schema}.partition_policy;
-    step := greatest(policy.width, date_trunc('hour', policy.retention / 11));
+    -- In seconds: a day of an interval has 23 or 25 hours where the session's clock is set.
+    step := extract(epoch from greatest(policy.width, date_trunc('hour', policy.retention / 11))) * interval '1 second';
     select * into horizon from {schema}.partition_horizon;
     if not found then
         low := date_bin(step, p_moment, timestamptz '2024-01-01 00:00+00') - step;

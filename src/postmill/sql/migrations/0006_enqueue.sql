@@ -1,7 +1,7 @@
 -- postmill: safe
 -- The front door. Nothing here commits, retries or raises for a refusal: a raise would abort the caller's
--- transaction. Each row's answer is a status: created | duplicate | unknown_type | inactive | other_type | busy |
--- serialization.
+-- transaction. Each row's answer is a status: created | duplicate | unknown_type | inactive | invalid | other_type |
+-- busy | serialization.
 
 -- A notification is a hint: left out where the caller asks for it (two-phase commit does not bear it), and where the
 -- server's queue of notifications fills up, for then it would raise.
@@ -31,10 +31,12 @@ $$;
 
 -- The lane of a job: its tenant's by default; md5 keeps it a uuid where type or a key decide. A key that the caller
 -- names wins over the rule, except where a limit counts by type. Without the payload's field: the tenant's lane.
+-- The first half of a lane of a type tells the type, so that a claim knows its limit without a row for each lane: a row
+-- would be inserted by the first enqueue, and the next tenant's would wait for that one's transaction.
 create function {schema}.lane_of(p_rule text, p_tenant uuid, p_job_type text, p_payload jsonb, p_key text) returns uuid
 language sql immutable parallel safe as $$
     select case
-        when p_rule = 'type' then md5(p_tenant::text || ':' || p_job_type)::uuid
+        when p_rule = 'type' then (left(md5(p_job_type), 16) || left(md5(p_tenant::text || ':' || p_job_type), 16))::uuid
         when p_key is not null then md5(p_tenant::text || ':' || p_key)::uuid
         when p_rule = 'tenant' then p_tenant
         when p_rule = 'none' then '00000000-0000-0000-0000-000000000000'::uuid
@@ -59,6 +61,37 @@ begin
                   then 'may_register' end;
     end if;
 end
+$$;
+
+-- What is wrong with a job's payload or options, as `option: what`, or NULL: what the server would answer with an error
+-- of its own, what would stop those who read it later, and what Python refuses before it asks. A moment must be one
+-- that a calendar has: infinity cannot be subtracted before 17, and clients cannot read a year of five digits.
+create function {schema}.fault_of(
+    p_payload jsonb, p_delay interval, p_scheduled_for timestamptz, p_max_attempts integer,
+    p_timeout_seconds double precision, p_source text, p_source_ref text, p_actor_type text, p_actor_id text,
+    p_request_id text, p_correlation_id text, p_traceparent text) returns text
+language sql stable parallel safe as $$
+    select case
+        when jsonb_typeof(p_payload) is distinct from 'object'
+            then 'payload: must be a JSON object, not ' || coalesce(jsonb_typeof(p_payload), 'NULL')
+        when pg_column_size(p_payload) > 16777216 then 'payload: has more than 16 MiB'
+        when p_delay not between interval '-3650 days' and interval '3650 days'
+            then 'delay: must be at most ten years'
+        when p_scheduled_for not between timestamptz '0001-01-02 00:00+00' and timestamptz '9999-12-31 00:00+00'
+            or p_scheduled_for + coalesce(p_delay, '0') > timestamptz '9999-12-31 00:00+00'
+            then 'scheduled_for: must be a moment before the end of the year 9999'
+        when p_max_attempts < 1 then 'max_attempts: must be 1 or more, not ' || p_max_attempts
+        when not (p_timeout_seconds > 0 and p_timeout_seconds <= 315360000)
+            then 'timeout: must be more than 0 seconds and at most ten years, not ' || p_timeout_seconds
+        when p_source not in ('manual', 'event', 'schedule', 'system')
+            then 'source: is none of manual, event, schedule, system'
+        when p_actor_type not in ('user', 'system', 'api_key') then 'actor_type: is none of user, system, api_key'
+        when octet_length(p_source_ref) > 512 then 'source_ref: has more than 512 bytes'
+        when octet_length(p_actor_id) > 512 then 'actor_id: has more than 512 bytes'
+        when octet_length(p_request_id) > 512 then 'request_id: has more than 512 bytes'
+        when octet_length(p_correlation_id) > 512 then 'correlation_id: has more than 512 bytes'
+        when octet_length(p_traceparent) > 512 then 'traceparent: has more than 512 bytes'
+    end
 $$;
 
 -- One job without a key, with every option. One look-up, two inserts, one probe for sleepers.
@@ -93,8 +126,11 @@ begin
         end if;
         return;
     end if;
-    if moment >= found_one.until or moment < found_one.since then
-        perform {schema}.ensure_partitions(moment);
+    detail := {schema}.fault_of(p_payload, p_delay, p_scheduled_for, p_max_attempts, p_timeout_seconds, p_source,
+        p_source_ref, p_actor_type, p_actor_id, p_request_id, p_correlation_id, p_traceparent);
+    if detail is not null then
+        status := 'invalid';
+        return;
     end if;
     id := coalesce(p_id, {schema}.new_id());
     status := 'created';
@@ -103,20 +139,29 @@ begin
         own_lane := tenant;
     else
         own_lane := {schema}.lane_of(found_one.lane, tenant, p_job_type, p_payload, p_lane_key);
-        if found_one.lane = 'type' then
-            insert into {schema}.lane as l (queue, lane, job_type)
-            values (found_one.queue, own_lane, p_job_type) on conflict do nothing;
-        end if;
     end if;
     due := coalesce(p_scheduled_for, moment) + coalesce(p_delay, '0');
-    insert into {schema}.job (id, tenant_id, project_id, job_type, queue, payload, priority, max_attempts,
-        timeout_seconds, created_at, scheduled_for, expires_at, source, source_ref, actor_type, actor_id, request_id,
-        correlation_id, traceparent, idempotency_key, replayed_from)
-    values (id, tenant, p_project, p_job_type, found_one.queue, p_payload, urgency,
-        coalesce(p_max_attempts, found_one.max_attempts), coalesce(p_timeout_seconds, found_one.timeout_seconds), moment,
-        case when due > moment then due end, p_expires_at, coalesce(p_source, 'manual'), p_source_ref,
-        coalesce(p_actor_type, 'system'), p_actor_id, p_request_id, p_correlation_id, p_traceparent, p_key,
-        p_replayed_from);
+    if moment >= found_one.since and moment < found_one.until - interval '1 second' then
+        insert into {schema}.job (id, tenant_id, project_id, job_type, queue, payload, priority, max_attempts,
+            timeout_seconds, created_at, scheduled_for, expires_at, source, source_ref, actor_type, actor_id, request_id,
+            correlation_id, traceparent, idempotency_key, replayed_from)
+        values (id, tenant, p_project, p_job_type, found_one.queue, p_payload, urgency,
+            coalesce(p_max_attempts, found_one.max_attempts), coalesce(p_timeout_seconds, found_one.timeout_seconds), moment,
+            case when due > moment then due end, p_expires_at, coalesce(p_source, 'manual'), p_source_ref,
+            coalesce(p_actor_type, 'system'), p_actor_id, p_request_id, p_correlation_id, p_traceparent, p_key,
+            p_replayed_from);
+    else
+        -- No partition is there for it: nobody has looked after this database for weeks, or the clock stepped back. Made
+        -- here, it would be locked, and everybody wait for it, until the caller's transaction ends.
+        insert into {schema}.job_kept (id, tenant_id, project_id, job_type, queue, payload, priority, max_attempts,
+            timeout_seconds, created_at, scheduled_for, expires_at, source, source_ref, actor_type, actor_id, request_id,
+            correlation_id, traceparent, idempotency_key, replayed_from)
+        values (id, tenant, p_project, p_job_type, found_one.queue, p_payload, urgency,
+            coalesce(p_max_attempts, found_one.max_attempts), coalesce(p_timeout_seconds, found_one.timeout_seconds), moment,
+            case when due > moment then due end, p_expires_at, coalesce(p_source, 'manual'), p_source_ref,
+            coalesce(p_actor_type, 'system'), p_actor_id, p_request_id, p_correlation_id, p_traceparent, p_key,
+            p_replayed_from);
+    end if;
     if due > moment then
         insert into {schema}.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
         values (found_one.queue, own_lane, due, id, urgency, 1, 0, 0);
@@ -166,7 +211,8 @@ begin
 end
 $$;
 
--- Many jobs without keys in one statement. A NULL array means that no row uses that option.
+-- Many jobs without keys in one statement. A NULL array means that no row uses that option. What it cannot take (refused
+-- rows, aliases, no partition) goes to enqueue_one row by row.
 create function {schema}.enqueue_plain(
     p_n integer[], p_job_types text[], p_payloads jsonb[], p_tenants uuid[], p_priorities integer[], p_delays interval[],
     p_scheduled_for timestamptz[], p_projects uuid[], p_max_attempts integer[], p_timeouts double precision[],
@@ -184,9 +230,6 @@ declare
     urgencies integer[];
     refused boolean;
 begin
-    if not exists (select from {schema}.partition_horizon h where moment >= h.since and moment < h.until) then
-        perform {schema}.ensure_partitions(moment);
-    end if;
     with asked as materialized (
         select u.*, coalesce(u.tenant, '00000000-0000-0000-0000-000000000001') as tenant_id
           from unnest(p_n, p_job_types, p_payloads, p_tenants, p_priorities, p_delays, p_scheduled_for, p_projects,
@@ -199,8 +242,12 @@ begin
                coalesce(a.attempts, d.max_attempts) as most, coalesce(a.timeout, d.timeout_seconds) as seconds,
                case when d.lane = 'tenant' and a.lane_key is null then a.tenant_id
                     else {schema}.lane_of(d.lane, a.tenant_id, d.key, a.payload, a.lane_key) end as lane,
-               d.lane as lane_rule, coalesce(a.at, moment) + coalesce(a.delay, '0') as due
+               coalesce(a.at, moment) + coalesce(a.delay, '0') as due
           from asked a join {schema}.job_definition d on d.key = a.job_type and d.is_active
+         where {schema}.fault_of(a.payload, a.delay, a.at, a.attempts, a.timeout, a.source, a.source_ref, a.actor_type,
+                   a.actor_id, a.request_id, a.correlation_id, a.traceparent) is null
+           and exists (select from {schema}.partition_horizon h
+                        where moment >= h.since and moment < h.until - interval '1 second')
     ), bodies as (
         insert into {schema}.job (id, tenant_id, project_id, job_type, queue, payload, priority, max_attempts,
             timeout_seconds, created_at, scheduled_for, expires_at, source, source_ref, actor_type, actor_id,
@@ -215,9 +262,6 @@ begin
     ), due_later as (
         insert into {schema}.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
         select k.queue, k.lane, k.due, k.id, k.urgency, 1, 0, 0 from known k where k.due > moment
-    ), own_lanes as (
-        insert into {schema}.lane (queue, lane, job_type)
-        select distinct k.queue, k.lane, k.key from known k where k.lane_rule = 'type' on conflict do nothing
     )
     select array_agg(k.n), array_agg(k.id), array_agg(case when k.due <= moment then k.queue end),
            array_agg(k.lane), array_agg(k.urgency)

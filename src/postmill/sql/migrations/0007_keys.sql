@@ -1,6 +1,19 @@
 -- postmill: safe
 -- Enqueue under an idempotency key, and the public set-returning and single functions above both paths.
 
+-- What is wrong with a key, its mode or its length of life; as fault_of. The index takes no key of 3 kB.
+create function {schema}.fault_of_key(p_key text, p_mode text, p_ttl interval) returns text
+language sql stable parallel safe as $$
+    select case
+        when octet_length(p_key) not between 1 and 512
+            then 'key: has ' || octet_length(p_key) || ' bytes; 1 to 512 are allowed'
+        when p_mode not in ('active', 'queued', 'window', 'ttl')
+            then 'mode: "' || left(p_mode, 40) || '" is none of active, queued, window, ttl'
+        when p_ttl not between interval '1 microsecond' and interval '3650 days'
+            then 'ttl: must be more than nothing and at most ten years'
+    end
+$$;
+
 -- One job under a key. Decided on committed facts: the insert waits for another transaction with the same key,
 -- and if the key was taken, a new statement looks whether its holder is still live.
 create function {schema}.enqueue_keyed(
@@ -38,6 +51,11 @@ begin
             return;
         end if;
     end if;
+    detail := {schema}.fault_of_key(p_key, p_mode, p_ttl);
+    if detail is not null then
+        status := 'invalid';
+        return;
+    end if;
     own_mode := coalesce(p_mode, definition.idempotency, 'active');
     own_ttl := coalesce(p_ttl, definition.idempotency_ttl, case own_mode when 'window' then interval '24 hours'
                                                                  when 'ttl' then interval '30 days' end);
@@ -74,7 +92,7 @@ begin
               p_project, p_max_attempts, p_timeout_seconds, p_expires_at, p_source, p_source_ref, p_actor_type,
               p_actor_id, p_request_id, p_correlation_id, p_traceparent, p_key, p_replayed_from, own, p_lane_key) e;
         if status <> 'created' then
-            -- Switched off between the look and the insert: the key must not speak of a job that never was.
+            -- Invalid, or switched off since the look: the key must not speak of a job that never was.
             raise exception using errcode = 'PM001';
         end if;
     exception
@@ -131,21 +149,22 @@ returns table (n integer, id uuid, status text, detail text)
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
     row_no integer;
-    plain integer[];
+    wide integer := greatest(cardinality(p_job_types), cardinality(p_payloads), cardinality(p_keys));
     before text := current_setting('lock_timeout');
 begin
     if p_keys is null then
         return query select * from {schema}.enqueue_plain(
-            (select array_agg(g) from generate_series(1, cardinality(p_job_types)) g), p_job_types, p_payloads, p_tenants,
+            (select array_agg(g) from generate_series(1, wide) g), p_job_types, p_payloads, p_tenants,
             p_priorities, p_delays, p_scheduled_for, p_projects, p_max_attempts, p_timeouts, p_expires_at, p_sources,
             p_source_refs, p_actor_types, p_actor_ids, p_request_ids, p_correlation_ids, p_traceparents, p_lane_keys);
         return;
     end if;
     if p_wait is not null then
-        perform set_config('lock_timeout', greatest(1, (extract(epoch from p_wait) * 1000)::integer) || 'ms', true);
+        perform set_config('lock_timeout', 
+            least(2147483647, greatest(1, extract(epoch from p_wait) * 1000))::integer || 'ms', true);
     end if;
-    for row_no in select g.n from unnest(p_keys) with ordinality as g(key, n)
-                   order by g.key collate "C" nulls last, g.n loop
+    for row_no in select g.n from generate_series(1, wide) as g(n)
+                   order by p_keys[g.n] collate "C" nulls last, g.n loop
         n := row_no;
         if p_keys[row_no] is null then
             select e.id, e.status, e.detail into id, status, detail
@@ -180,14 +199,6 @@ language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
 declare
     answer record;
 begin
-    if jsonb_typeof(payload) is distinct from 'object' then
-        raise exception 'postmill: the payload of % must be a JSON object, got %', job_type,
-            coalesce(jsonb_typeof(payload), 'NULL') using errcode = 'invalid_parameter_value';
-    end if;
-    if mode not in ('active', 'queued', 'window', 'ttl') then
-        raise exception 'postmill: the mode "%" is none of active, queued, window, ttl', mode
-            using errcode = 'invalid_parameter_value';
-    end if;
     if key is null then
         answer := {schema}.enqueue_one(job_type, payload, tenant, priority, delay, scheduled_for, project);
     else
@@ -197,13 +208,16 @@ begin
         when 'created', 'duplicate' then
             return answer.id;
         when 'unknown_type' then
-            raise exception 'postmill: unknown job type "%"', job_type using errcode = 'undefined_object',
+            raise exception 'postmill: unknown job type "%"', left(job_type, 200) using errcode = 'undefined_object',
                 hint = coalesce('Did you mean "' || (select d.key from {schema}.job_definition d
                     where left(d.key, 1) = left(job_type, 1) or d.key like '%' || job_type || '%'
                     order by abs(length(d.key) - length(job_type)), d.key limit 1) || '"? ', '')
                     || 'Register it: postmill jobs register MODULE';
         when 'inactive' then
             raise exception 'postmill: job type "%" is not active', job_type using errcode = 'object_not_in_prerequisite_state';
+        when 'invalid' then
+            raise exception 'postmill: no job of type "%" was made: %', job_type, answer.detail
+                using errcode = 'invalid_parameter_value';
         when 'other_type' then
             raise exception 'postmill: key "%" belongs to a job of type "%"', key, answer.detail using errcode = 'unique_violation';
         when 'busy' then

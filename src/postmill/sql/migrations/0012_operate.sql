@@ -2,7 +2,8 @@
 -- What a person or a program may do to a job or queue. On the caller's transaction, never raising for a refusal.
 
 -- canceled: it waited and is over. requested: it runs (or is just being claimed); the worker will hear of it.
--- finished: it had ended before. unknown: there is no such job.
+-- finished: it had ended before. unknown: there is no such job. serialization: above READ COMMITTED the caller's
+-- snapshot is older than what others did; nothing was done, and only the inner block is undone, not the caller's work.
 create function {schema}.cancel_jobs(p_ids uuid[], p_actor_type text default 'user', p_actor_id text default null,
     p_reason text default null)
 returns table (id uuid, status text)
@@ -12,47 +13,53 @@ declare
     over uuid[];
     asked uuid[];
 begin
-    with waits as materialized (
-        select * from (select r.id, r.attempt, r.run, r.lost from {schema}.ready r where r.id = any (p_ids)
-                        order by r.id for update skip locked) r
-        union all
-        select * from (select s.id, s.attempt, s.run, s.lost from {schema}.scheduled s where s.id = any (p_ids)
-                        order by s.id for update skip locked) s
-        union all
-        select * from (select b.id, b.attempt, b.run, b.lost from {schema}.blocked b where b.id = any (p_ids)
-                        order by b.id for update skip locked) b
-    ), no_ready as (
-        delete from {schema}.ready r where r.id = any (array(select w.id from waits w))
-    ), no_scheduled as (
-        delete from {schema}.scheduled s where s.id = any (array(select w.id from waits w))
-    ), no_blocked as (
-        delete from {schema}.blocked b where b.id = any (array(select w.id from waits w))
-    ), heard as (
-        delete from {schema}.cancel_request c using waits w where c.job_id = w.id
-    ), ended as (
-        insert into {schema}.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost, reason)
-        select w.id, coalesce(j.tenant_id, k.tenant_id, '00000000-0000-0000-0000-000000000001'), 'canceled', moment,
-               w.attempt - 1, w.run, w.lost, coalesce(p_reason, 'canceled')
-          from waits w left join {schema}.job j on j.id = w.id left join {schema}.job_kept k on k.id = w.id
-        returning job_id
-    )
-    select array_agg(e.job_id) into over from ended e;
+    begin
+        with waits as materialized (
+            select * from (select r.id, r.attempt, r.run, r.lost from {schema}.ready r where r.id = any (p_ids)
+                            order by r.id for update skip locked) r
+            union all
+            select * from (select s.id, s.attempt, s.run, s.lost from {schema}.scheduled s where s.id = any (p_ids)
+                            order by s.id for update skip locked) s
+            union all
+            select * from (select b.id, b.attempt, b.run, b.lost from {schema}.blocked b where b.id = any (p_ids)
+                            order by b.id for update skip locked) b
+        ), no_ready as (
+            delete from {schema}.ready r where r.id = any (array(select w.id from waits w))
+        ), no_scheduled as (
+            delete from {schema}.scheduled s where s.id = any (array(select w.id from waits w))
+        ), no_blocked as (
+            delete from {schema}.blocked b where b.id = any (array(select w.id from waits w))
+        ), heard as (
+            delete from {schema}.cancel_request c using waits w where c.job_id = w.id
+        ), ended as (
+            insert into {schema}.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost, reason)
+            select w.id, coalesce(j.tenant_id, k.tenant_id, '00000000-0000-0000-0000-000000000001'), 'canceled', moment,
+                   w.attempt - 1, w.run, w.lost, coalesce(p_reason, 'canceled')
+              from waits w left join {schema}.job j on j.id = w.id left join {schema}.job_kept k on k.id = w.id
+            returning job_id
+        )
+        select array_agg(e.job_id) into over from ended e;
 
-    with rest as (
-        select distinct u.id from unnest(p_ids) as u(id)
-         where u.id <> all (coalesce(over, '{}'))
-           and (exists (select from {schema}.job j where j.id = u.id) or exists (select from {schema}.job_kept k where k.id = u.id))
-           and not exists (select from {schema}.outcome o where o.job_id = u.id)
-           and not exists (select from {schema}.dead_letter d where d.id = u.id)
-    ), put as (
-        insert into {schema}.cancel_request as c (job_id, requested_at, actor_type, actor_id, reason)
-        select r.id, moment, p_actor_type, p_actor_id, p_reason from rest r order by r.id
-        on conflict (job_id) do nothing
-    )
-    select array_agg(r.id) into asked from rest r;
-    if asked is not null then
-        perform {schema}.tell('!cancel');
-    end if;
+        with rest as (
+            select distinct u.id from unnest(p_ids) as u(id)
+             where u.id <> all (coalesce(over, '{}'))
+               and (exists (select from {schema}.job j where j.id = u.id) or exists (select from {schema}.job_kept k where k.id = u.id))
+               and not exists (select from {schema}.outcome o where o.job_id = u.id)
+               and not exists (select from {schema}.dead_letter d where d.id = u.id)
+        ), put as (
+            insert into {schema}.cancel_request as c (job_id, requested_at, actor_type, actor_id, reason)
+            select r.id, moment, p_actor_type, p_actor_id, p_reason from rest r order by r.id
+            on conflict (job_id) do nothing
+        )
+        select array_agg(r.id) into asked from rest r;
+        if asked is not null then
+            perform {schema}.tell('!cancel');
+        end if;
+    exception
+        when serialization_failure or deadlock_detected then
+            return query select u.id, 'serialization' from unnest(p_ids) as u(id);
+            return;
+    end;
     return query
     select u.id, case when u.id = any (over) then 'canceled'
                       when u.id = any (asked) then 'requested'
@@ -205,13 +212,15 @@ begin
 end
 $$;
 
--- Survives restarts of everything. p_resume_at: when it opens by itself. False: there is no such queue.
+-- Survives restarts of everything. p_resume_at: when it opens by itself (infinity: not at all; clients could not read
+-- it). False: there is no such queue.
 create function {schema}.pause_queue(p_queue text, p_reason text default null, p_resume_at timestamptz default null,
     p_actor text default null) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 begin
     update {schema}.queue q
-       set paused_at = coalesce(q.paused_at, {schema}.now()), pause_reason = p_reason, resume_at = p_resume_at, paused_by = p_actor
+       set paused_at = coalesce(q.paused_at, {schema}.now()), pause_reason = p_reason, paused_by = p_actor,
+           resume_at = case when isfinite(p_resume_at) then p_resume_at end
      where q.name = p_queue;
     if not found then
         return false;

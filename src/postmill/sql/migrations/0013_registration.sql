@@ -16,6 +16,14 @@ begin
     for item in select t.item from jsonb_array_elements(p_types) as t(item) order by t.item ->> 'key' loop
         key := item ->> 'key';
         rate := item -> 'rate';
+        for field in select key union all select item ->> 'queue'
+                     union all select a.name from jsonb_array_elements_text(coalesce(item -> 'aliases', '[]')) as a(name) loop
+            -- The indexes' own error would name neither.
+            if length(field) not between 1 and 200 then
+                raise exception 'postmill: job type "%": a name has 1 to 200 characters, "%" has %', left(key, 200),
+                    left(field, 200), length(field) using errcode = 'invalid_parameter_value';
+            end if;
+        end loop;
         insert into {schema}.queue (name) values (coalesce(item ->> 'queue', 'default')) on conflict do nothing;
         select * into old from {schema}.job_definition d where d.key = register_job_types.key for update;
         if not found then

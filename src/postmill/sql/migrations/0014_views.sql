@@ -7,8 +7,11 @@ create view {schema}.any_job as
 -- What did not succeed is looked for among much that did; a success pays nothing for this index.
 create index outcome_unsuccessful on {schema}.outcome (status, job_id) where status <> 'succeeded';
 
+-- queue is the ticket's while there is one. A dead letter that was replayed finished when it failed, not when the
+-- replay closed it. The error's three facts are of one attempt.
 create view {schema}.jobs as
-select j.id, j.tenant_id, d.id as definition_id, j.job_type, j.queue, j.source::text, j.source_ref,
+select j.id, j.tenant_id, d.id as definition_id, j.job_type,
+       coalesce(w.queue, s.queue, b.queue, r.queue, x.queue, j.queue) as queue, j.source::text, j.source_ref,
        case when w.id is not null or s.id is not null or b.id is not null then 'queued'
             when r.id is not null then 'running'
             when x.id is not null then 'dead_letter'
@@ -17,11 +20,18 @@ select j.id, j.tenant_id, d.id as definition_id, j.job_type, j.queue, j.source::
        j.payload, j.idempotency_key as dedupe_key, j.correlation_id,
        coalesce(s.run_at, j.scheduled_for, j.created_at) as scheduled_for, j.created_at as queued_at,
        coalesce(r.claimed_at, o.started_at, x.last_attempt_at) as started_at,
-       coalesce(o.finished_at, x.failed_at) as finished_at,
+       coalesce(case when o.status = 'dead_letter' then
+                    (select max(a.finished_at) from {schema}.attempt a where a.job_id = j.id) end,
+                o.finished_at, x.failed_at) as finished_at,
        coalesce(w.attempt - 1, s.attempt - 1, b.attempt - 1, r.attempt, x.attempts, o.attempt, 0) as attempt_count,
        j.max_attempts, l.expires_at as lease_expires_at, k.worker_id as claimed_by_worker,
        coalesce(x.error_message, o.error_message,
                 (select a.error_message from {schema}.attempt a where a.job_id = j.id order by a.run desc limit 1)) as last_error,
+       coalesce(x.error_class, o.error_class,
+                (select a.error_class from {schema}.attempt a where a.job_id = j.id order by a.run desc limit 1)) as last_error_class,
+       case when coalesce(x.error_class, o.error_class) is not null then coalesce(x.error_code, o.error_code)
+            else (select a.error_code from {schema}.attempt a where a.job_id = j.id order by a.run desc limit 1)
+       end as last_error_code,
        j.actor_id as created_by, j.project_id, j.replayed_from
   from {schema}.any_job j
   left join {schema}.job_definition d on d.key = j.job_type
@@ -79,14 +89,15 @@ returns table (
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 begin
     return query
-    select j.id, j.job_type, j.queue, j.tenant_id, j.project_id,
+    select j.id, j.job_type, coalesce(w.queue, s.queue, b.queue, r.queue, x.queue, j.queue), j.tenant_id, j.project_id,
            case when s.id is not null then 'scheduled' when w.id is not null then 'queued'
                 when b.id is not null then 'blocked' when r.id is not null then 'running'
                 when x.id is not null then 'dead_letter' else o.status end,
            coalesce(w.priority, s.priority, b.priority, r.priority, x.priority, j.priority),
            coalesce(w.attempt, s.attempt, b.attempt, r.attempt, x.attempts, o.attempt), j.max_attempts, j.payload,
            j.idempotency_key, j.created_at, coalesce(s.run_at, j.scheduled_for),
-           coalesce(r.claimed_at, o.started_at, x.last_attempt_at), coalesce(o.finished_at, x.failed_at),
+           coalesce(r.claimed_at, o.started_at, x.last_attempt_at, case when o.status = 'dead_letter' then a.started_at end),
+           coalesce(case when o.status = 'dead_letter' then a.finished_at end, o.finished_at, x.failed_at),
            (select k.worker_id from {schema}.worker k where k.holder = coalesce(r.holder, o.holder)),
            coalesce(x.reason, o.reason), coalesce(x.error_class, o.error_class, a.error_class),
            coalesce(x.error_code, o.error_code, a.error_code),
@@ -105,7 +116,9 @@ begin
       left join lateral (select t.* from {schema}.outcome t where t.job_id = u.id offset 0) o on true
       left join lateral (select t.* from {schema}.progress t where t.job_id = r.id offset 0) g on true
       left join lateral (select t.* from {schema}.cancel_request t where t.job_id = u.id offset 0) c on true
-      left join lateral (select t.error_class, t.error_code, t.error_message from {schema}.attempt t
-                          where t.job_id = u.id and o.job_id is null order by t.run desc limit 1) a on true;
+      left join lateral (select t.error_class, t.error_code, t.error_message, t.started_at, t.finished_at
+                           from {schema}.attempt t
+                          where t.job_id = u.id and (o.job_id is null or o.status = 'dead_letter')
+                          order by t.run desc limit 1) a on true;
 end
 $$;

@@ -1,8 +1,8 @@
 """A process that has imported everything and forks: a command costs milliseconds in place of most of a second.
 
-Run as a program: `python -m tests.support.docs.zygote FD`, FD being a SOCK_SEQPACKET socket. One JSON order at a time:
+Run as a program: `python -m tests.support.zygote FD`, FD being a SOCK_SEQPACKET socket. One JSON order at a time:
 `run` (with three descriptors: stdin, stdout, stderr) forks and answers `{"pid": …}`; `wait` answers `{"code": …}`,
-None while it still runs, where it is not to block. It has one thread, so forking is safe, and ends with its parent.
+None while it still runs. It has one thread, so forking is safe, and ends with its parent.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def main(fd: int) -> None:
                 born.add(pid)
                 answer: dict[str, Any] = {"pid": pid}
             else:
-                code = _code(order["pid"], block=order["block"])
+                code = _code(order["pid"])
                 if code is not None:
                     born.discard(order["pid"])
                 answer = {"code": code}
@@ -62,8 +62,8 @@ def main(fd: int) -> None:
             os.killpg(pid, signal.SIGKILL)
 
 
-def _code(pid: int, *, block: bool) -> int | None:
-    found, status = os.waitpid(pid, 0 if block else os.WNOHANG)
+def _code(pid: int) -> int | None:
+    found, status = os.waitpid(pid, os.WNOHANG)
     return os.waitstatus_to_exitcode(status) if found else None
 
 

@@ -1,2 +1,0 @@
--- Hear no more of it.
-unlisten {schema}_doctor

@@ -1,0 +1,1 @@
+select m.moved, m.looked_at from {schema}.move_jobs($1::text, $2::text, $3::uuid, $4::integer) m
