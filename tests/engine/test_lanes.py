@@ -7,6 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
+from postmill.domain.lane import type_prefix
 from postmill.engine.lanes import QueueLanes
 
 
@@ -140,3 +141,21 @@ def test_a_lane_without_token_rests_and_tells_until_when() -> None:
     assert lanes.plan(10, 6.0) == []
     assert lanes.next_open(6.0) == 7.0
     assert lanes.plan(10, 7.0)
+
+
+def test_lanes_of_a_limited_type_are_known_by_their_first_half() -> None:
+    lanes = QueueLanes("q")
+    ruled = [type_prefix("few") + _at(n) for n in range(3)]
+    lanes.lane(ruled[0])
+    lanes.rule({type_prefix("few"): ("few", 7)})
+    for id in (*ruled, _lane(1)):
+        lanes.news(id, 100, discovered=True)
+    assert [(lanes.lane(id).job_type, lanes.lane(id).limit_id) for id in ruled] == [("few", 7)] * 3
+    assert lanes.lane(_lane(1)).job_type is None
+    asked = lanes.plan(40, 0.0, {"few": [2]})
+    assert sum(entry.count for entry in asked if entry.lane in ruled) == 2
+    assert any(entry.lane == _lane(1) for entry in asked)
+    lanes.taken(next(entry for entry in asked if entry.lane == _lane(1)), 0, None, 0.0, 0.001)
+    assert (lanes.claimable(0.0, {"few": [0]}), lanes.claimable(0.0, {"few": [1]})) == (False, True)
+    lanes.rule({})
+    assert lanes.lane(ruled[0]).limit_id is None

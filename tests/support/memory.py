@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 MEMORY = Path("/dev/shm")
-PREFIX = "postmill-tests-"
+PREFIX = "pytest-postmill-"
 ENOUGH = 3 * 1024**3
 """Bytes that must be free: a run needs about one GB, and containers often have 64 MB there."""
 

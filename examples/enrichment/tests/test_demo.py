@@ -93,7 +93,7 @@ def test_a_killed_worker_is_survived(data: Path) -> None:
 def under_way(data: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A demo that captures slowly, and what it has said so far."""
     with subprocess.Popen(
-        command(data, "--rate", "2"),
+        command(data, "--items", "60", "--rate", "2"),
         cwd=data.parent,
         env=ENV,
         stdout=subprocess.PIPE,

@@ -79,6 +79,10 @@ class Scout:
     async def vet(self) -> None:
         """Look up weights and limits. A rule is committed before the first ticket under it, so seen is known."""
         self._special_at = monotonic() + _SPECIAL_EVERY
+        for lanes in self._lanes.values():
+            lanes.unvetted = (
+                False  # before the look: a lane that is news meanwhile may be under a younger rule
+            )
         rules: dict[bytes, tuple[str, int | None]] = {}
         for queue, id, weight, job_type, limit_id in await self._link.rows(
             "claim/special_lanes", [list(self._lanes)]
@@ -89,7 +93,6 @@ class Scout:
                 rules[id[:8]] = (job_type, limit_id)
         for lanes in self._lanes.values():
             lanes.rule(rules)
-            lanes.unvetted = False
 
     def room(self) -> Room:
         """How many more this process may hold of each type with a limit per worker; aliases share the count."""
