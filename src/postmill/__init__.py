@@ -16,10 +16,13 @@ if TYPE_CHECKING:
         acancel,
         aenqueue,
         aenqueue_many,
+        apublish,
         cancel,
         enqueue,
         enqueue_many,
+        publish,
     )
+    from postmill.domain.declared import on_event, schedule
     from postmill.domain.errors import EnqueueRefused, PostmillError
     from postmill.domain.idempotency import Idempotency, Mode
     from postmill.domain.job import Enqueued, JobView, NewJob
@@ -46,11 +49,16 @@ __all__ = [
     "Idempotency",
     "Mode",
     "Rate",
+    # declaring triggers
+    "schedule",
+    "on_event",
     # enqueuing them
     "enqueue",
     "aenqueue",
     "enqueue_many",
     "aenqueue_many",
+    "publish",
+    "apublish",
     "cancel",
     "acancel",
     "Client",
@@ -73,7 +81,10 @@ __all__ = [
 ]
 
 _HOMES = {
-    "postmill.client": "AsyncClient Client acancel aenqueue aenqueue_many cancel enqueue enqueue_many",
+    "postmill.client": (
+        "AsyncClient Client acancel aenqueue aenqueue_many apublish cancel enqueue enqueue_many publish"
+    ),
+    "postmill.domain.declared": "on_event schedule",
     "postmill.domain.errors": "EnqueueRefused PostmillError",
     "postmill.domain.idempotency": "Idempotency Mode",
     "postmill.domain.job": "Enqueued JobView NewJob",

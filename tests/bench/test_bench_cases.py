@@ -23,6 +23,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "lanes": {"jobs": 1000, "rows": 50, "rounds": 2},
     "wal": {"jobs": 500, "commits": 40},
     "soak": {"jobs": 1000},
+    "schedules": {"schedules": 500, "due": 50, "rounds": 1},
 }
 MORE: dict[str, set[str]] = {
     "throughput": {"seconds", "cpu_us_per_job", "limit_cpu_us_per_job"},
@@ -34,6 +35,7 @@ MORE: dict[str, set[str]] = {
     "lanes": {"plain_per_s", "flatness"},
     "wal": {"wal_bytes_per_job", "limit_wal_bytes_per_job", "single_wal_bytes_per_job"},
     "soak": {"flatness", "rss_bytes", "rss_growth_bytes", "tenths_per_s"},
+    "schedules": {"late", "idle_look_ms"},
 }
 
 

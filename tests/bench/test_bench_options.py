@@ -20,6 +20,7 @@ NAMES = [
     "lanes",
     "wal",
     "soak",
+    "schedules",
 ]
 
 

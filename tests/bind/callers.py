@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -19,7 +19,17 @@ from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import NullPool
 
-from postmill.client import acancel, aenqueue, aenqueue_many, cancel, enqueue, enqueue_many
+from postmill.client import (
+    acancel,
+    aenqueue,
+    aenqueue_many,
+    apublish,
+    cancel,
+    enqueue,
+    enqueue_many,
+    publish,
+)
+from postmill.domain.event import Published
 from postmill.domain.job import Enqueued, NewJob
 from postmill.store.jobs import Canceled
 
@@ -69,6 +79,12 @@ class Caller:
     async def enqueue_many(self, jobs: Sequence[NewJob]) -> list[Enqueued]:
         """Enqueue many by the function that fits."""
         return await aenqueue_many(self.conn, jobs) if self.awaits else enqueue_many(self.conn, jobs)
+
+    async def publish(self, name: str, context: Mapping[str, object], **options: Any) -> Published:
+        """Publish by the function that fits."""
+        if self.awaits:
+            return await apublish(self.conn, name, context, **options)
+        return publish(self.conn, name, context, **options)
 
     async def cancel(self, id: UUID | str, **options: Any) -> Canceled:
         """Cancel by the function that fits."""

@@ -4,7 +4,10 @@ import json
 import re
 import signal
 import stat
+import urllib.error
 import urllib.request
+
+import pytest
 
 from postmill import Client
 from tests.cli.processes import running
@@ -30,6 +33,18 @@ def test_from_an_empty_folder_and_once_more(shop):
         assert json.loads(get(f"http://127.0.0.1:{port}/readyz"))["ready"] is True
         with Client() as client:
             assert client.register([]) == {}
+        # One port for all: who has the link is in, once, and nobody else.
+        link = re.search(r"http://\S+/login\?token=\S+", up.out)[0]
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        with browser.open(link, timeout=5) as answer:
+            assert json.load(answer)["role"] == "super_admin"
+        with browser.open(f"http://127.0.0.1:{port}/api/v1/jobs", timeout=5) as answer:
+            assert [job["status"] for job in json.load(answer)["items"]] == ["succeeded"]
+        for path in (link, f"http://127.0.0.1:{port}/api/v1/jobs"):
+            with pytest.raises(urllib.error.HTTPError, match="401") as refused:
+                get(path)
+            refused.value.close()
+        assert cli("login").out.startswith(f"http://127.0.0.1:{port}/login?token=")
         up.signal(signal.SIGINT)
         assert up.ends() == 0
         assert re.search(r"drained after [\d.]+ s: 1 succeeded", up.out)
@@ -41,6 +56,7 @@ def test_from_an_empty_folder_and_once_more(shop):
         eventually(lambda: up.out.endswith("}\n"), 45)
         facts = json.loads(up.out)
         assert facts["http"] == f"http://127.0.0.1:{port}"
+        assert facts["login"].startswith(f"http://127.0.0.1:{port}/login?token=")
         assert facts["job_types"] == ["fail", "greet", "kill_me", "nap", "who"]
         [job] = cli("jobs", "list", "--json").json["jobs"]
         assert (job["job_type"], job["status"]) == ("greet", "succeeded")

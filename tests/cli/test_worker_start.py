@@ -73,7 +73,7 @@ def test_a_queue_without_job_types(here):
     (here / "postmill.toml").write_text("[queues.low]\nslots = 1\n")
     answer = cli("worker", "jobs.py", "--queues", "low=1", dsn="postgresql:///unused")
     assert answer.code == 2
-    assert "no job type of jobs.py belongs to queue low" in answer.err
+    assert "no job type of jobs.py and no stored command belongs to queue low" in answer.err
 
 
 def test_a_port_that_is_taken(dsn, here):

@@ -33,7 +33,9 @@ from tests.client.job_types import echo
 from tests.support.databases import Database
 from tests.support.workers import working
 
-OPERATIONS = {"enqueue", "enqueue_many", "get", "wait", "cancel", "retry", "replay", "register", "close"}
+OPERATIONS = {
+    *("enqueue", "enqueue_many", "publish", "get", "wait", "cancel", "retry", "replay", "register", "close")
+}
 
 
 def test_both_offer_the_same_operations() -> None:

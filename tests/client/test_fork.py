@@ -26,13 +26,13 @@ import gc, os, sys
 from postmill import Client, NewJob
 
 client = Client(sys.argv[1])
-client.enqueue(NewJob("echo", source_ref="before"))
+client.enqueue(NewJob("echo", b'{{"value": 0}}', source_ref="before"))
 
 def work(who):
     ids = [client.enqueue(NewJob("echo", b'{{"value": %d}}' % n, actor_id=who)).id for n in range({EACH})]
     assert [client.get(id).payload["value"] for id in ids] == list(range({EACH}))
     with client._pool.connection() as conn:
-        client.enqueue(NewJob("echo", source_ref=str(conn.info.backend_pid)))
+        client.enqueue(NewJob("echo", b'{{"value": 0}}', source_ref=str(conn.info.backend_pid)))
 
 children = []
 for n in range({CHILDREN}):

@@ -14,6 +14,7 @@ FLOORS = [
     "cli",
     "bench",
     "testing",
+    "api",
     "local",
     "operate",
     "engine",

@@ -82,6 +82,20 @@ def test_a_claim(big: Big, start: str | None) -> None:
         assert plans.buffers < 200 * 40
 
 
+def test_a_claim_of_an_http_worker(big: Big) -> None:
+    """The body of each ticket is asked for its type and tenant: two probes of one partition, and nothing besides."""
+    lanes = big.worker.lanes()[:5]
+    args = (
+        big.worker.holder, ["plain"], *map(list, zip(*lanes, strict=True)), [None] * len(lanes), [200] * len(lanes),
+    )  # fmt: skip
+    claim = "select * from postmill.claim_work(%s, 200, 60, %s, %s, %s, %s, %s::timestamptz[], %s)"
+    for plans in big.trace(lambda: big.conn.execute(claim, args)):
+        lean(plans)
+        assert plans.rows("ready") <= 200 + 2 * 200
+        assert plans.probes("job") <= 2 * 200 + 10
+        assert plans.buffers < 200 * 60
+
+
 def test_a_look_for_lanes(big: Big) -> None:
     lanes = len(big.worker.lanes())
     for plans in big.trace(big.worker.lanes):

@@ -66,7 +66,13 @@ def described_columns(view: str) -> set[str]:
     return {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
 
 
-@pytest.mark.parametrize("view", ["jobs", "job_attempts", "job_workers", "job_definitions"])
+VIEWS = (
+    *("jobs", "job_attempts", "job_workers", "job_definitions", "job_triggers", "schedule_ticks", "events"),
+    *("event_deliveries", "webhooks"),
+)
+
+
+@pytest.mark.parametrize("view", VIEWS)
 def test_every_column_of_a_view_is_described(pg: Connection[Any], view: str) -> None:
     rows = pg.execute(
         "select column_name::text from information_schema.columns where table_schema = 'postmill' and table_name = %s",
@@ -83,7 +89,15 @@ def test_what_an_application_may_call_is_described(pg: Connection[Any]) -> None:
             "select distinct p.proname::text from pg_proc p where p.pronamespace = 'postmill'::regnamespace"
             " and has_function_privilege('described', p.oid, 'execute')"
         ).fetchall()
-        inner = {"enqueue_one", "enqueue_keyed", "enqueue_quick"}  # what the clients call
+        # What the clients call.
+        inner = {
+            "enqueue_one",
+            "enqueue_keyed",
+            "enqueue_quick",
+            "publish_event",
+            "deliver_events",
+            "read_enqueue_rules",
+        }
         assert {name for (name,) in rows} - inner <= set(PUBLIC)
     finally:
         pg.execute("drop owned by described")

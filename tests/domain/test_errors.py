@@ -49,7 +49,7 @@ def test_every_error_has_one_base_and_refusals_share_another() -> None:
     refusals = {error.__name__ for error in public if issubclass(error, errors.EnqueueRefused)}
     assert refusals == {
         "EnqueueRefused", "UnknownJobType", "InactiveJobType", "KeyBusy", "KeyTaken", "SerializationConflict",
-        "PayloadRefused", "SomeRefused",
+        "PayloadRefused", "SomeRefused", "EnvelopeIncomplete",
     }  # fmt: skip
 
 

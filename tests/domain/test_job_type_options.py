@@ -9,8 +9,8 @@ from pydantic import BaseModel, Field
 from postmill.domain import curves
 from postmill.domain.classify import Classifier
 from postmill.domain.context import HandlerContext
-from postmill.domain.errors import DefinitionError
-from postmill.domain.idempotency import Mode
+from postmill.domain.errors import DefinitionError, PayloadRefused
+from postmill.domain.idempotency import Idempotency, Mode
 from postmill.domain.job_type import job
 from postmill.domain.limit import Rate
 from postmill.domain.retry import Constant, Exponential
@@ -52,6 +52,10 @@ def test_every_option() -> None:
         priority=7,
         classifier=classifier,
         log_fields=["customer"],
+        category="exports",
+        secret_keys=["customer"],
+        encrypted=True,
+        replay_class="ask",
     )
     def report(customer: str) -> None: ...
 
@@ -63,8 +67,33 @@ def test_every_option() -> None:
         "idempotency_mode": "queued", "idempotency_window_seconds": None, "keep": "failures",
         "on_exhausted": "fail", "isolation": "process", "worker_limit": 3,
         "rate": {"count": 10, "per": 60.0, "burst": 10}, "lane": "payload.customer", "priority": 7,
-        "log_fields": ["customer"],
+        "log_fields": ["customer"], "category": "exports", "strict_envelope": False, "secrets": "redact",
+        "secret_keys": ["customer"], "encrypted": True, "replay_class": "ask",
     }  # fmt: skip
+
+
+def test_a_category_brings_what_seed_5_says_of_it() -> None:
+    """Unless the type says it itself."""
+
+    @job(category="planning")
+    def plan() -> None: ...
+
+    @job(category="maintenance", max_attempts=1, idempotency=None)
+    def sweep() -> None: ...
+
+    assert (plan.max_attempts, plan.retry) == (3, curves.PLANNER_PLANNING.policy)
+    assert plan.idempotency == Idempotency(Mode.TTL, timedelta(days=30))
+    assert (sweep.max_attempts, sweep.idempotency) == (1, None)
+
+
+def test_a_strict_envelope_brings_keys_and_refuses_secrets() -> None:
+    @job(strict_envelope=True)
+    def notify(to: str, token: str | None = None) -> None: ...
+
+    assert notify.idempotency == Idempotency()
+    assert notify.new("ann").key is not None
+    with pytest.raises(PayloadRefused, match=r"args\.token: looks like a secret"):
+        notify.new("ann", "t0ken")
 
 
 def test_a_seeds_curve_brings_its_attempts() -> None:

@@ -122,7 +122,8 @@ def test_every_key_is_described_with_a_default_that_is_its_own() -> None:
     found = {key.path: key for key in keys(Settings)}
     assert all(key.description.endswith(".") for key in found.values())
     assert {path for path, key in found.items() if key.secret} == {
-        "database_url", "listen_url", "escalation.pagerduty_key", "escalation.slack_webhook"
+        "database_url", "listen_url", "escalation.pagerduty_key", "escalation.slack_webhook",
+        "encryption.keys",
     }  # fmt: skip
     assert found["queues.<NAME>.slots"].default == 10
     assert found["schema"].default == "postmill"

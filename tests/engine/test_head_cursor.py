@@ -121,11 +121,11 @@ def enqueued(conn: Connection[Any], offset: str = "0") -> Any:
 
 @pytest.mark.matrix
 def test_a_scan_begins_a_little_before_the_clock(pg: Connection[Any]) -> None:
-    """At min(cursor, now − 250 ms): a commit that is 200 ms late is found without a scan from the head."""
+    """At min(cursor, now − 250 ms): a commit that is 100 ms late is found without a scan from the head."""
     worker = WorkerSession(pg)
     enqueued(pg)
     cursor = worker.claim(1)[0].ready_at
-    slightly = enqueued(pg, "-200 ms")
+    slightly = enqueued(pg, "-100 ms")
     very = enqueued(pg, "-1 s")
     assert at_cursor(worker, cursor) == [slightly]
     assert at_cursor(worker, cursor) == []

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -25,12 +26,34 @@ _FDS = Path("/proc/self/fd")
 
 
 @pytest.fixture(autouse=True)
-def no_leaks() -> Iterator[None]:
-    """Fail if the test left something behind."""
+def no_leaks(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail if the test left something behind. Tests that share an application are looked at together."""
+    if _shares(request.module):
+        yield
+        return
     before = held()
     yield
     if found := left(before):
         pytest.fail("the test left behind: " + "; ".join(sorted(found)), pytrace=False)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_leaks_of_the_module(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The same for modules whose tests share an application, which opens connections when it needs them."""
+    if not _shares(request.module):
+        yield
+        return
+    before = held()
+    yield
+    if found := left(before):
+        pytest.fail("the module left behind: " + "; ".join(sorted(found)), pytrace=False)
+
+
+def _shares(module: ModuleType) -> bool:
+    marks = getattr(module, "pytestmark", [])
+    return any(
+        mark.kwargs.get("loop_scope") == "module" for mark in (marks if isinstance(marks, list) else [marks])
+    )
 
 
 def left(before: set[str]) -> set[str]:

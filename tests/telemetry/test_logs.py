@@ -40,7 +40,8 @@ def example(known: type[Event], facts: JobFacts) -> Event:
         "job": facts, "queues": {"default": 10}, "summary": {"succeeded": 3}, "session": UUID(int=9), "n": 4,
         "job_ids": (UUID(int=9),), "seconds": 6.5, "retry_in": 1.0, "outage": 30.0, "depth": {"queued": 3},
         "worker_id": "host:1:boot", "error": "gone", "channel": "postmill", "round": "pruner", "queue": "default",
-        "job_type": "enrich", "why": "it returned NaN",
+        "job_type": "enrich", "why": "it returned NaN", "outcomes": {"enqueued": 3}, "late": 0.2, "label": "nightly",
+        "trigger_id": UUID(int=8), "tenant_id": UUID(int=1),
     }  # fmt: skip
     given = {field.name: values[field.name] for field in fields(known) if field.default is MISSING}  # type: ignore[arg-type]
     return known(**given)

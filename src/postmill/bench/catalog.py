@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from postmill.bench.case import Case
-from postmill.bench.cases import beside, enqueue, latency, pinned, soak, throughput, wal
+from postmill.bench.cases import beside, enqueue, latency, pinned, schedules, soak, throughput, wal
 
 CASES: dict[str, Case] = {
     case.name: case
@@ -18,5 +18,6 @@ CASES: dict[str, Case] = {
         beside.LANES,
         wal.CASE,
         soak.CASE,
+        schedules.CASE,
     )
 }

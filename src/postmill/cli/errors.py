@@ -61,6 +61,7 @@ _OWN: tuple[tuple[type[BaseException], ExitCode, str], ...] = (
     ),
     (errors.PayloadRefused, ExitCode.USAGE, ""),
     (errors.DefinitionError, ExitCode.USAGE, ""),
+    (errors.InvalidValue, ExitCode.USAGE, ""),
     (errors.WaitTimeout, ExitCode.TIMEOUT, ""),
     (errors.ResourceFailed, ExitCode.RESOURCE, ""),
     (errors.PostmillError, ExitCode.FAILED, ""),

@@ -9,15 +9,15 @@ from typing import Any
 
 import structlog
 
+from postmill.domain.redaction import redact, safe_text
 from postmill.domain.settings import LogSettings
 from postmill.telemetry.bus import Bus
 from postmill.telemetry.log_bridges import StandardHandler
 from postmill.telemetry.log_lines import LEVELS
 from postmill.telemetry.log_writer import LineWriter
 from postmill.telemetry.logs import log_subscriber
-from postmill.telemetry.redact import redact, safe_text
 
-QUIET = ("psycopg", "psycopg.pool", "asyncio", "httpx", "urllib3")
+QUIET = ("psycopg", "psycopg.pool", "asyncio", "httpx", "httpcore", "urllib3", "uvicorn", "uvicorn.error")
 """Loggers of libraries that are told only from warnings up, unless the level is debug."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -77,11 +76,3 @@ def _find_id(conn: Connection, schema: str, text: str) -> UUID:
             f"several jobs' ids begin with {text!r}: {shown}", "give more of it", ExitCode.NOT_FOUND
         )
     return UUID(str(found[0]))
-
-
-def who() -> str:
-    """The operator, as history will name them."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return "unknown"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from postmill.cli.errors import CliError
 from postmill.cli.modules import load_registry
 from postmill.cli.queues_arg import match_queues, parse_queues
-from postmill.cli.shares import Share, shares
+from postmill.cli.shares import Share, divide, shares
 from postmill.domain.errors import SettingsError
+from postmill.domain.job_type_options import DEFAULT_QUEUE
 from postmill.domain.registry import Registry
 from postmill.domain.settings import Settings
 from postmill.engine.config import WorkerConfig
@@ -23,12 +25,16 @@ UPKEEP_PROCESSES = 2
 
 @dataclass(frozen=True)
 class Plan:
-    """Job types, and for each process its share of slots and limits."""
+    """Job types, and for each process its share of slots and limits.
+
+    `adopts`: nobody named the queues, so those of stored commands are served, too, as they come.
+    """
 
     registry: Registry
     shares: list[Share]
     settings: Settings
     modules: tuple[str, ...]
+    adopts: bool
 
     @property
     def slots(self) -> dict[str, int]:
@@ -47,6 +53,16 @@ class Plan:
             made[name] = QueueSlots(name, count, priority=known.priority, poll_interval=known.poll_interval)
         return made
 
+    def adopted(self, index: int, name: str) -> QueueSlots | None:
+        """One process's share of a queue of stored commands; None: it has no slot of it."""
+        known = self.settings.queue(name)
+        count = divide(known.slots, len(self.shares))[index]
+        return (
+            QueueSlots(name, count, priority=known.priority, poll_interval=known.poll_interval)
+            if count
+            else None
+        )
+
     def config(self, index: int) -> WorkerConfig:
         """How one process works."""
         return replace(
@@ -54,6 +70,7 @@ class Plan:
             upkeep=index < UPKEEP_PROCESSES,
             modules=self.modules,
             worker_limits=self.shares[index].limits,
+            adopt=partial(self.adopted, index) if self.adopts else None,
         )
 
 
@@ -73,20 +90,34 @@ def base_config(settings: Settings) -> WorkerConfig:
         prepared=settings.prepared_statements,
         retention=settings.retention.history,
         partition_width=settings.partition_width,
+        keys=settings.encryption.ring,
     )
 
 
 def make_plan(
-    modules: Sequence[str], queues: Sequence[str], processes: int | None, settings: Settings
+    modules: Sequence[str],
+    queues: Sequence[str],
+    processes: int | None,
+    settings: Settings,
+    stored: Callable[[], Mapping[str, bool]] = dict,
 ) -> Plan:
     """The plan of `postmill worker MODULE… --queues … --processes N`.
 
-    Without --queues every queue that the job types belong to is served, with the slots that the settings give it.
+    Without --queues every queue that the job types belong to is served, with the slots that the settings give it, and
+    those of stored commands. `stored` tells the database's queues, and whether commands belong to them; it is asked
+    where a queue is named that the modules do not know.
     Raises CliError, SettingsError, UnknownQueue, DefinitionError.
     """
     registry = load_registry(modules, settings)
+    of_commands: Mapping[str, bool] = {}
     if queues:
-        slots = match_queues(parse_queues(queues), [*registry.queues, *settings.queues])
+        asked = parse_queues(queues)
+        own = {name.casefold() for name in registry.queues}
+        if not own.issuperset(name.casefold() for name in asked):
+            of_commands = stored()
+        slots = match_queues(asked, [*registry.queues, *settings.queues, *of_commands])
+    elif not modules:
+        slots = {DEFAULT_QUEUE: settings.queue(DEFAULT_QUEUE).slots or 1}
     else:
         slots = {name: settings.queue(name).slots for name in registry.queues}
         slots = {name: count for name, count in slots.items() if count}
@@ -94,15 +125,15 @@ def make_plan(
             raise SettingsError(
                 "every queue of these job types has 0 slots in the settings: nothing to serve"
             )
-    idle = [name for name in slots if not registry.of_queue(name)]
-    if idle:
+    idle = [name for name in slots if not registry.of_queue(name) and not of_commands.get(name)]
+    if idle and modules:
         held = ", ".join(registry.queues)
         raise CliError(
-            f"no job type of {', '.join(modules)} belongs to queue {', '.join(idle)}",
+            f"no job type of {', '.join(modules)} and no stored command belongs to queue {', '.join(idle)}",
             f"leave it out, or name the module that has its job types (these have: {held})",
         )
     found = shares(slots, _limits(registry, settings), registry, processes or settings.worker.processes)
-    return Plan(registry, found, settings, tuple(modules))
+    return Plan(registry, found, settings, tuple(modules), adopts=not queues)
 
 
 def _limits(registry: Registry, settings: Settings) -> dict[str, int]:

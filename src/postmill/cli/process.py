@@ -54,6 +54,7 @@ class WorkerProcess:
         self._make = make
         self._port = port
         self._told = told
+        self._child = child
         self._watch = DatabaseWatch(dsn, schema, told)
         self._stopper = Stopper(self._watch, child=child, told=told)
         self._worker: Worker | None = None
@@ -93,7 +94,8 @@ class WorkerProcess:
                 "choose another port",
                 ExitCode.FAILED,
             ) from None
-        self._told(f"metrics at {server.url}/metrics")
+        if not self._child:
+            self._told(f"metrics at {server.url}/metrics")
         return server
 
     def _health(self) -> tuple[bool, dict[str, Any]]:

@@ -7,18 +7,25 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
 
+from postmill.bind import drive
+from postmill.bind import run as statement
 from postmill.cli.database import open_connection
 from postmill.cli.output import Output
+from postmill.cli.who import who
 from postmill.client.address import left_by_up
 from postmill.domain.errors import DatabaseMissing
 from postmill.domain.settings import Settings
 from postmill.domain.settings_load import load
 from postmill.schema.check import check
+from postmill.store.access import set_actor
 from postmill.store.catalog import checked_schema
+from postmill.store.flow import Flow
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +106,9 @@ class Run:
             if ready:
                 check(conn, schema).require()
             yield conn
+
+    def act(self, conn: psycopg.Connection[Any], flow: Flow[T]) -> T:
+        """What an operator does, in one transaction: the audit log names him, and that it was this command line."""
+        with conn.transaction():
+            statement(conn, set_actor("cli", "user", who(), schema=self.schema))
+            return drive(conn, flow)

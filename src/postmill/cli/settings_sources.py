@@ -14,8 +14,9 @@ from pydantic import SecretStr
 from postmill.cli.database import described
 from postmill.cli.run import Given
 from postmill.domain.errors import SettingsError
-from postmill.domain.settings import Section, Settings
+from postmill.domain.settings import Settings
 from postmill.domain.settings_load import FILES, PATH_VARIABLE, PREFIX, load
+from postmill.domain.settings_types import Section
 
 DEFAULT = "default"
 HIDDEN = "(hidden)"

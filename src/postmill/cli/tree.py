@@ -6,17 +6,27 @@ import typer
 
 from postmill.cli import exits
 from postmill.cli.commands import (
+    audit,
     bench,
     dead,
     dead_act,
+    definitions,
     doctor,
+    encryption,
     enqueue,
     init,
     jobs,
     jobs_act,
+    keys,
     migrate,
+    openapi,
+    publish,
     queues,
+    server,
     settings,
+    tenants,
+    triggers,
+    triggers_act,
     up,
     version,
     worker,
@@ -31,6 +41,7 @@ EPILOG = "[bold]Exit codes[/]\n\n" + exits.table()
 
 START = "Start here"
 OPERATE = "Look and act"
+ACCESS = "Who may do what, and who did"
 CARE = "Care for the database"
 
 app = typer.Typer(
@@ -60,6 +71,13 @@ def shared(
 jobs_app = typer.Typer(help="Look at jobs and act on them.", no_args_is_help=True)
 queues_app = typer.Typer(help="Look at queues; pause and resume them; move what waits.", no_args_is_help=True)
 dead_app = typer.Typer(help="Dead letters: jobs given up on, waiting for you.", no_args_is_help=True)
+triggers_app = typer.Typer(help="What makes jobs by itself: events and schedules.", no_args_is_help=True)
+definitions_app = typer.Typer(help="The allow-list of job types.", no_args_is_help=True)
+encryption_app = typer.Typer(help="Keys of encrypted payloads.", no_args_is_help=True)
+tenants_app = typer.Typer(help="Tenants and their projects.", no_args_is_help=True)
+keys_app = typer.Typer(help="API keys.", no_args_is_help=True)
+logins_app = typer.Typer(help="Logins of the console.", no_args_is_help=True)
+audit_app = typer.Typer(help="What was done, by whom.", no_args_is_help=True)
 workers_app = typer.Typer(help="Look at workers.", no_args_is_help=True)
 
 command(app, "init", panel=START, examples=["postmill init", "postmill init shop"])(init.init)
@@ -83,6 +101,12 @@ command(
         "postmill worker shop.jobs --port 9100",
     ],
 )(worker.worker)
+command(
+    app,
+    "server",
+    panel=START,
+    examples=["postmill server", "postmill server --host 0.0.0.0 --port 8700"],
+)(server.server)
 command(app, "upkeep", panel=CARE, examples=["postmill upkeep --port 9100"])(worker.upkeep)
 command(
     app,
@@ -135,8 +159,130 @@ command(
     dead_app, "discard", examples=["postmill dead discard 0198f3a2-7c11-7abc --reason 'no longer needed'"]
 )(dead_act.discard)
 
+app.add_typer(triggers_app, name="triggers", rich_help_panel=OPERATE)
+command(
+    triggers_app,
+    "list",
+    examples=["postmill triggers list", "postmill triggers list --type schedule --json"],
+)(triggers.list_)
+command(triggers_app, "show", examples=["postmill triggers show nightly", "postmill triggers show 0198f3a2"])(
+    triggers.show
+)
+command(triggers_app, "next", examples=["postmill triggers next nightly --count 20"])(triggers.next_)
+command(triggers_app, "enable", examples=["postmill triggers enable nightly"])(triggers_act.enable)
+command(triggers_app, "disable", examples=["postmill triggers disable nightly"])(triggers_act.disable)
+command(
+    triggers_app,
+    "run",
+    examples=["postmill triggers run nightly", "postmill triggers run resync folder_path=/invoices"],
+)(triggers_act.run_)
+command(
+    app,
+    "publish",
+    panel=OPERATE,
+    examples=[
+        "postmill publish provider.folder.updated provider_id=42 folder_path=/invoices",
+        "postmill publish order.paid total:=99.5 --correlation-id order-4711",
+    ],
+)(publish.publish)
+
+app.add_typer(definitions_app, name="definitions", rich_help_panel=OPERATE)
+command(
+    definitions_app,
+    "list",
+    examples=["postmill definitions list", "postmill definitions list --kind command"],
+)(definitions.list_)
+command(definitions_app, "show", examples=["postmill definitions show sync-dropbox --versions"])(
+    definitions.show
+)
+command(
+    definitions_app,
+    "create",
+    examples=[
+        """postmill definitions create sync-dropbox argv_template:='["zoltag", "sync-dropbox"]'""",
+        "postmill definitions create sync-dropbox --from sync-dropbox.json queue=sync",
+    ],
+)(definitions.create)
+command(
+    definitions_app,
+    "edit",
+    examples=[
+        "postmill definitions edit sync-dropbox max_attempts=5 timeout_seconds=600",
+        "postmill definitions edit sync-dropbox is_active=false",
+        "postmill definitions edit send_mail --release queue",
+    ],
+)(definitions.edit)
+
+app.add_typer(encryption_app, name="encryption", rich_help_panel=CARE)
+command(encryption_app, "new-key", examples=["postmill encryption new-key 2031-05"])(encryption.new_key)
+command(encryption_app, "rotate", examples=["postmill encryption rotate"])(encryption.rotate)
+
 app.add_typer(workers_app, name="workers", rich_help_panel=OPERATE)
 command(workers_app, "list", examples=["postmill workers list --all"])(workers.list_)
+
+app.add_typer(tenants_app, name="tenants", rich_help_panel=ACCESS)
+command(tenants_app, "list", examples=["postmill tenants list"])(tenants.list_)
+command(tenants_app, "show", examples=["postmill tenants show bakery"])(tenants.show)
+command(
+    tenants_app,
+    "create",
+    examples=['postmill tenants create bakery --name "Ada\'s bakery" --timezone Europe/Amsterdam'],
+)(tenants.create)
+command(
+    tenants_app,
+    "set",
+    examples=[
+        "postmill tenants set bakery --weight 3 --max-running 20",
+        "postmill tenants set bakery --status suspended --reason 'unpaid'",
+    ],
+)(tenants.set_)
+command(tenants_app, "projects", examples=["postmill tenants projects bakery"])(tenants.projects)
+command(tenants_app, "create-project", examples=["postmill tenants create-project bakery wedding-cakes"])(
+    tenants.create_project
+)
+
+app.add_typer(keys_app, name="keys", rich_help_panel=ACCESS)
+command(keys_app, "list", examples=["postmill keys list", "postmill keys list --tenant bakery --all"])(
+    keys.list_
+)
+command(
+    keys_app,
+    "create",
+    examples=[
+        "postmill keys create 'nightly import' --role operator --tenant bakery --for 90d",
+        "postmill keys create prometheus --role platform_viewer",
+    ],
+)(keys.create)
+command(keys_app, "revoke", examples=["postmill keys revoke pm_4f7dZ8 --reason 'left in a repository'"])(
+    keys.revoke
+)
+app.add_typer(logins_app, name="logins", rich_help_panel=ACCESS)
+command(logins_app, "list", examples=["postmill logins list"])(keys.list_logins_)
+command(logins_app, "end", examples=["postmill logins end 0198f3a2-7c11-7abc-8def-0123456789ab"])(
+    keys.end_login
+)
+command(
+    app,
+    "login",
+    panel=ACCESS,
+    examples=["postmill login", "postmill login --as ada --role operator --tenant bakery"],
+)(keys.login)
+
+app.add_typer(audit_app, name="audit", rich_help_panel=ACCESS)
+command(audit_app, "list", examples=["postmill audit list", "postmill audit list --action keys.revoke"])(
+    audit.list_
+)
+command(
+    audit_app,
+    "export",
+    examples=[
+        "postmill audit export > audit.ndjson",
+        "postmill audit export --kind job --since 2031-05-17T00:00Z",
+    ],
+)(audit.export)
+command(
+    audit_app, "verify", examples=["postmill audit verify", "postmill audit verify --anchor 1024:9f86d081…"]
+)(audit.verify)
 
 command(
     app,
@@ -155,4 +301,5 @@ command(
     examples=["postmill bench throughput --json", "postmill bench latency --jobs 2000"],
 )(bench.bench)
 command(app, "settings", panel=CARE, examples=["postmill settings --set"])(settings.settings)
+command(app, "openapi", panel=CARE, examples=["postmill openapi > openapi.json"])(openapi.show_openapi)
 command(app, "version", panel=CARE)(version.show_version)

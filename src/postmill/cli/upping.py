@@ -7,12 +7,16 @@ import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from rich.console import Group
 from rich.text import Text
 
+from postmill.bind import run as statement
+from postmill.cli.address import ADDRESS, address, is_loopback, link
 from postmill.cli.database import described, open_connection
+from postmill.cli.errors import CliError
 from postmill.cli.family import Family, child_command
 from postmill.cli.json_schema import example
 from postmill.cli.modules import load_registry
@@ -20,39 +24,63 @@ from postmill.cli.ports import choose_port
 from postmill.cli.run import Run
 from postmill.cli.signals import ended_by_signals
 from postmill.cli.tables import pairs
+from postmill.cli.who import who
 from postmill.cli.working import finish
 from postmill.client.address import VARIABLE
+from postmill.domain.access import Role
 from postmill.domain.registry import Registry
 from postmill.local.up import LocalDatabase
+from postmill.operate.keys import create_link
 from postmill.schema.runner import migrate
+from postmill.store.access import entrances
+
+LOOPBACK = "127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is told once everything runs."""
+    """What is told once everything runs. `login` opens one login of the console; None: there is no API here."""
 
     database_url: str
     environment_file: str | None
     http: str
+    login: str | None
     job_types: list[str]
 
 
 def run_up(run: Run, modules: Sequence[str], data: Path, port: int | None) -> None:
     """Starts everything, waits for the end, stops everything; ends with the exit code."""
     registry = load_registry(modules) if modules else Registry()
-    host = run.settings.metrics.host
-    chosen = choose_port(host, run.settings.metrics.port if port is None else port, data)
-    with run.out.reserved(), ended_by_signals(), _database(run, data) as (dsn, file):
+    server = run.settings.server
+    wanted = server.port if port is None and "port" in server.model_fields_set else port
+    chosen = choose_port(server.host, wanted, data)
+    http = address(server.host, chosen)
+    with run.out.reserved(), ended_by_signals(), _database(run, data, http) as (dsn, file):
+        served = _served(run, dsn)
         shown = described(dsn) if file is None else dsn
-        facts = Facts(shown, str(file) if file else None, f"http://{host}:{chosen}", sorted(registry.names))
+        facts = Facts(
+            shown,
+            str(file) if file else None,
+            http,
+            _link(run, dsn, http) if served else None,
+            sorted(registry.names),
+        )
+        inner = choose_port(LOOPBACK, 0, data) if served else chosen
+        commands = [lambda report: _worker(run, modules, inner, report)]
+        if served:
+            commands.append(lambda report: _server(run, chosen, inner))
+        # What the children are to do differently from what is set: it has one port, and the worker is behind it.
+        os.environ["POSTMILL_METRICS__HOST"] = LOOPBACK if served else server.host
+        if is_loopback(server.host) and "open_metrics" not in server.model_fields_set:
+            os.environ["POSTMILL_SERVER__OPEN_METRICS"] = "true"
         family = Family(
             dsn,
             run.schema,
-            lambda _, report: _command(run, modules, chosen, report),
-            1,
+            lambda index, report: commands[index](report),
+            len(commands),
             grace=run.settings.worker.grace,
             told=run.out.note,
-            ready=(f"{facts.http}/readyz", lambda: _tell(run, facts, registry)),
+            ready=(f"{http}/readyz", lambda: _tell(run, facts, registry)),
         )
         code = family.run()
         # A third Ctrl-C must not leave the server behind: it takes a second to stop.
@@ -61,8 +89,32 @@ def run_up(run: Run, modules: Sequence[str], data: Path, port: int | None) -> No
     finish(run, code, family.summary, child=run.out.as_json)
 
 
+def _served(run: Run, dsn: str) -> bool:
+    """Whether there is an HTTP API: its libraries are here, and requests are kept within their tenants."""
+    if any(find_spec(name) is None for name in ("fastapi", "uvicorn", "httpx")):
+        run.out.note("no HTTP API: it needs an extra: pip install 'postmill[server]'")
+        return False
+    from postmill.cli.serving import check
+
+    with open_connection(dsn) as conn:
+        found = statement(conn, entrances(schema=run.schema))
+    try:
+        check(found, run.settings)
+    except CliError as fault:
+        run.out.warn(f"no HTTP API: {fault}", fault.hint)
+        return False
+    return True
+
+
+def _link(run: Run, dsn: str, http: str) -> str:
+    """A link that opens one login, for whoever started all this: he owns the database."""
+    with open_connection(dsn) as conn:
+        made = run.act(conn, create_link(who(), Role.SUPER_ADMIN, schema=run.schema))
+    return link(run, made.token, run.settings.server.public_url or f"{http}{run.settings.server.root_path}")
+
+
 @contextmanager
-def _database(run: Run, data: Path) -> Iterator[tuple[str, Path | None]]:
+def _database(run: Run, data: Path, http: str) -> Iterator[tuple[str, Path | None]]:
     """The migrated database: its URL, and the file that has it, where the server is ours."""
     if run.given.dsn:
         with open_connection(run.dsn) as conn:
@@ -70,7 +122,7 @@ def _database(run: Run, data: Path) -> Iterator[tuple[str, Path | None]]:
         os.environ[VARIABLE] = run.dsn
         yield run.dsn, None
         return
-    with LocalDatabase(data, schema=run.schema, told=run.out.note) as database:
+    with LocalDatabase(data, schema=run.schema, more={ADDRESS: http}, told=run.out.note) as database:
         other = os.environ.get(VARIABLE)
         if other and other != database.dsn:
             run.out.warn(
@@ -82,9 +134,14 @@ def _database(run: Run, data: Path) -> Iterator[tuple[str, Path | None]]:
         yield database.dsn, database.environment_file
 
 
-def _command(run: Run, modules: Sequence[str], port: int, report: Path) -> list[str]:
+def _worker(run: Run, modules: Sequence[str], port: int, report: Path) -> list[str]:
     words = ["worker", *modules] if modules else ["upkeep"]
     return child_command([*words, "--child", "0/1", "--report", str(report), "--port", str(port)], run.given)
+
+
+def _server(run: Run, port: int, worker: int) -> list[str]:
+    words = ["server", "--port", str(port), "--child", "--worker", address(LOOPBACK, worker)]
+    return child_command(words, run.given)
 
 
 def _tell(run: Run, facts: Facts, registry: Registry) -> None:
@@ -97,6 +154,8 @@ def _tell(run: Run, facts: Facts, registry: Registry) -> None:
     rows = pairs(
         [
             ("job types", ", ".join(types) if types else "none, only upkeep runs: postmill up jobs.py"),
+            ("log in, once", facts.login),
+            ("API", f"{facts.http}/api/v1" if facts.login else None),
             ("metrics", f"{facts.http}/metrics"),
             ("database", facts.database_url),
             ("for programs elsewhere", facts.environment_file),

@@ -5,20 +5,23 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import typer
 
+from postmill import bind
 from postmill.cli.errors import CliError
 from postmill.cli.family import Family, child_command
 from postmill.cli.plan import Plan, base_config, make_plan
 from postmill.cli.process import MakeWorker, Summary, WorkerProcess
 from postmill.cli.run import Run
 from postmill.client.address import VARIABLE
+from postmill.domain.errors import PostmillError
 from postmill.domain.registry import Registry
 from postmill.engine.worker import Worker
+from postmill.store.queues import serving_queues
 from postmill.telemetry.bus import Bus
 from postmill.telemetry.counters import Counters
 
@@ -36,7 +39,7 @@ def run_worker(
     """One worker here, or a family of them; ends with the exit code. `child` (INDEX/COUNT) makes it one of many."""
     index, count = _place(child)
     asked = count or processes or run.settings.worker.processes
-    plan = make_plan(modules, queues, asked, run.settings)
+    plan = make_plan(modules, queues, asked, run.settings, lambda: _stored_queues(run))
     port = run.settings.metrics.port if port is None else port
     # A process that retires needs a parent that starts the next one.
     retires = run.settings.worker.max_jobs_per_process is not None
@@ -120,6 +123,15 @@ def _family(run: Run, plan: Plan, queues: Sequence[str], processes: int, port: i
     run.out.note(f"{count} processes share {slots}" if count > 1 else f"one process serves {slots}")
     grace = run.settings.worker.grace
     return Family(run.dsn, run.schema, command, len(plan.shares), grace=grace, told=run.out.note)
+
+
+def _stored_queues(run: Run) -> Mapping[str, bool]:
+    """The database's queues, and whether commands belong to them; none where it cannot be asked yet."""
+    try:
+        with run.connect() as conn:
+            return bind.run(conn, serving_queues(schema=run.schema))
+    except PostmillError:
+        return {}
 
 
 def _place(child: str | None) -> tuple[int, int | None]:

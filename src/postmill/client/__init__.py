@@ -2,7 +2,7 @@
 
 from postmill.client.asynchronous import AsyncClient
 from postmill.client.canceling import acancel, cancel
-from postmill.client.producing import aenqueue, aenqueue_many, enqueue, enqueue_many
+from postmill.client.producing import aenqueue, aenqueue_many, apublish, enqueue, enqueue_many, publish
 from postmill.client.sync import Client
 
 __all__ = [
@@ -11,7 +11,9 @@ __all__ = [
     "acancel",
     "aenqueue",
     "aenqueue_many",
+    "apublish",
     "cancel",
     "enqueue",
     "enqueue_many",
+    "publish",
 ]

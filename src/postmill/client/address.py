@@ -38,15 +38,15 @@ def may_prepare(asked: bool | None = None, *, folder: Path | None = None) -> boo
     return load(folder=Path() if folder is None else folder).prepared_statements if asked is None else asked
 
 
-def left_by_up(folder: Path | None = None) -> str | None:
-    """The URL that `postmill up` left in `folder` (default: the current one), or None."""
+def left_by_up(folder: Path | None = None, variable: str = VARIABLE) -> str | None:
+    """What `postmill up` left in `folder` (default: the current one): the database's URL, or another variable; or None."""
     try:
         lines = ((folder or Path()) / LEFT_BY_UP).read_text(encoding="utf-8").splitlines()
     except OSError:
         return None
     for line in lines:
         name, _, value = line.strip().removeprefix("export ").partition("=")
-        if name.strip() == VARIABLE:
+        if name.strip() == variable:
             return value.strip().strip("\"'") or None
     return None
 

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from postmill import bind
-from postmill.client import flows
+from postmill.client import flows, publishing
 from postmill.client.address import find_database, may_prepare
 from postmill.client.pools import AsyncPool
 from postmill.client.waiting import wait
@@ -60,6 +60,7 @@ class AsyncClient:
     retry = awaiting(flows.retry)
     replay = awaiting(flows.replay)
     register = awaiting(flows.register)
+    publish = awaiting(publishing.publish, atomic=True)
 
     async def close(self) -> None:
         """Closes the connections; using the client again opens new ones."""

@@ -9,12 +9,14 @@ from uuid import UUID
 
 from postmill.client.checks import checked, checked_request
 from postmill.client.refusals import MAY_REGISTER, enqueued
+from postmill.client.ruling import amended, ruled
 from postmill.domain.duration import seconds
 from postmill.domain.errors import EnqueueRefused, NotFound, SerializationConflict, SomeRefused
 from postmill.domain.job import Enqueued, JobView, NewJob
 from postmill.domain.job_options import ActorType
 from postmill.domain.job_type import JobType
 from postmill.domain.payload import check_text
+from postmill.domain.registering import refuse_unregistered
 from postmill.store import enqueue as store
 from postmill.store import jobs as on_jobs
 from postmill.store.enqueue import Answer
@@ -157,23 +159,37 @@ def replay(
 
 
 def register(schema: str, job_types: Iterable[JobType[..., ..., Any]]) -> Flow[dict[str, str]]:
-    """Puts job types on the allow-list. Answer per name: created | changed | unchanged | kept."""
+    """Puts job types on the allow-list. Answer per name: created | changed | unchanged | kept.
+
+    Raises:
+        DefinitionError: a name is that of a command or of http workers, or its queue is one of http workers.
+    """
     answer: dict[str, str] = yield register_job_types(job_types, schema=schema)
-    return answer
+    return refuse_unregistered(answer)
 
 
 def _answers(
     schema: str, jobs: Sequence[NewJob], wait: timedelta | float | None, *, copy: bool
 ) -> Flow[list[Enqueued | EnqueueRefused]]:
     bound = None if wait is None else timedelta(seconds=seconds(wait, "wait"))
+    jobs = yield from ruled(schema, jobs)
     answers: list[Answer] = yield from _send(schema, jobs, bound, copy)
     unknown = [n for n, answer in enumerate(answers) if answer.detail == MAY_REGISTER]
     definitions = {d.name: d for n in unknown if (d := jobs[n].definition) is not None}
     if definitions:
-        yield register_job_types(definitions.values(), schema=schema)
+        registered = yield register_job_types(definitions.values(), schema=schema)
+        refuse_unregistered(registered)
         again = [n for n in unknown if jobs[n].definition is not None]
         later = yield from _send(schema, [jobs[n] for n in again], bound, copy)
         for n, answer in zip(again, later, strict=True):
+            answers[n] = answer
+    for _ in range(2):  # a key, then the seal
+        better = {n: job for n, answer in enumerate(answers) if (job := amended(jobs[n], answer)) is not None}
+        if not better:
+            break
+        jobs = [better.get(n, job) for n, job in enumerate(jobs)]
+        later = yield from _send(schema, list(better.values()), bound, copy)
+        for n, answer in zip(better, later, strict=True):
             answers[n] = answer
     known: list[str] = []
     if any(answer.status == "unknown_type" for answer in answers):

@@ -1,14 +1,17 @@
-"""Enqueue on the caller's own connection, inside the caller's own transaction."""
+"""Enqueue and publish on the caller's own connection, inside the caller's own transaction."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 from postmill import bind
-from postmill.client import flows
+from postmill.client import flows, publishing
+from postmill.domain.event import Published
 from postmill.domain.job import Enqueued, NewJob
+from postmill.domain.job_options import ActorType
 from postmill.store.catalog import DEFAULT_SCHEMA
 
 
@@ -74,3 +77,67 @@ async def aenqueue_many(
 ) -> list[Enqueued]:
     """`enqueue_many` on the kinds of connection that `aenqueue` takes."""
     return await bind.adrive(conn, flows.many(schema, jobs, wait, copy=bind.can_copy(conn)))
+
+
+def publish(
+    conn: Any,
+    name: str,
+    context: Mapping[str, object] | None = None,
+    *,
+    tenant: UUID | str | None = None,
+    correlation_id: str | None = None,
+    request_id: str | None = None,
+    traceparent: str | None = None,
+    actor_type: ActorType = "system",
+    actor_id: UUID | str | None = None,
+    schema: str = DEFAULT_SCHEMA,
+) -> Published:
+    """Publishes an event on `conn`, and makes the jobs of the triggers that it meets, in the caller's transaction.
+
+    Nothing is committed, retried or rolled back here, and a refusal leaves the transaction usable. A trigger whose
+    template does not fit keeps no other from its job.
+
+    Args:
+        conn: as for `enqueue`.
+        name: words with dots between them, as `provider.folder.updated`.
+        context: what templates see as `event`; a JSON object of at most 1 MiB.
+        tenant: whose event it is; None is the default tenant.
+        correlation_id: groups what belongs together; its jobs carry it on. None: the event's id.
+        request_id, traceparent, actor_type, actor_id: as those of a job.
+        schema: where Postmill's tables are.
+
+    Returns:
+        The event's id, and what came of it at each trigger.
+
+    Raises:
+        PayloadRefused: the name or the context cannot be; nothing was written.
+        NotFound: there is no such tenant; nothing was written.
+        SchemaMissing: the database has no Postmill schema; this aborts the transaction.
+        TypeError: `conn` is of no known kind, or asynchronous.
+    """
+    flow = publishing.publish(
+        schema, name, context, tenant=tenant, correlation_id=correlation_id, request_id=request_id,
+        traceparent=traceparent, actor_type=actor_type, actor_id=actor_id,
+    )  # fmt: skip
+    return bind.drive(conn, flow)
+
+
+async def apublish(
+    conn: Any,
+    name: str,
+    context: Mapping[str, object] | None = None,
+    *,
+    tenant: UUID | str | None = None,
+    correlation_id: str | None = None,
+    request_id: str | None = None,
+    traceparent: str | None = None,
+    actor_type: ActorType = "system",
+    actor_id: UUID | str | None = None,
+    schema: str = DEFAULT_SCHEMA,
+) -> Published:
+    """`publish` on the kinds of connection that `aenqueue` takes."""
+    flow = publishing.publish(
+        schema, name, context, tenant=tenant, correlation_id=correlation_id, request_id=request_id,
+        traceparent=traceparent, actor_type=actor_type, actor_id=actor_id,
+    )  # fmt: skip
+    return await bind.adrive(conn, flow)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from postmill.domain.errors import (
     EnqueueRefused,
+    EnvelopeIncomplete,
     InactiveJobType,
     KeyBusy,
     KeyTaken,
@@ -36,6 +37,17 @@ def enqueued(job: NewJob, answer: Answer, known: Sequence[str]) -> Enqueued | En
             return KeyTaken(job.key, answer.detail or "another type")
         case "serialization":
             return SerializationConflict()
+        case "incomplete":
+            return EnvelopeIncomplete(job.job_type, answer.detail or "a field")
+        case "secret":
+            return PayloadRefused(
+                answer.detail or "args",
+                "looks like a secret, which jobs of this type must not carry; pass a reference to it",
+            )
+        case "unencrypted":
+            return PayloadRefused("args", "must be encrypted, for its definition asks for that")
+        case "bad_payload":
+            return PayloadRefused("args", answer.detail or "the database refused it")
         case "invalid":
             path, _, why = (answer.detail or "job: is invalid").partition(": ")
             return PayloadRefused(path, why)

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from postmill import bind
-from postmill.client import flows
+from postmill.client import flows, publishing
 from postmill.client.address import find_database, may_prepare
 from postmill.client.pools import Pool
 from postmill.client.waiting import wait
@@ -69,6 +69,7 @@ class Client:
     retry = blocking(flows.retry)
     replay = blocking(flows.replay)
     register = blocking(flows.register)
+    publish = blocking(publishing.publish, atomic=True)
 
     def close(self) -> None:
         """Closes the connections; using the client again opens new ones."""

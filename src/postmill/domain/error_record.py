@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from postmill.domain.classify import ErrorVerdict, classify
+from postmill.domain.redaction import redacted_text
 from postmill.domain.text import clean
 
 MESSAGE_BYTES = 16 * 1024
@@ -21,7 +22,8 @@ _CALLERS = ("postmill.engine.", "concurrent.futures.", "asyncio.")
 class ErrorRecord:
     """Class, code, message (≤ 16 KiB), stack (≤ 32 KiB) and HTTP status of an error.
 
-    NUL and lone surrogates become U+FFFD; of longer text head and tail are kept.
+    NUL and lone surrogates become U+FFFD; of longer text head and tail are kept. What looks like a secret in message
+    and stack is hidden.
     """
 
     error_class: str
@@ -35,7 +37,10 @@ class ErrorRecord:
         for name, limit in (*fields, ("stack", STACK_BYTES)):
             value = getattr(self, name)
             if value is not None:
-                object.__setattr__(self, name, clean(value, limit))
+                value = clean(value, limit)
+                if name in ("message", "stack") and (shown := redacted_text(value)) != value:
+                    value = clean(shown, limit)
+                object.__setattr__(self, name, value)
 
     @classmethod
     def of(cls, error: BaseException, verdict: ErrorVerdict | None = None) -> ErrorRecord:

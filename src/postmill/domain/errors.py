@@ -23,6 +23,10 @@ class DefinitionError(PostmillError):
     """A job type, policy or registry is written wrongly; raised where it is defined, never at run time."""
 
 
+class DefinitionConflict(PostmillError):
+    """A stored definition cannot be written as asked for, because of others or of a change that came before."""
+
+
 class EnqueueRefused(PostmillError):
     """Base of the reasons for which an enqueue created no job. The transaction is still usable."""
 
@@ -116,6 +120,23 @@ class PayloadRefused(EnqueueRefused):
         return "; ".join([f"{self.path}: {self.why}", *map(str, self.more)])
 
 
+class EnvelopeIncomplete(EnqueueRefused):
+    """The definition has a strict envelope (seed 5), and the job lacks a required field of it."""
+
+    def __init__(self, job_type: str, field: str) -> None:
+        self.job_type = job_type
+        self.field = field
+        super().__init__(job_type, field)
+
+    def __str__(self) -> str:
+        how = {
+            "org_id": "name a tenant that exists (the default tenant does not count)",
+            "idempotency_key": "give it a key",
+        }
+        hint = how.get(self.field, f"give it {self.field}=…")
+        return f"a job of type {self.job_type!r} needs {self.field}: its definition has a strict envelope; {hint}"
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """One thing wrong with a value: where, and why."""
@@ -166,6 +187,18 @@ class NotFound(PostmillError):
     """No such job, queue, worker or other thing, or none that this caller may see."""
 
 
+class AlreadyThere(PostmillError):
+    """Something of this name exists already."""
+
+
+class InvalidValue(PostmillError, ValueError):
+    """A value is none of those that are possible there; says what was expected."""
+
+
+class NotPermitted(PostmillError):
+    """Whoever asks may not do this: it is above his role, or outside of his tenant."""
+
+
 class UnknownQueue(PostmillError):
     """No queue of this name, or several that differ in case only."""
 
@@ -208,6 +241,12 @@ class TimedOut(PostmillError, TimeoutError):
 
     def __str__(self) -> str:
         return f"the attempt ran longer than its timeout of {self.seconds:g} s"
+
+
+class ScopeViolation(PostmillError):
+    """A job's organization or project is not what it must be; it was not executed, and is not tried again."""
+
+    retryable = False
 
 
 class LeaseLost(PostmillError):

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Unpack
 from uuid import UUID
 
+from postmill.domain.envelope import envelope
 from postmill.domain.idempotency import Mode, default_key
 from postmill.domain.job_options import ActorType, JobOptions, Source, normalize
 from postmill.domain.lane import DEFAULT_TENANT
@@ -145,6 +146,10 @@ class JobView:
     worker_id: str | None = None
     cancel_requested: bool = False
     progress: Progress | None = None
+
+    def envelope(self) -> dict[str, Any]:
+        """The job as the contract of seed 5 has it: see `postmill.domain.envelope`."""
+        return envelope(self)
 
     @property
     def finished(self) -> bool:

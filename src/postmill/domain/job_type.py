@@ -18,7 +18,15 @@ from postmill.domain.errors import DefinitionError, Fault, PayloadRefused, Undec
 from postmill.domain.idempotency import Idempotency
 from postmill.domain.job import NewJob
 from postmill.domain.job_options import JobOptions, merge, normalize
-from postmill.domain.job_type_options import Isolation, JobTypeOptions, Keep, check_name, check_options
+from postmill.domain.job_type_options import (
+    Isolation,
+    JobTypeOptions,
+    Keep,
+    ReplayClass,
+    Secrets,
+    check_name,
+    check_options,
+)
 from postmill.domain.lane import DEFAULT_TENANT
 from postmill.domain.limit import Rate
 from postmill.domain.outcome import OnExhausted
@@ -26,6 +34,7 @@ from postmill.domain.payload import check_encoded, check_line, refusal, refuse_f
 from postmill.domain.payload_faults import find_fault
 from postmill.domain.policy import RetryPolicy
 from postmill.domain.policy_json import to_json
+from postmill.domain.secrets_policy import refuse_secrets
 from postmill.domain.signature import Signature, read_signature
 from postmill.domain.suggest import did_you_mean
 
@@ -63,6 +72,12 @@ class JobType(Generic[Q, P, R_co]):
     priority: int | None
     classifier: Classifier | None
     log_fields: tuple[str, ...]
+    category: str | None
+    strict_envelope: bool
+    secrets: Secrets
+    secret_keys: tuple[str, ...]
+    encrypted: bool
+    replay_class: ReplayClass
     explicit: frozenset[str]
     is_async: bool = field(init=False)
     wants_ctx: bool = field(init=False)
@@ -177,6 +192,12 @@ class JobType(Generic[Q, P, R_co]):
             "lane": self.lane,
             "priority": self.priority,
             "log_fields": list(self.log_fields),
+            "category": self.category,
+            "strict_envelope": self.strict_envelope,
+            "secrets": self.secrets,
+            "secret_keys": list(self.secret_keys),
+            "encrypted": self.encrypted,
+            "replay_class": self.replay_class,
         }
         fault = find_fault(made, "")
         if fault is not None:
@@ -200,6 +221,8 @@ class JobType(Generic[Q, P, R_co]):
         if self.signature.may_hide_datetimes or b"null" in raw:
             refuse_fault(values)
         check_encoded(raw, values)
+        if self.secrets == "refuse":
+            refuse_secrets(raw, self.secret_keys)
         if self.idempotency is not None and options.get("key") is None:
             options = {**options, "key": self._key(raw, values, options), "key_derived": True}
         return NewJob(self.name, raw, definition=self, **options)

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any, Literal, TypedDict, TypeVar
 
 from postmill.domain.classify import Classifier
-from postmill.domain.curves import Curve
+from postmill.domain.curves import PLANNER_CATEGORIES, Curve
 from postmill.domain.duration import seconds
 from postmill.domain.errors import DefinitionError
 from postmill.domain.idempotency import Idempotency, Mode
@@ -23,6 +23,8 @@ T = TypeVar("T")
 
 Isolation = Literal["auto", "thread", "process"]
 Keep = Literal["all", "failures"]
+Secrets = Literal["redact", "refuse"]
+ReplayClass = Literal["safe", "ask", "never"]
 
 DEFAULT_QUEUE = "default"
 DEFAULT_MAX_ATTEMPTS = 5
@@ -68,6 +70,19 @@ class JobTypeOptions(TypedDict, total=False):
     """Rules for which errors are worth another attempt, before the built-in ones."""
     log_fields: Iterable[str]
     """Arguments that are bound into the job's log lines."""
+    category: Literal["notifications", "audit", "planning", "exports", "imports", "maintenance"] | None
+    """The job's category: it gives retry, max_attempts and idempotency where they are not named. Default None."""
+    strict_envelope: bool
+    """Refuse jobs without tenant, actor_id, request_id, correlation_id (seed 5); a key is made. Default False."""
+    secrets: Secrets
+    """Arguments that look like secrets are shown as `[redacted]` (`redact`), or refused (`refuse`, the default of a
+    strict envelope). Default `redact`."""
+    secret_keys: Iterable[str]
+    """Names of arguments that are secret besides those that look like it."""
+    encrypted: bool
+    """Keep payloads encrypted in the database, with the keys of the settings. Default False."""
+    replay_class: ReplayClass
+    """What running a finished job again does: `safe`, `ask` (an operator decides each time) or `never`."""
 
 
 def check_name(name: object) -> str:
@@ -92,6 +107,10 @@ def check_options(job_type: str, options: Mapping[str, object], arguments: Itera
         except (TypeError, ValueError, DefinitionError) as fault:
             raise DefinitionError(f"job type {job_type!r}, {name}: {fault}") from None
     made["explicit"] = frozenset(options)
+    _of_category(made, options)
+    if made["strict_envelope"]:
+        made["secrets"] = made["secrets"] if "secrets" in options else "refuse"
+        made["idempotency"] = made["idempotency"] or Idempotency()
     retry = made["retry"]
     if isinstance(retry, Curve):
         made["retry"] = retry.policy
@@ -103,6 +122,22 @@ def check_options(job_type: str, options: Mapping[str, object], arguments: Itera
         hint = did_you_mean(stray[0], arguments, noun="arguments")
         raise DefinitionError(f"job type {job_type!r}, log_fields: {stray[0]!r} is no argument{hint}")
     return made
+
+
+def _of_category(made: dict[str, Any], options: Mapping[str, object]) -> None:
+    """What seed 5 gives the category, where the type does not say it itself."""
+    if made["category"] is None:
+        return
+    curve = PLANNER_CATEGORIES[made["category"]]
+    derived = {"retry": curve.policy, "max_attempts": curve.max_attempts}
+    if isinstance(options.get("retry"), Curve):
+        derived = {}
+    for name, value in derived.items():
+        if name not in options:
+            made[name] = value
+            made["explicit"] |= {name}
+    if "idempotency" not in options:
+        made["idempotency"] = Idempotency.for_category(made["category"])
 
 
 def _queue(value: object) -> str:
@@ -147,6 +182,16 @@ def _one_of(*allowed: str) -> Callable[[object], str]:
         return str(value)
 
     return check
+
+
+def _optional(check: Callable[[object], T]) -> Callable[[object], T | None]:
+    return lambda value: None if value is None else check(value)
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"must be true or false, not {value!r}")
+    return value
 
 
 def _instance(kind: type[T]) -> Callable[[object], T | None]:
@@ -196,4 +241,10 @@ _CHECKS: dict[str, tuple[object, Callable[[Any], object]]] = {
     "priority": (None, _integer(-INT_MAX - 1, optional=True)),
     "classifier": (None, _instance(Classifier)),
     "log_fields": ((), _names),
+    "category": (None, _optional(_one_of(*PLANNER_CATEGORIES))),
+    "strict_envelope": (False, _flag),
+    "secrets": ("redact", _one_of("redact", "refuse")),
+    "secret_keys": ((), _names),
+    "encrypted": (False, _flag),
+    "replay_class": ("safe", _one_of("safe", "ask", "never")),
 }

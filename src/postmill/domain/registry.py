@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import Any, TypeAlias
 
+from postmill.domain.declared import DeclaredTrigger
 from postmill.domain.errors import DefinitionError, UnknownJobType
 from postmill.domain.job_type import JobType
 from postmill.domain.policy import RetryPolicy
@@ -19,12 +20,27 @@ Source: TypeAlias = "str | ModuleType | Registry | AnyJobType | Resource[Any]"
 
 
 class Registry:
-    """An immutable set of job types, found by name or alias, and the resources that a worker opens for them.
+    """An immutable set of job types, found by name or alias, with the triggers that their modules declare and the
+    resources that a worker opens for them.
 
-    Two types that claim one name (or alias) are refused with DefinitionError, which says where both stand.
+    Two types that claim one name (or alias), and two triggers of a tenant with one label, are refused with
+    DefinitionError, which says where both stand.
+
+    Attributes:
+        modules: the modules that were collected; what they declared before and declare no more is taken out of use.
+        triggers: declared triggers, each with its module's name.
     """
 
-    def __init__(self, job_types: Iterable[AnyJobType] = (), resources: Iterable[Resource[Any]] = ()) -> None:
+    def __init__(
+        self,
+        job_types: Iterable[AnyJobType] = (),
+        resources: Iterable[Resource[Any]] = (),
+        *,
+        triggers: Iterable[tuple[str, DeclaredTrigger]] = (),
+        modules: Iterable[str] = (),
+    ) -> None:
+        self.modules = tuple(dict.fromkeys(modules))
+        self.triggers = _distinct(triggers)
         self.resources: tuple[Resource[Any], ...] = tuple(dict.fromkeys(resources))
         self._types: dict[str, AnyJobType] = {}
         self._by_name: dict[str, AnyJobType] = {}
@@ -45,38 +61,41 @@ class Registry:
         """The job types and resources at the top level of modules (by name or object), and inside packages.
 
         Imports what is not imported yet. Registries, single job types and resources may be given, too, and a module
-        may hold a registry. Raises DefinitionError for a module that does not exist, and for doubled names.
+        may hold a registry. Triggers that modules declare come with them. Raises DefinitionError for a module that
+        does not exist, and for doubled names.
         """
-        found = [one for source in sources for one in _found_in(source)]
+        found = [item for source in sources for item in _found_in(source)]
         return cls(
-            [one for one in found if isinstance(one, JobType)],
-            [one for one in found if isinstance(one, Resource)],
+            [value for _, value in found if isinstance(value, JobType)],
+            [value for _, value in found if isinstance(value, Resource)],
+            triggers=[(name, value) for name, value in found if isinstance(value, DeclaredTrigger)],
+            modules=[value for _, value in found if isinstance(value, str)],
         )
 
     def with_retry(self, policy: RetryPolicy, max_attempts: int) -> Registry:
         """The same types, with the settings' policy and attempts where `@job` names none."""
-        changed = [_with_retry(job_type, policy, max_attempts) for job_type in self]
-        return Registry(changed, self.resources)
+        return self._of(_with_retry(job_type, policy, max_attempts) for job_type in self)
 
     def with_lanes(self, rule_of: Callable[[str], str]) -> Registry:
         """The same types, with the rule of their queue (`rule_of(queue)`) where `@job` names no lane."""
-        changed = [
+        return self._of(
             job_type
             if job_type.lane is not None
             else dataclasses.replace(job_type, lane=rule_of(job_type.queue))
             for job_type in self
-        ]
-        return Registry(changed, self.resources)
+        )
 
     def with_limits(self, limit_of: Callable[[str], int | None]) -> Registry:
         """The same types, with the settings' limit per worker command where they name one."""
-        changed = [
+        return self._of(
             job_type
             if (limit := limit_of(job_type.name)) is None
             else dataclasses.replace(job_type, worker_limit=limit)
             for job_type in self
-        ]
-        return Registry(changed, self.resources)
+        )
+
+    def _of(self, job_types: Iterable[AnyJobType]) -> Registry:
+        return Registry(job_types, self.resources, triggers=self.triggers, modules=self.modules)
 
     def __getitem__(self, name: str) -> AnyJobType:
         """The type of this name or alias; UnknownJobType (with what was probably meant) if there is none."""
@@ -122,20 +141,42 @@ def _with_retry(job_type: AnyJobType, policy: RetryPolicy, max_attempts: int) ->
     return dataclasses.replace(job_type, **changes) if changes else job_type
 
 
-def _found_in(source: Source) -> Iterator[AnyJobType | Resource[Any]]:
+Found = tuple[str, AnyJobType | Resource[Any] | DeclaredTrigger | str]
+"""The module's name, and what was found in it: a job type, a resource, a trigger, or the name itself, for the module."""
+
+
+def _found_in(source: Source) -> Iterator[Found]:
     if isinstance(source, JobType | Resource):
-        yield source
+        yield "", source
         return
     if isinstance(source, Registry):
-        yield from source
-        yield from source.resources
+        yield from _held(source)
         return
     for module in _modules(_import(source) if isinstance(source, str) else source):
+        name = module.__name__
+        yield name, name
         for value in list(vars(module).values()):
-            if isinstance(value, JobType | Resource):
-                yield value
+            if isinstance(value, JobType | Resource | DeclaredTrigger):
+                yield name, value
             elif isinstance(value, Registry):
-                yield from _found_in(value)
+                yield from _held(value)
+
+
+def _held(registry: Registry) -> Iterator[Found]:
+    yield from (("", job_type) for job_type in registry)
+    yield from (("", resource) for resource in registry.resources)
+    yield from registry.triggers
+    yield from ((module, module) for module in registry.modules)
+
+
+def _distinct(triggers: Iterable[tuple[str, DeclaredTrigger]]) -> tuple[tuple[str, DeclaredTrigger], ...]:
+    """Each once, under the first module that has it: one that is imported elsewhere is the same."""
+    by_label: dict[tuple[object, str], tuple[str, DeclaredTrigger]] = {}
+    for module, trigger in triggers:
+        known = by_label.setdefault((trigger.tenant_id, trigger.label), (module, trigger))
+        if known[1] is not trigger:
+            raise DefinitionError(f"two triggers are called {trigger.label!r}: in {known[0]} and in {module}")
+    return tuple(by_label.values())
 
 
 def _import(name: str) -> ModuleType:

@@ -9,39 +9,16 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
 
-from postmill.domain import duration
 from postmill.domain.lane import check_rule
 from postmill.domain.policy import Exponential
 from postmill.domain.queue import check_queue_name
+from postmill.domain.settings_definitions import CommandSettings, EncryptionSettings
+from postmill.domain.settings_server import OidcSettings, ServerSettings
+from postmill.domain.settings_types import Count, PositiveSeconds, Seconds, Section, comma_separated
 
-
-def _length(value: object) -> float:
-    return duration.parse(value) if isinstance(value, str) else duration.seconds(value)
-
-
-def _positive_length(value: object) -> float:
-    found = _length(value)
-    return duration.seconds(found, zero=False)
-
-
-def _range(value: object) -> object:
-    return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
-
-
-Seconds = Annotated[float, BeforeValidator(_length)]
-"""A number of seconds, or text such as `90s`, `5m`, `24h`, `7d`."""
-
-PositiveSeconds = Annotated[float, BeforeValidator(_positive_length)]
-Count = Annotated[int, Field(ge=1)]
 T = TypeVar("T")
-
-
-class Section(BaseModel):
-    """A frozen group of settings; unknown keys are refused, and values never appear in errors."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, populate_by_name=True)
 
 
 class QueueSettings(Section):
@@ -119,7 +96,7 @@ class RetrySettings(Section):
     max_delay: Seconds | None = Field(
         default=300.0, description="The longest delay in seconds; none is 30 days."
     )
-    jitter: Annotated[tuple[float, float], BeforeValidator(_range)] = Field(
+    jitter: Annotated[tuple[float, float], BeforeValidator(comma_separated)] = Field(
         default=(0.75, 1.25), description="Range of the random factor on each delay."
     )
     max_attempts: Count = Field(default=5, description="Attempts in all.")
@@ -243,6 +220,12 @@ class Settings(Section):
     worker: WorkerSettings = Field(default=WorkerSettings(), description="The worker command.")
     retry: RetrySettings = Field(default=RetrySettings(), description="Default retry policy.")
     metrics: MetricsSettings = Field(default=MetricsSettings(), description="Prometheus endpoint.")
+    server: ServerSettings = Field(default=ServerSettings(), description="The HTTP API.")
+    oidc: OidcSettings = Field(default=OidcSettings(), description="Tokens of an OpenID Connect provider.")
+    commands: CommandSettings = Field(default=CommandSettings(), description="Jobs that are programs.")
+    encryption: EncryptionSettings = Field(
+        default=EncryptionSettings(), description="Keys of encrypted payloads."
+    )
     log: LogSettings = Field(default=LogSettings(), description="Logs.")
     retention: RetentionSettings = Field(
         default_factory=RetentionSettings, description="How long jobs are kept."

@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
-from postmill.domain.settings import Section
+from postmill.domain.settings_types import Section
 
 Kind = Literal["section", "map", "value"]
 

@@ -10,9 +10,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from postmill.domain.errors import SettingsError
-from postmill.domain.settings import Section, Settings
+from postmill.domain.settings import Settings
 from postmill.domain.settings_keys import fold, names, shape
 from postmill.domain.settings_seed import keys_below, translate
+from postmill.domain.settings_types import Section
 from postmill.domain.suggest import did_you_mean
 
 Tree = dict[str, Any]

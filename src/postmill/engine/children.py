@@ -11,16 +11,18 @@ from time import perf_counter
 
 from postmill.domain.error_record import ErrorRecord
 from postmill.domain.outcome import WORKER_LOST, Buried, Failed, Outcome, Retrying
+from postmill.domain.redaction import redacted_text
 from postmill.engine.child_error import record_of, revive
 from postmill.engine.child_spec import ChildResult, ChildSpec
 from postmill.engine.completer import Completer
 from postmill.engine.process import run_in_child
 from postmill.engine.reports import Report
+from postmill.engine.unsaid import secrets_of, unsaid
 from postmill.engine.verdict import Verdicts, micros_of
-from postmill.engine.work import ATTEMPT, LOST, MAX_ATTEMPTS, SUSPECT, TIMEOUT, Handler, Work
+from postmill.engine.work import ATTEMPT, LOST, MAX_ATTEMPTS, PAYLOAD, SUSPECT, TIMEOUT, Handler, Work
 
 Ended = Callable[[Work, Report | None, str | None], None]
-MakeSpec = Callable[[Work], ChildSpec]
+MakeSpec = Callable[[Work, bytes], ChildSpec]
 
 
 class Children:
@@ -43,9 +45,10 @@ class Children:
             async with self._few if work.row[LOST] >= SUSPECT else contextlib.nullcontext():
                 if work.stopping:
                     work.stop.set()
+                payload = work.row[PAYLOAD][1:] if handler.guard is None else await handler.guard.admit(work)
                 work.started = perf_counter()
                 result = await run_in_child(
-                    self._make_spec(work),
+                    self._make_spec(work, payload),
                     timeout=work.row[TIMEOUT],
                     grace=self._grace,
                     cancel=work.stop,
@@ -55,6 +58,9 @@ class Children:
             self.ended(work, self._verdicts.report(work, error), None)
             return
         work.settled = work.settled or result.settled
+        if work.lost:
+            self.ended(work, None, None)  # whatever came of it is somebody else's job by now
+            return
         if result.status == "timeout":
             work.why = work.why or "timeout"
         if result.status == "succeeded" and not work.stopping:
@@ -62,7 +68,11 @@ class Children:
             return
         report = self._report(work, handler, result)
         report.pid, report.exit_code = result.pid, result.exit_code
-        report.stdout_tail, report.stderr_tail = result.stdout_tail, result.stderr_tail
+        secrets = secrets_of(work)
+        if report.error is not None and secrets:
+            report.error = unsaid(report.error, secrets)
+        report.stdout_tail = redacted_text(result.stdout_tail, secrets)
+        report.stderr_tail = redacted_text(result.stderr_tail, secrets)
         self.ended(work, report, None)
 
     def _report(self, work: Work, handler: Handler, result: ChildResult) -> Report:

@@ -38,7 +38,7 @@ class Claimer:
     def __init__(
         self,
         link: Link,
-        queues: Mapping[str, QueueSlots],
+        queues: dict[str, QueueSlots],
         handlers: Mapping[str, Handler],
         executor: Executor,
         completer: Completer,
@@ -69,6 +69,13 @@ class Claimer:
         self.lanes: dict[str, QueueLanes] = {name: QueueLanes(name) for name in queues}
         self._scout = Scout(link, self.lanes, handlers)
         executor.permit_freed = doorbell.rung
+
+    def adopt(self, queue: QueueSlots) -> None:
+        """Serve one more queue from now on."""
+        self.lanes[queue.name] = QueueLanes(queue.name)
+        self._queues[queue.name] = queue
+        self.news(queue.name, None, None)
+        self._hungry.set()
 
     def news(self, queue: str, lane: bytes | None, priority: int | None) -> None:
         """A doorbell: there is work in this lane, or somewhere in this queue."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+
+from postmill.domain.encryption import KeyRing
+from postmill.engine.work import QueueSlots
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +32,9 @@ class WorkerConfig:
         retention: how long history and bodies are kept; None leaves what the database has (30 days).
         partition_width: how much time one partition holds; None leaves what the database has (7 days).
         worker_limits: this process's shares of limits per worker command, by job type; default: the type's own.
+        keys: keys that open encrypted payloads; None: there are none.
+        adopt: gives the slots of a queue of stored commands that is not served yet, None to leave it to others; None:
+            only the queues that were given are served.
     """
 
     lease: float = 30.0
@@ -48,3 +55,5 @@ class WorkerConfig:
     retention: float | None = None
     partition_width: float | None = None
     worker_limits: dict[str, int] = field(default_factory=dict)
+    keys: KeyRing | None = None
+    adopt: Callable[[str], QueueSlots | None] | None = None

@@ -128,6 +128,23 @@ class Context(HandlerContext):
         """
         return self._transactions.open(self._fence, self._link)
 
+    def connection(self) -> Scope:
+        """A transaction on a connection of the worker's, scoped to the job's tenant: `postmill.tenant_id` is set in it.
+
+        `async with` in a coroutine, `with` in a function; gives a `Transaction` as `transaction` does. Policies on the
+        application's own tables may say `tenant_id = current_setting('postmill.tenant_id')::uuid`. It commits at its end;
+        the job is not completed by it.
+        """
+        return self._transactions.scoped(self.job.tenant_id)
+
+    def scope(self, connection: Any) -> None:
+        """Scope the open transaction of a connection of the handler's own to the job's tenant, as `connection` does."""
+        self._transactions.scope(connection, self.job.tenant_id)
+
+    async def ascope(self, connection: Any) -> None:
+        """As `scope`, on an async connection."""
+        await self._transactions.ascope(connection, self.job.tenant_id)
+
     def complete(self, connection: Any, result: Any = None) -> None:
         """Complete the job in a transaction of the handler's own, on any supported sync connection; then commit.
 

@@ -23,7 +23,6 @@ from postmill.engine.work import (
     CREATED_AT,
     KEY,
     MAX_ATTEMPTS,
-    PAYLOAD,
     PROJECT,
     REQUEST_ID,
     RUN,
@@ -98,14 +97,14 @@ class Contexts:
             UUID(bytes=work.id), session.holder, work.claim_no, UUID(bytes=work.row[TENANT]), work.started
         )
 
-    def spec(self, work: Work) -> ChildSpec:
+    def spec(self, work: Work, payload: bytes) -> ChildSpec:
         """The order for a child process."""
         assert work.handler is not None
         fence = self._fence(work)
         return ChildSpec(
             modules=self._config.modules or (work.handler.fn.__module__,),
             job_type=work.handler.type.name,
-            payload=work.row[PAYLOAD][1:],
+            payload=payload,
             context=_plain(info_of(work))
             | {"holder": str(fence.holder), "claim_no": work.claim_no, "timeout": work.row[TIMEOUT]},
             conninfo=self._dsn,

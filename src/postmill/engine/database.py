@@ -65,8 +65,13 @@ _TRANSACTION_TIMEOUT = sql("session/transaction_timeout", DEFAULT_SCHEMA).encode
 _NO_LIMIT = ((None,), ("0",))
 
 
-async def connect(dsn: str, role: str, *, prepared: bool = True) -> AsyncConnection[tuple[object, ...]]:
-    """Open an autocommit connection that speaks raw bytes, with settings of its own where the way to the server bears it."""
+async def connect(
+    dsn: str, role: str, *, prepared: bool = True, raw: bool = True
+) -> AsyncConnection[tuple[object, ...]]:
+    """Open an autocommit connection that speaks raw bytes, or Python's own types.
+
+    With settings of its own where the way to the server bears it.
+    """
 
     async def opened(conninfo: str) -> AsyncConnection[tuple[object, ...]]:
         return await connections.aconnect(
@@ -90,7 +95,8 @@ async def connect(dsn: str, role: str, *, prepared: bool = True) -> AsyncConnect
         connection = await opened(plain)
     if prepared:
         connection.prepare_threshold = 0  # each statement of the hot path at its first use
-    register_raw(connection.adapters)
+    if raw:
+        register_raw(connection.adapters)
     # In a transaction each statement must see what was committed meanwhile, whatever the role's default is.
     await connection.set_isolation_level(psycopg.IsolationLevel.READ_COMMITTED)
     await connection.set_read_only(False)

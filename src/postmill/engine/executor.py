@@ -10,16 +10,17 @@ from functools import partial
 from time import monotonic, perf_counter
 from typing import Any
 
-from postmill.domain.error_record import ErrorRecord
 from postmill.engine.alarm import Alarm
 from postmill.engine.children import Children
+from postmill.engine.commands import Commands
 from postmill.engine.completer import Completer
 from postmill.engine.deadlines import Deadlines
+from postmill.engine.refusals import refusal
 from postmill.engine.reports import Report
 from postmill.engine.result import encode_result
 from postmill.engine.runner import MakeContext, Runner
 from postmill.engine.verdict import Verdicts, micros_of
-from postmill.engine.work import EXPIRED, JOB_TYPE, LOST, SUSPECT, Handler, QueueSlots, TypeLimit, Work
+from postmill.engine.work import EXPIRED, LOST, SUSPECT, Handler, QueueSlots, TypeLimit, Work
 
 _UNSERVED = 5.0  # seconds until a ticket of a type that this worker does not know is offered again
 
@@ -34,6 +35,7 @@ class Executor:
         verdicts: Verdicts,
         make_context: MakeContext,
         children: Children,
+        commands: Commands,
         hungry: Alarm,
         *,
         limits: Iterable[TypeLimit],
@@ -43,13 +45,14 @@ class Executor:
         self.queues = queues
         self.running: set[Work] = set()  # by identity: after a lost lease the same job may be here twice
         self.draining = False
-        self._limits = list(limits)
+        self.limits = list(limits)
         self._stop_again = stop_again  # seconds between two cancellations of a coroutine that swallows them
         self._completer = completer
         self._verdicts = verdicts
         self._hungry = hungry
         self._children = children
-        self._children.ended = self.child_ended
+        self._commands = commands
+        self._children.ended = self._commands.ended = self.child_ended
         slots = sum(queue.slots for queue in queues.values())
         self._runner = Runner(self._ended, make_context, max(1, threads or slots))
         self.deadlines = Deadlines(self._timed_out, self.running)
@@ -108,7 +111,7 @@ class Executor:
         work.started = perf_counter()
         if handler.child or work.row[LOST] >= SUSPECT:
             work.stop = asyncio.Event()
-            runs = self._children.run(work, handler)
+            runs = (self._children if handler.command is None else self._commands).run(work, handler)
         elif handler.is_async:
             runs = self._runner.coroutine(work, handler)
         else:
@@ -124,16 +127,12 @@ class Executor:
     def _refuse(self, work: Work) -> None:
         """A ticket that cannot start: past its time, without a body, or of a type that others serve."""
         self._unheld(work)
-        if work.row[JOB_TYPE] is None:
-            error = ErrorRecord("BodyMissing", message="the job's body is gone")
-            self._completer.report(Report(work, "bury", None, 0, reason="undecodable", error=error))
-        elif work.row[EXPIRED]:
-            self._completer.report(Report(work, "bury", None, 0, reason="expired"))
-            if work.handler is not None:
-                self._verdicts.expired(work)
-        else:
-            delay = _UNSERVED * random.uniform(0.5, 1.5)
-            self._completer.report(Report(work, "put_back", None, 0, delay=delay))
+        report = refusal(work)
+        if report is None:
+            report = Report(work, "put_back", None, 0, delay=_UNSERVED * random.uniform(0.5, 1.5))
+        elif report.reason == "expired" and work.handler is not None:
+            self._verdicts.expired(work)
+        self._completer.report(report)
 
     def _ended(self, work: Work, error: BaseException | None, result: Any) -> None:
         """A handler has returned or raised. The hot path is a success without a result."""
@@ -188,6 +187,8 @@ class Executor:
         elif report is None and not work.lost:
             elapsed = perf_counter() - work.started
             handler.counters.done(elapsed, work.row[3], work.started - work.ready)
+            if self._verdicts.wants_completed:
+                self._verdicts.completed(work, elapsed)
             if not work.settled:
                 self._completer.succeeded(work, text, micros_of(work))
         self._free(work, handler)
@@ -242,7 +243,7 @@ class Executor:
             asyncio.get_running_loop().call_later(self._stop_again, self._stop, work)
 
     def _waiting(self) -> list[Work]:
-        parked = [work for limit in self._limits for work in limit.parked]
+        parked = [work for limit in self.limits for work in limit.parked]
         return parked + [work for queue in self.queues.values() for work in queue.waiting]
 
     def _unqueue(self, work: Work) -> None:

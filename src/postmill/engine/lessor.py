@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from time import monotonic
 from typing import Any
 
@@ -36,7 +36,7 @@ class Lessor:
         dsn: str,
         schema: str,
         session: Session,
-        queues: list[str],
+        queues: Collection[str],
         counters: Counters,
         running: Callable[[], tuple[int, bool]],
         told: Told,
@@ -126,7 +126,7 @@ class Lessor:
         )
         requests = [(bytes(id), reason or "") for id, reason in rows]
         paused = connection.execute(
-            sql("leases/paused_queues", self._schema).encode(), [self._queues]
+            sql("leases/paused_queues", self._schema).encode(), [list(self._queues)]
         ).fetchall()
         self._call(self._told, requests, frozenset(name for (name,) in paused))
         return True

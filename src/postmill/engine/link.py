@@ -5,31 +5,39 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg import AsyncConnection
 
+from postmill.bind import adrive
+from postmill.domain.errors import SchemaMissing, SerializationConflict
 from postmill.engine.database import Backoff, connect, is_conflict, is_outage
 from postmill.engine.outage import Outage
 from postmill.store.catalog import sql
+from postmill.store.flow import Flow
+
+T = TypeVar("T")
 
 
 class Link:
     """A named connection of one worker; used by one coroutine at a time."""
 
-    def __init__(self, dsn: str, schema: str, role: str, outage: Outage, *, prepared: bool = True) -> None:
+    def __init__(
+        self, dsn: str, schema: str, role: str, outage: Outage, *, prepared: bool = True, raw: bool = True
+    ) -> None:
         self.schema = schema
         self._dsn = dsn
         self._role = role
         self._outage = outage
         self._prepared = prepared
+        self._raw = raw
         self._connection: AsyncConnection[tuple[Any, ...]] | None = None
         self.backoff = Backoff()
 
     async def connection(self) -> AsyncConnection[tuple[Any, ...]]:
         if self._connection is None or self._connection.closed:
-            self._connection = await connect(self._dsn, self._role, prepared=self._prepared)
+            self._connection = await connect(self._dsn, self._role, prepared=self._prepared, raw=self._raw)
         return self._connection
 
     async def rows(self, path: str, args: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -49,6 +57,25 @@ class Link:
             raise
         self._outage.over()
         return fetched
+
+    async def drive(self, flow: Flow[T]) -> T:
+        """Run an operation of several statements; only on a connection that is not raw.
+
+        Raises:
+            psycopg.Error: as `rows` does.
+        """
+        try:
+            answer = await adrive(await self.connection(), flow)
+        except (SerializationConflict, SchemaMissing) as fault:
+            raise (
+                fault.__cause__ or fault
+            ) from None  # what an application is told is not what a loop decides by
+        except (psycopg.Error, OSError, asyncio.CancelledError) as error:
+            if is_outage(error) or isinstance(error, asyncio.CancelledError):
+                await self.drop()
+            raise
+        self._outage.over()
+        return answer
 
     async def retried(self, path: str, args: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Run a repeatable statement until the database answers; conflicts are retried at once."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from psycopg.adapt import AdaptersMap, Dumper
@@ -18,6 +19,7 @@ _UUID, _UUID_ARRAY = 2950, 2951
 _INT8, _INT8_ARRAY = 20, 1016
 _TIMESTAMPTZ, _TIMESTAMPTZ_ARRAY = 1184, 1185
 _JSONB = 3802
+_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 class Ids(list[bytes]):
@@ -82,3 +84,13 @@ def micros(instant: bytes) -> int:
 
 def column(rows: Sequence[Sequence[Any]], index: int) -> list[Any]:
     return [row[index] for row in rows]
+
+
+def instant(raw: bytes) -> datetime:
+    """A raw instant as Python's own."""
+    return _EPOCH + timedelta(microseconds=micros(raw))
+
+
+def raw_instant(moment: datetime) -> bytes:
+    """The server's own 8 bytes of an instant."""
+    return struct.pack(">q", (moment - _EPOCH) // timedelta(microseconds=1))

@@ -28,6 +28,8 @@ class Runner:
     async def coroutine(self, work: Work, handler: Handler) -> None:
         try:
             payload = work.row[PAYLOAD]
+            if handler.guard is not None:
+                payload = b"\x01" + await handler.guard.admit(work)
             if handler.plain and payload == _EMPTY:
                 result = await handler.fn()
             else:
@@ -39,7 +41,10 @@ class Runner:
 
     async def thread(self, work: Work, handler: Handler) -> None:
         try:
-            arguments = self._arguments(work, handler, work.row[PAYLOAD])
+            payload = work.row[PAYLOAD]
+            if handler.guard is not None:
+                payload = b"\x01" + await handler.guard.admit(work)
+            arguments = self._arguments(work, handler, payload)
             context = contextvars.copy_context()
             loop = asyncio.get_running_loop()
             call = loop.run_in_executor(self._pool, _called, context, handler.fn, arguments)

@@ -5,8 +5,14 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+    contextmanager,
+)
 from typing import Any, Protocol
+from uuid import UUID
 
 import psycopg
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
@@ -37,9 +43,13 @@ class Transaction:
 class Scope:
     """`async with` in a coroutine, `with` in a function."""
 
-    def __init__(self, transactions: Transactions, fence: Fence, link: _Settles) -> None:
-        self._awaited = transactions.awaited(fence, link)
-        self._blocking = transactions.blocking(fence, link)
+    def __init__(
+        self,
+        awaited: AbstractAsyncContextManager[Transaction],
+        blocking: AbstractContextManager[Transaction],
+    ) -> None:
+        self._awaited = awaited
+        self._blocking = blocking
 
     async def __aenter__(self) -> Transaction:
         return await self._awaited.__aenter__()
@@ -72,16 +82,14 @@ class Transactions:
         self._blocking_pool: ConnectionPool[Any] | None = None
 
     def open(self, fence: Fence, link: _Settles) -> Scope:
-        return Scope(self, fence, link)
+        return Scope(self.awaited(fence, link), self.blocking(fence, link))
 
     @asynccontextmanager
     async def awaited(self, fence: Fence, link: _Settles) -> AsyncIterator[Transaction]:
-        if self._pool is None:
-            self._pool = connections.apool(self._dsn, **self._how)
-            await self._pool.open()
+        pool = await self._opened()
         committing = False
         try:
-            async with self._pool.connection() as connection, connection.transaction():
+            async with pool.connection() as connection, connection.transaction():
                 transaction = Transaction(connection)
                 yield transaction
                 statement = self._statement(fence, transaction.result)
@@ -96,13 +104,10 @@ class Transactions:
 
     @contextmanager
     def blocking(self, fence: Fence, link: _Settles) -> Iterator[Transaction]:
-        with self._lock:  # several threads may come first
-            if self._blocking_pool is None:
-                self._blocking_pool = connections.pool(self._dsn, **self._how)
-                self._blocking_pool.open()
+        pool = self._opened_blocking()
         committing = False
         try:
-            with self._blocking_pool.connection() as connection, connection.transaction():
+            with pool.connection() as connection, connection.transaction():
                 transaction = Transaction(connection)
                 yield transaction
                 if not bind.run(connection, self._statement(fence, transaction.result)):
@@ -116,6 +121,29 @@ class Transactions:
                     raise
         link.settled()
 
+    def scoped(self, tenant: UUID) -> Scope:
+        """A transaction in which `postmill.tenant_id` is this tenant; the job is not completed by it."""
+        return Scope(self._awaited_for(tenant), self._blocking_for(tenant))
+
+    @asynccontextmanager
+    async def _awaited_for(self, tenant: UUID) -> AsyncIterator[Transaction]:
+        pool = await self._opened()
+        async with pool.connection() as connection, connection.transaction():
+            await bind.arun(connection, self._scope(tenant))
+            yield Transaction(connection)
+
+    @contextmanager
+    def _blocking_for(self, tenant: UUID) -> Iterator[Transaction]:
+        with self._opened_blocking().connection() as connection, connection.transaction():
+            bind.run(connection, self._scope(tenant))
+            yield Transaction(connection)
+
+    def scope(self, connection: Any, tenant: UUID) -> None:
+        bind.run(connection, self._scope(tenant))
+
+    async def ascope(self, connection: Any, tenant: UUID) -> None:
+        await bind.arun(connection, self._scope(tenant))
+
     def complete(self, connection: Any, fence: Fence, result: Any) -> None:
         if not bind.run(connection, self._statement(fence, result)):
             raise LeaseLost(f"job {fence.job_id} is no longer this worker's")
@@ -123,6 +151,22 @@ class Transactions:
     async def acomplete(self, connection: Any, fence: Fence, result: Any) -> None:
         if not await bind.arun(connection, self._statement(fence, result)):
             raise LeaseLost(f"job {fence.job_id} is no longer this worker's")
+
+    def _scope(self, tenant: UUID) -> Statement[None]:
+        return Statement("scope", sql("report/scope", self._schema), (str(tenant),), lambda rows: None)
+
+    async def _opened(self) -> AsyncConnectionPool[Any]:
+        if self._pool is None:
+            self._pool = connections.apool(self._dsn, **self._how)
+            await self._pool.open()
+        return self._pool
+
+    def _opened_blocking(self) -> ConnectionPool[Any]:
+        with self._lock:  # several threads may come first
+            if self._blocking_pool is None:
+                self._blocking_pool = connections.pool(self._dsn, **self._how)
+                self._blocking_pool.open()
+        return self._blocking_pool
 
     async def _was_settled(self, fence: Fence) -> bool:
         for _ in range(60):

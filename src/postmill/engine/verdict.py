@@ -14,6 +14,7 @@ from postmill.domain.classify import classify
 from postmill.domain.errors import TimedOut
 from postmill.domain.outcome import Outcome, decide
 from postmill.engine.reports import Report
+from postmill.engine.unsaid import without_secrets
 from postmill.engine.work import (
     ATTEMPT,
     CORRELATION_ID,
@@ -98,6 +99,11 @@ class Verdicts:
         if self.wants_completed:
             self.completed(work, seconds)
 
+    def succeeded(self, work: Work) -> Report:
+        """The report of a success that has more to tell than its result: a command's."""
+        self.settled(work)
+        return Report(work, "finish", "succeeded", micros_of(work), status="succeeded")
+
     def expired(self, work: Work) -> None:
         assert work.handler is not None
         work.handler.counters.bury("expired", work.row[ATTEMPT])
@@ -139,6 +145,7 @@ class Verdicts:
     def _told(self, work: Work, outcome: Outcome, error: BaseException | None) -> Report:
         micros = micros_of(work)
         failed = "timeout" if work.why == "timeout" else "failed"
+        outcome = without_secrets(work, outcome)
         report = self.written(work, outcome, failed, micros)
         self.announce(work, outcome, micros)
         return report

@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from postmill.domain.job_type import JobType
 from postmill.engine.context import Context
 from postmill.engine.session import Session
 from postmill.telemetry.type_counters import TypeCounters
+
+if TYPE_CHECKING:
+    from postmill.engine.command_type import CommandType
+    from postmill.engine.guarded import Guard
 
 # Columns of the answer of claim().
 ID, SLOT, READY_AT, ATTEMPT, RUN, LOST, JOB_TYPE, PAYLOAD, TENANT, MAX_ATTEMPTS, TIMEOUT, EXPIRED = range(12)
@@ -31,10 +35,12 @@ class Handler:
     __slots__ = (
         "bind",
         "child",
+        "command",
         "counters",
         "ctx_param",
         "fn",
         "forget",
+        "guard",
         "is_async",
         "limit",
         "plain",
@@ -52,6 +58,8 @@ class Handler:
         self.forget = job_type.keep == "failures"
         self.counters = counters
         self.limit = TypeLimit(limit) if limit is not None else None
+        self.guard: Guard | None = None  # of types that are strict or encrypted
+        self.command: CommandType | None = None
 
 
 class TypeLimit:

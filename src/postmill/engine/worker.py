@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
 import socket
 from collections.abc import Mapping, Sequence
@@ -158,21 +157,17 @@ class Worker:
         """Open a session; with it goes the thread that renews its lease."""
         while not self._draining.is_set():
             session = Session(self.config.lease)
-            slots = {queue.name: queue.slots for queue in self.queues.values()}
-            args = [
-                session.holder,
-                session.lease,
-                self.worker_id,
-                socket.gethostname(),
-                os.getpid(),
-                VERSION,
-                list(self.queues),
-                json.dumps(slots),
-                sorted(shop.handlers),
-                "{}",
-            ]
             try:
                 await shop.register()
+                args = [
+                    session.holder,
+                    session.lease,
+                    self.worker_id,
+                    socket.gethostname(),
+                    os.getpid(),
+                    VERSION,
+                    *shop.served(),
+                ]
                 await shop.control.rows("leases/open_session", args)
             except (psycopg.Error, OSError) as error:
                 if not (is_outage(error) or is_conflict(error)):
@@ -187,7 +182,7 @@ class Worker:
                 self.dsn,
                 self.schema,
                 session,
-                list(self.queues),
+                self.queues,
                 self.counters,
                 lambda: (len(shop.executor.running), self._draining.is_set()),
                 self._told,
@@ -229,9 +224,16 @@ class Worker:
             shop.claimer.news(queue, None, None)
 
     def heard(self, payload: str) -> None:
-        """A notification: `lane priority queue`, `@holder queue` for one reserve, or `!` for the lessor."""
+        """A notification: `lane priority queue`, `@holder queue` for one reserve, `+deliver` for events, or
+        `!` for the lessor."""
         shop, session = self._shop, self._session
         if shop is None or session is None:
+            return
+        if payload == "!definitions":
+            shop.following.wake()
+            return
+        if payload == "+deliver":
+            shop.deliverer.wake()
             return
         if payload.startswith("!"):
             if self._lessor is not None:

@@ -3,32 +3,40 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+import json
+from collections.abc import Coroutine, Iterable
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from postmill.domain.registering import refuse_unregistered
 from postmill.engine.alarm import Alarm
 from postmill.engine.children import Children
 from postmill.engine.claimer import Claimer
+from postmill.engine.commands import Commands
 from postmill.engine.completer import Completer
 from postmill.engine.contexts import Contexts
 from postmill.engine.doorbell import Doorbell
 from postmill.engine.executor import Executor
+from postmill.engine.following import Following
 from postmill.engine.held import Held
 from postmill.engine.link import Link
 from postmill.engine.listener import Listener
 from postmill.engine.outage import Outage
 from postmill.engine.session import Session
 from postmill.engine.transaction import Transactions
+from postmill.engine.upkeep.deliverer import Deliverer
 from postmill.engine.upkeep.monitor import Monitor
 from postmill.engine.upkeep.promoter import Promoter
 from postmill.engine.upkeep.pruner import Pruner
 from postmill.engine.upkeep.rescuer import Rescuer
 from postmill.engine.upkeep.round import Round
+from postmill.engine.upkeep.scheduler import Scheduler
+from postmill.engine.upkeep.sealer import Sealer
 from postmill.engine.upkeep.sweeper import Sweeper
 from postmill.engine.verdict import Verdicts
 from postmill.engine.work import Handler
 from postmill.store.registration import register_job_types
+from postmill.store.triggers import register_triggers
 from postmill.telemetry.gauges import Usage
 
 if TYPE_CHECKING:
@@ -66,6 +74,7 @@ class Workshop:
             self.verdicts,
             contexts.make,
             children,
+            Commands(self.verdicts, grace=min(5.0, config.grace)),
             self.hungry,
             limits=[handler.limit for handler in set(self.handlers.values()) if handler.limit is not None],
             threads=config.threads,
@@ -85,18 +94,32 @@ class Workshop:
             self.verdicts.facts,
             prefetch=config.prefetch,
         )
+        self.following = Following(
+            self._link("definitions"),
+            self.handlers,
+            worker.registry,
+            worker.counters,
+            worker.bus,
+            ring=config.keys,
+            limits=config.worker_limits,
+            changed=self._definitions_changed,
+            tell=self._tell_served,
+        )
+        self.deliverer = Deliverer(
+            self._link("deliver", raw=False), worker.bus, worker.worker_id, worker.counters
+        )
         worker.counters.gauges.slots = lambda: {
-            queue.name: Usage(queue.slots, queue.active) for queue in worker.queues.values()
+            queue.name: Usage(queue.slots, queue.active) for queue in list(worker.queues.values())
         }
         worker.counters.gauges.limits = lambda: {
             name: Usage(handler.limit.share, handler.limit.active)
-            for name, handler in self.handlers.items()
+            for name, handler in list(self.handlers.items())
             if handler.limit is not None
         }
 
-    def _link(self, role: str) -> Link:
+    def _link(self, role: str, *, raw: bool = True) -> Link:
         worker = self._worker
-        link = Link(worker.dsn, worker.schema, role, self.outage, prepared=worker.config.prepared)
+        link = Link(worker.dsn, worker.schema, role, self.outage, prepared=worker.config.prepared, raw=raw)
         self._links.append(link)
         return link
 
@@ -119,7 +142,38 @@ class Workshop:
         statement = register_job_types(
             self._worker.registry, max_lost=self._worker.config.max_lost, schema=self._worker.schema
         )
-        await self.control.rows("jobs/register_job_types", statement.args)
+        rows = await self.control.rows("jobs/register_job_types", statement.args)
+        refuse_unregistered({str(name): str(status) for name, status in rows})
+        declared = self._worker.registry
+        if declared.modules:
+            columns = [trigger.columns(module) for module, trigger in declared.triggers]
+            triggers = register_triggers(declared.modules, columns, schema=self._worker.schema)
+            await self.control.rows("triggers/register_triggers", triggers.args)
+        await self.following.load()
+
+    def _definitions_changed(self, queues: Iterable[str]) -> None:
+        """Serve the commands there are: their queues, where nobody said which ones, and their limits."""
+        worker = self._worker
+        adopt = worker.config.adopt
+        for name in queues if adopt is not None else ():
+            made = adopt(name) if adopt is not None and name not in worker.queues else None
+            if made is not None:
+                self.claimer.adopt(made)
+        self.executor.limits = [
+            handler.limit for handler in set(self.handlers.values()) if handler.limit is not None
+        ]
+
+    def served(self) -> list[Any]:
+        """What this worker serves, as the database keeps it of a session: queues, slots, job types, their versions."""
+        queues = self._worker.queues
+        slots = {name: queue.slots for name, queue in queues.items()}
+        codes = {"definitions": self.following.codes}
+        return [list(queues), json.dumps(slots), sorted(self.handlers), json.dumps(codes)]
+
+    async def _tell_served(self, link: Link) -> None:
+        session = self._worker.session()
+        if session is not None:
+            await link.rows("definitions/serve", [session.holder, *self.served()])
 
     def use(self, session: Session) -> None:
         self.claimer.session = session
@@ -136,6 +190,7 @@ class Workshop:
         self._loop(tasks, "chores", self._chores())
         if config.work:
             self._loop(tasks, "claimer", self.claimer.run())
+            self._loop(tasks, "definitions", self.following.run())
         if config.notify and config.work:
             listener = Listener(
                 config.listen_dsn or worker.dsn,
@@ -159,7 +214,10 @@ class Workshop:
             Rescuer(self._link("rescue"), bus, id, worker.session, worker.config.lease, worker.counters),
             Pruner(self._link("prune"), bus, id, worker.config.retention, worker.config.partition_width),
             Sweeper(self._link("sweep"), bus, id),
+            Sealer(self._link("seal"), bus, id),
             Monitor(self._link("monitor"), bus, id, worker.counters),
+            Scheduler(self._link("schedule", raw=False), bus, id, worker.counters),
+            self.deliverer,
         ]
 
     def _loop(self, tasks: list[asyncio.Task[None]], name: str, body: Coroutine[Any, Any, None]) -> None:
@@ -168,6 +226,7 @@ class Workshop:
     def _listening(self, listening: bool) -> None:
         self.doorbell.listening = listening
         self.doorbell.get_up()
+        self.following.wake()  # what was told while nobody listened was told to nobody
 
     async def _chores(self) -> None:
         """Deadlines, tickets that wait too long here, progress."""
@@ -187,6 +246,7 @@ class Workshop:
 
     async def close(self) -> None:
         await self.doorbell.close()
+        await self.following.close()
         self.executor.close()
         await self.transactions.close()
         for link in self._links:

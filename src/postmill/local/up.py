@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -26,6 +26,7 @@ class LocalDatabase:
         data: the folder; made if missing.
         schema: name of the schema.
         here: the folder in whose `.postmill` clients look (default: the current one).
+        more: further variables to write down beside the URL.
         told: takes lines about what takes its time.
 
     Entering starts it; leaving stops it. Raises LocalServerError.
@@ -37,6 +38,7 @@ class LocalDatabase:
         *,
         schema: str = DEFAULT_SCHEMA,
         here: Path | None = None,
+        more: Mapping[str, str] | None = None,
         told: Callable[[str], object] = lambda text: None,
     ) -> None:
         self.data = data.absolute()
@@ -44,6 +46,7 @@ class LocalDatabase:
         self.applied: tuple[Migration, ...] = ()
         self._schema = schema
         self._here = Path.cwd() if here is None else here
+        self._more = dict(more or {})
         self._told = told
 
     @property
@@ -74,7 +77,7 @@ class LocalDatabase:
         self.server.stop()
 
     def _write_down(self) -> None:
-        text = f"{VARIABLE}='{self.dsn}'\n"
+        text = "".join(f"{name}='{value}'\n" for name, value in ({VARIABLE: self.dsn} | self._more).items())
         _write(self.environment_file, text)
         left = self._here / LEFT_BY_UP
         if left.parent.absolute() != self.data:

@@ -1,6 +1,8 @@
 """What an operator may do to jobs and queues, whatever face he uses. Each is a flow: run it with
 `postmill.bind.drive(conn, flow)` or `await adrive(conn, flow)`, in a transaction of yours or in autocommit.
 
+All of it is audited. `actor_type` and `actor_id` say who acts where neither a request nor `set_actor` does.
+
 Nothing here raises for a job that is in another state than hoped for: the answers tell, one for each id
 (once, however often it was named), so that one of many does not stop the others.
 """
@@ -13,13 +15,14 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from postmill.domain.errors import UnknownJobType
+from postmill.domain.errors import UnknownJobType, UnknownQueue
 from postmill.domain.job_options import ActorType
 from postmill.domain.job_type import JobType
 from postmill.domain.payload import check_text
 from postmill.domain.queue import match_queue
-from postmill.store import jobs, moving, queues, registration
+from postmill.store import audit, doors, moving, queues, registration
 from postmill.store.catalog import DEFAULT_SCHEMA
+from postmill.store.doors import Prioritized
 from postmill.store.flow import Flow
 from postmill.store.jobs import Canceled, Discarded, Rerun
 
@@ -38,7 +41,7 @@ def cancel(
     """Ends jobs that wait, and asks those that run to end."""
     answers: list[Canceled] = []
     for some in _parts(ids):
-        answers += yield jobs.cancel_jobs(
+        answers += yield doors.door_cancel_jobs(
             some, actor_type=actor_type, actor_id=actor_id, reason=reason, schema=schema
         )
     return answers
@@ -54,7 +57,7 @@ def retry(
     """Makes jobs due that wait for their next attempt; replays those that ended without success."""
     answers: list[Rerun] = []
     for some in _parts(ids):
-        answers += yield jobs.retry_jobs(some, actor_type=actor_type, actor_id=actor_id, schema=schema)
+        answers += yield doors.door_retry_jobs(some, actor_type=actor_type, actor_id=actor_id, schema=schema)
     return answers
 
 
@@ -74,19 +77,44 @@ def replay(
     payload = None if payload is None else check_text(payload)
     answers: list[Rerun] = []
     for some in _parts(ids):
-        answers += yield jobs.replay_jobs(
+        answers += yield doors.door_replay_jobs(
             some, payload=payload, actor_type=actor_type, actor_id=actor_id, schema=schema
         )
     return answers
 
 
 def discard(
-    ids: Iterable[UUID], *, reason: str | None = None, schema: str = DEFAULT_SCHEMA
+    ids: Iterable[UUID],
+    *,
+    reason: str | None = None,
+    actor_type: ActorType = "user",
+    actor_id: str | None = None,
+    schema: str = DEFAULT_SCHEMA,
 ) -> Flow[list[Discarded]]:
     """Closes dead letters as failed; `reason` replaces theirs."""
     answers: list[Discarded] = []
     for some in _parts(ids):
-        answers += yield jobs.discard_jobs(some, reason=reason, schema=schema)
+        answers += yield doors.door_discard_jobs(
+            some, reason=reason, actor_type=actor_type, actor_id=actor_id, schema=schema
+        )
+    return answers
+
+
+def prioritize(
+    ids: Iterable[UUID],
+    priority: int,
+    *,
+    reason: str | None = None,
+    actor_type: ActorType = "user",
+    actor_id: str | None = None,
+    schema: str = DEFAULT_SCHEMA,
+) -> Flow[list[Prioritized]]:
+    """Gives jobs that wait another priority (lower is sooner); each goes to the end of its new place."""
+    answers: list[Prioritized] = []
+    for some in _parts(ids):
+        answers += yield doors.door_prioritize_jobs(
+            some, priority, reason=reason, actor_type=actor_type, actor_id=actor_id, schema=schema
+        )
     return answers
 
 
@@ -108,20 +136,22 @@ def pause(
     """
     if resume_at is not None and resume_at.utcoffset() is None:
         raise ValueError("resume_at is a datetime without a time zone; give it one")
-    name = match_queue(queue, (yield queues.queue_names(schema=schema)))
-    yield queues.pause_queue(name, reason=reason, resume_at=resume_at, actor=actor, schema=schema)
-    return name
+    name = match_queue(queue, (yield queues.read_queue_names(schema=schema)))
+    paused: bool = yield doors.door_pause_queue(
+        name, reason=reason, resume_at=resume_at, actor_id=actor, schema=schema
+    )
+    return _touched(name, paused)
 
 
-def resume(queue: str, *, schema: str = DEFAULT_SCHEMA) -> Flow[str]:
+def resume(queue: str, *, actor: str | None = None, schema: str = DEFAULT_SCHEMA) -> Flow[str]:
     """Opens a queue again, and wakes a worker. Answers the queue's exact name.
 
     Raises:
         UnknownQueue: says what exists and what was probably meant.
     """
-    name = match_queue(queue, (yield queues.queue_names(schema=schema)))
-    yield queues.resume_queue(name, schema=schema)
-    return name
+    name = match_queue(queue, (yield queues.read_queue_names(schema=schema)))
+    resumed: bool = yield doors.door_resume_queue(name, actor_id=actor, schema=schema)
+    return _touched(name, resumed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +205,16 @@ def register(
     Answer per name: created | changed | unchanged | kept (some fields are the operator's).
     """
     answer: dict[str, str] = yield registration.register_job_types(job_types, schema=schema)
+    changed = {key: status for key, status in sorted(answer.items()) if status in ("created", "changed")}
+    if changed:
+        yield audit.record("definitions.register", "definition", None, after=changed, schema=schema)
     return answer
+
+
+def _touched(queue: str, done: bool) -> str:
+    if not done:
+        raise UnknownQueue(queue)
+    return queue
 
 
 def _parts(ids: Iterable[UUID]) -> list[Sequence[UUID]]:

@@ -7,10 +7,124 @@ CREATE SCHEMA postmill;
 CREATE DOMAIN postmill.actor_type AS text COLLATE pg_catalog."C"
 	CONSTRAINT actor_type_check CHECK ((VALUE = ANY (ARRAY['user'::text, 'system'::text, 'api_key'::text])));
 
+-- DOMAIN role_name
+
+CREATE DOMAIN postmill.role_name AS text COLLATE pg_catalog."C"
+	CONSTRAINT role_name_check CHECK ((VALUE = ANY (ARRAY['viewer'::text, 'operator'::text, 'tenant_admin'::text, 'platform_viewer'::text, 'platform_operator'::text, 'super_admin'::text, 'auditor'::text, 'worker'::text])));
+
 -- DOMAIN source
 
 CREATE DOMAIN postmill.source AS text COLLATE pg_catalog."C"
 	CONSTRAINT source_check CHECK ((VALUE = ANY (ARRAY['manual'::text, 'event'::text, 'schedule'::text, 'system'::text])));
+
+-- FUNCTION act_as(text, text)
+
+CREATE FUNCTION postmill.act_as(p_actor_type text, p_actor_id text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if p_actor_id is not null and coalesce(current_setting('postmill.actor_id', true), '') = '' then
+        perform set_config('postmill.actor_type', coalesce(p_actor_type, 'user'), true),
+                set_config('postmill.actor_id', p_actor_id, true);
+    end if;
+end
+$$;
+
+-- FUNCTION acting_id()
+
+CREATE FUNCTION postmill.acting_id() RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return coalesce(nullif(current_setting('postmill.actor_id', true), ''), session_user::text);
+end
+$$;
+
+-- FUNCTION acting_type()
+
+CREATE FUNCTION postmill.acting_type() RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return coalesce(nullif(current_setting('postmill.actor_type', true), ''), 'user');
+end
+$$;
+
+-- FUNCTION advance_horizon()
+
+CREATE FUNCTION postmill.advance_horizon() RETURNS timestamp with time zone
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    noted postmill.audit_horizon;
+    moment timestamptz := postmill.now();
+    lasting text[];
+    prepared text[];
+begin
+    select h.* into noted from postmill.audit_horizon h for update skip locked;
+    if not found then
+        return (select h.settled from postmill.audit_horizon h);
+    end if;
+    prepared := array(select 'x' || p.transaction::text from pg_prepared_xacts p where p.database = current_database());
+    if noted.at is not null then
+        lasting := postmill.open_transactions(moment > noted.at + interval '1 second');
+        lasting := array(select o.id from unnest(noted.open) as o(id) where o.id = any (lasting) or o.id = any (prepared));
+        -- One that has vanished from the list may have been prepared.
+        if exists (select from unnest(noted.open) as o(id) where o.id not like 'x%' and o.id <> all (lasting)) then
+            lasting := array(select unnest(lasting) union select unnest(prepared));
+        end if;
+        if cardinality(lasting) > 0 then
+            update postmill.audit_horizon h set open = lasting where h.open is distinct from lasting;
+            return noted.settled;
+        end if;
+        noted.settled := greatest(noted.settled, noted.at - interval '1 second');
+    end if;
+    update postmill.audit_horizon h
+       set settled = noted.settled, at = moment, open = postmill.open_transactions(false) || prepared;
+    return noted.settled;
+end
+$$;
+
+-- FUNCTION audit(text, text, text, uuid, jsonb, jsonb, text, text)
+
+CREATE FUNCTION postmill.audit(p_action text, p_target_kind text DEFAULT NULL::text, p_target text DEFAULT NULL::text, p_tenant uuid DEFAULT NULL::uuid, p_before jsonb DEFAULT NULL::jsonb, p_after jsonb DEFAULT NULL::jsonb, p_reason text DEFAULT NULL::text, p_result text DEFAULT 'done'::text) RETURNS uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    own uuid := postmill.new_id();
+begin
+    insert into postmill.audit_log (id, at, tenant_id, actor_type, actor_id, role, via, action, target_kind, target, result,
+           reason, request_id, before, after, db_role)
+    values (own, postmill.now(), p_tenant,
+            coalesce(nullif(current_setting('postmill.actor_type', true), ''), 'user'),
+            coalesce(nullif(current_setting('postmill.actor_id', true), ''), session_user),
+            nullif(current_setting('postmill.actor_role', true), ''),
+            coalesce(nullif(current_setting('postmill.via', true), ''), 'sql'),
+            p_action, p_target_kind, left(p_target, 500), p_result, left(p_reason, 2000),
+            nullif(current_setting('postmill.request_id', true), ''), p_before, p_after, session_user);
+    insert into postmill.audit_unsealed (id) values (own);
+    return own;
+end
+$$;
+
+-- FUNCTION begin_request(uuid, boolean, text, text, text, text, text)
+
+CREATE FUNCTION postmill.begin_request(p_tenant uuid, p_platform boolean, p_via text, p_actor_type text, p_actor_id text, p_role text, p_request_id text) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if p_actor_type = 'api_key' and not postmill.key_lives(p_actor_id::uuid) then
+        return false;
+    end if;
+    perform postmill.set_actor(p_via, p_actor_type, p_actor_id, p_role, p_request_id),
+            set_config('postmill.tenant_id', coalesce(p_tenant::text, ''), true),
+            set_config('postmill.platform', case when p_platform then 'on' else 'off' end, true),
+            set_config('role', 'postmill_request', true);
+    return true;
+end
+$$;
 
 -- FUNCTION bury(uuid, uuid[], bigint[], uuid[], bigint[], text[], text[], text[], text[], text[], integer[], text[], integer[], integer[], text[], text[])
 
@@ -124,6 +238,47 @@ begin
 end
 $$;
 
+-- FUNCTION check_guarded(text, jsonb, uuid, text, text, text, text, boolean)
+
+CREATE FUNCTION postmill.check_guarded(p_job_type text, p_payload jsonb, p_tenant uuid, p_actor_id text, p_request_id text, p_correlation_id text, p_key text, p_replay boolean, OUT status text, OUT detail text) RETURNS record
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+    definition record;
+begin
+    select d.strict_envelope, d.encrypted, d.secrets, d.secret_keys into definition
+      from postmill.job_definition d where d.key = p_job_type;
+    if definition.strict_envelope and not p_replay then
+        detail := case
+            when p_tenant is null or p_tenant = '00000000-0000-0000-0000-000000000001'
+              or not exists (select from postmill.tenant t where t.id = p_tenant) then 'org_id'
+            when coalesce(p_actor_id, '') = '' then 'actor_id'
+            when coalesce(p_request_id, '') = '' then 'request_id'
+            when coalesce(p_correlation_id, '') = '' then 'correlation_id'
+            when coalesce(p_key, '') = '' then 'idempotency_key'
+            when jsonb_typeof(p_payload) is distinct from 'object' then 'payload' end;
+        if detail is not null then
+            status := 'incomplete';
+            return;
+        end if;
+    end if;
+    if p_payload ? '$encrypted' then
+        return;
+    end if;
+    if definition.secrets = 'refuse' then
+        detail := postmill.secret_in(p_payload, definition.secret_keys);
+        if detail is not null then
+            status := 'secret';
+            return;
+        end if;
+    end if;
+    if definition.encrypted then
+        status := 'unencrypted';
+    end if;
+end
+$_$;
+
 -- FUNCTION claim(uuid, bigint, integer, text[], uuid[], integer[], timestamp with time zone[], integer[], boolean)
 
 CREATE FUNCTION postmill.claim(p_holder uuid, p_claim_no bigint, p_total integer, p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], p_counts integer[], p_async boolean DEFAULT true) RETURNS TABLE(id uuid, slot integer, ready_at timestamp with time zone, attempt integer, run integer, lost integer, job_type text, payload jsonb, tenant_id uuid, max_attempts integer, timeout_seconds double precision, expired boolean, created_at timestamp with time zone, project_id uuid, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, idempotency_key text, scheduled_for timestamp with time zone, claimed_at timestamp with time zone)
@@ -170,6 +325,62 @@ begin
 end
 $$;
 
+-- FUNCTION claim_work(uuid, integer, double precision, text[], text[], uuid[], integer[], timestamp with time zone[], integer[])
+
+CREATE FUNCTION postmill.claim_work(p_holder uuid, p_total integer, p_lease_seconds double precision, p_types text[], p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], p_counts integer[]) RETURNS TABLE(slot integer, job jsonb)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+declare
+    number constant bigint := nextval('postmill.http_claim_no');
+    moment constant timestamptz := postmill.now();
+    until constant timestamptz := moment + p_lease_seconds * interval '1 second';
+    everybody constant boolean := postmill.sees_all();
+    own constant uuid := postmill.scope_tenant();
+begin
+    return query
+    with picked as materialized (
+        select l.slot, q.*
+          from unnest(p_queues, p_lanes, p_priorities, p_from, p_counts)
+               with ordinality as l(queue, lane, priority, at, n, slot)
+         cross join lateral (
+             select r.ctid as tid, r.id, r.queue, r.lane, r.priority, r.ready_at, r.attempt, r.run, r.lost, b.job_type,
+                    b.timeout_seconds, coalesce(b.tenant_id, r.lane) as tenant_id
+               from postmill.ready r
+               left join lateral (select j.job_type, j.tenant_id, j.timeout_seconds from postmill.job j where j.id = r.id
+                                  union all
+                                  select k.job_type, k.tenant_id, k.timeout_seconds from postmill.job_kept k
+                                   where k.id = r.id offset 0) b on true
+              where r.queue = l.queue and r.lane = l.lane and r.priority = l.priority
+                and r.ready_at >= case when l.at is null then '-infinity'
+                                        else least(l.at, (select postmill.now()) - interval '250 ms') end
+                and (b.job_type = any (p_types) or b.job_type is null)
+                and (everybody or coalesce(b.tenant_id, r.lane) = own)
+              order by r.ready_at, r.id
+              limit l.n for update of r skip locked) q
+         where not exists (select from postmill.queue w where w.name = l.queue and w.paused_at is not null
+                              and (w.resume_at is null or w.resume_at > (select postmill.now())))
+         limit p_total
+    ), gone as (
+        delete from postmill.ready r where r.ctid = any (array(select p.tid from picked p))
+    ), begun as (
+        insert into postmill.running (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at)
+        select p.id, p_holder, number, p.queue, p.lane, p.priority, p.attempt, p.run + 1, p.lost, moment from picked p
+    ), leased as (
+        insert into postmill.http_claim (job_id, claim_no, holder, tenant_id, job_type, ready_at, lease_seconds, expires_at, deadline)
+        select p.id, number, p_holder, p.tenant_id, coalesce(p.job_type, ''), p.ready_at, p_lease_seconds, until,
+               moment + p.timeout_seconds * interval '1 second'
+          from picked p
+    )
+    select p.slot::integer,
+           jsonb_build_object('id', p.id, 'queue', p.queue, 'ready_at', p.ready_at, 'attempt', p.attempt, 'run', p.run + 1,
+               'lost', p.lost, 'claim_no', number, 'claimed_at', moment, 'lease_expires_at', until, 'tenant_id', p.tenant_id)
+           || postmill.work_facts(p.id)
+      from picked p;
+end
+$$;
+
 -- FUNCTION close_letter(uuid, text, text)
 
 CREATE FUNCTION postmill.close_letter(p_id uuid, p_status text, p_reason text) RETURNS boolean
@@ -186,6 +397,27 @@ begin
            g.error_code, g.error_message, g.error_status, g.stack
       from gone g;
     return found;
+end
+$$;
+
+-- FUNCTION close_login(bytea, text)
+
+CREATE FUNCTION postmill.close_login(p_hash bytea, p_request_id text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    gone postmill.console_session;
+begin
+    update postmill.console_session s set ended_at = postmill.now()
+     where s.hash = p_hash and s.ended_at is null
+    returning s.* into gone;
+    if gone.id is null then
+        return false;
+    end if;
+    perform postmill.set_actor('console', 'user', gone.actor_id, gone.role, p_request_id);
+    perform postmill.audit('logins.close', 'login', gone.id::text, gone.tenant_id);
+    return true;
 end
 $$;
 
@@ -270,6 +502,107 @@ begin
 end
 $$;
 
+-- FUNCTION definition_changed()
+
+CREATE FUNCTION postmill.definition_changed() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if tg_op <> 'DELETE' and new.version > 0 and (tg_op = 'INSERT' or new.version <> old.version) then
+        insert into postmill.definition_version (definition_id, version, at, actor_type, actor_id, via, definition)
+        values (new.id, new.version, postmill.now(),
+                coalesce(nullif(current_setting('postmill.actor_type', true), ''), 'system'),
+                coalesce(nullif(current_setting('postmill.actor_id', true), ''), session_user),
+                coalesce(nullif(current_setting('postmill.via', true), ''), 'sql'),
+                to_jsonb(new) - array['id', 'guarded', 'edited', 'version', 'created_at', 'updated_at']);
+    end if;
+    perform postmill.tell('!definitions');
+    return null;
+end
+$$;
+
+-- FUNCTION definition_written()
+
+CREATE FUNCTION postmill.definition_written() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    other text;
+begin
+    new.guarded := new.strict_envelope or new.encrypted or new.secrets = 'refuse';
+    if tg_op = 'INSERT' or (new.queue, new.kind) is distinct from (old.queue, old.kind) then
+        perform pg_advisory_xact_lock(hashtextextended('postmill.queue_kind:' || new.queue, 0));
+        other := postmill.queue_conflict(new.queue, new.kind, new.key);
+        if other is not null then
+            raise exception 'postmill: queue "%" serves "%", which is of another kind', new.queue, other
+                using errcode = 'check_violation', hint = 'A queue serves either http definitions or the others.';
+        end if;
+    end if;
+    return new;
+end
+$$;
+
+-- FUNCTION deliver_events(jsonb)
+
+CREATE FUNCTION postmill.deliver_events(p_deliveries jsonb) RETURNS TABLE(event_id uuid, trigger_id uuid, outcome text, detail text, job_id uuid)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    item record;
+    own postmill.trigger;
+    fact postmill.event;
+    before text := current_setting('lock_timeout');
+begin
+    -- A publisher waits for nobody: what another open transaction holds is settled by a round.
+    perform set_config('lock_timeout', '20ms', true);
+    for item in
+        select x.* from jsonb_to_recordset(p_deliveries) as x(event_id uuid, trigger_id uuid, payload jsonb, hash text,
+            key text, outcome text, detail text) order by x.trigger_id, x.event_id
+    loop
+        event_id := item.event_id;
+        trigger_id := item.trigger_id;
+        outcome := item.outcome;
+        detail := item.detail;
+        job_id := null;
+        select e.* into fact from postmill.event e where e.id = item.event_id and postmill.in_scope(e.tenant_id);
+        if not found then
+            continue;
+        end if;
+        perform from postmill.event_delivery y
+          where y.event_id = item.event_id and y.trigger_id = item.trigger_id and y.outcome = 'pending'
+            for update skip locked;
+        if not found then
+            continue;
+        end if;
+        select t.* into own from postmill.trigger t where t.id = item.trigger_id;
+        if outcome is null then
+            select j.job_id, j.outcome, j.detail into job_id, outcome, detail
+              from postmill.trigger_job(own, item.payload, item.hash, item.key, fact.published_at, 'event', fact.id::text,
+                  null, coalesce(fact.request_id, fact.id::text), fact.correlation_id, fact.traceparent) j;
+        end if;
+        if outcome = 'pending' then
+            update postmill.event_delivery y set due_at = postmill.now() + interval '1 second'
+             where y.event_id = item.event_id and y.trigger_id = item.trigger_id;
+        else
+            update postmill.event_delivery y
+               set outcome = deliver_events.outcome, detail = deliver_events.detail, job_id = deliver_events.job_id, due_at = null,
+                   decided_at = postmill.now()
+             where y.event_id = item.event_id and y.trigger_id = item.trigger_id;
+            if outcome in ('failed', 'refused') then
+                perform postmill.note_trigger(own.id, detail);
+            elsif own.error is not null and outcome = 'enqueued' then
+                perform postmill.note_trigger(own.id, null);
+            end if;
+        end if;
+        return next;
+    end loop;
+    perform set_config('lock_timeout', before, true);
+end
+$$;
+
 -- FUNCTION discard_jobs(uuid[], text)
 
 CREATE FUNCTION postmill.discard_jobs(p_ids uuid[], p_reason text) RETURNS TABLE(id uuid, status text)
@@ -318,6 +651,1083 @@ begin
 end
 $$;
 
+-- FUNCTION door_beat_work(uuid, uuid, bigint, double precision, double precision, text)
+
+CREATE FUNCTION postmill.door_beat_work(p_id uuid, p_holder uuid, p_claim_no bigint, p_done double precision, p_total double precision, p_message text, OUT status text, OUT lease_expires_at timestamp with time zone, OUT deadline timestamp with time zone, OUT cancel_requested boolean, OUT cancel_reason text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+begin
+    select 'overdue' into status from postmill.http_claim c
+     where c.job_id = p_id and c.claim_no = p_claim_no and c.holder = p_holder and c.ended_at is null and c.expires_at > moment
+       and c.deadline <= moment and postmill.in_scope(c.tenant_id);
+    if found then
+        return;
+    end if;
+    status := 'over';
+    update postmill.http_claim c set expires_at = moment + c.lease_seconds * interval '1 second'
+     where c.job_id = p_id and c.claim_no = p_claim_no and c.holder = p_holder and c.ended_at is null and c.expires_at > moment
+       and postmill.in_scope(c.tenant_id)
+    returning c.expires_at, c.deadline into lease_expires_at, deadline;
+    if not found then
+        return;
+    end if;
+    update postmill.lease l set expires_at = greatest(l.expires_at, lease_expires_at)
+     where l.holder = p_holder and l.expires_at > moment;
+    if not found then
+        return;
+    end if;
+    status := 'renewed';
+    update postmill.worker w set last_seen_at = moment where w.holder = p_holder;
+    select q.reason into cancel_reason from postmill.cancel_request q where q.job_id = p_id;
+    cancel_requested := found;
+    if p_done is not null then
+        insert into postmill.progress as p (job_id, holder, claim_no, done, total, message, at)
+        values (p_id, p_holder, p_claim_no, p_done, p_total, p_message, moment)
+        on conflict (job_id) do update set holder = excluded.holder, claim_no = excluded.claim_no, done = excluded.done,
+            total = excluded.total, message = excluded.message, at = excluded.at;
+    end if;
+end
+$$;
+
+-- FUNCTION door_cancel_jobs(uuid[], text, text, text)
+
+CREATE FUNCTION postmill.door_cancel_jobs(p_ids uuid[], p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, status text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    one record;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    for one in
+        with before as materialized (select s.* from postmill.stands(p_ids) s), done as materialized (
+            select c.* from postmill.cancel_jobs((select array_agg(b.id) from before b), postmill.acting_type(),
+                                                 postmill.acting_id(), p_reason) c)
+        select u.id, coalesce(d.status, 'unknown') as status, b.tenant_id, b.state
+          from (select distinct unnest(p_ids) as id) u left join done d on d.id = u.id left join before b on b.id = u.id
+    loop
+        id := one.id;
+        status := one.status;
+        if status in ('canceled', 'requested') then
+            perform postmill.audit('jobs.cancel', 'job', id::text, one.tenant_id, jsonb_build_object('status', one.state),
+                jsonb_build_object('status', case status when 'canceled' then status else one.state end,
+                                   'cancel_requested', status = 'requested'), p_reason);
+        end if;
+        return next;
+    end loop;
+end
+$$;
+
+-- FUNCTION door_change_tenant(uuid, jsonb, text)
+
+CREATE FUNCTION postmill.door_change_tenant(p_id uuid, p_settings jsonb, p_reason text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    before jsonb;
+    after jsonb;
+begin
+    if not postmill.sees_all() then
+        return 'unknown';
+    end if;
+    perform from postmill.tenant t where t.id = p_id for update;
+    if not found then
+        return 'unknown';
+    end if;
+    before := postmill.tenant_json(p_id);
+    perform postmill.write_tenant(p_id, p_settings);
+    after := postmill.tenant_json(p_id);
+    if before - 'updated_at' = after - 'updated_at' then
+        return 'unchanged';
+    end if;
+    perform postmill.audit('tenants.change', 'tenant', before ->> 'slug', p_id, before, after, p_reason);
+    return 'changed';
+end
+$$;
+
+-- FUNCTION door_check_org(uuid, uuid)
+
+CREATE FUNCTION postmill.door_check_org(p_tenant uuid, p_project uuid, OUT there boolean, OUT owns boolean) RETURNS record
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    there := exists (select from postmill.tenant t where t.id = p_tenant);
+    owns := not exists (select from postmill.project p where p.id = p_project and p.tenant_id <> p_tenant);
+end
+$$;
+
+-- FUNCTION door_claim_work(uuid, integer, double precision, text[], text[], uuid[], integer[], timestamp with time zone[], integer[])
+
+CREATE FUNCTION postmill.door_claim_work(p_holder uuid, p_total integer, p_lease_seconds double precision, p_types text[], p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], p_counts integer[]) RETURNS TABLE(slot integer, asked integer, wait_seconds double precision, contended boolean, job jsonb)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    n constant integer := cardinality(p_counts);
+    counts integer[] := p_counts;
+    waits double precision[] := array_fill(0::double precision, array[n]);
+    rivals boolean[] := array_fill(false, array[n]);
+    taken integer[] := array_fill(0, array[n]);
+    limits bigint[];
+    capped text[];
+    one record;
+    free integer;
+begin
+    if not exists (select from postmill.http_session s join postmill.lease l on l.holder = s.holder
+                    where s.holder = p_holder and l.expires_at > (select postmill.now()) and postmill.in_scope(s.tenant_id)) then
+        return;
+    end if;
+    -- The first half of a lane (18 characters of its text) tells a type that has lanes of its own.
+    select array_agg(r.id order by u.n), array_agg(case when d.worker_limit is not null then d.key end order by u.n)
+      into limits, capped
+      from unnest(p_lanes) with ordinality as u(lane, n)
+      left join postmill.job_definition d on d.lane = 'type' and left(u.lane::text, 18)
+           = left(postmill.lane_of('type', '00000000-0000-0000-0000-000000000000', d.key, '{}', null)::text, 18)
+      left join postmill.limit_rule r on r.job_type = d.key;
+    -- What this worker may hold of a type: its lanes share one count.
+    for one in
+        select d.key, greatest(0, d.worker_limit - (select count(*) from postmill.http_claim c
+               where c.holder = p_holder and c.ended_at is null and c.job_type = d.key))::integer as free
+          from postmill.job_definition d where d.key = any (capped)
+    loop
+        free := one.free;
+        for i in 1 .. n loop
+            if capped[i] = one.key then
+                counts[i] := least(counts[i], free);
+                free := free - counts[i];
+            end if;
+        end loop;
+    end loop;
+    if exists (select from unnest(limits) as u(id) where u.id is not null) then
+        for one in select g.limit_id, g.granted, g.wait_seconds, g.contended from postmill.grant_tokens(limits) g loop
+            free := one.granted;
+            for i in 1 .. n loop
+                if limits[i] = one.limit_id then
+                    waits[i] := case when counts[i] > free then one.wait_seconds else 0 end;
+                    rivals[i] := one.contended;
+                    counts[i] := least(counts[i], free);
+                    free := free - counts[i];
+                end if;
+            end loop;
+        end loop;
+    end if;
+    for one in select c.slot, c.job from postmill.claim_work(p_holder, p_total, p_lease_seconds, p_types,
+            p_queues, p_lanes, p_priorities, p_from, counts) c loop
+        slot := one.slot; asked := counts[one.slot]; wait_seconds := 0; contended := false; job := one.job;
+        taken[slot] := taken[slot] + 1;
+        return next;
+    end loop;
+    for one in select u.id, sum(u.n)::integer as spent from unnest(limits, taken) as u(id, n)
+                where u.id is not null and u.n > 0 group by u.id order by u.id loop
+        perform postmill.take_tokens(one.id, one.spent);
+    end loop;
+    perform postmill.http_running(p_holder);
+    for i in 1 .. n loop
+        if counts[i] < p_counts[i] then
+            slot := i; asked := counts[i]; wait_seconds := waits[i]; contended := rivals[i]; job := null;
+            return next;
+        end if;
+    end loop;
+end
+$$;
+
+-- FUNCTION door_create_definition(jsonb, text[])
+
+CREATE FUNCTION postmill.door_create_definition(p_definition jsonb, p_edited text[], OUT id uuid, OUT status text, OUT detail text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    new postmill.job_definition;
+    own_key text := p_definition ->> 'key';
+begin
+    if not postmill.may_define() then
+        perform postmill.audit('definition.create', 'definition', own_key, null, null, null, null, 'denied');
+        status := 'forbidden';
+        return;
+    end if;
+    perform pg_advisory_xact_lock(hashtextextended('postmill.definitions', 0));
+    detail := postmill.name_conflict(own_key, p_definition -> 'aliases', null);
+    if detail is not null then
+        status := 'exists';
+        return;
+    end if;
+    insert into postmill.queue (name) values (p_definition ->> 'queue') on conflict do nothing;
+    detail := postmill.queue_conflict(p_definition ->> 'queue', p_definition ->> 'kind', own_key);
+    if detail is not null then
+        status := 'other_queue';
+        return;
+    end if;
+    new := jsonb_populate_record(null::postmill.job_definition, jsonb_build_object('id', postmill.new_id(), 'max_lost', 3,
+        'version', 1, 'edited', to_jsonb(p_edited), 'guarded', false, 'fingerprint', '', 'created_at', postmill.now(),
+        'updated_at', postmill.now()) || (p_definition - 'rate'));
+    insert into postmill.job_definition select new.*;
+    perform postmill.set_rate(own_key, p_definition -> 'rate');
+    perform postmill.audit('definition.create', 'definition', own_key, null, null, p_definition);
+    id := new.id;
+    status := 'created';
+end
+$$;
+
+-- FUNCTION door_create_key(bytea, text, text, uuid, text, timestamp with time zone)
+
+CREATE FUNCTION postmill.door_create_key(p_hash bytea, p_prefix text, p_name text, p_tenant uuid, p_role text, p_expires_at timestamp with time zone, OUT id uuid, OUT created_at timestamp with time zone, OUT status text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    status := case when not postmill.in_scope(p_tenant) then 'unknown'
+                   when p_tenant is not null and not exists (select from postmill.tenant t where t.id = p_tenant) then 'unknown'
+                   when p_expires_at <= (select postmill.now()) then 'expired' else 'created' end;
+    if status <> 'created' then
+        return;
+    end if;
+    insert into postmill.api_key as k (hash, prefix, name, tenant_id, role, expires_at, created_by)
+    values (p_hash, p_prefix, p_name, p_tenant, p_role, p_expires_at,
+            coalesce(nullif(current_setting('postmill.actor_id', true), ''), session_user))
+    returning k.id, k.created_at into id, created_at;
+    perform postmill.audit('keys.create', 'key', id::text, p_tenant, null, jsonb_build_object('name', p_name, 'prefix', p_prefix,
+        'role', p_role, 'expires_at', p_expires_at));
+end
+$$;
+
+-- FUNCTION door_create_link(bytea, text, uuid, text, double precision)
+
+CREATE FUNCTION postmill.door_create_link(p_hash bytea, p_actor_id text, p_tenant uuid, p_role text, p_seconds double precision, OUT expires_at timestamp with time zone, OUT status text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.in_scope(p_tenant)
+        or (p_tenant is not null and not exists (select from postmill.tenant t where t.id = p_tenant)) then
+        status := 'unknown';
+        return;
+    end if;
+    status := 'created';
+    expires_at := postmill.now() + p_seconds * interval '1 second';
+    insert into postmill.login_link (hash, actor_id, tenant_id, role, expires_at)
+    values (p_hash, p_actor_id, p_tenant, p_role, expires_at);
+    perform postmill.audit('logins.link', 'login', p_actor_id, p_tenant, null,
+                           jsonb_build_object('role', p_role, 'expires_at', expires_at));
+end
+$$;
+
+-- FUNCTION door_create_project(uuid, text, text)
+
+CREATE FUNCTION postmill.door_create_project(p_tenant uuid, p_slug text, p_name text, OUT id uuid, OUT created_at timestamp with time zone, OUT status text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.in_scope(p_tenant) or not exists (select from postmill.tenant t where t.id = p_tenant) then
+        status := 'unknown';
+        return;
+    end if;
+    insert into postmill.project as p (tenant_id, slug, name) values (p_tenant, p_slug, coalesce(p_name, p_slug))
+    on conflict (tenant_id, slug) do nothing returning p.id, p.created_at into id, created_at;
+    status := case when id is null then 'exists' else 'created' end;
+    if id is not null then
+        perform postmill.audit('projects.create', 'project', p_slug, p_tenant, null,
+                               jsonb_build_object('id', id, 'slug', p_slug, 'name', coalesce(p_name, p_slug)));
+    end if;
+end
+$$;
+
+-- FUNCTION door_create_tenant(text, jsonb, text)
+
+CREATE FUNCTION postmill.door_create_tenant(p_slug text, p_settings jsonb, p_reason text DEFAULT NULL::text, OUT id uuid, OUT status text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        status := 'out_of_scope';
+        return;
+    end if;
+    insert into postmill.tenant as t (id, slug, name) values (postmill.new_id(), p_slug, coalesce(p_settings ->> 'name', p_slug))
+    on conflict (slug) do nothing returning t.id into id;
+    if id is null then
+        status := 'exists';
+        select t.id into id from postmill.tenant t where t.slug = p_slug;
+        return;
+    end if;
+    status := 'created';
+    perform postmill.write_tenant(id, p_settings);
+    perform postmill.audit('tenants.create', 'tenant', p_slug, id, null, postmill.tenant_json(id), p_reason);
+end
+$$;
+
+-- FUNCTION door_deliver(jsonb)
+
+CREATE FUNCTION postmill.door_deliver(p_deliveries jsonb) RETURNS TABLE(event_id uuid, trigger_id uuid, outcome text, detail text, job_id uuid)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query select d.* from postmill.deliver_events(p_deliveries) d;
+end
+$$;
+
+-- FUNCTION door_discard_jobs(uuid[], text, text, text)
+
+CREATE FUNCTION postmill.door_discard_jobs(p_ids uuid[], p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, status text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    one record;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    for one in
+        with before as materialized (select s.* from postmill.stands(p_ids) s), done as materialized (
+            select d.* from postmill.discard_jobs((select array_agg(b.id) from before b), p_reason) d)
+        select u.id, coalesce(d.status, 'unknown') as status, b.tenant_id, b.state, b.reason
+          from (select distinct unnest(p_ids) as id) u left join done d on d.id = u.id left join before b on b.id = u.id
+    loop
+        id := one.id;
+        status := one.status;
+        if status = 'discarded' then
+            perform postmill.audit('dead.discard', 'job', id::text, one.tenant_id,
+                jsonb_build_object('status', one.state, 'reason', one.reason),
+                jsonb_build_object('status', 'failed', 'reason', coalesce(p_reason, one.reason)), p_reason);
+        end if;
+        return next;
+    end loop;
+end
+$$;
+
+-- FUNCTION door_doze_work(uuid, text[], double precision)
+
+CREATE FUNCTION postmill.door_doze_work(p_holder uuid, p_queues text[], p_seconds double precision) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if exists (select from postmill.http_session s where s.holder = p_holder and postmill.in_scope(s.tenant_id)) then
+        perform postmill.wake(p_holder, p_queues);
+        insert into postmill.sleeper (queue, watch, valid_until, holder)
+        select distinct u.name, true, postmill.now() + p_seconds * interval '1 second', p_holder
+          from unnest(p_queues) as u(name) where p_seconds > 0 order by 1;
+    end if;
+end
+$$;
+
+-- FUNCTION door_edit_definition(uuid, jsonb, text[], text[], integer)
+
+CREATE FUNCTION postmill.door_edit_definition(p_id uuid, p_changes jsonb, p_edited text[], p_release text[], p_version integer, OUT status text, OUT detail text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    old postmill.job_definition;
+    new postmill.job_definition;
+    old_rate jsonb;
+    before jsonb;
+begin
+    if not postmill.may_define() then
+        perform postmill.audit('definition.edit', 'definition', p_id::text, null, null, null, null, 'denied');
+        status := 'forbidden';
+        return;
+    end if;
+    perform pg_advisory_xact_lock(hashtextextended('postmill.definitions', 0));
+    select * into old from postmill.job_definition d where d.id = p_id for update;
+    if not found then
+        status := 'unknown';
+        return;
+    elsif p_version is not null and p_version <> old.version then
+        status := 'stale';
+        detail := old.version;
+        return;
+    end if;
+    new := jsonb_populate_record(old, p_changes - 'rate');
+    new.edited := array(select distinct e.name from unnest(old.edited || p_edited) as e(name)
+                         where e.name <> all (p_release) order by 1);
+    detail := postmill.name_conflict(old.key, p_changes -> 'aliases', old.key);
+    if detail is not null then
+        status := 'exists';
+        return;
+    end if;
+    insert into postmill.queue (name) values (new.queue) on conflict do nothing;
+    detail := postmill.queue_conflict(new.queue, new.kind, old.key);
+    if detail is not null then
+        status := 'other_queue';
+        return;
+    end if;
+    select jsonb_build_object('count', r.rate_count, 'seconds', r.rate_seconds, 'burst', r.rate_burst) into old_rate
+      from postmill.limit_rule r where r.job_type = old.key;
+    if to_jsonb(new) = to_jsonb(old) and (not p_changes ? 'rate' or nullif(p_changes -> 'rate', 'null') is not distinct from old_rate) then
+        status := 'unchanged';
+        return;
+    end if;
+    update postmill.job_definition d
+       set kind = new.kind, description = new.description, arg_schema = new.arg_schema, argv_template = new.argv_template,
+           env_allow = new.env_allow, queue = new.queue, priority = new.priority, max_attempts = new.max_attempts,
+           timeout_seconds = new.timeout_seconds, retry = new.retry, on_exhausted = new.on_exhausted,
+           idempotency = new.idempotency, idempotency_ttl = new.idempotency_ttl, category = new.category, keep = new.keep,
+           lane = new.lane, worker_limit = new.worker_limit, aliases = new.aliases, replay_class = new.replay_class,
+           strict_envelope = new.strict_envelope, secrets = new.secrets, secret_keys = new.secret_keys,
+           encrypted = new.encrypted, is_active = new.is_active, edited = new.edited,
+           version = old.version + 1, updated_at = postmill.now()
+     where d.id = p_id;
+    if p_changes ? 'rate' then
+        perform postmill.set_rate(old.key, p_changes -> 'rate');
+    end if;
+    select jsonb_object_agg(c.name, to_jsonb(old) -> c.name) into before from jsonb_object_keys(p_changes) as c(name);
+    perform postmill.audit('definition.edit', 'definition', old.key, null,
+                           before || case when p_changes ? 'rate' then jsonb_build_object('rate', old_rate) else '{}' end,
+                           p_changes || case when cardinality(p_release) > 0
+                                             then jsonb_build_object('released', to_jsonb(p_release)) else '{}' end);
+    status := 'changed';
+end
+$$;
+
+-- FUNCTION door_end_login(uuid, text)
+
+CREATE FUNCTION postmill.door_end_login(p_id uuid, p_reason text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    old postmill.console_session;
+begin
+    select s.* into old from postmill.console_session s where s.id = p_id for update;
+    if old.id is null or not postmill.in_scope(old.tenant_id) then
+        return 'unknown';
+    elsif old.ended_at is not null or old.expires_at <= postmill.now() then
+        return 'already';
+    end if;
+    update postmill.console_session s set ended_at = postmill.now() where s.id = p_id;
+    perform postmill.audit('logins.end', 'login', p_id::text, old.tenant_id,
+                           jsonb_build_object('actor_id', old.actor_id, 'role', old.role), null, p_reason);
+    return 'ended';
+end
+$$;
+
+-- FUNCTION door_enqueue(text, integer, jsonb, uuid, uuid, integer, timestamp with time zone, text, text, text, text)
+
+CREATE FUNCTION postmill.door_enqueue(p_job_type text, p_version integer, p_payload jsonb, p_tenant uuid, p_project uuid, p_priority integer, p_scheduled_for timestamp with time zone, p_key text, p_mode text, p_correlation_id text, p_traceparent text, OUT id uuid, OUT status text, OUT detail text, OUT tenant_id uuid, OUT state text, OUT created_at timestamp with time zone) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    zero constant uuid := '00000000-0000-0000-0000-000000000001';
+    origin text := nullif(current_setting('postmill.request_id', true), '');
+    facts record;
+begin
+    tenant_id := coalesce(p_tenant, postmill.scope_tenant(), zero);
+    select t.status,
+           (select d.version from postmill.job_definition d where d.key = p_job_type and d.is_active) as version
+      into facts from postmill.tenant t where t.id = door_enqueue.tenant_id;
+    status := case when facts.status is null or not postmill.in_scope(tenant_id) then 'unknown_tenant'
+                   when facts.status = 'suspended' then 'suspended'
+                   when facts.version <> p_version then 'changed' end;
+    if status is null and p_project is not null
+        and not exists (select from postmill.project p where p.id = p_project and p.tenant_id = door_enqueue.tenant_id) then
+        status := 'unknown_project';
+    end if;
+    if status is not null then
+        return;
+    end if;
+    if p_key is null then
+        select e.id, e.status, e.detail into id, status, detail
+          from postmill.enqueue_one(p_job_type, p_payload, door_enqueue.tenant_id, p_priority, null, p_scheduled_for, p_project,
+              null, null, null, 'manual', null, postmill.acting_type(), postmill.acting_id(), origin,
+              coalesce(p_correlation_id, origin), p_traceparent) e;
+    else
+        -- Another open transaction with the same key is waited for, but not for ever.
+        perform set_config('lock_timeout', '5s', true);
+        select e.id, e.status, e.detail into id, status, detail
+          from postmill.enqueue_keyed(p_key, p_mode, null, p_job_type, p_payload, door_enqueue.tenant_id, p_priority, null,
+              p_scheduled_for, p_project, null, null, null, 'manual', null, postmill.acting_type(),
+              postmill.acting_id(), origin, coalesce(p_correlation_id, origin), p_traceparent) e;
+    end if;
+    if status = 'created' then
+        select j.created_at, case when j.scheduled_for is null then 'queued' else 'scheduled' end
+          into created_at, state from postmill.job j where j.id = door_enqueue.id;
+    elsif status = 'duplicate' then
+        select s.created_at, s.state into created_at, state from postmill.job_state(array[door_enqueue.id]) s;
+    end if;
+end
+$$;
+
+-- FUNCTION door_held_work(uuid, uuid, bigint)
+
+CREATE FUNCTION postmill.door_held_work(p_id uuid, p_holder uuid, p_claim_no bigint, OUT status text, OUT verb text, OUT answer jsonb, OUT job jsonb, OUT cancel_requested boolean, OUT cancel_reason text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    r postmill.running;
+    c postmill.http_claim;
+begin
+    select t.* into r from postmill.running t where t.id = p_id and t.holder = p_holder and t.claim_no = p_claim_no for update;
+    select h.* into c from postmill.http_claim h
+     where h.job_id = p_id and h.claim_no = p_claim_no and h.holder = p_holder and postmill.in_scope(h.tenant_id) for update;
+    if c.job_id is null then
+        status := case when postmill.ids_in_scope(array[p_id]) = '{}' or not exists (
+                            select from postmill.any_job j where j.id = p_id) then 'unknown' else 'over' end;
+    elsif c.ended_at is not null then
+        status := 'ended'; verb := c.verb; answer := c.answer;
+    elsif r.id is null then
+        status := 'over';
+    else
+        status := 'held';
+        select q.reason into cancel_reason from postmill.cancel_request q where q.job_id = p_id;
+        cancel_requested := found;
+        job := jsonb_build_object('id', r.id, 'queue', r.queue, 'ready_at', c.ready_at, 'attempt', r.attempt, 'run', r.run,
+                'lost', r.lost, 'claim_no', r.claim_no, 'claimed_at', r.claimed_at, 'lease_expires_at', c.expires_at,
+                'tenant_id', c.tenant_id,
+                'worker_id', (select w.worker_id from postmill.worker w where w.holder = r.holder),
+                'seconds', extract(epoch from postmill.now() - r.claimed_at)) || postmill.work_facts(p_id);
+    end if;
+end
+$$;
+
+-- FUNCTION door_keep_answer(text, bytea, integer, text, text, bytea)
+
+CREATE FUNCTION postmill.door_keep_answer(p_key text, p_request_hash bytea, p_status integer, p_content_type text, p_location text, p_body bytea) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    insert into postmill.http_answer as a (actor_type, actor_id, key, request_hash, status, content_type, location, body, expires_at)
+    values (postmill.acting_type(), postmill.acting_id(), p_key, p_request_hash, p_status, p_content_type, p_location, p_body,
+            postmill.now() + interval '24 hours')
+    on conflict (actor_type, actor_id, key) do update set request_hash = excluded.request_hash, status = excluded.status,
+        content_type = excluded.content_type, location = excluded.location, body = excluded.body, expires_at = excluded.expires_at;
+end
+$$;
+
+-- FUNCTION door_open_work(text, text[], text[], double precision, jsonb)
+
+CREATE FUNCTION postmill.door_open_work(p_worker_id text, p_queues text[], p_types text[], p_seconds double precision, p_metadata jsonb, OUT status text, OUT detail text, OUT known text[], OUT holder uuid, OUT queues text[], OUT types text[], OUT sealed text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    keys text[];
+    versions jsonb;
+begin
+    if not postmill.sees_all() and postmill.scope_tenant() is null then
+        status := 'no_types';
+        return;
+    end if;
+    keys := array(select d.key from postmill.job_definition d
+                   where case when cardinality(p_types) = 0 then d.kind = 'http' and d.queue = any (p_queues)
+                              else d.key = any (p_types) or d.aliases && p_types end order by d.key);
+    select u.name, 'unknown_type' into detail, status from unnest(p_types) as u(name)
+     where not exists (select from postmill.job_definition d where d.key = u.name or d.aliases @> array[u.name]) limit 1;
+    if status is null then
+        select u.name, 'unknown_queue' into detail, status from unnest(p_queues) as u(name)
+         where not exists (select from postmill.queue q where q.name = u.name) limit 1;
+    end if;
+    if status is null then
+        select d.key, 'other_kind' into detail, status from postmill.job_definition d
+         where d.key = any (keys) and d.kind <> 'http' limit 1;
+    end if;
+    if status is null then
+        select d.queue, 'other_queue' into detail, status from postmill.job_definition d
+         where d.queue = any (p_queues) and d.kind <> 'http' limit 1;
+    end if;
+    if status is null and cardinality(keys) = 0 then
+        status := 'no_types';
+    end if;
+    if status is not null then
+        known := array(select distinct case when status in ('unknown_type', 'other_kind') then d.key else d.queue end
+                         from postmill.job_definition d where d.kind = 'http' order by 1 limit 100);
+        return;
+    end if;
+    status := 'open';
+    queues := case when cardinality(p_queues) > 0 then p_queues
+                   else array(select distinct d.queue from postmill.job_definition d where d.key = any (keys) order by 1) end;
+    types := array(select d.key from postmill.job_definition d where d.key = any (keys)
+                   union select unnest(d.aliases) from postmill.job_definition d where d.key = any (keys));
+    select jsonb_object_agg(d.key, d.version::text), min(d.key) filter (where d.encrypted) into versions, sealed from postmill.job_definition d where d.key = any (keys);
+    holder := postmill.http_holder(postmill.scope_tenant(), p_worker_id, p_seconds);
+    insert into postmill.worker as w (holder, worker_id, hostname, pid, queues, job_types, started_at, last_seen_at, metadata)
+    values (door_open_work.holder, p_worker_id, 'http', 0, door_open_work.queues, keys, postmill.now(), postmill.now(),
+            p_metadata || jsonb_build_object('kind', 'http', 'definitions', versions, 'tenant_id', postmill.scope_tenant()))
+    on conflict on constraint worker_pkey do update set queues = excluded.queues, job_types = excluded.job_types,
+        last_seen_at = excluded.last_seen_at, metadata = excluded.metadata;
+end
+$$;
+
+-- FUNCTION door_pause_queue(text, text, timestamp with time zone, text, text)
+
+CREATE FUNCTION postmill.door_pause_queue(p_queue text, p_reason text DEFAULT NULL::text, p_resume_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    before jsonb := postmill.queue_json(p_queue);
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    if not postmill.sees_all() or not postmill.pause_queue(p_queue, p_reason, p_resume_at, postmill.acting_id()) then
+        return false;
+    end if;
+    perform postmill.audit('queues.pause', 'queue', p_queue, null, before, postmill.queue_json(p_queue), p_reason);
+    return true;
+end
+$$;
+
+-- FUNCTION door_prioritize_jobs(uuid[], integer, text, text, text)
+
+CREATE FUNCTION postmill.door_prioritize_jobs(p_ids uuid[], p_priority integer, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, status text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moved uuid[];
+    one record;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    for one in
+        with before as materialized (select s.* from postmill.stands(p_ids) s), other as materialized (
+            select b.id from before b where b.priority <> p_priority and b.state in ('queued', 'scheduled', 'blocked')
+        ), now_ready as materialized (
+            select r.ctid as tid from postmill.ready r where r.id = any (array(select o.id from other o))
+             order by r.id for update skip locked
+        ), later as materialized (
+            select r.ctid as tid from postmill.scheduled r where r.id = any (array(select o.id from other o))
+             order by r.id for update skip locked
+        ), waiting as materialized (
+            select r.ctid as tid from postmill.blocked r where r.id = any (array(select o.id from other o))
+             order by r.id for update skip locked
+        ), from_ready as (
+            delete from postmill.ready r where r.ctid = any (array(select t.tid from now_ready t)) returning r.*
+        ), from_scheduled as (
+            delete from postmill.scheduled r where r.ctid = any (array(select t.tid from later t)) returning r.*
+        ), from_blocked as (
+            delete from postmill.blocked r where r.ctid = any (array(select t.tid from waiting t)) returning r.*
+        ), to_ready as (
+            insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+            select r.queue, r.lane, p_priority, postmill.now(), r.id, r.attempt, r.run, r.lost from from_ready r returning *
+        ), to_scheduled as (
+            insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+            select r.queue, r.lane, r.run_at, r.id, p_priority, r.attempt, r.run, r.lost from from_scheduled r returning *
+        ), to_blocked as (
+            insert into postmill.blocked (id, queue, lane, priority, attempt, run, lost)
+            select r.id, r.queue, r.lane, p_priority, r.attempt, r.run, r.lost from from_blocked r returning *
+        ), put as (
+            select t.id, t.queue, t.lane from to_ready t union all select t.id, null, null from to_scheduled t
+            union all select t.id, null, null from to_blocked t
+        )
+        select u.id, b.tenant_id, b.state, b.priority, p.queue, p.lane,
+               case when b.id is null then 'unknown' when p.id is not null then 'changed' when b.state = 'running' then 'running'
+                    when b.state not in ('queued', 'scheduled', 'blocked') then 'finished'
+                    when b.priority = p_priority then 'unchanged' else 'contended' end as status
+          from (select distinct unnest(p_ids) as id) u left join before b on b.id = u.id left join put p on p.id = u.id
+    loop
+        id := one.id;
+        status := one.status;
+        if status = 'changed' then
+            perform postmill.audit('jobs.priority', 'job', id::text, one.tenant_id,
+                jsonb_build_object('priority', one.priority), jsonb_build_object('priority', p_priority), p_reason);
+        end if;
+        if one.queue is not null then
+            perform postmill.ring(one.queue, one.lane, p_priority);
+        end if;
+        return next;
+    end loop;
+end
+$$;
+
+-- FUNCTION door_publish(text, jsonb, uuid, text, text, interval)
+
+CREATE FUNCTION postmill.door_publish(p_name text, p_context jsonb, p_tenant uuid, p_correlation_id text, p_traceparent text, p_grace interval) RETURNS TABLE(event_id uuid, published_at timestamp with time zone, correlation_id text, trigger_id uuid, label text, job_type text, payload_template text, tenant_slug text, tenant_zone text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select e.* from postmill.publish_event(p_name, p_context, p_tenant,
+        coalesce(p_correlation_id, nullif(current_setting('postmill.request_id', true), '')),
+        nullif(current_setting('postmill.request_id', true), ''), p_traceparent, postmill.acting_type(), postmill.acting_id(),
+        p_grace) e;
+end
+$$;
+
+-- FUNCTION door_recall_answer(text, bytea)
+
+CREATE FUNCTION postmill.door_recall_answer(p_key text, p_request_hash bytea) RETURNS TABLE(outcome text, status integer, content_type text, location text, body bytea)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    found_one postmill.http_answer;
+begin
+    if not pg_try_advisory_xact_lock(hashtextextended(
+            concat_ws(':', 'postmill.answer', postmill.acting_type(), postmill.acting_id(), p_key), 0)) then
+        outcome := 'held';
+        return next;
+        return;
+    end if;
+    select a.* into found_one from postmill.http_answer a
+     where a.actor_type = postmill.acting_type() and a.actor_id = postmill.acting_id() and a.key = p_key
+       and a.expires_at > (select postmill.now());
+    outcome := case when found_one.key is null then 'new' when found_one.request_hash <> p_request_hash then 'other' else 'done' end;
+    status := found_one.status;
+    content_type := found_one.content_type;
+    location := found_one.location;
+    body := found_one.body;
+    return next;
+end
+$$;
+
+-- FUNCTION door_release_work(uuid, bigint)
+
+CREATE FUNCTION postmill.door_release_work(p_holder uuid, p_claim_no bigint) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    rung record;
+begin
+    if exists (select from postmill.http_session s where s.holder = p_holder and postmill.in_scope(s.tenant_id)) then
+        for rung in select c.id, c.queue, c.lane, c.priority from postmill.release_claims(p_holder, array[p_claim_no]) c loop
+            delete from postmill.http_claim h where h.job_id = rung.id and h.claim_no = p_claim_no;
+            perform postmill.ring(rung.queue, rung.lane, rung.priority);
+        end loop;
+        perform postmill.http_running(p_holder);
+    end if;
+end
+$$;
+
+-- FUNCTION door_remove_trigger(uuid, text)
+
+CREATE FUNCTION postmill.door_remove_trigger(p_id uuid, p_reason text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    old postmill.trigger;
+begin
+    select t.* into old from postmill.trigger t where t.id = p_id and t.deleted_at is null for update;
+    if old.id is null or not postmill.in_scope(old.tenant_id) then
+        return 'unknown';
+    elsif old.origin = 'code' then
+        return 'in_code';
+    end if;
+    update postmill.trigger t set deleted_at = postmill.now(), next_run_at = null, updated_at = postmill.now() where t.id = p_id;
+    perform postmill.audit('triggers.remove', 'trigger', p_id::text, old.tenant_id, postmill.trigger_facts(old), null, p_reason);
+    return 'removed';
+end
+$$;
+
+-- FUNCTION door_remove_webhook(uuid)
+
+CREATE FUNCTION postmill.door_remove_webhook(p_id uuid) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    old postmill.webhook;
+begin
+    select w.* into old from postmill.webhook w where w.id = p_id and w.deleted_at is null for update;
+    if old.id is null or not postmill.in_scope(old.tenant_id) then
+        return 'unknown';
+    end if;
+    update postmill.webhook w set deleted_at = postmill.now() where w.id = p_id;
+    delete from postmill.webhook_secret s where s.webhook_id = p_id;
+    perform postmill.audit('webhooks.remove', 'webhook', p_id::text, old.tenant_id, to_jsonb(old));
+    return 'removed';
+end
+$$;
+
+-- FUNCTION door_replay_jobs(uuid[], jsonb, text, text)
+
+CREATE FUNCTION postmill.door_replay_jobs(p_ids uuid[], p_payload jsonb DEFAULT NULL::jsonb, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, status text, new_id uuid)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query select r.* from postmill.rerun_jobs('dead.replay', p_ids, p_payload, p_actor_type, p_actor_id) r;
+end
+$$;
+
+-- FUNCTION door_report_work(uuid, uuid, bigint, text, text, jsonb, jsonb, jsonb)
+
+CREATE FUNCTION postmill.door_report_work(p_id uuid, p_holder uuid, p_claim_no bigint, p_verb text, p_report text, p_fields jsonb, p_result jsonb, p_answer jsonb) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    f constant jsonb := p_fields;
+    moment timestamptz := postmill.now();
+    whose uuid;
+    micros bigint;
+    missed uuid;
+    told jsonb;
+begin
+    select c.tenant_id, (extract(epoch from moment - r.claimed_at) * 1e6)::bigint into whose, micros
+      from postmill.http_claim c join postmill.running r on r.id = c.job_id and r.claim_no = c.claim_no and r.holder = c.holder
+     where c.job_id = p_id and c.claim_no = p_claim_no and c.holder = p_holder and c.ended_at is null
+       and postmill.in_scope(c.tenant_id);
+    if not found then
+        return null;
+    end if;
+    case p_report
+    when 'complete' then
+        missed := postmill.complete(p_holder, array[p_id], array[p_claim_no], array[whose], array[micros], array[p_result]);
+    when 'complete_forgotten' then
+        missed := postmill.complete_forgotten(p_holder, array[p_id], array[p_claim_no], f ->> 'job_type');
+    when 'put_back' then
+        missed := postmill.put_back(p_holder, array[p_id], array[p_claim_no], array[whose], array[micros],
+            array[f ->> 'attempt_status'], array[(f ->> 'delay')::double precision], array[0], array[f ->> 'error_class'],
+            array[f ->> 'error_code'], array[f ->> 'error_message'], array[(f ->> 'error_status')::integer], array[f ->> 'stack'],
+            array[null::integer], array[null::integer], array[null::text], array[null::text]);
+    when 'finish' then
+        missed := postmill.finish(p_holder, array[p_id], array[p_claim_no], array[whose], array[micros], array[f ->> 'status'],
+            array[f ->> 'attempt_status'], array[f ->> 'reason'], array[f ->> 'error_class'], array[f ->> 'error_code'],
+            array[f ->> 'error_message'], array[(f ->> 'error_status')::integer], array[f ->> 'stack'],
+            array[null::integer], array[null::integer], array[null::text], array[null::text]);
+    when 'bury' then
+        missed := postmill.bury(p_holder, array[p_id], array[p_claim_no], array[whose], array[micros],
+            array[f ->> 'attempt_status'], array[f ->> 'reason'], array[f ->> 'error_class'], array[f ->> 'error_code'],
+            array[f ->> 'error_message'], array[(f ->> 'error_status')::integer], array[f ->> 'stack'],
+            array[null::integer], array[null::integer], array[null::text], array[null::text]);
+    end case;
+    if missed is not null then
+        return null;
+    end if;
+    told := p_answer || jsonb_build_object('finished_at', moment) || case when p_report = 'put_back'
+            then jsonb_build_object('retry_at', moment + (f ->> 'delay')::double precision * interval '1 second') else '{}' end;
+    update postmill.http_claim c set ended_at = moment, verb = p_verb, answer = told
+     where c.job_id = p_id and c.claim_no = p_claim_no;
+    delete from postmill.progress p where p.job_id = p_id;
+    perform postmill.http_running(p_holder);
+    return told;
+end
+$$;
+
+-- FUNCTION door_resume_queue(text, text, text)
+
+CREATE FUNCTION postmill.door_resume_queue(p_queue text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    before jsonb := postmill.queue_json(p_queue);
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    if not postmill.sees_all() or not postmill.resume_queue(p_queue) then
+        return false;
+    end if;
+    perform postmill.audit('queues.resume', 'queue', p_queue, null, before, postmill.queue_json(p_queue));
+    return true;
+end
+$$;
+
+-- FUNCTION door_retry_jobs(uuid[], text, text)
+
+CREATE FUNCTION postmill.door_retry_jobs(p_ids uuid[], p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, status text, new_id uuid)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query select r.* from postmill.rerun_jobs('jobs.retry', p_ids, null, p_actor_type, p_actor_id) r;
+end
+$$;
+
+-- FUNCTION door_revoke_key(uuid, text)
+
+CREATE FUNCTION postmill.door_revoke_key(p_id uuid, p_reason text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    old postmill.api_key;
+begin
+    select k.* into old from postmill.api_key k where k.id = p_id for update;
+    if old.id is null or not postmill.in_scope(old.tenant_id) then
+        return 'unknown';
+    elsif old.revoked_at is not null then
+        return 'already';
+    end if;
+    update postmill.api_key k
+       set revoked_at = postmill.now(), revoked_by = coalesce(nullif(current_setting('postmill.actor_id', true), ''), session_user)
+     where k.id = p_id;
+    perform postmill.audit('keys.revoke', 'key', p_id::text, old.tenant_id,
+        jsonb_build_object('name', old.name, 'prefix', old.prefix, 'role', old.role), null, p_reason);
+    return 'revoked';
+end
+$$;
+
+-- FUNCTION door_rotate_webhook(uuid, bytea, interval)
+
+CREATE FUNCTION postmill.door_rotate_webhook(p_id uuid, p_secret bytea, p_keep interval) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    own postmill.webhook;
+begin
+    select w.* into own from postmill.webhook w where w.id = p_id and w.deleted_at is null;
+    if own.id is null or not postmill.in_scope(own.tenant_id) then
+        return 'unknown';
+    end if;
+    update postmill.webhook_secret s
+       set previous = s.secret, previous_until = postmill.now() + p_keep, secret = p_secret, changed_at = postmill.now()
+     where s.webhook_id = p_id;
+    perform postmill.audit('webhooks.rotate', 'webhook', p_id::text, own.tenant_id);
+    return 'saved';
+end
+$$;
+
+-- FUNCTION door_run_trigger(uuid, jsonb, text, text)
+
+CREATE FUNCTION postmill.door_run_trigger(p_id uuid, p_payload jsonb, p_key text, p_traceparent text DEFAULT NULL::text, OUT job_id uuid, OUT outcome text, OUT detail text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    own postmill.trigger;
+    origin text := nullif(current_setting('postmill.request_id', true), '');
+begin
+    select t.* into own from postmill.trigger t where t.id = p_id and t.deleted_at is null;
+    if own.id is null or not postmill.in_scope(own.tenant_id) then
+        outcome := 'unknown';
+        return;
+    end if;
+    perform set_config('lock_timeout', '5s', true);
+    select j.job_id, j.outcome, j.detail into job_id, outcome, detail
+      from postmill.trigger_job(own, p_payload, null, p_key, postmill.now(), 'manual', own.id::text, null,
+          coalesce(origin, own.id::text), coalesce(origin, own.id::text), p_traceparent, postmill.acting_type(),
+          postmill.acting_id()) j;
+    perform postmill.audit('triggers.run', 'trigger', p_id::text, own.tenant_id, null,
+        jsonb_build_object('outcome', outcome, 'job_id', job_id), null, case when outcome in ('enqueued', 'duplicate') then 'done' else 'refused' end);
+end
+$$;
+
+-- FUNCTION door_save_trigger(uuid, timestamp with time zone, uuid, jsonb)
+
+CREATE FUNCTION postmill.door_save_trigger(p_id uuid, p_seen timestamp with time zone, p_tenant uuid, p_fields jsonb, OUT id uuid, OUT status text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    old postmill.trigger;
+    new postmill.trigger;
+begin
+    status := 'saved';
+    if p_id is null then
+        if not postmill.in_scope(p_tenant) then
+            status := 'unknown';
+            return;
+        end if;
+        new := jsonb_populate_record(null::postmill.trigger, jsonb_build_object('id', postmill.new_id(), 'tenant_id', p_tenant,
+            'origin', 'api', 'broken', false, 'created_by', postmill.acting_id(), 'created_at', postmill.now(),
+            'updated_at', postmill.now(), 'anchored_at', postmill.now()) || p_fields);
+        insert into postmill.trigger select new.*;
+        perform postmill.audit('triggers.create', 'trigger', new.id::text, p_tenant, null, postmill.trigger_facts(new));
+        id := new.id;
+        return;
+    end if;
+    select t.* into old from postmill.trigger t where t.id = p_id and t.deleted_at is null for update;
+    if old.id is null or not postmill.in_scope(old.tenant_id) then
+        status := 'unknown';
+        return;
+    elsif old.origin = 'code' then
+        status := 'in_code';
+        return;
+    elsif old.updated_at <> p_seen then
+        status := 'changed';
+        return;
+    end if;
+    id := old.id;
+    new := jsonb_populate_record(old, p_fields);
+    update postmill.trigger t
+       set label = new.label, is_enabled = new.is_enabled, trigger_type = new.trigger_type, event_name = new.event_name,
+           cron_expr = new.cron_expr, every = new.every, timezone = new.timezone, definition_id = new.definition_id,
+           payload_template = new.payload_template, dedupe_window_seconds = new.dedupe_window_seconds, missed = new.missed,
+           missed_limit = new.missed_limit, overlap = new.overlap, dst = new.dst, jitter_seconds = new.jitter_seconds,
+           anchored_at = new.anchored_at, next_run_at = new.next_run_at, error = null, error_at = null,
+           updated_at = greatest(postmill.now(), old.updated_at + interval '1 microsecond')
+     where t.id = p_id;
+    perform postmill.audit('triggers.change', 'trigger', p_id::text, old.tenant_id, postmill.trigger_facts(old),
+                           postmill.trigger_facts(new));
+end
+$$;
+
+-- FUNCTION door_save_webhook(uuid, uuid, text, text, boolean, bytea)
+
+CREATE FUNCTION postmill.door_save_webhook(p_id uuid, p_tenant uuid, p_label text, p_event_name text, p_is_enabled boolean, p_secret bytea, OUT id uuid, OUT status text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    old postmill.webhook;
+    new postmill.webhook;
+begin
+    status := 'unknown';
+    if p_id is null then
+        if not postmill.in_scope(p_tenant) or not exists (select from postmill.tenant t where t.id = p_tenant) then
+            return;
+        end if;
+        insert into postmill.webhook as w (tenant_id, label, event_name, is_enabled, created_by)
+        values (p_tenant, p_label, p_event_name, p_is_enabled, postmill.acting_id()) returning w.* into new;
+        insert into postmill.webhook_secret (webhook_id, secret) values (new.id, p_secret);
+    else
+        select w.* into old from postmill.webhook w where w.id = p_id and w.deleted_at is null for update;
+        if old.id is null or not postmill.in_scope(old.tenant_id) then
+            return;
+        end if;
+        update postmill.webhook w
+           set label = coalesce(p_label, w.label), event_name = coalesce(p_event_name, w.event_name),
+               is_enabled = coalesce(p_is_enabled, w.is_enabled)
+         where w.id = p_id returning w.* into new;
+    end if;
+    id := new.id;
+    status := 'saved';
+    perform postmill.audit(case when p_id is null then 'webhooks.create' else 'webhooks.change' end, 'webhook', new.id::text,
+        new.tenant_id, case when p_id is not null then to_jsonb(old) end, to_jsonb(new));
+end
+$$;
+
+-- FUNCTION door_work_lanes(text[], integer)
+
+CREATE FUNCTION postmill.door_work_lanes(p_queues text[], p_most integer) RETURNS TABLE(queue text, queue_priority integer, lane uuid, priority integer, weight integer)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select d.queue, q.priority, d.lane, d.priority, coalesce(l.weight, 1)
+      from postmill.discover_lanes(p_queues, p_most) d
+      join postmill.queue q on q.name = d.queue
+      left join postmill.lane l on l.queue = d.queue and l.lane = d.lane
+     where (q.paused_at is null or q.resume_at <= (select postmill.now()))
+       and case when (select postmill.sees_all()) or d.lane in ((select postmill.scope_tenant()), '00000000-0000-0000-0000-000000000000')
+                then true
+                else exists (select from (select r.id from postmill.ready r
+                                           where r.queue = d.queue and r.lane = d.lane and r.priority = d.priority
+                                           order by r.ready_at, r.id limit 1) f
+                              cross join lateral (select b.tenant_id from postmill.any_job b where b.id = f.id offset 0) b
+                              where b.tenant_id = (select postmill.scope_tenant())) end;
+end
+$$;
+
+-- FUNCTION door_work_types(text[])
+
+CREATE FUNCTION postmill.door_work_types(p_types text[]) RETURNS TABLE(key text, kind text, version integer, queue text, arg_schema text, argv_template text, env_allow text[], timeout_seconds double precision, max_attempts integer, retry text, on_exhausted text, keep text, worker_limit integer, aliases text[], strict_envelope boolean, secrets text, secret_keys text[], encrypted boolean, edited text[])
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select d.key, d.kind, d.version, d.queue, d.arg_schema::text, d.argv_template::text, d.env_allow, d.timeout_seconds,
+           d.max_attempts, d.retry::text, d.on_exhausted, d.keep, d.worker_limit, d.aliases, d.strict_envelope, d.secrets,
+           d.secret_keys, d.encrypted, d.edited
+      from postmill.job_definition d
+     where d.kind = 'http' and (d.key = any (p_types) or d.aliases && p_types) order by d.key;
+end
+$$;
+
 -- FUNCTION doze(uuid, text[], double precision)
 
 CREATE FUNCTION postmill.doze(p_holder uuid, p_queues text[], p_seconds double precision) RETURNS TABLE(queue text, watch boolean)
@@ -337,9 +1747,9 @@ begin
 end
 $$;
 
--- FUNCTION enqueue(text, jsonb, uuid, text, interval, timestamp with time zone, integer, uuid, text, interval)
+-- FUNCTION enqueue(text, jsonb, uuid, text, interval, timestamp with time zone, integer, uuid, text, interval, text, text, text, text, text)
 
-CREATE FUNCTION postmill.enqueue(job_type text, payload jsonb DEFAULT '{}'::jsonb, tenant uuid DEFAULT NULL::uuid, key text DEFAULT NULL::text, delay interval DEFAULT NULL::interval, scheduled_for timestamp with time zone DEFAULT NULL::timestamp with time zone, priority integer DEFAULT NULL::integer, project uuid DEFAULT NULL::uuid, mode text DEFAULT NULL::text, ttl interval DEFAULT NULL::interval) RETURNS uuid
+CREATE FUNCTION postmill.enqueue(job_type text, payload jsonb DEFAULT '{}'::jsonb, tenant uuid DEFAULT NULL::uuid, key text DEFAULT NULL::text, delay interval DEFAULT NULL::interval, scheduled_for timestamp with time zone DEFAULT NULL::timestamp with time zone, priority integer DEFAULT NULL::integer, project uuid DEFAULT NULL::uuid, mode text DEFAULT NULL::text, ttl interval DEFAULT NULL::interval, actor_type text DEFAULT NULL::text, actor_id text DEFAULT NULL::text, request_id text DEFAULT NULL::text, correlation_id text DEFAULT NULL::text, traceparent text DEFAULT NULL::text) RETURNS uuid
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -347,9 +1757,11 @@ declare
     answer record;
 begin
     if key is null then
-        answer := postmill.enqueue_one(job_type, payload, tenant, priority, delay, scheduled_for, project);
+        answer := postmill.enqueue_one(job_type, payload, tenant, priority, delay, scheduled_for, project, null, null, null,
+            null, null, actor_type, actor_id, request_id, correlation_id, traceparent);
     else
-        answer := postmill.enqueue_keyed(key, mode, ttl, job_type, payload, tenant, priority, delay, scheduled_for, project);
+        answer := postmill.enqueue_keyed(key, mode, ttl, job_type, payload, tenant, priority, delay, scheduled_for, project,
+            null, null, null, null, null, actor_type, actor_id, request_id, correlation_id, traceparent);
     end if;
     case answer.status
         when 'created', 'duplicate' then
@@ -367,6 +1779,15 @@ begin
                 using errcode = 'invalid_parameter_value';
         when 'other_type' then
             raise exception 'postmill: key "%" belongs to a job of type "%"', key, answer.detail using errcode = 'unique_violation';
+        when 'incomplete' then
+            raise exception 'postmill: a job of type "%" needs %: its definition has a strict envelope', job_type, answer.detail
+                using errcode = 'not_null_violation', column = answer.detail;
+        when 'secret' then
+            raise exception 'postmill: % looks like a secret, which jobs of type "%" must not carry', answer.detail, job_type
+                using errcode = 'invalid_parameter_value', hint = 'Pass a reference to it.';
+        when 'unencrypted' then
+            raise exception 'postmill: payloads of type "%" are encrypted, which SQL cannot do', job_type
+                using errcode = 'feature_not_supported', hint = 'Enqueue from Python, over HTTP or by postmill enqueue.';
         when 'busy' then
             raise exception 'postmill: key "%" is locked by another transaction', key using errcode = 'lock_not_available';
         else
@@ -415,18 +1836,27 @@ declare
     own_mode text;
     own_ttl interval;
 begin
-    select d.key, d.is_active, d.idempotency, d.idempotency_ttl into definition
+    select d.key, d.guarded, d.idempotency, d.idempotency_ttl into definition
       from postmill.job_definition d where d.key = p_job_type and d.is_active;
     if not found then
         select r.status, r.detail into status, detail from postmill.refusal(p_job_type) r;
         if status <> 'alias' then
             return;
         end if;
-        select d.key, d.is_active, d.idempotency, d.idempotency_ttl into definition
+        select d.key, d.guarded, d.idempotency, d.idempotency_ttl into definition
           from postmill.job_definition d where d.key = detail and d.is_active;
         detail := null;
         if not found then
             status := 'inactive';
+            return;
+        end if;
+    end if;
+    if definition.guarded then
+        -- Before the key is looked at: also what would turn out to be a duplicate must be whole.
+        select g.status, g.detail into status, detail
+          from postmill.check_guarded(definition.key, p_payload, p_tenant, p_actor_id, p_request_id, p_correlation_id, p_key,
+              p_replayed_from is not null) g;
+        if status is not null then
             return;
         end if;
     end if;
@@ -550,7 +1980,7 @@ declare
     urgency integer;
     own_lane uuid;
 begin
-    select d.queue, d.priority, d.max_attempts, d.timeout_seconds, d.lane, h.since, h.until
+    select d.queue, d.priority, d.max_attempts, d.timeout_seconds, d.lane, d.guarded, h.since, h.until
       into found_one
       from postmill.job_definition d, postmill.partition_horizon h
      where d.key = p_job_type and d.is_active;
@@ -569,6 +1999,14 @@ begin
     if detail is not null then
         status := 'invalid';
         return;
+    end if;
+    if found_one.guarded then
+        select g.status, g.detail into status, detail
+          from postmill.check_guarded(p_job_type, p_payload, p_tenant, p_actor_id, p_request_id, p_correlation_id, p_key,
+              p_replayed_from is not null) g;
+        if status is not null then
+            return;
+        end if;
     end if;
     id := coalesce(p_id, postmill.new_id());
     status := 'created';
@@ -644,8 +2082,8 @@ begin
                coalesce(a.attempts, d.max_attempts) as most, coalesce(a.timeout, d.timeout_seconds) as seconds,
                case when d.lane = 'tenant' and a.lane_key is null then a.tenant_id
                     else postmill.lane_of(d.lane, a.tenant_id, d.key, a.payload, a.lane_key) end as lane,
-               coalesce(a.at, moment) + coalesce(a.delay, '0') as due
-          from asked a join postmill.job_definition d on d.key = a.job_type and d.is_active
+               d.lane as lane_rule, coalesce(a.at, moment) + coalesce(a.delay, '0') as due
+          from asked a join postmill.job_definition d on d.key = a.job_type and d.is_active and not d.guarded
          where postmill.fault_of(a.payload, a.delay, a.at, a.attempts, a.timeout, a.source, a.source_ref, a.actor_type,
                    a.actor_id, a.request_id, a.correlation_id, a.traceparent) is null
            and exists (select from postmill.partition_horizon h
@@ -715,7 +2153,7 @@ begin
         select postmill.new_id(), coalesce(p_tenant, '00000000-0000-0000-0000-000000000001'), d.key, d.queue, p_payload,
                coalesce(p_priority, d.priority), d.max_attempts, d.timeout_seconds, m.moment, 'manual', 'system'
           from (select postmill.now() as moment) m, postmill.job_definition d, postmill.partition_horizon h
-         where d.key = p_job_type and d.is_active and d.lane = 'tenant' and m.moment >= h.since and m.moment < h.until
+         where d.key = p_job_type and d.is_active and not d.guarded and d.lane = 'tenant' and m.moment >= h.since and m.moment < h.until
         returning j.id, j.queue, j.tenant_id, j.priority, j.created_at
     )
     insert into postmill.ready as r (queue, lane, priority, ready_at, id, attempt, run, lost)
@@ -784,6 +2222,35 @@ begin
 end
 $$;
 
+-- FUNCTION enter_request(uuid, boolean, text, text, text, text, text)
+
+CREATE FUNCTION postmill.enter_request(p_tenant uuid, p_platform boolean, p_via text, p_actor_type text, p_actor_id text, p_role text, p_request_id text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if not postmill.begin_request(p_tenant, p_platform, p_via, p_actor_type, p_actor_id, p_role, p_request_id) then
+        raise exception 'postmill: the key % opens no longer', p_actor_id using errcode = 'invalid_authorization_specification';
+    end if;
+end
+$$;
+
+-- FUNCTION event_patterns(text)
+
+CREATE FUNCTION postmill.event_patterns(p_name text) RETURNS text[]
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    parts text[] := string_to_array(p_name, '.');
+    found text[] := array[p_name, '*'];
+begin
+    for n in 1 .. cardinality(parts) - 1 loop
+        found := found || (array_to_string(parts[1:n], '.') || '.*');
+    end loop;
+    return found;
+end
+$$;
+
 -- FUNCTION fault_of(jsonb, interval, timestamp with time zone, integer, double precision, text, text, text, text, text, text, text)
 
 CREATE FUNCTION postmill.fault_of(p_payload jsonb, p_delay interval, p_scheduled_for timestamp with time zone, p_max_attempts integer, p_timeout_seconds double precision, p_source text, p_source_ref text, p_actor_type text, p_actor_id text, p_request_id text, p_correlation_id text, p_traceparent text) RETURNS text
@@ -827,6 +2294,73 @@ CREATE FUNCTION postmill.fault_of_key(p_key text, p_mode text, p_ttl interval) R
     end
 $$;
 
+-- FUNCTION find_key(bytea)
+
+CREATE FUNCTION postmill.find_key(p_hash bytea) RETURNS TABLE(id uuid, name text, tenant_id uuid, role text, tenant_status text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    used timestamptz;
+begin
+    select k.id, k.name, k.tenant_id, k.role::text, t.status, coalesce(k.last_used_at, '-infinity')
+      into id, name, tenant_id, role, tenant_status, used
+      from postmill.api_key k left join postmill.tenant t on t.id = k.tenant_id
+     where k.hash = p_hash and k.revoked_at is null and (k.expires_at is null or k.expires_at > moment);
+    if not found then
+        return;
+    end if;
+    if used < moment - interval '1 minute' then
+        -- Two requests at once: one notes it, the other goes on.
+        update postmill.api_key k set last_used_at = moment
+         where k.ctid = (select i.ctid from postmill.api_key i where i.id = find_key.id for no key update skip locked);
+    end if;
+    return next;
+end
+$$;
+
+-- FUNCTION find_login(bytea)
+
+CREATE FUNCTION postmill.find_login(p_hash bytea) RETURNS TABLE(id uuid, actor_id text, tenant_id uuid, role text, expires_at timestamp with time zone, tenant_status text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    seen timestamptz;
+begin
+    select s.id, s.actor_id, s.tenant_id, s.role::text, s.expires_at, t.status, s.last_seen_at
+      into id, actor_id, tenant_id, role, expires_at, tenant_status, seen
+      from postmill.console_session s
+      left join postmill.tenant t on t.id = s.tenant_id
+      left join postmill.api_key k on k.id = s.api_key_id
+     where s.hash = p_hash and s.ended_at is null and s.expires_at > moment
+       and k.revoked_at is null and (k.expires_at is null or k.expires_at > moment);
+    if not found then
+        return;
+    end if;
+    if seen < moment - interval '1 minute' then
+        update postmill.console_session s set last_seen_at = moment
+         where s.ctid = (select i.ctid from postmill.console_session i where i.id = find_login.id for no key update skip locked);
+    end if;
+    return next;
+end
+$$;
+
+-- FUNCTION find_tenant(text)
+
+CREATE FUNCTION postmill.find_tenant(p_name text) RETURNS TABLE(id uuid, status text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select t.id, t.status from postmill.tenant t where t.slug = p_name or t.id::text = lower(p_name)
+     order by t.slug = p_name desc limit 1;
+end
+$$;
+
 -- FUNCTION finish(uuid, uuid[], bigint[], uuid[], bigint[], text[], text[], text[], text[], text[], text[], integer[], text[], integer[], integer[], text[], text[])
 
 CREATE FUNCTION postmill.finish(p_holder uuid, p_ids uuid[], p_claim_nos bigint[], p_tenants uuid[], p_micros bigint[], p_statuses text[], p_attempt_statuses text[], p_reasons text[], p_error_classes text[] DEFAULT NULL::text[], p_error_codes text[] DEFAULT NULL::text[], p_error_messages text[] DEFAULT NULL::text[], p_error_statuses integer[] DEFAULT NULL::integer[], p_stacks text[] DEFAULT NULL::text[], p_exit_codes integer[] DEFAULT NULL::integer[], p_pids integer[] DEFAULT NULL::integer[], p_stdouts text[] DEFAULT NULL::text[], p_stderrs text[] DEFAULT NULL::text[]) RETURNS SETOF uuid
@@ -866,6 +2400,175 @@ begin
 end
 $$;
 
+-- FUNCTION fire_plain(jsonb)
+
+CREATE FUNCTION postmill.fire_plain(p_ticks jsonb) RETURNS TABLE(trigger_id uuid, due timestamp with time zone, outcome text, detail text, job_id uuid, late double precision)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    mine record;
+    made record;
+    moment timestamptz;
+begin
+    with asked as materialized (
+        select x.* from jsonb_to_recordset(p_ticks) as x(plain boolean, trigger_id uuid, expected timestamptz, due timestamptz,
+            next timestamptz, payload jsonb, hash text, run_at timestamptz, correlation_id text)
+         where x.plain
+    ), own as materialized (
+        -- Each row by its key, whatever the planner thinks of the set: a join read every schedule there is.
+        select a.*, t.tenant_id, t.span, d.key as job_type
+          from (select o.* from asked o order by o.trigger_id) a
+         cross join lateral (
+            select g.tenant_id, g.definition_id, g.dedupe_window_seconds as span from postmill.trigger g
+             where g.id = a.trigger_id and g.is_enabled and g.deleted_at is null and g.overlap = 'allow'
+               and g.next_run_at is not distinct from a.expected
+               and (select k.due from postmill.tick k where k.trigger_id = a.trigger_id and k.due = a.due) is null
+               and (select n.status from postmill.tenant n where n.id = g.tenant_id) <> 'suspended'
+               for no key update skip locked) t
+         cross join lateral (select e.key from postmill.job_definition e where e.id = t.definition_id offset 0) d
+    )
+    select array_agg(o.trigger_id) as ids, array_agg(o.due) as dues, array_agg(o.next) as nexts, array_agg(o.hash) as hashes,
+           array_agg(o.span) as spans, array_agg(o.tenant_id) as tenants, array_agg(o.job_type) as types,
+           array_agg(o.payload) as payloads, array_agg(o.run_at) as run_ats, array_agg(o.correlation_id) as correlations,
+           array_agg(r.job_id) as held, count(*) as n
+      into mine
+      from own o
+      left join lateral (
+        select c.job_id from postmill.trigger_recent c
+         where c.trigger_id = o.trigger_id and c.hash = o.hash and c.at > o.due - make_interval(secs => o.span)
+           and c.at < o.due + make_interval(secs => o.span) offset 0) r on true;
+    if mine.n = 0 then
+        return;
+    end if;
+    -- The place among those that make a job is the number of the answer.
+    with wanted as (
+        select u.i, row_number() over (order by u.i) as n
+          from unnest(mine.held) with ordinality as u(job_id, i) where u.job_id is null
+    ), answers as materialized (
+        select e.* from postmill.enqueue_many(
+            (select array_agg(mine.types[w.i] order by w.i) from wanted w),
+            (select array_agg(mine.payloads[w.i] order by w.i) from wanted w),
+            (select array_agg(mine.tenants[w.i] order by w.i) from wanted w),
+            p_scheduled_for => (select array_agg(mine.run_ats[w.i] order by w.i) from wanted w),
+            p_sources => (select array_agg('schedule'::text) from wanted w),
+            p_source_refs => (select array_agg(mine.ids[w.i]::text order by w.i) from wanted w),
+            p_actor_ids => (select array_agg('trigger:' || mine.ids[w.i] order by w.i) from wanted w),
+            p_request_ids => (select array_agg(mine.correlations[w.i] order by w.i) from wanted w),
+            p_correlation_ids => (select array_agg(mine.correlations[w.i] order by w.i) from wanted w)) e
+         where exists (select from wanted)
+    )
+    select array_agg(w.i) as places, array_agg(a.id) as ids, array_agg(a.status) as statuses, array_agg(a.detail) as details
+      into made from answers a join wanted w on w.n = a.n;
+    moment := postmill.now();
+    return query
+    with told as materialized (
+        select u.i, mine.ids[u.i] as id, mine.dues[u.i] as due, mine.hashes[u.i] as hash, mine.spans[u.i] as span,
+               coalesce(m.id, u.held) as job,
+               case when u.held is not null then 'duplicate' when m.status = 'created' then 'enqueued' else 'refused' end as outcome,
+               case when u.held is not null then 'an equal payload within the dedupe window'
+                    when m.status <> 'created' then m.status || coalesce(': ' || m.detail, '') end as detail
+          from unnest(mine.held) with ordinality as u(held, i)
+          left join unnest(made.places, made.ids, made.statuses, made.details) as m(i, id, status, detail) on m.i = u.i
+    ), recent as (
+        insert into postmill.trigger_recent as r (trigger_id, hash, job_id, at, expires_at)
+        select t.id, t.hash, t.job, t.due, greatest(t.due, moment) + make_interval(secs => t.span)
+          from told t where t.outcome = 'enqueued' and t.span > 0
+        on conflict on constraint trigger_recent_pkey
+        do update set job_id = excluded.job_id, at = excluded.at, expires_at = excluded.expires_at
+    ), ticks as (
+        insert into postmill.tick (trigger_id, due, tenant_id, outcome, detail, job_id, fired_at)
+        select t.id, t.due, mine.tenants[t.i], t.outcome, t.detail, t.job, moment from told t
+    ), moved as (
+        update postmill.trigger g
+           set next_run_at = mine.nexts[t.i], last_run_at = t.due,
+               last_job_id = case when t.outcome = 'enqueued' then t.job else g.last_job_id end,
+               error = case when t.outcome = 'refused' then t.detail end,
+               error_at = case when t.outcome = 'refused' then moment end
+          from told t where g.id = t.id
+    )
+    select t.id, t.due, t.outcome, t.detail, t.job, extract(epoch from moment - t.due)::double precision from told t;
+end
+$$;
+
+-- FUNCTION fire_ticks(jsonb)
+
+CREATE FUNCTION postmill.fire_ticks(p_ticks jsonb) RETURNS TABLE(trigger_id uuid, due timestamp with time zone, outcome text, detail text, job_id uuid, late double precision)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    item record;
+    own postmill.trigger;
+    moment timestamptz;
+    done uuid[];
+begin
+    for trigger_id, due, outcome, detail, job_id, late in select f.* from postmill.fire_plain(p_ticks) f loop
+        done := done || trigger_id;
+        return next;
+    end loop;
+    for item in
+        select x.* from jsonb_to_recordset(p_ticks) as x(trigger_id uuid, expected timestamptz, due timestamptz,
+            next timestamptz, payload jsonb, hash text, key text, run_at timestamptz, correlation_id text, outcome text,
+            detail text, last_due timestamptz, ticks integer)
+         where x.trigger_id <> all (coalesce(done, '{}'))
+    loop
+        trigger_id := item.trigger_id;
+        due := item.due;
+        outcome := item.outcome;
+        detail := item.detail;
+        job_id := null;
+        moment := postmill.now();
+        late := extract(epoch from moment - item.due);
+        select t.* into own from postmill.trigger t
+         where t.id = item.trigger_id and t.is_enabled and t.deleted_at is null
+           and t.next_run_at is not distinct from item.expected
+           for no key update skip locked;
+        if not found then
+            outcome := 'stale';
+            return next;
+            continue;
+        end if;
+        if exists (select from postmill.tick k where k.trigger_id = own.id and k.due = item.due) then
+            update postmill.trigger t set next_run_at = item.next where t.id = own.id;
+            outcome := 'stale';
+            return next;
+            continue;
+        end if;
+        if outcome is null and own.overlap <> 'allow' and own.last_job_id is not null
+            and postmill.is_live(own.last_job_id)
+        then
+            if own.overlap = 'skip' then
+                outcome := 'skipped';
+                detail := 'the job of the run before is not over: ' || own.last_job_id;
+            else
+                perform postmill.cancel_jobs(array[own.last_job_id], 'system', 'trigger:' || own.id, 'the next run is due');
+            end if;
+        end if;
+        if outcome is null then
+            select j.job_id, j.outcome, j.detail into job_id, outcome, detail
+              from postmill.trigger_job(own, item.payload, item.hash, item.key, item.due, 'schedule', own.id::text,
+                  item.run_at, item.correlation_id, item.correlation_id, null) j;
+        end if;
+        if outcome = 'pending' then
+            return next; -- somebody holds its key: it stays due
+            continue;
+        end if;
+        insert into postmill.tick (trigger_id, due, tenant_id, outcome, detail, job_id, fired_at, last_due, ticks)
+        values (own.id, item.due, own.tenant_id, outcome, detail, job_id, moment, item.last_due, coalesce(item.ticks, 1));
+        update postmill.trigger t
+           set next_run_at = item.next, last_run_at = coalesce(item.last_due, item.due),
+               last_job_id = case when fire_ticks.outcome = 'enqueued' then fire_ticks.job_id else t.last_job_id end,
+               error = case when fire_ticks.outcome in ('failed', 'refused') then fire_ticks.detail
+                            when fire_ticks.outcome = 'skipped' then t.error end,
+               error_at = case when fire_ticks.outcome in ('failed', 'refused') then moment
+                               when fire_ticks.outcome = 'skipped' then t.error_at end
+         where t.id = own.id;
+        return next;
+    end loop;
+end
+$$;
+
 -- FUNCTION grant_application(text)
 
 CREATE FUNCTION postmill.grant_application(p_role text) RETURNS void
@@ -880,9 +2583,32 @@ begin
         select p.oid::regprocedure::text from pg_proc p join pg_namespace n on n.oid = p.pronamespace
          where n.nspname = 'postmill'
            and p.proname in ('enqueue', 'enqueue_quick', 'enqueue_one', 'enqueue_keyed', 'enqueue_many', 'enqueue_intake', 'cancel_jobs',
-                             'retry_jobs', 'replay_jobs', 'job_type_names', 'now', 'new_id', 'job_state')
+                             'retry_jobs', 'replay_jobs', 'job_type_names', 'now', 'new_id', 'job_state',
+                             'read_enqueue_rules', 'publish', 'publish_event', 'deliver_events')
     loop
         execute format('grant execute on function %s to %I', door, p_role);
+    end loop;
+end
+$$;
+
+-- FUNCTION grant_server(text)
+
+CREATE FUNCTION postmill.grant_server(p_role text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    name text;
+begin
+    execute format('grant usage on schema postmill to %I', p_role);
+    execute format('grant select on postmill.migration to %I', p_role);
+    execute format('grant postmill_request to %I', p_role);
+    for name in select p.oid::regprocedure::text from pg_proc p
+                 where p.pronamespace = 'postmill'::regnamespace
+                   and p.proname in ('find_key', 'key_lives', 'find_login', 'open_login', 'close_login',
+                         'login_configured', 'requests_secured', 'begin_request', 'enter_request', 'request_enqueue',
+                         'set_actor', 'audit', 'now', 'new_id', 'scope_tenant', 'sees_all', 'in_scope', 'find_tenant',
+                         'server_gauges', 'receive_webhook', 'advance_horizon') loop
+        execute format('grant execute on function %s to %I', name, p_role);
     end loop;
 end
 $$;
@@ -928,11 +2654,19 @@ $$;
 CREATE FUNCTION postmill.grant_worker(p_role text) RETURNS void
     LANGUAGE plpgsql
     AS $$
+declare
+    name text;
 begin
     execute format('grant usage on schema postmill to %I', p_role);
     execute format('grant select, insert, update, delete on all tables in schema postmill to %I', p_role);
+    execute format('revoke all on postmill.api_key, postmill.console_session, postmill.login_link from %I', p_role);
+    execute format('revoke insert, update, delete on postmill.audit_log, postmill.audit_chain, postmill.audit_unsealed from %I', p_role);
     execute format('grant usage on all sequences in schema postmill to %I', p_role);
-    execute format('grant execute on all functions in schema postmill to %I', p_role);
+    for name in select p.oid::regprocedure::text from pg_proc p
+                 where p.pronamespace = 'postmill'::regnamespace and p.proname not like 'door\_%'
+                   and p.proname not in ('open_login', 'close_login', 'begin_request', 'secure_requests', 'secure_table') loop
+        execute format('grant execute on function %s to %I', name, p_role);
+    end loop;
 end
 $$;
 
@@ -962,6 +2696,89 @@ begin
 end
 $$;
 
+-- FUNCTION history_size(timestamp with time zone, timestamp with time zone, integer)
+
+CREATE FUNCTION postmill.history_size(p_low timestamp with time zone, p_high timestamp with time zone, p_most integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+    return (select count(*) from (select from postmill.job j
+                                   where j.id >= postmill.id_at(p_low) and j.id < postmill.id_at(p_high + interval '1 millisecond') limit p_most) x)
+         + (select count(*) from (select from postmill.outcome o
+                                   where o.finished_at >= p_low and o.finished_at < p_high limit p_most) x)
+         + (select count(*) from (select from postmill.attempt a
+                                   where a.finished_at >= p_low and a.finished_at < p_high limit p_most) x)
+         + (select count(*) from (select from postmill.audit_log l where l.at >= p_low and l.at < p_high limit p_most) x)
+         + (select count(*) from (select from postmill.dead_letter d
+                                   where d.failed_at >= p_low and d.failed_at < p_high limit p_most) x)
+         + (select count(*) from (select from postmill.job_kept k
+                                   where k.id >= postmill.id_at(p_low) and k.id < postmill.id_at(p_high + interval '1 millisecond') limit p_most) x);
+end
+$$;
+
+-- FUNCTION hmac_sha256(bytea, bytea)
+
+CREATE FUNCTION postmill.hmac_sha256(p_key bytea, p_message bytea) RETURNS bytea
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    padded bytea := case when length(p_key) > 64 then sha256(p_key) else p_key end;
+    outer_key bytea;
+    inner_key bytea;
+begin
+    padded := padded || decode(repeat('00', 64 - length(padded)), 'hex');
+    outer_key := padded;
+    inner_key := padded;
+    for n in 0 .. 63 loop
+        outer_key := set_byte(outer_key, n, get_byte(padded, n) # 92);
+        inner_key := set_byte(inner_key, n, get_byte(padded, n) # 54);
+    end loop;
+    return sha256(outer_key || sha256(inner_key || p_message));
+end
+$$;
+
+-- FUNCTION http_holder(uuid, text, double precision)
+
+CREATE FUNCTION postmill.http_holder(p_tenant uuid, p_worker_id text, p_seconds double precision) RETURNS uuid
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    until timestamptz := moment + p_seconds * interval '1 second';
+    own uuid;
+begin
+    select s.holder into own from postmill.http_session s
+     where coalesce(s.tenant_id, '00000000-0000-0000-0000-000000000000')
+           = coalesce(p_tenant, '00000000-0000-0000-0000-000000000000') and s.worker_id = p_worker_id;
+    update postmill.lease l set expires_at = greatest(l.expires_at, until) where l.holder = own and l.expires_at > moment;
+    if not found then
+        own := gen_random_uuid();
+        insert into postmill.lease (holder, started_at, expires_at) values (own, moment, until);
+        -- Two first claims at once under one name: both sessions live, the later one is the one that goes on.
+        insert into postmill.http_session (holder, tenant_id, worker_id) values (own, p_tenant, p_worker_id)
+        on conflict (coalesce(tenant_id, '00000000-0000-0000-0000-000000000000'), worker_id)
+            do update set holder = excluded.holder;
+    end if;
+    return own;
+end
+$$;
+
+-- FUNCTION http_running(uuid)
+
+CREATE FUNCTION postmill.http_running(p_holder uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update postmill.worker w
+       set last_seen_at = postmill.now(),
+           running_count = (select count(*) from postmill.http_claim c where c.holder = p_holder and c.ended_at is null)
+     where w.holder = p_holder;
+end
+$$;
+
 -- FUNCTION id_at(timestamp with time zone)
 
 CREATE FUNCTION postmill.id_at(moment timestamp with time zone) RETURNS uuid
@@ -976,6 +2793,30 @@ CREATE FUNCTION postmill.id_time(id uuid) RETURNS timestamp with time zone
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
     select to_timestamp(('x0000' || left(replace(id::text, '-', ''), 12))::bit(64)::bigint / 1000.0)
+$$;
+
+-- FUNCTION ids_in_scope(uuid[])
+
+CREATE FUNCTION postmill.ids_in_scope(p_ids uuid[]) RETURNS uuid[]
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if postmill.sees_all() then
+        return p_ids;
+    end if;
+    return array(select u.id from unnest(p_ids) as u(id)
+                  where exists (select from postmill.job j where j.id = u.id and j.tenant_id = postmill.scope_tenant())
+                     or exists (select from postmill.job_kept k where k.id = u.id and k.tenant_id = postmill.scope_tenant()));
+end
+$$;
+
+-- FUNCTION in_scope(uuid)
+
+CREATE FUNCTION postmill.in_scope(p_tenant uuid) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    select postmill.sees_all() or coalesce(p_tenant = postmill.scope_tenant(), false)
 $$;
 
 -- FUNCTION is_live(uuid)
@@ -1005,6 +2846,66 @@ begin
     if found then return true; end if;
     perform from postmill.blocked t where t.id = p_id for update skip locked;
     return found;
+end
+$$;
+
+-- FUNCTION job_events(timestamp with time zone, timestamp with time zone)
+
+CREATE FUNCTION postmill.job_events(p_low timestamp with time zone, p_high timestamp with time zone) RETURNS TABLE(recorded_at timestamp with time zone, key text, event text, happened_at timestamp with time zone, job_id uuid, attempt integer, status text, reason text, error_class text, started_at timestamp with time zone, finished_at timestamp with time zone)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+    return query
+    select postmill.id_time(b.id), b.id::text || '.000000.0', 'job.enqueued', b.created_at, b.id, 0, null::text, null::text, null::text,
+           null::timestamptz, null::timestamptz
+      from (select j.id, j.created_at from postmill.job j
+             where j.id >= postmill.id_at(p_low) and j.id < postmill.id_at(p_high + interval '1 millisecond')
+            union all
+            select k.id, k.created_at from postmill.job_kept k
+             where k.id >= postmill.id_at(p_low) and k.id < postmill.id_at(p_high + interval '1 millisecond')) b
+     where postmill.id_time(b.id) >= p_low and postmill.id_time(b.id) < p_high;
+
+    return query
+    select t.finished_at, t.job_id::text || '.' || lpad(t.run::text, 6, '0') || '.' || e.rank, e.event,
+           case e.rank when 1 then t.started_at else t.finished_at end, t.job_id, t.run,
+           case when e.rank > 1 then t.status end, case when e.rank > 2 then t.reason end,
+           case when e.rank > 1 then t.error_class end, t.started_at, case when e.rank > 1 then t.finished_at end
+      from (select a.job_id, a.run, a.status, a.started_at, a.finished_at, a.error_class, d.reason, d.buried
+              from postmill.attempt a
+             cross join lateral (
+                   select max(g.reason) as reason, count(*) > 0 as buried
+                     from (select l.reason from postmill.dead_letter l where l.id = a.job_id and l.run = a.run
+                           union all
+                           select o.reason from postmill.outcome o
+                            where o.job_id = a.job_id and o.run = a.run and o.holder is null
+                              and o.status in ('dead_letter', 'failed') offset 0) g) d
+             where a.finished_at >= p_low and a.finished_at < p_high) t
+     cross join lateral (values (1, 'job.started'),
+           (2, case when t.status in ('failed', 'timeout', 'lost') then 'job.failed' end),
+           (3, case when t.buried then 'job.deadlettered' else 'job.retried' end)) e(rank, event)
+     where e.event is not null;
+
+    return query
+    select o.finished_at, o.job_id::text || '.' || lpad(o.run::text, 6, '0') || '.' || e.rank, e.event,
+           case e.rank when 1 then o.started_at else o.finished_at end, o.job_id, o.run,
+           case when e.rank > 1 then o.status end, case when e.rank > 1 then o.reason end,
+           case when e.rank > 1 then o.error_class end, o.started_at, case when e.rank > 1 then o.finished_at end
+      from postmill.outcome o
+     cross join lateral (values (1, case when o.holder is not null and o.attempt_status is not null then 'job.started' end),
+           (2, case when o.holder is not null or o.status = 'canceled' then 'job.' || o.status end),
+           -- A dead letter that was closed: told with its last attempt, if it had one.
+           (3, case when o.holder is null and o.status in ('dead_letter', 'failed') and not exists (
+                         select from postmill.attempt a where a.job_id = o.job_id and a.run = o.run)
+                    then 'job.deadlettered' end)) e(rank, event)
+     where o.finished_at >= p_low and o.finished_at < p_high and e.event is not null;
+
+    return query
+    select l.failed_at, l.id::text || '.' || lpad(l.run::text, 6, '0') || '.3', 'job.deadlettered', l.failed_at, l.id, l.run,
+           'dead_letter', l.reason, l.error_class, l.last_attempt_at, l.failed_at
+      from postmill.dead_letter l
+     where l.failed_at >= p_low and l.failed_at < p_high
+       and not exists (select from postmill.attempt a where a.job_id = l.id and a.run = l.run);
 end
 $$;
 
@@ -1089,6 +2990,20 @@ begin
 end
 $_$;
 
+-- FUNCTION key_lives(uuid)
+
+CREATE FUNCTION postmill.key_lives(p_id uuid) RETURNS boolean
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return exists (select from postmill.api_key k left join postmill.tenant t on t.id = k.tenant_id
+                    where k.id = p_id and k.revoked_at is null
+                      and (k.expires_at is null or k.expires_at > (select postmill.now()))
+                      and t.status is distinct from 'suspended');
+end
+$$;
+
 -- FUNCTION lane_of(text, uuid, text, jsonb, text)
 
 CREATE FUNCTION postmill.lane_of(p_rule text, p_tenant uuid, p_job_type text, p_payload jsonb, p_key text) RETURNS uuid
@@ -1120,6 +3035,19 @@ begin
 end
 $$;
 
+-- FUNCTION login_configured()
+
+CREATE FUNCTION postmill.login_configured() RETURNS boolean
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return exists (select from postmill.api_key k where k.revoked_at is null
+                      and (k.expires_at is null or k.expires_at > (select postmill.now())))
+        or exists (select from postmill.console_session s where s.ended_at is null and s.expires_at > (select postmill.now()));
+end
+$$;
+
 -- FUNCTION make_partition(text, timestamp with time zone, timestamp with time zone)
 
 CREATE FUNCTION postmill.make_partition(p_parent text, p_since timestamp with time zone, p_until timestamp with time zone) RETURNS void
@@ -1140,6 +3068,17 @@ begin
     execute format('alter table postmill.%I attach partition postmill.%I for values from (%s) to (%s)',
                    p_parent, child, low, high);
     insert into postmill.partition (parent, name, since, until) values (p_parent, child, p_since, p_until);
+end
+$$;
+
+-- FUNCTION may_define()
+
+CREATE FUNCTION postmill.may_define() RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return postmill.sees_all() and (coalesce(current_setting('postmill.via', true), '') not in ('api', 'console')
+        or coalesce(current_setting('postmill.actor_role', true), '') = 'super_admin');
 end
 $$;
 
@@ -1236,6 +3175,38 @@ begin
 end
 $$;
 
+-- FUNCTION name_conflict(text, jsonb, text)
+
+CREATE FUNCTION postmill.name_conflict(p_key text, p_aliases jsonb, p_own text) RETURNS text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    names text[] := array[p_key] || array(select jsonb_array_elements_text(coalesce(p_aliases, '[]')));
+begin
+    return (select u.name from unnest(names) as u(name)
+             where exists (select from postmill.job_definition d
+                            where d.key is distinct from p_own and (d.key = u.name or d.aliases @> array[u.name])) limit 1);
+end
+$$;
+
+-- FUNCTION names_secret(text)
+
+CREATE FUNCTION postmill.names_secret(p_key text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+declare
+    words text[] := array(select m[1] from regexp_matches(
+        lower(regexp_replace(left(p_key, 200), '([a-z0-9])(?=[A-Z])', '\1_', 'g')), '[a-z0-9]+', 'g') as m);
+    joined text := array_to_string(words, '');
+begin
+    return joined ~ ('password|passwd|passphrase|secret|credential|apikey|accesskey|privatekey|encryptionkey|signingkey'
+                     || '|routingkey|integrationkey|pagerdutykey|authorization|cookie|bearer|webhookurl')
+        or coalesce(words[cardinality(words)] in ('token', 'pwd', 'pin', 'otp', 'jwt', 'dsn', 'auth', 'webhook', 'ssn', 'cvv',
+                                                  'cvc', 'iban'), false);
+end
+$$;
+
 -- FUNCTION new_id()
 
 CREATE FUNCTION postmill.new_id() RETURNS uuid
@@ -1257,6 +3228,21 @@ begin
 end
 $$;
 
+-- FUNCTION note_trigger(uuid, text)
+
+CREATE FUNCTION postmill.note_trigger(p_id uuid, p_error text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if exists (select from postmill.trigger t where t.id = p_id and t.error is distinct from p_error) then
+        update postmill.trigger t
+           set error = p_error, error_at = case when p_error is not null then postmill.now() end
+         where t.id = (select l.id from postmill.trigger l where l.id = p_id for no key update skip locked);
+    end if;
+end
+$$;
+
 -- FUNCTION now()
 
 CREATE FUNCTION postmill.now() RETURNS timestamp with time zone
@@ -1264,6 +3250,41 @@ CREATE FUNCTION postmill.now() RETURNS timestamp with time zone
     AS $$
     select pg_catalog.clock_timestamp()
          + coalesce(nullif(current_setting('postmill.clock_offset', true), ''), '0')::interval
+$$;
+
+-- FUNCTION open_login(bytea, bytea, double precision, text)
+
+CREATE FUNCTION postmill.open_login(p_secret bytea, p_hash bytea, p_seconds double precision, p_request_id text) RETURNS TABLE(actor_id text, tenant_id uuid, role text, expires_at timestamp with time zone)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    key uuid;
+    until timestamptz;
+begin
+    update postmill.login_link l set used_at = moment
+     where l.hash = p_secret and l.used_at is null and l.expires_at > moment
+    returning l.actor_id, l.tenant_id, l.role::text into actor_id, tenant_id, role;
+    if not found then
+        select 'key ' || k.name, k.tenant_id, k.role::text, k.id, k.expires_at into actor_id, tenant_id, role, key, until
+          from postmill.api_key k
+         where k.hash = p_secret and k.revoked_at is null and (k.expires_at is null or k.expires_at > moment);
+        if not found then
+            return;
+        end if;
+    end if;
+    if exists (select from postmill.tenant t where t.id = open_login.tenant_id and t.status = 'suspended') then
+        return;
+    end if;
+    expires_at := least(moment + p_seconds * interval '1 second', until);
+    insert into postmill.console_session (hash, actor_id, tenant_id, role, api_key_id, expires_at)
+    values (p_hash, actor_id, tenant_id, role, key, expires_at);
+    perform postmill.set_actor('console', 'user', actor_id, role, p_request_id);
+    perform postmill.audit('logins.open', 'login', null, tenant_id, null,
+                           jsonb_build_object('by', case when key is null then 'link' else 'key' end, 'expires_at', expires_at));
+    return next;
+end
 $$;
 
 -- FUNCTION open_session(uuid, double precision, text, text, integer, text, text[], jsonb, text[], jsonb)
@@ -1280,6 +3301,27 @@ begin
            last_seen_at, metadata)
     values (p_holder, p_worker_id, p_hostname, p_pid, p_version, p_queues, p_slots, p_job_types, moment, moment, p_metadata);
     insert into postmill.queue (name) select unnest(p_queues) on conflict do nothing;
+end
+$$;
+
+-- FUNCTION open_transactions(boolean)
+
+CREATE FUNCTION postmill.open_transactions(p_writing boolean) RETURNS text[]
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return array(
+        with held as materialized (
+            select l.pid, l.virtualtransaction, l.locktype, l.mode, l.granted from pg_locks l
+        )
+        select h.virtualtransaction from held h join pg_stat_activity a on a.pid = h.pid
+         where h.locktype = 'virtualxid' and h.mode = 'ExclusiveLock'
+           and a.datid = (select d.oid from pg_database d where d.datname = current_database())
+           and (not p_writing or exists (
+                select from held o where o.virtualtransaction = h.virtualtransaction
+                   and (o.locktype = 'transactionid' or not o.granted
+                        or (o.locktype = 'relation' and o.mode in ('RowShareLock', 'RowExclusiveLock'))))));
 end
 $$;
 
@@ -1312,6 +3354,52 @@ begin
     end if;
     perform postmill.tell('!pause');
     return true;
+end
+$$;
+
+-- FUNCTION pending_deliveries(integer)
+
+CREATE FUNCTION postmill.pending_deliveries(p_most integer) RETURNS TABLE(event_id uuid, name text, context text, published_at timestamp with time zone, correlation_id text, tenant_id uuid, trigger_id uuid, label text, job_type text, payload_template text, tenant_slug text, tenant_zone text)
+    LANGUAGE plpgsql
+    AS $$
+begin
+    return query
+    select e.id, e.name, e.context::text, e.published_at, e.correlation_id, e.tenant_id, t.id, t.label, d.key,
+           t.payload_template::text, n.slug, n.timezone
+      from (select y.event_id, y.trigger_id from postmill.event_delivery y
+             where y.outcome = 'pending' and y.due_at <= (select postmill.now())
+             order by y.due_at, y.event_id limit p_most for update skip locked) y
+      join postmill.event e on e.id = y.event_id
+      join postmill.trigger t on t.id = y.trigger_id
+      join postmill.job_definition d on d.id = t.definition_id
+      join postmill.tenant n on n.id = e.tenant_id;
+end
+$$;
+
+-- FUNCTION plan_triggers(jsonb)
+
+CREATE FUNCTION postmill.plan_triggers(p_plans jsonb) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    planned integer;
+begin
+    with plans as (
+        select x.* from jsonb_to_recordset(p_plans) as x(trigger_id uuid, expected timestamptz, next timestamptz, error text)
+    ), mine as (
+        select t.id from postmill.trigger t join plans p on p.trigger_id = t.id
+         where t.next_run_at is not distinct from p.expected order by t.id for no key update of t skip locked
+    ), done as (
+        update postmill.trigger t
+           set next_run_at = p.next, broken = p.next is null,
+               error = coalesce(p.error, case when p.next is null then 'its schedule never comes again' end, t.error),
+               error_at = case when p.next is null then (select postmill.now()) else t.error_at end
+          from plans p, mine m where t.id = p.trigger_id and m.id = t.id
+        returning t.id
+    )
+    select count(*) into planned from done;
+    return planned;
 end
 $$;
 
@@ -1432,6 +3520,76 @@ begin
 end
 $$;
 
+-- FUNCTION publish(text, jsonb, uuid, text, text, text)
+
+CREATE FUNCTION postmill.publish(name text, context jsonb DEFAULT '{}'::jsonb, tenant uuid DEFAULT NULL::uuid, correlation_id text DEFAULT NULL::text, request_id text DEFAULT NULL::text, traceparent text DEFAULT NULL::text) RETURNS uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+    found_one uuid;
+    met boolean;
+    waiting boolean := exists (select from postmill.event_delivery y where y.outcome = 'pending');
+begin
+    if name is null or name !~ '^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$' or length(name) > 200 then
+        raise exception 'postmill: "%" is no name of an event', left(name, 200) using errcode = 'invalid_parameter_value',
+            hint = 'Write words of letters, digits, _ and - with dots between them, as in provider.folder.updated.';
+    elsif jsonb_typeof(context) is distinct from 'object' then
+        raise exception 'postmill: the context of % must be a JSON object, got %', name,
+            coalesce(jsonb_typeof(context), 'NULL') using errcode = 'invalid_parameter_value';
+    end if;
+    select p.event_id, p.trigger_id is not null into found_one, met
+      from postmill.publish_event(name, context, tenant, correlation_id, request_id, traceparent) p limit 1;
+    if found_one is null then
+        raise exception 'postmill: there is no tenant %', tenant using errcode = 'foreign_key_violation';
+    end if;
+    if met and not waiting then
+        perform postmill.tell('+deliver');
+    end if;
+    return found_one;
+end
+$_$;
+
+-- FUNCTION publish_event(text, jsonb, uuid, text, text, text, text, text, interval)
+
+CREATE FUNCTION postmill.publish_event(p_name text, p_context jsonb, p_tenant uuid DEFAULT NULL::uuid, p_correlation_id text DEFAULT NULL::text, p_request_id text DEFAULT NULL::text, p_traceparent text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, p_grace interval DEFAULT '00:00:00'::interval) RETURNS TABLE(event_id uuid, published_at timestamp with time zone, correlation_id text, trigger_id uuid, label text, job_type text, payload_template text, tenant_slug text, tenant_zone text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    owner_tenant uuid := coalesce(p_tenant, postmill.scope_tenant(), '00000000-0000-0000-0000-000000000001');
+begin
+    event_id := postmill.new_id();
+    published_at := postmill.now();
+    correlation_id := coalesce(p_correlation_id, event_id::text);
+    if not postmill.in_scope(owner_tenant) or not exists (select from postmill.tenant t where t.id = owner_tenant) then
+        event_id := null; -- out of scope is as good as unknown
+        return next;
+        return;
+    end if;
+    insert into postmill.event (id, tenant_id, name, context, published_at, actor_type, actor_id, request_id,
+           correlation_id, traceparent)
+    values (event_id, owner_tenant, p_name, p_context, published_at, coalesce(p_actor_type, 'system'), p_actor_id,
+            p_request_id, correlation_id, p_traceparent);
+    return query
+    with met as (
+        select t.* from postmill.trigger t
+         where t.tenant_id = owner_tenant and t.event_name = any (postmill.event_patterns(p_name))
+           and t.trigger_type = 'event' and t.is_enabled and t.deleted_at is null
+    ), noted as (
+        insert into postmill.event_delivery (event_id, trigger_id, tenant_id, due_at)
+        select publish_event.event_id, m.id, owner_tenant, publish_event.published_at + p_grace from met m
+    )
+    select publish_event.event_id, publish_event.published_at, publish_event.correlation_id, m.id, m.label, d.key,
+           m.payload_template::text, n.slug, n.timezone
+      from met m join postmill.job_definition d on d.id = m.definition_id join postmill.tenant n on n.id = m.tenant_id
+     order by m.id;
+    if not found then
+        return next;
+    end if;
+end
+$$;
+
 -- FUNCTION put_back(uuid, uuid[], bigint[], uuid[], bigint[], text[], double precision[], integer[], text[], text[], text[], integer[], text[], integer[], integer[], text[], text[])
 
 CREATE FUNCTION postmill.put_back(p_holder uuid, p_ids uuid[], p_claim_nos bigint[], p_tenants uuid[], p_micros bigint[], p_statuses text[], p_delays double precision[], p_deaths integer[] DEFAULT NULL::integer[], p_error_classes text[] DEFAULT NULL::text[], p_error_codes text[] DEFAULT NULL::text[], p_error_messages text[] DEFAULT NULL::text[], p_error_statuses integer[] DEFAULT NULL::integer[], p_stacks text[] DEFAULT NULL::text[], p_exit_codes integer[] DEFAULT NULL::integer[], p_pids integer[] DEFAULT NULL::integer[], p_stdouts text[] DEFAULT NULL::text[], p_stderrs text[] DEFAULT NULL::text[]) RETURNS SETOF uuid
@@ -1498,6 +3656,916 @@ begin
 end
 $$;
 
+-- FUNCTION queue_conflict(text, text, text)
+
+CREATE FUNCTION postmill.queue_conflict(p_queue text, p_kind text, p_key text) RETURNS text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return (select d.key from postmill.job_definition d
+             where d.queue = p_queue and d.key <> p_key and (d.kind = 'http') <> (p_kind = 'http') order by d.key limit 1);
+end
+$$;
+
+-- FUNCTION queue_json(text)
+
+CREATE FUNCTION postmill.queue_json(p_queue text) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return (select jsonb_build_object('paused_at', q.paused_at, 'reason', q.pause_reason, 'resume_at', q.resume_at)
+              from postmill.queue q where q.name = p_queue);
+end
+$$;
+
+-- FUNCTION read_attempts(uuid)
+
+CREATE FUNCTION postmill.read_attempts(p_id uuid) RETURNS TABLE(run integer, attempt integer, status text, worker_id text, pid integer, started_at timestamp with time zone, finished_at timestamp with time zone, exit_code integer, error_class text, error_code text, error_message text, error_status integer, stack text, stdout_tail text, stderr_tail text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select h.run, h.attempt, h.status, coalesce(w.worker_id, h.holder::text), coalesce(h.pid, w.pid), h.started_at, h.finished_at,
+           h.exit_code, h.error_class, h.error_code, h.error_message, h.error_status, h.stack, h.stdout_tail, h.stderr_tail
+      from (select a.run, a.attempt, a.status, a.holder, a.pid, a.started_at, a.finished_at, a.exit_code, a.error_class,
+                   a.error_code, a.error_message, a.error_status, a.stack, a.stdout_tail, a.stderr_tail
+              from postmill.attempt a where a.job_id = p_id
+            union all
+            select o.run, o.attempt, o.attempt_status, o.holder, o.pid, o.started_at, o.finished_at, o.exit_code,
+                   o.error_class, o.error_code, o.error_message, o.error_status, o.stack, o.stdout_tail, o.stderr_tail
+              from postmill.outcome o where o.job_id = p_id and o.holder is not null
+            union all
+            select r.run, r.attempt, 'running', r.holder, null, r.claimed_at, null, null, null, null, null, null, null,
+                   null, null
+              from postmill.running r where r.id = p_id and exists (select from postmill.any_job j where j.id = p_id)) h
+      left join postmill.worker w on w.holder = h.holder
+     order by h.run;
+end
+$$;
+
+-- TABLE audit_log
+
+CREATE TABLE postmill.audit_log (
+    id uuid NOT NULL,
+    at timestamp with time zone NOT NULL,
+    tenant_id uuid,
+    actor_type text NOT NULL COLLATE pg_catalog."C",
+    actor_id text,
+    role text COLLATE pg_catalog."C",
+    via text NOT NULL COLLATE pg_catalog."C",
+    action text NOT NULL COLLATE pg_catalog."C",
+    target_kind text COLLATE pg_catalog."C",
+    target text,
+    result text NOT NULL COLLATE pg_catalog."C",
+    reason text,
+    request_id text,
+    before jsonb,
+    after jsonb,
+    db_role text NOT NULL,
+    CONSTRAINT audit_log_result_check CHECK ((result = ANY (ARRAY['done'::text, 'denied'::text, 'refused'::text]))),
+    CONSTRAINT audit_log_via_check CHECK ((via = ANY (ARRAY['api'::text, 'console'::text, 'cli'::text, 'sql'::text, 'upkeep'::text])))
+);
+
+-- FUNCTION read_audit_log(timestamp with time zone, uuid, integer, text)
+
+CREATE FUNCTION postmill.read_audit_log(p_before timestamp with time zone, p_id uuid, p_most integer, p_action text DEFAULT NULL::text) RETURNS SETOF postmill.audit_log
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if postmill.scope_tenant() is null then
+        return query
+        select l.* from postmill.audit_log l
+         where (l.at, l.id) < (p_before, p_id) and (p_action is null or l.action = p_action)
+         order by l.at desc, l.id desc limit p_most;
+    else
+        return query
+        select l.* from postmill.audit_log l
+         where l.tenant_id = postmill.scope_tenant() and (l.at, l.id) < (p_before, p_id)
+           and (p_action is null or l.action = p_action)
+         order by l.at desc, l.id desc limit p_most;
+    end if;
+end
+$$;
+
+-- FUNCTION read_dead_letter(uuid)
+
+CREATE FUNCTION postmill.read_dead_letter(p_id uuid) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, reason text, error_class text, error_code text, error_message text, error_status integer, attempts integer, failed_at timestamp with time zone, last_attempt_at timestamp with time zone, stack text, payload jsonb)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select d.id, d.tenant_id, b.job_type, d.queue, d.reason, d.error_class, d.error_code, d.error_message, d.error_status,
+           d.attempts, d.failed_at, d.last_attempt_at, d.stack, b.payload
+      from postmill.dead_letter d
+      left join lateral (select j.job_type, j.payload from postmill.any_job j where j.id = d.id offset 0) b on true
+     where d.id = p_id;
+end
+$$;
+
+-- FUNCTION read_dead_letters(uuid, text, text, text, timestamp with time zone, uuid, integer, integer)
+
+CREATE FUNCTION postmill.read_dead_letters(p_tenant uuid DEFAULT NULL::uuid, p_queue text DEFAULT NULL::text, p_reason text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text, p_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_before uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 50, p_look integer DEFAULT 2000) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, reason text, error_class text, error_code text, error_message text, error_status integer, attempts integer, failed_at timestamp with time zone, last_attempt_at timestamp with time zone, go_at timestamp with time zone, go_on uuid)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    own uuid := coalesce(p_tenant, postmill.scope_tenant());
+begin
+    return query
+    with looked as materialized (
+        select d.* from postmill.dead_letter d
+         where (own is null or d.tenant_id = own) and (d.failed_at, d.id) < (p_at, p_before)
+         order by d.failed_at desc, d.id desc limit greatest(p_look, p_most + 1)
+    ), fits as materialized (
+        select l.*, b.job_type from looked l
+          left join lateral (select j.job_type from postmill.any_job j where j.id = l.id offset 0) b on true
+         where (p_queue is null or l.queue = p_queue) and (p_reason is null or l.reason = p_reason)
+           and (p_job_type is null or b.job_type = p_job_type)
+         order by l.failed_at desc, l.id desc limit p_most + 1
+    ), page as materialized (
+        select f.* from fits f order by f.failed_at desc, f.id desc limit p_most
+    ), last_one as (
+        select p.failed_at, p.id from page p where (select count(*) from fits) > p_most order by p.failed_at, p.id limit 1
+    ), last_looked as (
+        select l.failed_at, l.id from looked l
+         where (select count(*) from fits) <= p_most and (select count(*) from looked) = greatest(p_look, p_most + 1)
+         order by l.failed_at, l.id limit 1
+    )
+    select p.id, p.tenant_id, p.job_type, p.queue, p.reason, p.error_class, p.error_code, left(p.error_message, 500), p.error_status,
+           p.attempts, p.failed_at, p.last_attempt_at, n.failed_at, n.id
+      from (select true) as always
+      left join (select * from last_one union all select * from last_looked) n on true
+      left join page p on true
+     order by p.failed_at desc, p.id desc;
+end
+$$;
+
+-- FUNCTION read_definition_versions(uuid, integer, integer)
+
+CREATE FUNCTION postmill.read_definition_versions(p_id uuid, p_before integer, p_most integer) RETURNS TABLE(version integer, at timestamp with time zone, actor_type text, actor_id text, via text, definition jsonb)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select v.version, v.at, v.actor_type, v.actor_id, v.via, v.definition from postmill.definition_version v
+     where v.definition_id = p_id and (p_before is null or v.version < p_before)
+     order by v.version desc limit p_most;
+end
+$$;
+
+-- FUNCTION read_definitions(uuid, text, text, text, boolean, text, integer)
+
+CREATE FUNCTION postmill.read_definitions(p_id uuid DEFAULT NULL::uuid, p_key text DEFAULT NULL::text, p_kind text DEFAULT NULL::text, p_queue text DEFAULT NULL::text, p_active boolean DEFAULT NULL::boolean, p_after text DEFAULT NULL::text, p_most integer DEFAULT 1) RETURNS TABLE(key text, document jsonb)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    whole boolean := postmill.sees_all();
+begin
+    return query
+    select d.key,
+           jsonb_build_object(
+               'id', d.id, 'key', d.key, 'kind', d.kind, 'description', d.description, 'arg_schema', d.arg_schema,
+               'argv_template', case when whole then d.argv_template end, 'queue', d.queue, 'priority', d.priority,
+               'timeout_seconds', d.timeout_seconds, 'max_attempts', d.max_attempts, 'max_lost', d.max_lost,
+               'retry', d.retry, 'on_exhausted', d.on_exhausted, 'idempotency', d.idempotency,
+               'idempotency_ttl_seconds', extract(epoch from d.idempotency_ttl), 'category', d.category, 'keep', d.keep,
+               'lane', d.lane, 'worker_limit', d.worker_limit, 'rate', l.rate, 'aliases', d.aliases,
+               'replay_class', d.replay_class, 'strict_envelope', d.strict_envelope, 'secrets', d.secrets)
+           || jsonb_build_object(
+               'secret_keys', d.secret_keys, 'encrypted', d.encrypted,
+               'env_allow', case when whole then to_jsonb(d.env_allow) else '[]' end, 'is_active', d.is_active,
+               'registered', d.fingerprint <> '', 'version', d.version, 'edited', d.edited, 'created_at', d.created_at,
+               'updated_at', d.updated_at, 'served_by', case when whole then s.workers else '[]' end,
+               'drift', array_remove(array[
+                   case when d.is_active and s.served = 0 then 'unserved' end,
+                   case when d.is_active and s.served > 0 and s.at_queue = 0 then 'queue_unserved' end,
+                   case when s.differing > 0 then 'differs' end], null))
+      from postmill.job_definition d
+      left join lateral (
+        select jsonb_build_object('count', r.rate_count, 'seconds', r.rate_seconds, 'burst', r.rate_burst) as rate
+          from postmill.limit_rule r where r.job_type = d.key) l on true
+     cross join lateral (
+        select count(*) as served, count(*) filter (where d.queue = any (w.queues)) as at_queue,
+               count(*) filter (where w.code <> coalesce(nullif(d.fingerprint, ''), d.version::text)) as differing,
+               coalesce(jsonb_agg(jsonb_build_object('worker_id', w.worker_id, 'same', coalesce(
+                   w.code = coalesce(nullif(d.fingerprint, ''), d.version::text), true)) order by w.worker_id), '[]') as workers
+          from (select k.worker_id, k.queues, k.metadata -> 'definitions' ->> d.key as code
+                  from postmill.worker k join postmill.lease e on e.holder = k.holder
+                 where e.expires_at > (select postmill.now()) and k.job_types && (array[d.key] || d.aliases)) w) s
+     where (p_id is null or d.id = p_id) and (p_key is null or d.key = p_key) and (p_kind is null or d.kind = p_kind)
+       and (p_queue is null or d.queue = p_queue) and (p_active is null or d.is_active = p_active)
+       and (p_after is null or d.key > p_after)
+     order by d.key
+     limit p_most;
+end
+$$;
+
+-- FUNCTION read_enqueue_rules(text[])
+
+CREATE FUNCTION postmill.read_enqueue_rules(p_names text[]) RETURNS TABLE(name text, key text, kind text, arg_schema text, argv_template text, asks_key boolean, secrets text, secret_keys text[], encrypted boolean, version integer)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select u.name, d.key, d.kind, d.arg_schema::text, d.argv_template::text,
+           d.strict_envelope or (d.kind <> 'function' and d.idempotency is not null), d.secrets, d.secret_keys, d.encrypted, d.version
+      from unnest(p_names) as u(name)
+     cross join lateral (
+        select e.* from postmill.job_definition e where e.key = u.name
+        union all
+        select e.* from postmill.job_definition e
+         where e.aliases @> array[u.name] and not exists (select from postmill.job_definition f where f.key = u.name)
+        limit 1) d;
+end
+$$;
+
+-- FUNCTION read_envelope(uuid)
+
+CREATE FUNCTION postmill.read_envelope(p_id uuid) RETURNS jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    body postmill.job;
+    moment constant text := 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"';
+begin
+    select j.* into body from postmill.job j where j.id = p_id;
+    if not found then
+        select k.* into body from postmill.job_kept k where k.id = p_id;
+        if not found then
+            return null;
+        end if;
+    end if;
+    return jsonb_build_object('job_id', body.id, 'job_type', body.job_type, 'org_id', body.tenant_id,
+            'actor_type', body.actor_type, 'actor_id', body.actor_id, 'request_id', body.request_id,
+            'correlation_id', body.correlation_id, 'idempotency_key', body.idempotency_key,
+            'created_at', to_char(body.created_at at time zone 'UTC', moment), 'payload', body.payload)
+        || case when body.project_id is null then '{}' else jsonb_build_object('project_id', body.project_id) end
+        || case when body.scheduled_for is null then '{}'
+                else jsonb_build_object('scheduled_for', to_char(body.scheduled_for at time zone 'UTC', moment)) end
+        || case when body.traceparent is null then '{}' else jsonb_build_object('traceparent', body.traceparent) end;
+end
+$$;
+
+-- FUNCTION read_history(timestamp with time zone, text, timestamp with time zone, integer, text, text[])
+
+CREATE FUNCTION postmill.read_history(p_after timestamp with time zone, p_key text, p_until timestamp with time zone, p_most integer, p_kind text DEFAULT NULL::text, p_events text[] DEFAULT NULL::text[]) RETURNS TABLE(recorded_at timestamp with time zone, key text, kind text, event text, happened_at timestamp with time zone, org_id uuid, project_id uuid, actor_type text, actor_id text, role text, via text, request_id text, correlation_id text, target_kind text, target text, result text, reason text, before jsonb, after jsonb, job_id uuid, job_type text, attempt integer, status text, error_class text, started_at timestamp with time zone, finished_at timestamp with time zone, db_role text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    deadline timestamptz := postmill.now() + interval '150 milliseconds';
+    low timestamptz := p_after;
+    high timestamptz;
+    width interval := '1 minute';
+    size bigint;
+    told integer := 0;
+    got integer;
+begin
+    while low < p_until loop
+        high := least(low + width, p_until);
+        size := postmill.history_size(low, high, 4001);
+        if size = 0 then
+            low := high;
+            width := least(width * 16, interval '30 days');
+        elsif size > 4000 and width > interval '1 millisecond' then
+            width := greatest(width / 4, interval '1 millisecond');
+        else
+            return query
+            select h.* from (
+                select l.at as recorded_at, l.id::text as key, 'audit', l.action, l.at, l.tenant_id, null::uuid, l.actor_type,
+                       l.actor_id, l.role, l.via, l.request_id, null::text, l.target_kind, l.target, l.result, l.reason,
+                       l.before, l.after, null::uuid, null::text, null::integer, null::text, null::text, null::timestamptz,
+                       null::timestamptz, l.db_role
+                  from postmill.audit_log l
+                 where l.at >= low and l.at < high and coalesce(p_kind, 'audit') = 'audit'
+                   and (p_events is null or l.action = any (p_events))
+                union all
+                select e.recorded_at, e.key, 'job', e.event, e.happened_at, b.tenant_id, b.project_id, b.actor_type::text,
+                       b.actor_id, null, null, b.request_id, b.correlation_id, null, null, null, e.reason, null, null,
+                       e.job_id, b.job_type, e.attempt, e.status, e.error_class, e.started_at, e.finished_at, null
+                  from postmill.job_events(low, high) e
+                 cross join lateral (select j.tenant_id, j.project_id, j.job_type, j.actor_type, j.actor_id, j.request_id,
+                                            j.correlation_id from postmill.job j where j.id = e.job_id
+                                     union all
+                                     select k.tenant_id, k.project_id, k.job_type, k.actor_type, k.actor_id, k.request_id,
+                                            k.correlation_id from postmill.job_kept k where k.id = e.job_id offset 0) b
+                 where coalesce(p_kind, 'job') = 'job' and (p_events is null or e.event = any (p_events))) h
+             where (h.recorded_at, h.key) > (p_after, p_key collate "C")
+             order by h.recorded_at, h.key collate "C" limit p_most - told;
+            get diagnostics got = row_count;
+            told := told + got;
+            if told >= p_most then
+                return;
+            end if;
+            low := high;
+            width := case when size < 1000 then least(width * 2, interval '30 days') else width end;
+        end if;
+        exit when postmill.now() > deadline;
+    end loop;
+    recorded_at := low;
+    key := '';
+    event := case when low < p_until then 'more' else 'end' end;
+    return next;
+end
+$$;
+
+-- FUNCTION read_history_start()
+
+CREATE FUNCTION postmill.read_history_start() RETURNS timestamp with time zone
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return least((select l.at from postmill.audit_log l order by l.at limit 1),
+                 (select min(p.since) from postmill.partition p),
+                 (select postmill.id_time(k.id) from postmill.job_kept k order by k.id limit 1));
+end
+$$;
+
+-- FUNCTION read_idempotency_keys(text, text, uuid, uuid, text, integer)
+
+CREATE FUNCTION postmill.read_idempotency_keys(p_key text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text, p_after_tenant uuid DEFAULT NULL::uuid, p_after_project uuid DEFAULT NULL::uuid, p_after_key text DEFAULT NULL::text, p_most integer DEFAULT 50) RETURNS TABLE(tenant_id uuid, project_id uuid, key text, job_type text, job_id uuid, mode text, status text, first_seen_at timestamp with time zone, last_seen_at timestamp with time zone, expires_at timestamp with time zone, result_ref text, error_ref text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select k.tenant_id, nullif(k.project_id, '00000000-0000-0000-0000-000000000000'), k.key, k.job_type, k.job_id, k.mode,
+           s.status, k.first_seen_at, k.last_seen_at, k.expires_at,
+           case when s.status = 'succeeded' then coalesce(o.result_ref, case when o.result is not null then 'jobs/' || k.job_id end) end,
+           case when s.status in ('failed', 'dead') then coalesce(o.error_ref, 'jobs/' || k.job_id || '/attempts') end
+      from (select i.* from postmill.idempotency_key i
+             where (p_key is null or i.key = p_key) and (p_job_type is null or i.job_type = p_job_type)
+               and (p_after_key is null or (i.tenant_id, i.project_id, i.key) > (p_after_tenant, p_after_project, p_after_key))
+             order by i.tenant_id, i.project_id, i.key limit p_most) k
+      left join lateral (select h.status, h.result, h.result_ref, h.error_ref from postmill.outcome h
+                          where h.job_id = k.job_id offset 0) o on true
+     cross join lateral (select case
+        when exists (select from postmill.running r where r.id = k.job_id) then 'running'
+        when exists (select from postmill.ready r where r.id = k.job_id)
+          or exists (select from postmill.scheduled r where r.id = k.job_id)
+          or exists (select from postmill.blocked r where r.id = k.job_id) then 'pending'
+        when exists (select from postmill.dead_letter d where d.id = k.job_id) then 'dead'
+        when o.status = 'succeeded' then 'succeeded'
+        when o.status = 'dead_letter' then 'dead'
+        when o.status is not null then 'failed' end as status) s
+     order by k.tenant_id, k.project_id, k.key;
+end
+$$;
+
+-- FUNCTION read_job_state(uuid[])
+
+CREATE FUNCTION postmill.read_job_state(p_ids uuid[]) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, state text, priority integer, attempt integer, max_attempts integer, payload jsonb, created_at timestamp with time zone, scheduled_for timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, project_id uuid, idempotency_key text, source text, source_ref text, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, result jsonb, reason text, error_class text, error_code text, error_message text, replayed_from uuid, replayed_as uuid, worker_id text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select s.id, s.tenant_id, s.job_type, s.queue,
+           case when s.state = 'scheduled' and s.scheduled_for <= (select postmill.now()) then 'queued' else s.state end,
+           s.priority, s.attempt, s.max_attempts, s.payload, s.created_at, s.scheduled_for, s.started_at, s.finished_at,
+           s.project_id, s.idempotency_key, s.source, s.source_ref, s.actor_type, s.actor_id, s.request_id, s.correlation_id,
+           s.traceparent, s.result, s.reason, s.error_class, s.error_code, s.error_message, s.replayed_from, s.replayed_as,
+           s.worker_id, s.cancel_requested, s.progress_done, s.progress_total, s.progress_message
+      from postmill.job_state(array(select j.id from postmill.any_job j where j.id = any (p_ids))) s;
+end
+$$;
+
+-- FUNCTION read_job_type_names()
+
+CREATE FUNCTION postmill.read_job_type_names() RETURNS SETOF text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select d.key from postmill.job_definition d where d.is_active
+    union select a.alias from postmill.job_definition d, unnest(d.aliases) as a(alias) where d.is_active
+    order by 1 limit 1000;
+end
+$$;
+
+-- FUNCTION read_jobs(text, text, text, text, uuid, uuid, timestamp with time zone, timestamp with time zone, integer, integer)
+
+CREATE FUNCTION postmill.read_jobs(p_status text DEFAULT NULL::text, p_source text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text, p_queue text DEFAULT NULL::text, p_tenant uuid DEFAULT NULL::uuid, p_before uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_after timestamp with time zone DEFAULT NULL::timestamp with time zone, p_until timestamp with time zone DEFAULT NULL::timestamp with time zone, p_skip integer DEFAULT 0, p_most integer DEFAULT 50) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, status text, source text, source_ref text, priority integer, attempt_count integer, max_attempts integer, idempotency_key text, correlation_id text, created_at timestamp with time zone, scheduled_for timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, worker_id text, reason text, error_class text, error_message text, actor_type text, actor_id text, project_id uuid, replayed_from uuid, go_on uuid)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    own uuid := coalesce(p_tenant, postmill.scope_tenant());
+    need integer := p_skip + p_most + 1;
+    plain boolean := p_job_type is null and p_queue is null and coalesce(p_source, '') <> 'manual' and p_after is null
+                     and p_until is null;
+    look integer := case when plain and (p_status is null or own is null or p_status in ('failed', 'canceled'))
+                         then 2 * need else greatest(2000, 2 * need) end;
+    first uuid := coalesce(postmill.id_at(p_after - interval '1 second'), '00000000-0000-0000-0000-000000000000');
+    below uuid := least(p_before, postmill.id_at(p_until + interval '1 second'));
+    walks text[] := case when p_status is null then array['bodies']
+                         when own is null or p_status in ('failed', 'canceled') then array['places']
+                         when p_status = 'dead_letter' then array['places', 'bodies'] else array['bodies', 'places'] end;
+    moment timestamptz := postmill.now();
+    walk text;
+    found_one record;
+    ids uuid[] := '{}';
+    low uuid;
+begin
+    foreach walk in array walks loop
+        select w.ids, w.low into found_one
+          from postmill.read_walk(walk, p_status, p_source, p_job_type, p_queue, own, below, first, p_after, p_until,
+                                                need, look) w;
+        -- Each is complete down to its low: the one that comes further down holds all of the other.
+        if walk = walks[1] or found_one.low is null or found_one.low < low then
+            ids := found_one.ids;
+            low := found_one.low;
+        end if;
+        exit when cardinality(ids) >= need or low is null;
+    end loop;
+    if cardinality(ids) >= need then
+        low := ids[need - 1];
+    end if;
+    return query
+    select p.id, p.tenant_id, p.job_type, p.queue,
+           case when s.run_at <= moment or w.id is not null then 'queued' when s.id is not null then 'scheduled'
+                when b.id is not null then 'blocked' when r.id is not null then 'running'
+                when d.id is not null then 'dead_letter' else o.status end,
+           p.source::text, p.source_ref, coalesce(w.priority, s.priority, b.priority, r.priority, d.priority, p.priority),
+           coalesce(w.attempt - 1, s.attempt - 1, b.attempt - 1, r.attempt, d.attempts, o.attempt, 0), p.max_attempts,
+           p.idempotency_key, p.correlation_id, p.created_at, coalesce(s.run_at, p.scheduled_for),
+           coalesce(r.claimed_at, o.started_at, d.last_attempt_at), coalesce(o.finished_at, d.failed_at),
+           (select k.worker_id from postmill.worker k where k.holder = coalesce(r.holder, o.holder)),
+           coalesce(d.reason, o.reason), coalesce(d.error_class, o.error_class, a.error_class),
+           left(coalesce(d.error_message, o.error_message, a.error_message), 500), p.actor_type::text, p.actor_id, p.project_id,
+           p.replayed_from, low
+      from (select true) as always
+      left join lateral (select u.n, j.* from unnest(ids[p_skip + 1 : p_skip + p_most]) with ordinality as u(id, n)
+                          cross join lateral (select f.* from postmill.any_job f where f.id = u.id offset 0) j) p on true
+      left join lateral (select t.* from postmill.ready t where t.id = p.id offset 0) w on true
+      left join lateral (select t.* from postmill.scheduled t where t.id = p.id offset 0) s on true
+      left join lateral (select t.* from postmill.blocked t where t.id = p.id offset 0) b on true
+      left join lateral (select t.* from postmill.running t where t.id = p.id offset 0) r on true
+      left join lateral (select t.* from postmill.dead_letter t where t.id = p.id offset 0) d on true
+      left join lateral (select t.* from postmill.outcome t where t.job_id = p.id offset 0) o on true
+      left join lateral (select t.error_class, t.error_message from postmill.attempt t
+                          where t.job_id = p.id and o.job_id is null and r.id is null order by t.run desc limit 1) a on true
+     order by p.n;
+end
+$$;
+
+-- FUNCTION read_keys(uuid, integer, uuid, boolean)
+
+CREATE FUNCTION postmill.read_keys(p_before uuid, p_most integer, p_tenant uuid DEFAULT NULL::uuid, p_live boolean DEFAULT false) RETURNS TABLE(id uuid, prefix text, name text, tenant_id uuid, role text, created_at timestamp with time zone, created_by text, expires_at timestamp with time zone, last_used_at timestamp with time zone, revoked_at timestamp with time zone, revoked_by text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select k.id, k.prefix, k.name, k.tenant_id, k.role::text, k.created_at, k.created_by, k.expires_at, k.last_used_at,
+           k.revoked_at, k.revoked_by
+      from postmill.api_key k
+     where (p_before is null or k.id < p_before) and (p_tenant is null or k.tenant_id = p_tenant)
+       and (not p_live or (k.revoked_at is null and (k.expires_at is null or k.expires_at > (select postmill.now()))))
+     order by k.id desc limit p_most;
+end
+$$;
+
+-- FUNCTION read_logins(uuid, integer)
+
+CREATE FUNCTION postmill.read_logins(p_before uuid, p_most integer) RETURNS TABLE(id uuid, actor_id text, tenant_id uuid, role text, created_at timestamp with time zone, last_seen_at timestamp with time zone, expires_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select s.id, s.actor_id, s.tenant_id, s.role::text, s.created_at, s.last_seen_at, s.expires_at
+      from postmill.console_session s
+     where (p_before is null or s.id < p_before) and s.ended_at is null and s.expires_at > (select postmill.now())
+     order by s.id desc limit p_most;
+end
+$$;
+
+-- FUNCTION read_oldest(text, uuid)
+
+CREATE FUNCTION postmill.read_oldest(p_queue text, p_lane uuid) RETURNS timestamp with time zone
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return (
+        with recursive step as (
+            select f.* from postmill.queue q cross join lateral (
+                select r.queue, r.lane, r.priority, r.ready_at from postmill.ready r
+                 where r.queue = q.name and (p_lane is null or r.lane = p_lane)
+                 order by r.queue, r.lane, r.priority, r.ready_at limit 1) f
+             where p_queue is null or q.name = p_queue
+            union all
+            select f.* from step s cross join lateral (
+                select r.queue, r.lane, r.priority, r.ready_at from postmill.ready r
+                 where r.queue = s.queue and (r.lane, r.priority) > (s.lane, s.priority) and (p_lane is null or r.lane = p_lane)
+                 order by r.queue, r.lane, r.priority, r.ready_at limit 1) f
+        )
+        select min(x.ready_at) from (select s.ready_at from step s limit 1000) x);
+end
+$$;
+
+-- FUNCTION read_projects(uuid, text, integer)
+
+CREATE FUNCTION postmill.read_projects(p_tenant uuid, p_after text, p_most integer) RETURNS TABLE(id uuid, tenant_id uuid, slug text, name text, created_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select p.id, p.tenant_id, p.slug, p.name, p.created_at from postmill.project p
+     where p.tenant_id = p_tenant and p.slug > p_after order by p.slug limit p_most;
+end
+$$;
+
+-- FUNCTION read_queue_names()
+
+CREATE FUNCTION postmill.read_queue_names() RETURNS SETOF text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query select q.name from postmill.queue q order by q.name;
+end
+$$;
+
+-- FUNCTION read_queues(text, integer)
+
+CREATE FUNCTION postmill.read_queues(p_name text DEFAULT NULL::text, p_most integer DEFAULT 10000) RETURNS TABLE(name text, priority integer, lane text, paused boolean, paused_at timestamp with time zone, paused_by text, pause_reason text, resume_at timestamp with time zone, queued bigint, scheduled bigint, blocked bigint, running bigint, dead_letters bigint, oldest_seconds double precision, next_due_seconds double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    whole boolean := postmill.sees_all();
+begin
+    return query
+    select q.name, q.priority, q.lane, q.paused_at is not null and (q.resume_at is null or q.resume_at > moment), q.paused_at,
+           case when whole then q.paused_by end, q.pause_reason, q.resume_at,
+           case when whole then (select count(*) from (select from postmill.ready t where t.queue = q.name limit p_most) x) end,
+           case when whole then (select count(*) from (select from postmill.scheduled t where t.queue = q.name limit p_most) x) end,
+           case when whole then (select count(*) from postmill.blocked t where t.queue = q.name) end,
+           case when whole then (select count(*) from postmill.running t where t.queue = q.name) end,
+           case when whole then (select count(*) from (select from postmill.dead_letter t where t.queue = q.name limit p_most) x) end,
+           case when whole then extract(epoch from moment - postmill.read_oldest(q.name, null))::double precision end,
+           case when whole then extract(epoch from (
+                select min(s.run_at) from (select t.run_at, t.queue from postmill.scheduled t order by t.run_at limit 1000) s
+                 where s.queue = q.name) - moment)::double precision end
+      from postmill.queue q
+     where p_name is null or q.name = p_name
+     order by q.priority, q.name;
+end
+$$;
+
+-- FUNCTION read_summary(uuid, integer)
+
+CREATE FUNCTION postmill.read_summary(p_tenant uuid DEFAULT NULL::uuid, p_most integer DEFAULT 10000) RETURNS TABLE(state text, n bigint, at_least boolean, oldest_seconds double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    own uuid := coalesce(p_tenant, postmill.scope_tenant());
+    moment timestamptz := postmill.now();
+    bodies bigint;
+    tickets bigint;
+    mine uuid[];
+    known bigint := 0;
+    bounded boolean := false;
+begin
+    select count(*) into bodies from (
+        select from postmill.job j where own is null or j.tenant_id = own limit p_most + 1) x;
+    select bodies + count(*) into bodies from (
+        select from postmill.job_kept k where own is null or k.tenant_id = own limit p_most + 1) x;
+    for state in select unnest(array['scheduled', 'queued', 'blocked', 'running', 'dead_letter', 'failed', 'canceled']) loop
+        at_least := false;
+        oldest_seconds := null;
+        if state in ('failed', 'canceled', 'dead_letter') then
+            select count(*) into n from (
+                select from postmill.outcome o
+                 where o.status = state and o.status <> 'succeeded' and (own is null or o.tenant_id = own) limit p_most + 1) x;
+            if state = 'dead_letter' then
+                select n + count(*) into n from (
+                    select from postmill.dead_letter d where own is null or d.tenant_id = own limit p_most + 1) x;
+            end if;
+        else
+            select count(*) into tickets from (
+                (select from postmill.ready t where state = 'queued' limit p_most + 1) union all
+                (select from postmill.scheduled t where state = 'scheduled' limit p_most + 1) union all
+                (select from postmill.blocked t where state = 'blocked' limit p_most + 1) union all
+                (select from postmill.running t where state = 'running' limit p_most + 1)) x;
+            if own is null then
+                n := tickets;
+            elsif bodies > p_most and tickets > p_most then
+                at_least := true;
+                select count(*) into n from postmill.queue q cross join lateral (
+                    (select from postmill.ready t where state = 'queued' and t.queue = q.name and t.lane = own limit p_most + 1)
+                    union all
+                    (select from postmill.scheduled t
+                      where state = 'scheduled' and t.queue = q.name and t.lane = own limit p_most + 1)) x;
+            elsif bodies <= p_most then
+                if mine is null then
+                    mine := array(select j.id from postmill.any_job j where j.tenant_id = own);
+                end if;
+                select count(*) into n from unnest(mine) as u(id)
+                 where case state when 'queued' then exists (select from postmill.ready t where t.id = u.id offset 0)
+                                  when 'scheduled' then exists (select from postmill.scheduled t where t.id = u.id offset 0)
+                                  when 'blocked' then exists (select from postmill.blocked t where t.id = u.id offset 0)
+                                  else exists (select from postmill.running t where t.id = u.id offset 0) end;
+            else
+                select count(*) into n from (
+                    select t.id from postmill.ready t where state = 'queued' union all
+                    select t.id from postmill.scheduled t where state = 'scheduled' union all
+                    select t.id from postmill.blocked t where state = 'blocked' union all
+                    select t.id from postmill.running t where state = 'running') x
+                 cross join lateral (select from postmill.any_job j where j.id = x.id and j.tenant_id = own offset 0) b;
+            end if;
+            if state = 'queued' then
+                oldest_seconds := extract(epoch from moment - postmill.read_oldest(null, own));
+            end if;
+        end if;
+        known := known + least(n, p_most);
+        at_least := at_least or n > p_most;
+        n := least(n, p_most);
+        bounded := bounded or at_least;
+        return next;
+    end loop;
+    -- What is neither waiting nor running, nor ended otherwise, has succeeded.
+    state := 'succeeded';
+    oldest_seconds := null;
+    if bodies > p_most or bounded then
+        select count(*) into n from (
+            select o.status, o.tenant_id from postmill.outcome o order by o.job_id desc limit 2 * p_most) x
+         where x.status = 'succeeded' and (own is null or x.tenant_id = own);
+        n := least(greatest(n, bodies - known, 0), p_most);
+        at_least := true;
+    else
+        n := greatest(bodies - known, 0);
+        at_least := false;
+    end if;
+    return next;
+end
+$$;
+
+-- FUNCTION read_tenants(text, integer, uuid, text)
+
+CREATE FUNCTION postmill.read_tenants(p_after text, p_most integer, p_id uuid DEFAULT NULL::uuid, p_slug text DEFAULT NULL::text) RETURNS TABLE(id uuid, slug text, name text, timezone text, status text, weight integer, max_running integer, retention_seconds double precision, created_at timestamp with time zone, updated_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select t.id, t.slug, t.name, t.timezone, t.status, t.weight, t.max_running,
+           extract(epoch from t.retention)::double precision, t.created_at, t.updated_at
+      from postmill.tenant t
+     where t.slug > p_after and (p_id is null or t.id = p_id) and (p_slug is null or t.slug = p_slug)
+     order by t.slug limit p_most;
+end
+$$;
+
+-- FUNCTION read_trigger_ground(uuid, text)
+
+CREATE FUNCTION postmill.read_trigger_ground(p_tenant uuid, p_definition text) RETURNS TABLE(moment timestamp with time zone, tenant_id uuid, slug text, timezone text, definition_id uuid, job_type text, is_active boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select m.moment, t.id, t.slug, t.timezone, d.id, d.key, d.is_active
+      from (select postmill.now() as moment,
+                   coalesce(p_tenant, postmill.scope_tenant(), '00000000-0000-0000-0000-000000000001') as tenant) m
+      left join postmill.tenant t on t.id = m.tenant
+      left join lateral (
+        select e.id, e.key, e.is_active from postmill.job_definition e
+         where e.key = p_definition or e.aliases @> array[p_definition] order by e.key = p_definition desc limit 1) d on true;
+end
+$$;
+
+-- FUNCTION read_walk(text, text, text, text, text, uuid, uuid, uuid, timestamp with time zone, timestamp with time zone, integer, integer)
+
+CREATE FUNCTION postmill.read_walk(p_walk text, p_status text, p_source text, p_job_type text, p_queue text, p_tenant uuid, p_before uuid, p_from uuid, p_after timestamp with time zone, p_until timestamp with time zone, p_need integer, p_look integer, OUT ids uuid[], OUT low uuid) RETURNS record
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    overdue uuid[];
+    looked uuid[];
+    fitting boolean[];
+begin
+    if p_walk = 'bodies' then
+        ids := array(
+            select l.id
+              from (select j.id, j.job_type, j.queue, j.source, j.created_at from postmill.any_job j
+                     where (p_tenant is null or j.tenant_id = p_tenant) and j.id < p_before and j.id >= p_from
+                       and (coalesce(p_source, 'manual') = 'manual' or (j.source = p_source and j.source <> 'manual'))
+                     order by j.id desc limit p_look) l
+             where (p_source is null or l.source = p_source) and (p_job_type is null or l.job_type = p_job_type)
+               and (p_queue is null or l.queue = p_queue) and (p_after is null or l.created_at > p_after)
+               and (p_until is null or l.created_at < p_until)
+               and case p_status
+                   when 'queued' then exists (select from postmill.ready t where t.id = l.id offset 0)
+                     or exists (select from postmill.scheduled t where t.id = l.id and t.run_at <= moment offset 0)
+                   when 'scheduled' then exists (select from postmill.scheduled t where t.id = l.id and t.run_at > moment offset 0)
+                   when 'blocked' then exists (select from postmill.blocked t where t.id = l.id offset 0)
+                   when 'running' then exists (select from postmill.running t where t.id = l.id offset 0)
+                   when 'dead_letter' then exists (select from postmill.dead_letter t where t.id = l.id offset 0)
+                     or exists (select from postmill.outcome t where t.job_id = l.id and t.status = 'dead_letter' offset 0)
+                   when p_status then exists (select from postmill.outcome t where t.job_id = l.id and t.status = p_status offset 0)
+                   else true end
+             order by l.id desc limit p_need);
+        if cardinality(ids) < p_need then
+            select j.id into low from postmill.any_job j
+             where (p_tenant is null or j.tenant_id = p_tenant) and j.id < p_before and j.id >= p_from
+               and (coalesce(p_source, 'manual') = 'manual' or (j.source = p_source and j.source <> 'manual'))
+             order by j.id desc offset p_look - 1 limit 1;
+        end if;
+        return;
+    end if;
+    if p_status = 'queued' then
+        overdue := array(select s.id from postmill.scheduled s where s.run_at <= moment order by s.run_at limit 1001);
+    end if;
+    select array_agg(y.id order by y.id desc), array_agg(y.fits order by y.id desc) into looked, fitting
+      from (select x.id, x.fits from (
+            (select t.id, true as fits from postmill.ready t
+              where p_status = 'queued' and t.id < p_before and t.id >= p_from order by t.id desc limit p_look)
+            union all
+            (select u.id, true from unnest(overdue) as u(id)
+              where cardinality(overdue) <= 1000 and u.id < p_before and u.id >= p_from)
+            union all
+            (select t.id, (t.run_at > moment) = (p_status = 'scheduled') from postmill.scheduled t
+              where (p_status = 'scheduled' or cardinality(overdue) > 1000) and t.id < p_before and t.id >= p_from
+              order by t.id desc limit p_look)
+            union all
+            (select t.id, true from postmill.blocked t
+              where p_status = 'blocked' and t.id < p_before and t.id >= p_from order by t.id desc limit p_look)
+            union all
+            (select t.id, true from postmill.running t
+              where p_status = 'running' and t.id < p_before and t.id >= p_from order by t.id desc limit p_look)
+            union all
+            (select t.id, p_tenant is null or t.tenant_id = p_tenant from postmill.dead_letter t
+              where p_status = 'dead_letter' and t.id < p_before and t.id >= p_from order by t.id desc limit p_look)
+            union all
+            (select t.job_id, (p_tenant is null or t.tenant_id = p_tenant) and t.status = 'succeeded' from postmill.outcome t
+              where p_status = 'succeeded' and t.job_id < p_before and t.job_id >= p_from order by t.job_id desc limit p_look)
+            union all
+            (select t.job_id, true from postmill.outcome t
+              where p_status in ('failed', 'canceled', 'dead_letter') and t.status <> 'succeeded' and t.status = p_status
+                and (p_tenant is null or t.tenant_id = p_tenant) and t.job_id < p_before and t.job_id >= p_from
+              order by t.job_id desc limit p_look)) x
+             order by x.id desc limit p_look) y;
+    ids := array(
+        select u.id from unnest(looked, fitting) with ordinality as u(id, fits, n)
+         cross join lateral (
+            select from postmill.any_job j
+             where j.id = u.id and (p_tenant is null or j.tenant_id = p_tenant) and (p_source is null or j.source = p_source)
+               and (p_job_type is null or j.job_type = p_job_type) and (p_queue is null or j.queue = p_queue)
+               and (p_after is null or j.created_at > p_after) and (p_until is null or j.created_at < p_until) offset 0) b
+         where u.fits
+         order by u.n limit p_need);
+    if cardinality(ids) < p_need then
+        low := looked[p_look];
+    end if;
+end
+$$;
+
+-- FUNCTION read_why(uuid)
+
+CREATE FUNCTION postmill.read_why(p_id uuid) RETURNS TABLE(id uuid, job_type text, queue text, state text, attempt integer, max_attempts integer, reason text, error_class text, error_message text, cancel_requested boolean, worker_id text, paused boolean, pause_reason text, resume_at timestamp with time zone, tenant_status text, is_active boolean, due_seconds double precision, expired boolean, rate_count integer, rate_seconds double precision, rate_wait double precision, worker_limit integer, type_workers bigint, queue_workers bigint, draining_workers bigint, ahead bigint, ready_seconds double precision, replayed_as uuid)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+begin
+    return query
+    select s.id, s.job_type, s.queue, s.state, s.attempt, s.max_attempts, s.reason, s.error_class, left(s.error_message, 500),
+           s.cancel_requested, s.worker_id,
+           q.paused_at is not null and (q.resume_at is null or q.resume_at > moment), q.pause_reason, q.resume_at,
+           t.status, d.is_active, case when s.state = 'scheduled' then extract(epoch from s.scheduled_for - moment)::double precision end,
+           j.expires_at <= moment, l.rate_count, l.rate_seconds,
+           (select extract(epoch from k.tat - moment)::double precision - (l.rate_burst - 1) * l.rate_seconds / l.rate_count
+              from postmill.rate_take k where k.limit_id = l.id order by k.seq desc limit 1),
+           d.worker_limit, w.of_type, w.of_queue, w.draining,
+           (select count(*) from (select from postmill.ready o
+                                   where o.queue = r.queue and o.lane = r.lane
+                                     and (o.priority, o.ready_at, o.id) < (r.priority, r.ready_at, r.id) limit 10000) x),
+           extract(epoch from moment - r.ready_at)::double precision, s.replayed_as
+      from postmill.read_job_state(array[p_id]) s
+     cross join lateral (select f.expires_at from postmill.any_job f where f.id = s.id offset 0) j
+      left join postmill.queue q on q.name = s.queue
+      left join postmill.tenant t on t.id = s.tenant_id
+      left join postmill.job_definition d on d.key = s.job_type
+      left join postmill.limit_rule l on l.job_type = s.job_type
+      left join lateral (select f.* from postmill.ready f where f.id = s.id offset 0) r on true
+     cross join lateral (
+        select count(*) filter (where s.queue = any (k.queues) and s.job_type = any (k.job_types) and not k.draining) as of_type,
+               count(*) filter (where s.queue = any (k.queues) and not k.draining) as of_queue,
+               count(*) filter (where s.queue = any (k.queues) and k.draining) as draining
+          from postmill.worker k join postmill.lease e on e.holder = k.holder and e.expires_at > moment
+         where k.stopped_at is null) w;
+end
+$$;
+
+-- FUNCTION read_workers(double precision, timestamp with time zone, uuid, integer)
+
+CREATE FUNCTION postmill.read_workers(p_seen double precision DEFAULT NULL::double precision, p_before timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_holder uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 1000) RETURNS TABLE(holder uuid, worker_id text, hostname text, pid integer, version text, queues text[], slots jsonb, job_types text[], state text, running_count integer, started_at timestamp with time zone, last_seen_at timestamp with time zone, stopped_at timestamp with time zone, lease_expires_at timestamp with time zone, metadata jsonb)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select w.holder, w.worker_id, w.hostname, w.pid, w.version, w.queues, w.slots, w.job_types,
+           case when w.stopped_at is not null then 'stopped' when l.expires_at is null or l.expires_at <= moment then 'lost'
+                when w.draining then 'draining' else 'running' end,
+           w.running_count, w.started_at, w.last_seen_at, w.stopped_at, l.expires_at, w.metadata
+      from postmill.worker w
+      left join postmill.lease l on l.holder = w.holder
+     where (p_seen is null or w.last_seen_at >= moment - p_seen * interval '1 second')
+       and (w.started_at, w.holder) < (p_before, p_holder)
+     order by w.started_at desc, w.holder desc limit p_most;
+end
+$$;
+
+-- FUNCTION receive_webhook(uuid, text, bigint, bytea[], bytea, jsonb, text, text, interval)
+
+CREATE FUNCTION postmill.receive_webhook(p_id uuid, p_message_id text, p_timestamp bigint, p_signatures bytea[], p_body bytea, p_context jsonb, p_request_id text, p_traceparent text, p_grace interval) RETURNS TABLE(status text, tenant_id uuid, event_name text, event_id uuid, published_at timestamp with time zone, correlation_id text, trigger_id uuid, label text, job_type text, payload_template text, tenant_slug text, tenant_zone text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    own record;
+    signed bytea := convert_to(p_message_id || '.' || p_timestamp || '.', 'UTF8') || p_body;
+begin
+    select w.tenant_id, w.event_name, s.secret, s.previous, s.previous_until into own
+      from postmill.webhook w
+      join postmill.webhook_secret s on s.webhook_id = w.id
+      join postmill.tenant t on t.id = w.tenant_id and t.status <> 'suspended'
+     where w.id = p_id and w.is_enabled and w.deleted_at is null;
+    if not found then
+        status := 'unknown';
+        return next;
+        return;
+    end if;
+    if not exists (select from unnest(p_signatures) as g(signature)
+                    where sha256(g.signature) = sha256(postmill.hmac_sha256(own.secret, signed))
+                       or (own.previous_until > (select postmill.now())
+                           and sha256(g.signature) = sha256(postmill.hmac_sha256(own.previous, signed))))
+    then
+        status := 'denied';
+        return next;
+        return;
+    elsif abs(extract(epoch from postmill.now()) - p_timestamp) > 300 then
+        status := 'stale';
+        return next;
+        return;
+    end if;
+    tenant_id := own.tenant_id;
+    event_name := own.event_name;
+    insert into postmill.webhook_message as m (webhook_id, message_id, event_id, received_at)
+    values (p_id, p_message_id, postmill.new_id(), postmill.now())
+    on conflict (webhook_id, message_id) do nothing;
+    if not found then
+        select 'duplicate', m.event_id into status, event_id from postmill.webhook_message m
+         where m.webhook_id = p_id and m.message_id = p_message_id;
+        return next;
+        return;
+    end if;
+    status := 'accepted';
+    for event_id, published_at, correlation_id, trigger_id, label, job_type, payload_template, tenant_slug, tenant_zone in
+        select e.* from postmill.publish_event(own.event_name, p_context, own.tenant_id, p_message_id, p_request_id,
+            p_traceparent, 'system', 'webhook:' || p_id, p_grace) e
+    loop
+        return next;
+    end loop;
+    update postmill.webhook_message m set event_id = receive_webhook.event_id
+     where m.webhook_id = p_id and m.message_id = p_message_id;
+end
+$$;
+
 -- FUNCTION recent_lanes(text[], interval, integer)
 
 CREATE FUNCTION postmill.recent_lanes(p_queues text[], p_back interval, p_most integer) RETURNS TABLE(queue text, lane uuid, priority integer)
@@ -1536,6 +4604,17 @@ begin
 end
 $$;
 
+-- FUNCTION refuse_rewriting()
+
+CREATE FUNCTION postmill.refuse_rewriting() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    raise exception '% in %.% is refused: what was audited stays as it was written', lower(tg_op), tg_table_schema, tg_table_name
+        using errcode = 'restrict_violation';
+end
+$$;
+
 -- FUNCTION refuse_update()
 
 CREATE FUNCTION postmill.refuse_update() RETURNS trigger
@@ -1563,6 +4642,7 @@ begin
     for item in select t.item from jsonb_array_elements(p_types) as t(item) order by t.item ->> 'key' loop
         key := item ->> 'key';
         rate := item -> 'rate';
+        status := null;
         for field in select key union all select item ->> 'queue'
                      union all select a.name from jsonb_array_elements_text(coalesce(item -> 'aliases', '[]')) as a(name) loop
             -- The indexes' own error would name neither.
@@ -1574,43 +4654,103 @@ begin
         insert into postmill.queue (name) values (coalesce(item ->> 'queue', 'default')) on conflict do nothing;
         select * into old from postmill.job_definition d where d.key = register_job_types.key for update;
         if not found then
-            new := jsonb_populate_record(null::postmill.job_definition,
-                jsonb_build_object('id', postmill.new_id(), 'kind', 'function', 'description', '', 'arg_schema', '{}'::jsonb,
-                    'queue', 'default', 'priority', 100, 'max_attempts', 5, 'max_lost', 3,
-                    'on_exhausted', 'dead_letter', 'keep', 'all', 'lane', 'tenant', 'aliases', '[]'::jsonb,
-                    'is_active', true, 'version', 1, 'edited', '[]'::jsonb, 'created_at', postmill.now(),
-                    'updated_at', postmill.now()) || (item - 'rate' - 'version' - 'edited'));
-            insert into postmill.job_definition select new.* on conflict do nothing;
+            if postmill.queue_conflict(coalesce(item ->> 'queue', 'default'), 'function', key) is not null then
+                status := 'other_queue';
+                return next;
+                continue;
+            end if;
+            -- Version 0 is nobody's: the update below makes it 1, with its history.
+            insert into postmill.job_definition (key, queue, max_attempts, version)
+            values (key, coalesce(item ->> 'queue', 'default'), 5, 0) on conflict do nothing;
+            status := case when found then 'created' end;
+            select * into old from postmill.job_definition d where d.key = register_job_types.key for update;
+        end if;
+        foreach field in array old.edited loop
+            item := item - field;
+        end loop;
+        new := jsonb_populate_record(old, item - 'rate' - 'version' - 'edited' - 'id');
+        if old.kind <> 'function' then
+            status := 'other_kind';
+        elsif postmill.queue_conflict(new.queue, 'function', key) is not null then
+            status := 'other_queue';
+        elsif to_jsonb(new) is distinct from to_jsonb(old) or old.version = 0 then
+            update postmill.job_definition d
+               set description = new.description, arg_schema = new.arg_schema, queue = new.queue,
+                   priority = new.priority, max_attempts = new.max_attempts, max_lost = new.max_lost,
+                   timeout_seconds = new.timeout_seconds, retry = new.retry, on_exhausted = new.on_exhausted,
+                   idempotency = new.idempotency, idempotency_ttl = new.idempotency_ttl, keep = new.keep,
+                   lane = new.lane, worker_limit = new.worker_limit, aliases = new.aliases, category = new.category,
+                   strict_envelope = new.strict_envelope, secrets = new.secrets, secret_keys = new.secret_keys,
+                   encrypted = new.encrypted, replay_class = new.replay_class, fingerprint = new.fingerprint,
+                   version = old.version + 1, updated_at = postmill.now()
+             where d.key = register_job_types.key;
+            status := coalesce(status, 'changed');
+        else
+            status := case when cardinality(old.edited) > 0 then 'kept' else 'unchanged' end;
+        end if;
+        if status not in ('other_kind', 'other_queue') and 'rate' <> all (old.edited) then
+            perform postmill.set_rate(key, rate);
+        end if;
+        return next;
+    end loop;
+end
+$$;
+
+-- FUNCTION register_triggers(text[], jsonb)
+
+CREATE FUNCTION postmill.register_triggers(p_modules text[], p_triggers jsonb) RETURNS TABLE(label text, status text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    item jsonb;
+    old postmill.trigger;
+    new postmill.trigger;
+    own_definition uuid;
+begin
+    perform pg_advisory_xact_lock(hashtextextended('postmill.register_triggers', 0));
+    for item in select x.item from jsonb_array_elements(p_triggers) as x(item) loop
+        label := item ->> 'label';
+        select d.id into own_definition from postmill.job_definition d where d.key = item ->> 'job_type';
+        if not found then
+            status := 'unknown_type';
+            return next;
+            continue;
+        end if;
+        item := (item - 'job_type') || jsonb_build_object('definition_id', own_definition, 'origin', 'code');
+        select t.* into old from postmill.trigger t
+         where t.tenant_id = (item ->> 'tenant_id')::uuid and t.label = item ->> 'label' and t.origin = 'code'
+           and t.deleted_at is null for update;
+        if not found then
+            new := jsonb_populate_record(null::postmill.trigger, jsonb_build_object('id', postmill.new_id(), 'broken', false,
+                'created_at', postmill.now(), 'updated_at', postmill.now(), 'anchored_at', postmill.now()) || item);
+            insert into postmill.trigger select new.*;
             status := 'created';
         else
-            foreach field in array old.edited loop
-                item := item - field;
-            end loop;
-            new := jsonb_populate_record(old, item - 'rate' - 'version' - 'edited' - 'id');
+            new := jsonb_populate_record(old, item);
+            status := 'unchanged';
             if to_jsonb(new) is distinct from to_jsonb(old) then
-                update postmill.job_definition d
-                   set description = new.description, arg_schema = new.arg_schema, queue = new.queue,
-                       priority = new.priority, max_attempts = new.max_attempts, max_lost = new.max_lost,
-                       timeout_seconds = new.timeout_seconds, retry = new.retry, on_exhausted = new.on_exhausted,
-                       idempotency = new.idempotency, idempotency_ttl = new.idempotency_ttl, keep = new.keep,
-                       lane = new.lane, worker_limit = new.worker_limit, aliases = new.aliases,
-                       version = old.version + 1, updated_at = postmill.now()
-                 where d.key = register_job_types.key;
+                update postmill.trigger t
+                   set is_enabled = new.is_enabled, trigger_type = new.trigger_type, event_name = new.event_name,
+                       cron_expr = new.cron_expr, every = new.every, timezone = new.timezone,
+                       definition_id = new.definition_id, payload_template = new.payload_template,
+                       dedupe_window_seconds = new.dedupe_window_seconds, missed = new.missed,
+                       missed_limit = new.missed_limit, overlap = new.overlap, dst = new.dst,
+                       jitter_seconds = new.jitter_seconds, declared_in = new.declared_in, updated_at = postmill.now()
+                 where t.id = old.id;
                 status := 'changed';
-            else
-                status := case when cardinality(old.edited) > 0 then 'kept' else 'unchanged' end;
             end if;
         end if;
-        if rate is not null and jsonb_typeof(rate) = 'object' then
-            insert into postmill.limit_rule as l (job_type, rate_count, rate_seconds, rate_burst)
-            values (key, (rate ->> 'count')::integer, (rate ->> 'seconds')::double precision, (rate ->> 'burst')::integer)
-            on conflict (job_type) do update set rate_count = excluded.rate_count, rate_seconds = excluded.rate_seconds,
-                rate_burst = excluded.rate_burst
-              where (l.rate_count, l.rate_seconds, l.rate_burst)
-                    is distinct from (excluded.rate_count, excluded.rate_seconds, excluded.rate_burst);
-        else
-            delete from postmill.limit_rule l where l.job_type = register_job_types.key;
-        end if;
+        return next;
+    end loop;
+    status := 'removed';
+    for label in
+        update postmill.trigger t set deleted_at = postmill.now(), next_run_at = null, updated_at = postmill.now()
+         where t.origin = 'code' and t.deleted_at is null and t.declared_in = any (p_modules)
+           and not exists (select from jsonb_array_elements(p_triggers) as x(item)
+                            where (x.item ->> 'tenant_id')::uuid = t.tenant_id and x.item ->> 'label' = t.label)
+        returning t.label
+    loop
         return next;
     end loop;
 end
@@ -1728,7 +4868,9 @@ begin
         end if;
         select d.* into letter from postmill.dead_letter d where d.id = replay_jobs.id for update;
         select o.status into ended from postmill.outcome o where o.job_id = replay_jobs.id;
-        if letter.id is null and ended is null then
+        if exists (select from postmill.job_definition d where d.key = body.job_type and d.replay_class = 'never') then
+            status := 'never';
+        elsif letter.id is null and ended is null then
             status := case when exists (select from postmill.running r where r.id = replay_jobs.id) then 'running' else 'waiting' end;
         elsif ended = 'succeeded' then
             status := 'succeeded';
@@ -1780,6 +4922,96 @@ begin
 end
 $$;
 
+-- FUNCTION request_enqueue(uuid, boolean, text, text, text, text, text, text, integer, jsonb, uuid, uuid, integer, timestamp with time zone, text, text, text, text)
+
+CREATE FUNCTION postmill.request_enqueue(p_scope uuid, p_platform boolean, p_via text, p_actor_type text, p_actor_id text, p_role text, p_request_id text, p_job_type text, p_version integer, p_payload jsonb, p_tenant uuid, p_project uuid, p_priority integer, p_scheduled_for timestamp with time zone, p_key text, p_mode text, p_correlation_id text, p_traceparent text) RETURNS TABLE(id uuid, status text, detail text, tenant_id uuid, state text, created_at timestamp with time zone)
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform postmill.enter_request(p_scope, p_platform, p_via, p_actor_type, p_actor_id, p_role, p_request_id);
+    return query
+    select e.id, e.status, e.detail, e.tenant_id, e.state, e.created_at
+      from postmill.door_enqueue(p_job_type, p_version, p_payload, p_tenant, p_project, p_priority, p_scheduled_for, p_key, p_mode,
+                                 p_correlation_id, p_traceparent) e;
+end
+$$;
+
+-- FUNCTION requests_secured()
+
+CREATE FUNCTION postmill.requests_secured() RETURNS text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    login text := session_user;
+    mode text := case when current_setting('server_version_num')::integer >= 160000 then 'set' else 'member' end;
+    found_one text;
+begin
+    if not exists (select from pg_roles r where r.rolname = 'postmill_reader')
+        or not exists (select from pg_roles r where r.rolname = 'postmill_request') then
+        return 'the roles postmill_reader and postmill_request do not exist';
+    elsif not pg_has_role(login, 'postmill_request', mode) then
+        return format('the role %s may not become postmill_request', login);
+    end if;
+    select x.name into found_one
+      from (select c.relname as name, c.relowner as owner from pg_class c
+             where c.relnamespace = 'postmill'::regnamespace and c.relkind = 'v'
+            union all
+            select p.proname, p.proowner from pg_proc p
+             where p.pronamespace = 'postmill'::regnamespace and p.proname like 'read\_%') x
+     where x.owner <> 'postmill_reader'::regrole limit 1;
+    if found then
+        return format('%s does not belong to postmill_reader', found_one);
+    end if;
+    select c.relname into found_one from pg_class c
+     where c.relnamespace = 'postmill'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+       and not c.relrowsecurity and has_any_column_privilege('postmill_reader', c.oid, 'select')
+       and exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id') limit 1;
+    if found then
+        return format('the table %s is not under row-level security', found_one);
+    end if;
+    return null;
+end
+$$;
+
+-- FUNCTION rerun_jobs(text, uuid[], jsonb, text, text)
+
+CREATE FUNCTION postmill.rerun_jobs(p_action text, p_ids uuid[], p_payload jsonb, p_actor_type text, p_actor_id text) RETURNS TABLE(id uuid, status text, new_id uuid)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    one record;
+    known uuid[];
+    tenants uuid[];
+    states text[];
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    select array_agg(s.id), array_agg(s.tenant_id), array_agg(s.state) into known, tenants, states from postmill.stands(p_ids) s;
+    for one in
+        with done as materialized (
+            select r.* from postmill.retry_jobs(case p_action when 'jobs.retry' then known end, postmill.acting_type(),
+                                                postmill.acting_id()) r
+            union all
+            select r.* from postmill.replay_jobs(case p_action when 'dead.replay' then known end, postmill.acting_type(),
+                                                 postmill.acting_id(), p_payload) r)
+        select u.id, coalesce(d.status, 'unknown') as status, d.new_id, tenants[array_position(known, u.id)] as tenant,
+               states[array_position(known, u.id)] as state
+          from (select distinct unnest(p_ids) as id) u left join done d on d.id = u.id
+    loop
+        id := one.id;
+        status := one.status;
+        new_id := one.new_id;
+        if status in ('due', 'replayed') then
+            perform postmill.audit(p_action, 'job', id::text, one.tenant, jsonb_build_object('status', one.state),
+                jsonb_strip_nulls(jsonb_build_object('status', case status when 'due' then 'queued' end, 'replayed_as', new_id,
+                                                     'payload_edited', p_payload is not null)));
+        end if;
+        return next;
+    end loop;
+end
+$$;
+
 -- FUNCTION rescue(uuid, double precision, double precision, integer)
 
 CREATE FUNCTION postmill.rescue(p_holder uuid, p_lease_seconds double precision, p_jitter_seconds double precision, p_most integer) RETURNS TABLE(id uuid, queue text, verdict text, job_type text, tenant_id uuid, attempt integer, holder uuid)
@@ -1797,6 +5029,8 @@ begin
         select r.ctid as tid, r.id, r.holder, r.claim_no, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, r.claimed_at
           from postmill.running r left join postmill.lease l on l.holder = r.holder
          where l.holder is null or l.expires_at <= moment
+            or (r.id, r.claim_no) in (select h.job_id, h.claim_no from postmill.http_claim h
+                                       where h.ended_at is null and h.expires_at <= moment)
          order by r.id limit p_most for update of r skip locked
     ), judged as materialized (
         select g.*, j.tenant_id, j.job_type, c.reason as cancel_reason,
@@ -1815,6 +5049,8 @@ begin
           left join postmill.cancel_request c on c.job_id = g.id
     ), taken as (
         delete from postmill.running r where r.ctid = any (array(select g.tid from gone_sessions g))
+    ), lapsed as (
+        delete from postmill.http_claim h using gone_sessions g where h.job_id = g.id and h.claim_no = g.claim_no
     ), heard as (
         delete from postmill.cancel_request c using judged j where c.job_id = j.id and j.verdict <> 'scheduled'
     ), tried as (
@@ -1910,6 +5146,221 @@ begin
 end
 $$;
 
+-- FUNCTION role_fits(text, uuid)
+
+CREATE FUNCTION postmill.role_fits(p_role text, p_tenant uuid) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return case when p_role in ('viewer', 'operator', 'tenant_admin') then p_tenant is not null
+                when p_role in ('platform_viewer', 'platform_operator', 'super_admin') then p_tenant is null
+                else true end;
+end
+$$;
+
+-- FUNCTION scope_tenant()
+
+CREATE FUNCTION postmill.scope_tenant() RETURNS uuid
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    select nullif(current_setting('postmill.tenant_id', true), '')::uuid
+$$;
+
+-- FUNCTION seal(bigint, uuid[], bytea[])
+
+CREATE FUNCTION postmill.seal(p_n bigint, p_ids uuid[], p_hashes bytea[]) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    insert into postmill.audit_chain (n, audit_id, hash)
+    select p_n + u.i - 1, u.id, u.hash from unnest(p_ids, p_hashes) with ordinality as u(id, hash, i);
+    delete from postmill.audit_unsealed x where x.id = any (p_ids);
+end
+$$;
+
+-- FUNCTION secret_in(jsonb, text[])
+
+CREATE FUNCTION postmill.secret_in(p_payload jsonb, p_names text[]) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    found_at text;
+begin
+    with recursive walk (path, key, value) as (
+        select 'args', null::text, p_payload
+        union all
+        select w.path || case when inner_one.n is null then '.' || inner_one.key else '[' || inner_one.n || ']' end,
+               inner_one.key, inner_one.value
+          from walk w
+         cross join lateral (
+            select e.key, null::bigint as n, e.value
+              from jsonb_each(case when jsonb_typeof(w.value) = 'object' then w.value else '{}' end) e
+            union all
+            select null, a.n - 1, a.value
+              from jsonb_array_elements(case when jsonb_typeof(w.value) = 'array' then w.value else '[]' end)
+                   with ordinality as a(value, n)) inner_one
+    )
+    select left(w.path, 200) into found_at from walk w
+     where w.key is not null and jsonb_typeof(w.value) not in ('null', 'boolean')
+       and (w.key = any (p_names) or postmill.names_secret(w.key)) limit 1;
+    return found_at;
+end
+$$;
+
+-- FUNCTION secure_requests()
+
+CREATE FUNCTION postmill.secure_requests() RETURNS boolean
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    name text;
+    owner oid;
+    own_column text;
+begin
+    foreach name in array array['postmill_reader', 'postmill_request'] loop
+        begin
+            if not exists (select from pg_roles r where r.rolname = name) then
+                execute format('create role %I nologin', name);
+            end if;
+        exception
+            when duplicate_object or unique_violation then null; -- another installation was quicker
+            when insufficient_privilege then return false;
+        end;
+        begin
+            if not pg_has_role(current_user, name, 'usage') or not pg_has_role(current_user, name, 'member') then
+                execute format('grant %I to current_user', name);
+            end if;
+        exception when insufficient_privilege then return false;
+        end;
+    end loop;
+    execute 'grant usage, create on schema postmill to postmill_reader';
+    execute 'grant usage on schema postmill to postmill_request';
+
+    -- Every table that has a tenant is under the policy. The reader does not see who may come in, but for what
+    -- read_keys and read_logins show; the intake is left out, since COPY does not go into a table with policies.
+    for name, own_column in
+        select c.relname, case c.relname when 'tenant' then 'id' else
+                   (select a.attname from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id') end
+          from pg_class c where c.relnamespace = 'postmill'::regnamespace and c.relkind in ('r', 'p')
+           and not c.relispartition and c.relname !~ '^(login_link|intake)$|_(secret|answer)$'
+    loop
+        if own_column is not null then
+            perform postmill.secure_table(name, own_column);
+        end if;
+        if name not in ('api_key', 'console_session', 'webhook_secret') then
+            execute format('grant select on postmill.%I to postmill_reader', name);
+        end if;
+    end loop;
+    execute 'grant select (id, prefix, name, tenant_id, role, created_at, created_by, expires_at, last_used_at, revoked_at,
+        revoked_by) on postmill.api_key to postmill_reader';
+    execute 'grant select (id, actor_id, tenant_id, role, api_key_id, created_at, last_seen_at, expires_at, ended_at)
+        on postmill.console_session to postmill_reader';
+    for name, owner in select c.relname, c.relowner from pg_class c
+                        where c.relnamespace = 'postmill'::regnamespace and c.relkind = 'v' loop
+        if owner <> 'postmill_reader'::regrole then
+            execute format('alter view postmill.%I owner to postmill_reader', name);
+        end if;
+        execute format('grant select on postmill.%I to postmill_reader, postmill_request', name);
+    end loop;
+
+    -- read_: definer functions of the reader; door_: of the owner, with checks of their own. A view's functions are
+    -- called with the rights of who reads the view. What else the reader needs is its own; to everybody else all is closed.
+    for name, own_column in select p.oid::regprocedure::text, p.proname from pg_proc p
+                             where p.pronamespace = 'postmill'::regnamespace loop
+        if has_function_privilege('public', name, 'execute') then
+            execute format('revoke all on function %s from public', name);
+        end if;
+        if own_column like 'read\_%' then
+            execute format('alter function %s owner to postmill_reader', name);
+        end if;
+        if own_column like 'read\_%' or own_column like 'door\_%' or own_column in ('now', 'new_id', 'id_at', 'id_time',
+            'scope_tenant', 'sees_all', 'in_scope', 'ids_in_scope') then
+            execute format('grant execute on function %s to postmill_reader, postmill_request', name);
+        elsif own_column in ('job_events', 'history_size', 'job_state') then
+            execute format('grant execute on function %s to postmill_reader', name);
+        end if;
+    end loop;
+    execute 'revoke create on schema postmill from postmill_reader';
+    return true;
+end
+$_$;
+
+-- FUNCTION secure_table(text, text)
+
+CREATE FUNCTION postmill.secure_table(p_table text, p_column text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if (select c.relrowsecurity from pg_class c where c.oid = format('postmill.%I', p_table)::regclass)
+        and (select count(*) from pg_policies p where p.schemaname = 'postmill' and p.tablename = p_table
+                and p.policyname in ('of_the_scope', 'whoever_has_rights')) = 2 then
+        return;
+    end if;
+    execute format('alter table postmill.%I enable row level security', p_table);
+    execute format('create policy whoever_has_rights on postmill.%I using (true) with check (true)', p_table);
+    execute format('create policy of_the_scope on postmill.%I as restrictive for select to postmill_reader using
+        ((select postmill.sees_all()) or %I = (select postmill.scope_tenant()))', p_table, p_column);
+end
+$$;
+
+-- FUNCTION sees_all()
+
+CREATE FUNCTION postmill.sees_all() RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    select coalesce(nullif(current_setting('postmill.platform', true), ''), 'off') = 'on'
+        or (coalesce(current_setting('role', true), 'none') <> 'postmill_request'
+            and coalesce(current_setting('postmill.tenant_id', true), '') = '')
+$$;
+
+-- FUNCTION server_gauges()
+
+CREATE FUNCTION postmill.server_gauges() RETURNS TABLE(note jsonb, age double precision)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select u.note, extract(epoch from (select postmill.now()) - u.last_run_at)::double precision
+      from postmill.upkeep u where u.name = 'monitor' and u.note is not null;
+end
+$$;
+
+-- FUNCTION set_actor(text, text, text, text, text)
+
+CREATE FUNCTION postmill.set_actor(p_via text, p_actor_type text, p_actor_id text, p_role text DEFAULT NULL::text, p_request_id text DEFAULT NULL::text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform set_config('postmill.via', coalesce(p_via, ''), true),
+            set_config('postmill.actor_type', coalesce(p_actor_type, ''), true),
+            set_config('postmill.actor_id', coalesce(p_actor_id, ''), true),
+            set_config('postmill.actor_role', coalesce(p_role, ''), true),
+            set_config('postmill.request_id', coalesce(p_request_id, ''), true);
+end
+$$;
+
+-- FUNCTION set_rate(text, jsonb)
+
+CREATE FUNCTION postmill.set_rate(p_key text, p_rate jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if jsonb_typeof(p_rate) = 'object' then
+        insert into postmill.limit_rule as l (job_type, rate_count, rate_seconds, rate_burst)
+        values (p_key, (p_rate ->> 'count')::integer, (p_rate ->> 'seconds')::double precision, (p_rate ->> 'burst')::integer)
+        on conflict (job_type) do update set rate_count = excluded.rate_count, rate_seconds = excluded.rate_seconds,
+            rate_burst = excluded.rate_burst
+          where (l.rate_count, l.rate_seconds, l.rate_burst)
+                is distinct from (excluded.rate_count, excluded.rate_seconds, excluded.rate_burst);
+    else
+        delete from postmill.limit_rule l where l.job_type = p_key;
+    end if;
+end
+$$;
+
 -- FUNCTION settled(uuid, uuid[], bigint[])
 
 CREATE FUNCTION postmill.settled(p_holder uuid, p_ids uuid[], p_claim_nos bigint[]) RETURNS SETOF uuid
@@ -1922,6 +5373,18 @@ begin
                       and o.claim_no = u.claim_no and o.finished_at > (select postmill.now()) - interval '1 hour')
         or exists (select from postmill.attempt a where a.job_id = u.id and a.holder = p_holder
                       and a.claim_no = u.claim_no and a.finished_at > (select postmill.now()) - interval '1 hour');
+end
+$$;
+
+-- FUNCTION stands(uuid[])
+
+CREATE FUNCTION postmill.stands(p_ids uuid[]) RETURNS TABLE(id uuid, tenant_id uuid, state text, priority integer, reason text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select s.id, s.tenant_id, s.state, s.priority, s.reason from postmill.job_state(postmill.ids_in_scope(p_ids)) s;
 end
 $$;
 
@@ -1954,6 +5417,36 @@ begin
 end
 $$;
 
+-- FUNCTION sweep_answers(integer)
+
+CREATE FUNCTION postmill.sweep_answers(p_most integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+begin
+    delete from postmill.http_answer a where a.ctid = any (array(
+        select o.ctid from postmill.http_answer o where o.expires_at < moment limit p_most for update skip locked));
+end
+$$;
+
+-- FUNCTION sweep_http(integer)
+
+CREATE FUNCTION postmill.sweep_http(p_most integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    edge timestamptz := postmill.now() - interval '1 hour';
+begin
+    delete from postmill.http_claim c where c.ctid = any (array(
+        select o.ctid from postmill.http_claim o where o.ended_at < edge limit p_most for update skip locked));
+    delete from postmill.http_claim c where c.ended_at is null and c.expires_at < edge
+       and not exists (select from postmill.running r where r.id = c.job_id and r.claim_no = c.claim_no);
+    delete from postmill.http_session s
+     where not exists (select from postmill.lease l where l.holder = s.holder and l.expires_at > edge);
+end
+$$;
+
 -- FUNCTION sweep_keys(uuid, uuid, text, integer)
 
 CREATE FUNCTION postmill.sweep_keys(p_tenant uuid, p_project uuid, p_key text, p_most integer) RETURNS TABLE(tenant_id uuid, project_id uuid, key text)
@@ -1982,6 +5475,18 @@ begin
 end
 $$;
 
+-- FUNCTION sweep_logins()
+
+CREATE FUNCTION postmill.sweep_logins() RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    delete from postmill.console_session s where s.expires_at < (select postmill.now()) - interval '7 days';
+    delete from postmill.login_link l where l.expires_at < (select postmill.now()) - interval '7 days';
+end
+$$;
+
 -- FUNCTION sweep_sessions()
 
 CREATE FUNCTION postmill.sweep_sessions() RETURNS void
@@ -1998,6 +5503,48 @@ begin
     delete from postmill.worker w using postmill.partition_policy p
      where w.stopped_at < moment - p.retention - 2 * p.width;
     delete from postmill.sleeper s where s.valid_until < moment;
+end
+$$;
+
+-- FUNCTION sweep_triggers(integer)
+
+CREATE FUNCTION postmill.sweep_triggers(p_most integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    edge timestamptz;
+    gone integer;
+    n integer;
+begin
+    select moment - p.retention into edge from postmill.partition_policy p;
+    delete from postmill.trigger_recent r
+     where (r.trigger_id, r.hash) in (select x.trigger_id, x.hash from postmill.trigger_recent x where x.expires_at < moment
+                                       order by x.expires_at limit p_most for update skip locked);
+    get diagnostics gone = row_count;
+    delete from postmill.tick k
+     where (k.trigger_id, k.due) in (select x.trigger_id, x.due from postmill.tick x where x.fired_at < edge
+                                      order by x.fired_at limit p_most);
+    get diagnostics n = row_count;
+    gone := greatest(gone, n);
+    delete from postmill.event_delivery y
+     where (y.event_id, y.trigger_id) in (select x.event_id, x.trigger_id from postmill.event_delivery x
+                                           where x.event_id < postmill.id_at(edge) and x.outcome <> 'pending'
+                                           order by x.event_id limit p_most);
+    get diagnostics n = row_count;
+    gone := greatest(gone, n);
+    delete from postmill.event e
+     where e.id in (select x.id from postmill.event x where x.id < postmill.id_at(edge)
+                       and not exists (select from postmill.event_delivery y where y.event_id = x.id)
+                     order by x.id limit p_most);
+    get diagnostics n = row_count;
+    gone := greatest(gone, n);
+    delete from postmill.webhook_message m
+     where (m.webhook_id, m.message_id) in (select x.webhook_id, x.message_id from postmill.webhook_message x
+                                             where x.received_at < edge order by x.received_at limit p_most);
+    get diagnostics n = row_count;
+    return greatest(gone, n);
 end
 $$;
 
@@ -2034,6 +5581,174 @@ begin
 end
 $$;
 
+-- FUNCTION tenant_json(uuid)
+
+CREATE FUNCTION postmill.tenant_json(p_id uuid) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return (select to_jsonb(t) from postmill.tenant t where t.id = p_id);
+end
+$$;
+
+-- FUNCTION trigger_changed()
+
+CREATE FUNCTION postmill.trigger_changed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if new.trigger_type = 'schedule'
+        and (new.cron_expr is distinct from old.cron_expr or new.every is distinct from old.every
+             or new.timezone is distinct from old.timezone or new.dst is distinct from old.dst
+             or (new.is_enabled and not old.is_enabled) or (new.deleted_at is null and old.deleted_at is not null))
+    then
+        new.broken := false;
+        if new.every is distinct from old.every and new.anchored_at = old.anchored_at then
+            new.anchored_at := date_trunc('second', postmill.now());
+        end if;
+        if new.next_run_at is not distinct from old.next_run_at then
+            new.next_run_at := null;
+        end if;
+    end if;
+    return new;
+end
+$$;
+
+-- TABLE trigger
+
+CREATE TABLE postmill.trigger (
+    id uuid DEFAULT postmill.new_id() NOT NULL,
+    tenant_id uuid DEFAULT '00000000-0000-0000-0000-000000000001'::uuid NOT NULL,
+    label text NOT NULL,
+    is_enabled boolean DEFAULT true NOT NULL,
+    trigger_type text NOT NULL COLLATE pg_catalog."C",
+    event_name text COLLATE pg_catalog."C",
+    cron_expr text COLLATE pg_catalog."C",
+    every interval,
+    timezone text COLLATE pg_catalog."C",
+    definition_id uuid NOT NULL,
+    payload_template jsonb DEFAULT '{}'::jsonb NOT NULL,
+    dedupe_window_seconds integer DEFAULT 300 NOT NULL,
+    missed text DEFAULT 'once'::text NOT NULL COLLATE pg_catalog."C",
+    missed_limit integer DEFAULT 100 NOT NULL,
+    overlap text DEFAULT 'allow'::text NOT NULL COLLATE pg_catalog."C",
+    dst text DEFAULT 'once'::text NOT NULL COLLATE pg_catalog."C",
+    jitter_seconds integer DEFAULT 0 NOT NULL,
+    origin text DEFAULT 'api'::text NOT NULL COLLATE pg_catalog."C",
+    declared_in text COLLATE pg_catalog."C",
+    created_by text,
+    created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    deleted_at timestamp with time zone,
+    next_run_at timestamp with time zone,
+    broken boolean DEFAULT false NOT NULL,
+    anchored_at timestamp with time zone DEFAULT date_trunc('second'::text, postmill.now()) NOT NULL,
+    last_run_at timestamp with time zone,
+    last_job_id uuid,
+    error text,
+    error_at timestamp with time zone,
+    CONSTRAINT trigger_check CHECK ((((trigger_type = 'event'::text) AND (event_name IS NOT NULL) AND (cron_expr IS NULL) AND (every IS NULL)) OR ((trigger_type = 'schedule'::text) AND (event_name IS NULL) AND (timezone IS NOT NULL) AND ((cron_expr IS NULL) <> (every IS NULL))))),
+    CONSTRAINT trigger_check1 CHECK (((origin = 'code'::text) = (declared_in IS NOT NULL))),
+    CONSTRAINT trigger_dedupe_window_seconds_check CHECK (((dedupe_window_seconds >= 0) AND (dedupe_window_seconds <= 31536000))),
+    CONSTRAINT trigger_dst_check CHECK ((dst = ANY (ARRAY['once'::text, 'skip'::text, 'wall'::text]))),
+    CONSTRAINT trigger_every_check CHECK ((every >= '00:00:01'::interval)),
+    CONSTRAINT trigger_jitter_seconds_check CHECK (((jitter_seconds >= 0) AND (jitter_seconds <= 86400))),
+    CONSTRAINT trigger_label_check CHECK (((length(label) >= 1) AND (length(label) <= 200))),
+    CONSTRAINT trigger_missed_check CHECK ((missed = ANY (ARRAY['skip'::text, 'once'::text, 'all'::text]))),
+    CONSTRAINT trigger_missed_limit_check CHECK (((missed_limit >= 1) AND (missed_limit <= 1000))),
+    CONSTRAINT trigger_origin_check CHECK ((origin = ANY (ARRAY['api'::text, 'code'::text]))),
+    CONSTRAINT trigger_overlap_check CHECK ((overlap = ANY (ARRAY['allow'::text, 'skip'::text, 'cancel_previous'::text]))),
+    CONSTRAINT trigger_payload_template_check CHECK ((jsonb_typeof(payload_template) = 'object'::text)),
+    CONSTRAINT trigger_trigger_type_check CHECK ((trigger_type = ANY (ARRAY['event'::text, 'schedule'::text])))
+);
+
+-- FUNCTION trigger_facts(postmill.trigger)
+
+CREATE FUNCTION postmill.trigger_facts(p_trigger postmill.trigger) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+begin
+    return case when p_trigger.id is not null then to_jsonb(p_trigger) - array['next_run_at', 'broken', 'last_run_at',
+        'last_job_id', 'error', 'error_at', 'anchored_at', 'created_at', 'updated_at', 'tenant_id', 'id'] end;
+end
+$$;
+
+-- FUNCTION trigger_job(postmill.trigger, jsonb, text, text, timestamp with time zone, text, text, timestamp with time zone, text, text, text, text, text)
+
+CREATE FUNCTION postmill.trigger_job(p_trigger postmill.trigger, p_payload jsonb, p_hash text, p_key text, p_at timestamp with time zone, p_source text, p_source_ref text, p_scheduled_for timestamp with time zone, p_request_id text, p_correlation_id text, p_traceparent text, p_actor_type text DEFAULT 'system'::text, p_actor_id text DEFAULT NULL::text, OUT job_id uuid, OUT outcome text, OUT detail text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    own uuid := postmill.new_id();
+    span interval := make_interval(secs => p_trigger.dedupe_window_seconds);
+    held postmill.trigger_recent;
+    job_type text;
+    suspended boolean;
+    answer record;
+begin
+    select d.key, n.status = 'suspended' into job_type, suspended
+      from postmill.job_definition d, postmill.tenant n where d.id = p_trigger.definition_id and n.id = p_trigger.tenant_id;
+    if suspended then
+        outcome := 'skipped';
+        detail := 'the tenant is suspended';
+        return;
+    end if;
+    begin
+        if p_hash is not null and p_trigger.dedupe_window_seconds > 0 then
+            insert into postmill.trigger_recent as r (trigger_id, hash, job_id, at, expires_at)
+            values (p_trigger.id, p_hash, own, p_at, greatest(p_at, postmill.now()) + span)
+            on conflict (trigger_id, hash) do update set at = r.at
+            returning r.* into held;
+            if held.job_id <> own and held.at > p_at - span and held.at < p_at + span then
+                job_id := held.job_id;
+                outcome := 'duplicate';
+                detail := 'an equal payload within the dedupe window';
+                return;
+            end if;
+        end if;
+        if p_key is null then
+            answer := postmill.enqueue_one(job_type, p_payload, p_trigger.tenant_id, p_scheduled_for => p_scheduled_for,
+                p_source => p_source, p_source_ref => p_source_ref, p_actor_type => p_actor_type,
+                p_actor_id => coalesce(p_actor_id, 'trigger:' || p_trigger.id),
+                p_request_id => p_request_id, p_correlation_id => p_correlation_id, p_traceparent => p_traceparent,
+                p_id => own);
+        else
+            answer := postmill.enqueue_keyed(p_key, null, null, job_type, p_payload, p_trigger.tenant_id,
+                p_scheduled_for => p_scheduled_for, p_source => p_source, p_source_ref => p_source_ref,
+                p_actor_type => p_actor_type, p_actor_id => coalesce(p_actor_id, 'trigger:' || p_trigger.id), p_request_id => p_request_id,
+                p_correlation_id => p_correlation_id, p_traceparent => p_traceparent);
+        end if;
+        job_id := answer.id;
+        case answer.status
+            when 'created' then outcome := 'enqueued';
+            when 'duplicate' then
+                outcome := 'duplicate';
+                detail := 'its idempotency key is held by another job';
+            when 'busy', 'serialization' then outcome := 'pending';
+            else
+                outcome := 'refused';
+                detail := answer.status || coalesce(': ' || answer.detail, '');
+        end case;
+        if outcome in ('pending', 'refused') then
+            -- The window must not speak of a job that never was.
+            raise exception using errcode = 'PM001';
+        elsif held.job_id is distinct from answer.id and held.trigger_id is not null then
+            update postmill.trigger_recent r
+               set job_id = answer.id, at = p_at, expires_at = greatest(p_at, postmill.now()) + span
+             where r.trigger_id = p_trigger.id and r.hash = p_hash;
+        end if;
+    exception
+        when sqlstate 'PM001' then
+            job_id := null;
+        when lock_not_available or deadlock_detected or serialization_failure then
+            job_id := null;
+            outcome := 'pending';
+            detail := null;
+    end;
+end
+$$;
+
 -- FUNCTION wake(uuid, text[])
 
 CREATE FUNCTION postmill.wake(p_holder uuid, p_queues text[]) RETURNS void
@@ -2041,6 +5756,46 @@ CREATE FUNCTION postmill.wake(p_holder uuid, p_queues text[]) RETURNS void
     AS $$
 begin
     delete from postmill.sleeper s where s.holder = p_holder and s.queue = any (p_queues);
+end
+$$;
+
+-- FUNCTION work_facts(uuid)
+
+CREATE FUNCTION postmill.work_facts(p_id uuid) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    b postmill.job;
+begin
+    select j.* into b from postmill.job j where j.id = p_id;
+    if not found then
+        select k.* into b from postmill.job_kept k where k.id = p_id;
+        if not found then
+            return '{}';
+        end if;
+    end if;
+    return jsonb_build_object('job_type', b.job_type, 'payload', b.payload::text, 'max_attempts', b.max_attempts,
+        'timeout_seconds', b.timeout_seconds, 'expired', coalesce(b.expires_at <= postmill.now(), false),
+        'created_at', b.created_at, 'project_id', b.project_id, 'actor_type', b.actor_type, 'actor_id', b.actor_id,
+        'request_id', b.request_id, 'correlation_id', b.correlation_id, 'traceparent', b.traceparent,
+        'idempotency_key', b.idempotency_key, 'scheduled_for', b.scheduled_for);
+end
+$$;
+
+-- FUNCTION write_tenant(uuid, jsonb)
+
+CREATE FUNCTION postmill.write_tenant(p_id uuid, p_settings jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update postmill.tenant t
+       set name = coalesce(p_settings ->> 'name', t.name), timezone = coalesce(p_settings ->> 'timezone', t.timezone),
+           status = coalesce(p_settings ->> 'status', t.status), weight = coalesce((p_settings ->> 'weight')::integer, t.weight),
+           max_running = case when p_settings ? 'max_running' then (p_settings ->> 'max_running')::integer else t.max_running end,
+           retention = case when p_settings ? 'retention_seconds'
+                            then (p_settings ->> 'retention_seconds')::double precision * interval '1 second' else t.retention end,
+           updated_at = postmill.now()
+     where t.id = p_id;
 end
 $$;
 
@@ -2146,6 +5901,26 @@ UNION ALL
     job_kept.replayed_from
    FROM postmill.job_kept;
 
+-- TABLE api_key
+
+CREATE TABLE postmill.api_key (
+    id uuid DEFAULT postmill.new_id() NOT NULL,
+    hash bytea NOT NULL,
+    prefix text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL,
+    tenant_id uuid,
+    role postmill.role_name NOT NULL,
+    created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    created_by text,
+    expires_at timestamp with time zone,
+    last_used_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    revoked_by text,
+    CONSTRAINT api_key_check CHECK (postmill.role_fits((role)::text, tenant_id)),
+    CONSTRAINT api_key_hash_check CHECK ((length(hash) = 32)),
+    CONSTRAINT api_key_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+);
+
 -- TABLE attempt
 
 CREATE TABLE postmill.attempt (
@@ -2171,6 +5946,33 @@ CREATE TABLE postmill.attempt (
 )
 PARTITION BY RANGE (finished_at);
 
+-- TABLE audit_chain
+
+CREATE TABLE postmill.audit_chain (
+    n bigint NOT NULL,
+    audit_id uuid NOT NULL,
+    hash bytea NOT NULL,
+    sealed_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    CONSTRAINT audit_chain_hash_check CHECK ((length(hash) = 32))
+);
+
+-- TABLE audit_horizon
+
+CREATE TABLE postmill.audit_horizon (
+    only_row boolean DEFAULT true NOT NULL,
+    settled timestamp with time zone NOT NULL,
+    at timestamp with time zone,
+    open text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
+    CONSTRAINT audit_horizon_only_row_check CHECK (only_row)
+)
+WITH (fillfactor='50');
+
+-- TABLE audit_unsealed
+
+CREATE TABLE postmill.audit_unsealed (
+    id uuid NOT NULL
+);
+
 -- TABLE blocked
 
 CREATE TABLE postmill.blocked (
@@ -2194,6 +5996,23 @@ CREATE TABLE postmill.cancel_request (
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='50000', autovacuum_vacuum_insert_scale_factor='1', fillfactor='90');
 
+-- TABLE console_session
+
+CREATE TABLE postmill.console_session (
+    id uuid DEFAULT postmill.new_id() NOT NULL,
+    hash bytea NOT NULL,
+    actor_id text NOT NULL,
+    tenant_id uuid,
+    role postmill.role_name NOT NULL,
+    api_key_id uuid,
+    created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    last_seen_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT console_session_check CHECK (postmill.role_fits((role)::text, tenant_id)),
+    CONSTRAINT console_session_hash_check CHECK ((length(hash) = 32))
+);
+
 -- TABLE dead_letter
 
 CREATE TABLE postmill.dead_letter (
@@ -2216,6 +6035,127 @@ CREATE TABLE postmill.dead_letter (
     last_attempt_at timestamp with time zone
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='50000', autovacuum_vacuum_insert_scale_factor='1', fillfactor='90');
+
+-- TABLE definition_version
+
+CREATE TABLE postmill.definition_version (
+    definition_id uuid NOT NULL,
+    version integer NOT NULL,
+    at timestamp with time zone NOT NULL,
+    actor_type text NOT NULL COLLATE pg_catalog."C",
+    actor_id text,
+    via text NOT NULL COLLATE pg_catalog."C",
+    definition jsonb NOT NULL
+);
+
+-- TABLE event
+
+CREATE TABLE postmill.event (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    context jsonb NOT NULL,
+    published_at timestamp with time zone NOT NULL,
+    actor_type postmill.actor_type DEFAULT 'system'::text NOT NULL,
+    actor_id text,
+    request_id text,
+    correlation_id text NOT NULL,
+    traceparent text
+);
+
+-- TABLE event_delivery
+
+CREATE TABLE postmill.event_delivery (
+    event_id uuid NOT NULL,
+    trigger_id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    outcome text DEFAULT 'pending'::text NOT NULL COLLATE pg_catalog."C",
+    detail text,
+    job_id uuid,
+    due_at timestamp with time zone,
+    decided_at timestamp with time zone,
+    CONSTRAINT event_delivery_outcome_check CHECK ((outcome = ANY (ARRAY['pending'::text, 'enqueued'::text, 'duplicate'::text, 'skipped'::text, 'failed'::text, 'refused'::text])))
+)
+WITH (fillfactor='80');
+
+-- VIEW event_deliveries
+
+CREATE VIEW postmill.event_deliveries AS
+ SELECT y.event_id,
+    y.trigger_id,
+    t.label AS trigger_label,
+    y.tenant_id,
+    y.outcome,
+    y.detail,
+    y.job_id,
+    y.decided_at
+   FROM (postmill.event_delivery y
+     JOIN postmill.trigger t ON ((t.id = y.trigger_id)));
+
+-- VIEW events
+
+CREATE VIEW postmill.events AS
+ SELECT id,
+    tenant_id,
+    name,
+    context,
+    published_at,
+    (actor_type)::text AS actor_type,
+    actor_id,
+    request_id,
+    correlation_id,
+    traceparent
+   FROM postmill.event e;
+
+-- TABLE http_answer
+
+CREATE TABLE postmill.http_answer (
+    actor_type text NOT NULL COLLATE pg_catalog."C",
+    actor_id text NOT NULL COLLATE pg_catalog."C",
+    key text NOT NULL COLLATE pg_catalog."C",
+    request_hash bytea NOT NULL,
+    status integer NOT NULL,
+    content_type text,
+    location text,
+    body bytea,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT http_answer_request_hash_check CHECK ((length(request_hash) = 32))
+);
+
+-- TABLE http_claim
+
+CREATE TABLE postmill.http_claim (
+    job_id uuid NOT NULL,
+    claim_no bigint NOT NULL,
+    holder uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    job_type text NOT NULL COLLATE pg_catalog."C",
+    ready_at timestamp with time zone NOT NULL,
+    lease_seconds double precision NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    deadline timestamp with time zone,
+    ended_at timestamp with time zone,
+    verb text COLLATE pg_catalog."C",
+    answer jsonb
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='5000');
+
+-- SEQUENCE http_claim_no
+
+CREATE SEQUENCE postmill.http_claim_no
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+-- TABLE http_session
+
+CREATE TABLE postmill.http_session (
+    holder uuid NOT NULL,
+    tenant_id uuid,
+    worker_id text NOT NULL COLLATE pg_catalog."C"
+);
 
 -- TABLE idempotency_key
 
@@ -2373,7 +6313,8 @@ CREATE VIEW postmill.job_attempts AS
             NULL::text,
             NULL::text,
             NULL::text
-           FROM postmill.running r) h
+           FROM (postmill.running r
+             JOIN postmill.any_job j ON ((j.id = r.id)))) h
      LEFT JOIN postmill.worker w ON ((w.holder = h.holder)));
 
 -- TABLE job_definition
@@ -2400,8 +6341,21 @@ CREATE TABLE postmill.job_definition (
     is_active boolean DEFAULT true NOT NULL,
     version integer DEFAULT 1 NOT NULL,
     edited text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
+    argv_template jsonb,
+    env_allow text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
+    replay_class text DEFAULT 'safe'::text NOT NULL COLLATE pg_catalog."C",
+    category text COLLATE pg_catalog."C",
+    strict_envelope boolean DEFAULT false NOT NULL,
+    secrets text DEFAULT 'redact'::text NOT NULL COLLATE pg_catalog."C",
+    secret_keys text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
+    encrypted boolean DEFAULT false NOT NULL,
+    guarded boolean DEFAULT false NOT NULL,
+    fingerprint text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
     created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
     updated_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    CONSTRAINT job_definition_argv_template_check CHECK ((jsonb_typeof(argv_template) = 'array'::text)),
+    CONSTRAINT job_definition_category_check CHECK ((category = ANY (ARRAY['notifications'::text, 'audit'::text, 'planning'::text, 'exports'::text, 'imports'::text, 'maintenance'::text]))),
+    CONSTRAINT job_definition_check CHECK (((kind = 'command'::text) = (argv_template IS NOT NULL))),
     CONSTRAINT job_definition_idempotency_check CHECK ((idempotency = ANY (ARRAY['active'::text, 'queued'::text, 'window'::text, 'ttl'::text]))),
     CONSTRAINT job_definition_keep_check CHECK ((keep = ANY (ARRAY['all'::text, 'failures'::text]))),
     CONSTRAINT job_definition_key_check CHECK (((length(key) >= 1) AND (length(key) <= 200))),
@@ -2409,6 +6363,8 @@ CREATE TABLE postmill.job_definition (
     CONSTRAINT job_definition_max_attempts_check CHECK ((max_attempts > 0)),
     CONSTRAINT job_definition_max_lost_check CHECK ((max_lost > 0)),
     CONSTRAINT job_definition_on_exhausted_check CHECK ((on_exhausted = ANY (ARRAY['dead_letter'::text, 'fail'::text]))),
+    CONSTRAINT job_definition_replay_class_check CHECK ((replay_class = ANY (ARRAY['safe'::text, 'ask'::text, 'never'::text]))),
+    CONSTRAINT job_definition_secrets_check CHECK ((secrets = ANY (ARRAY['redact'::text, 'refuse'::text]))),
     CONSTRAINT job_definition_timeout_seconds_check CHECK ((timeout_seconds > (0)::double precision)),
     CONSTRAINT job_definition_worker_limit_check CHECK ((worker_limit > 0))
 );
@@ -2427,9 +6383,46 @@ CREATE VIEW postmill.job_definitions AS
     updated_at
    FROM postmill.job_definition d;
 
+-- VIEW job_triggers
+
+CREATE VIEW postmill.job_triggers AS
+ SELECT t.id,
+    t.tenant_id,
+    t.label,
+    t.is_enabled,
+    t.trigger_type,
+    t.event_name,
+    t.cron_expr,
+    t.timezone,
+    t.definition_id,
+    t.payload_template,
+    t.dedupe_window_seconds,
+    t.created_by,
+    t.created_at,
+    t.updated_at,
+    d.key AS definition_key,
+    (EXTRACT(epoch FROM t.every))::double precision AS every_seconds,
+    t.missed,
+    t.missed_limit,
+    t.overlap,
+    t.dst,
+    t.jitter_seconds,
+    t.origin,
+    t.declared_in,
+    t.next_run_at,
+    t.broken,
+    t.anchored_at,
+    t.last_run_at,
+    t.last_job_id,
+    t.error,
+    t.error_at
+   FROM (postmill.trigger t
+     JOIN postmill.job_definition d ON ((d.id = t.definition_id)))
+  WHERE (t.deleted_at IS NULL);
+
 -- VIEW job_workers
 
-CREATE VIEW postmill.job_workers AS
+CREATE VIEW postmill.job_workers WITH (security_barrier='true') AS
  SELECT worker_id,
     hostname,
     version,
@@ -2437,7 +6430,8 @@ CREATE VIEW postmill.job_workers AS
     last_seen_at,
     running_count,
     (metadata || jsonb_build_object('pid', pid, 'slots', slots, 'started_at', started_at, 'stopped_at', stopped_at, 'draining', draining)) AS metadata
-   FROM postmill.worker w;
+   FROM postmill.worker w
+  WHERE ( SELECT postmill.sees_all() AS sees_all);
 
 -- TABLE lease
 
@@ -2575,6 +6569,20 @@ ALTER TABLE postmill.limit_rule ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY
     CACHE 1
 );
 
+-- TABLE login_link
+
+CREATE TABLE postmill.login_link (
+    hash bytea NOT NULL,
+    actor_id text NOT NULL,
+    tenant_id uuid,
+    role postmill.role_name NOT NULL,
+    created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone,
+    CONSTRAINT login_link_check CHECK (postmill.role_fits((role)::text, tenant_id)),
+    CONSTRAINT login_link_hash_check CHECK ((length(hash) = 32))
+);
+
 -- TABLE migration
 
 CREATE TABLE postmill.migration (
@@ -2628,6 +6636,17 @@ CREATE UNLOGGED TABLE postmill.progress (
     at timestamp with time zone NOT NULL
 );
 
+-- TABLE project
+
+CREATE TABLE postmill.project (
+    id uuid DEFAULT postmill.new_id() NOT NULL,
+    tenant_id uuid NOT NULL,
+    slug text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL,
+    created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    CONSTRAINT project_slug_check CHECK (((length(slug) >= 1) AND (length(slug) <= 100)))
+);
+
 -- TABLE queue
 
 CREATE TABLE postmill.queue (
@@ -2659,6 +6678,35 @@ CREATE TABLE postmill.rate_take (
     tat timestamp with time zone NOT NULL
 );
 
+-- TABLE tick
+
+CREATE TABLE postmill.tick (
+    trigger_id uuid NOT NULL,
+    due timestamp with time zone NOT NULL,
+    tenant_id uuid NOT NULL,
+    outcome text NOT NULL COLLATE pg_catalog."C",
+    detail text,
+    job_id uuid,
+    fired_at timestamp with time zone NOT NULL,
+    last_due timestamp with time zone,
+    ticks integer DEFAULT 1 NOT NULL,
+    CONSTRAINT tick_outcome_check CHECK ((outcome = ANY (ARRAY['enqueued'::text, 'duplicate'::text, 'skipped'::text, 'failed'::text, 'refused'::text])))
+);
+
+-- VIEW schedule_ticks
+
+CREATE VIEW postmill.schedule_ticks AS
+ SELECT trigger_id,
+    due,
+    tenant_id,
+    outcome,
+    detail,
+    job_id,
+    fired_at,
+    last_due,
+    ticks
+   FROM postmill.tick k;
+
 -- TABLE sleeper
 
 CREATE UNLOGGED TABLE postmill.sleeper (
@@ -2687,8 +6735,23 @@ CREATE TABLE postmill.tenant (
     status text DEFAULT 'active'::text NOT NULL COLLATE pg_catalog."C",
     weight integer DEFAULT 1 NOT NULL,
     created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    max_running integer,
+    retention interval,
+    updated_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    CONSTRAINT tenant_max_running_check CHECK ((max_running > 0)),
+    CONSTRAINT tenant_retention_check CHECK ((retention > '00:00:00'::interval)),
     CONSTRAINT tenant_status_check CHECK ((status = ANY (ARRAY['active'::text, 'throttled'::text, 'suspended'::text]))),
     CONSTRAINT tenant_weight_check CHECK (((weight >= 1) AND (weight <= 1000)))
+);
+
+-- TABLE trigger_recent
+
+CREATE TABLE postmill.trigger_recent (
+    trigger_id uuid NOT NULL,
+    hash text NOT NULL COLLATE pg_catalog."C",
+    job_id uuid NOT NULL,
+    at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL
 );
 
 -- TABLE upkeep
@@ -2701,6 +6764,88 @@ CREATE TABLE postmill.upkeep (
 )
 WITH (fillfactor='50');
 
+-- TABLE webhook
+
+CREATE TABLE postmill.webhook (
+    id uuid DEFAULT postmill.new_id() NOT NULL,
+    tenant_id uuid NOT NULL,
+    label text NOT NULL,
+    event_name text NOT NULL COLLATE pg_catalog."C",
+    is_enabled boolean DEFAULT true NOT NULL,
+    created_by text,
+    created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    deleted_at timestamp with time zone,
+    CONSTRAINT webhook_label_check CHECK (((length(label) >= 1) AND (length(label) <= 200)))
+);
+
+-- TABLE webhook_message
+
+CREATE TABLE postmill.webhook_message (
+    webhook_id uuid NOT NULL,
+    message_id text NOT NULL COLLATE pg_catalog."C",
+    event_id uuid NOT NULL,
+    received_at timestamp with time zone NOT NULL
+);
+
+-- TABLE webhook_secret
+
+CREATE TABLE postmill.webhook_secret (
+    webhook_id uuid NOT NULL,
+    secret bytea NOT NULL,
+    previous bytea,
+    previous_until timestamp with time zone,
+    changed_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    CONSTRAINT webhook_secret_secret_check CHECK (((length(secret) >= 24) AND (length(secret) <= 64)))
+);
+
+-- VIEW webhooks
+
+CREATE VIEW postmill.webhooks AS
+ SELECT id,
+    tenant_id,
+    label,
+    event_name,
+    is_enabled,
+    created_by,
+    created_at
+   FROM postmill.webhook w
+  WHERE (deleted_at IS NULL);
+
+-- CONSTRAINT api_key api_key_hash_key
+
+ALTER TABLE ONLY postmill.api_key
+    ADD CONSTRAINT api_key_hash_key UNIQUE (hash);
+
+-- CONSTRAINT api_key api_key_pkey
+
+ALTER TABLE ONLY postmill.api_key
+    ADD CONSTRAINT api_key_pkey PRIMARY KEY (id);
+
+-- CONSTRAINT audit_chain audit_chain_audit_id_key
+
+ALTER TABLE ONLY postmill.audit_chain
+    ADD CONSTRAINT audit_chain_audit_id_key UNIQUE (audit_id);
+
+-- CONSTRAINT audit_chain audit_chain_pkey
+
+ALTER TABLE ONLY postmill.audit_chain
+    ADD CONSTRAINT audit_chain_pkey PRIMARY KEY (n);
+
+-- CONSTRAINT audit_horizon audit_horizon_pkey
+
+ALTER TABLE ONLY postmill.audit_horizon
+    ADD CONSTRAINT audit_horizon_pkey PRIMARY KEY (only_row);
+
+-- CONSTRAINT audit_log audit_log_pkey
+
+ALTER TABLE ONLY postmill.audit_log
+    ADD CONSTRAINT audit_log_pkey PRIMARY KEY (id);
+
+-- CONSTRAINT audit_unsealed audit_unsealed_pkey
+
+ALTER TABLE ONLY postmill.audit_unsealed
+    ADD CONSTRAINT audit_unsealed_pkey PRIMARY KEY (id);
+
 -- CONSTRAINT blocked blocked_pkey
 
 ALTER TABLE ONLY postmill.blocked
@@ -2711,10 +6856,50 @@ ALTER TABLE ONLY postmill.blocked
 ALTER TABLE ONLY postmill.cancel_request
     ADD CONSTRAINT cancel_request_pkey PRIMARY KEY (job_id);
 
+-- CONSTRAINT console_session console_session_hash_key
+
+ALTER TABLE ONLY postmill.console_session
+    ADD CONSTRAINT console_session_hash_key UNIQUE (hash);
+
+-- CONSTRAINT console_session console_session_pkey
+
+ALTER TABLE ONLY postmill.console_session
+    ADD CONSTRAINT console_session_pkey PRIMARY KEY (id);
+
 -- CONSTRAINT dead_letter dead_letter_pkey
 
 ALTER TABLE ONLY postmill.dead_letter
     ADD CONSTRAINT dead_letter_pkey PRIMARY KEY (id);
+
+-- CONSTRAINT definition_version definition_version_pkey
+
+ALTER TABLE ONLY postmill.definition_version
+    ADD CONSTRAINT definition_version_pkey PRIMARY KEY (definition_id, version);
+
+-- CONSTRAINT event_delivery event_delivery_pkey
+
+ALTER TABLE ONLY postmill.event_delivery
+    ADD CONSTRAINT event_delivery_pkey PRIMARY KEY (event_id, trigger_id);
+
+-- CONSTRAINT event event_pkey
+
+ALTER TABLE ONLY postmill.event
+    ADD CONSTRAINT event_pkey PRIMARY KEY (id);
+
+-- CONSTRAINT http_answer http_answer_pkey
+
+ALTER TABLE ONLY postmill.http_answer
+    ADD CONSTRAINT http_answer_pkey PRIMARY KEY (actor_type, actor_id, key);
+
+-- CONSTRAINT http_claim http_claim_pkey
+
+ALTER TABLE ONLY postmill.http_claim
+    ADD CONSTRAINT http_claim_pkey PRIMARY KEY (job_id, claim_no);
+
+-- CONSTRAINT http_session http_session_pkey
+
+ALTER TABLE ONLY postmill.http_session
+    ADD CONSTRAINT http_session_pkey PRIMARY KEY (holder);
 
 -- CONSTRAINT idempotency_key idempotency_key_pkey
 
@@ -2761,6 +6946,11 @@ ALTER TABLE ONLY postmill.limit_rule
 ALTER TABLE ONLY postmill.limit_rule
     ADD CONSTRAINT limit_rule_pkey PRIMARY KEY (id);
 
+-- CONSTRAINT login_link login_link_pkey
+
+ALTER TABLE ONLY postmill.login_link
+    ADD CONSTRAINT login_link_pkey PRIMARY KEY (hash);
+
 -- CONSTRAINT migration migration_pkey
 
 ALTER TABLE ONLY postmill.migration
@@ -2790,6 +6980,16 @@ ALTER TABLE ONLY postmill.partition_policy
 
 ALTER TABLE ONLY postmill.progress
     ADD CONSTRAINT progress_pkey PRIMARY KEY (job_id);
+
+-- CONSTRAINT project project_pkey
+
+ALTER TABLE ONLY postmill.project
+    ADD CONSTRAINT project_pkey PRIMARY KEY (id);
+
+-- CONSTRAINT project project_tenant_id_slug_key
+
+ALTER TABLE ONLY postmill.project
+    ADD CONSTRAINT project_tenant_id_slug_key UNIQUE (tenant_id, slug);
 
 -- CONSTRAINT queue queue_pkey
 
@@ -2831,23 +7031,113 @@ ALTER TABLE ONLY postmill.tenant
 ALTER TABLE ONLY postmill.tenant
     ADD CONSTRAINT tenant_slug_key UNIQUE (slug);
 
+-- CONSTRAINT tick tick_pkey
+
+ALTER TABLE ONLY postmill.tick
+    ADD CONSTRAINT tick_pkey PRIMARY KEY (trigger_id, due);
+
+-- CONSTRAINT trigger trigger_pkey
+
+ALTER TABLE ONLY postmill.trigger
+    ADD CONSTRAINT trigger_pkey PRIMARY KEY (id);
+
+-- CONSTRAINT trigger_recent trigger_recent_pkey
+
+ALTER TABLE ONLY postmill.trigger_recent
+    ADD CONSTRAINT trigger_recent_pkey PRIMARY KEY (trigger_id, hash);
+
 -- CONSTRAINT upkeep upkeep_pkey
 
 ALTER TABLE ONLY postmill.upkeep
     ADD CONSTRAINT upkeep_pkey PRIMARY KEY (name);
+
+-- CONSTRAINT webhook_message webhook_message_pkey
+
+ALTER TABLE ONLY postmill.webhook_message
+    ADD CONSTRAINT webhook_message_pkey PRIMARY KEY (webhook_id, message_id);
+
+-- CONSTRAINT webhook webhook_pkey
+
+ALTER TABLE ONLY postmill.webhook
+    ADD CONSTRAINT webhook_pkey PRIMARY KEY (id);
+
+-- CONSTRAINT webhook_secret webhook_secret_pkey
+
+ALTER TABLE ONLY postmill.webhook_secret
+    ADD CONSTRAINT webhook_secret_pkey PRIMARY KEY (webhook_id);
 
 -- CONSTRAINT worker worker_pkey
 
 ALTER TABLE ONLY postmill.worker
     ADD CONSTRAINT worker_pkey PRIMARY KEY (holder);
 
+-- INDEX api_key_tenant
+
+CREATE INDEX api_key_tenant ON postmill.api_key USING btree (tenant_id);
+
+-- INDEX attempt_finished_at
+
+CREATE INDEX attempt_finished_at ON ONLY postmill.attempt USING brin (finished_at) WITH (pages_per_range='16', autosummarize='on');
+
 -- INDEX attempt_job
 
 CREATE INDEX attempt_job ON ONLY postmill.attempt USING btree (job_id);
 
+-- INDEX audit_log_at
+
+CREATE INDEX audit_log_at ON postmill.audit_log USING btree (at, id);
+
+-- INDEX audit_log_tenant
+
+CREATE INDEX audit_log_tenant ON postmill.audit_log USING btree (tenant_id, at, id);
+
+-- INDEX console_session_expires
+
+CREATE INDEX console_session_expires ON postmill.console_session USING btree (expires_at);
+
 -- INDEX dead_letter_failed_at
 
 CREATE INDEX dead_letter_failed_at ON postmill.dead_letter USING btree (failed_at, id);
+
+-- INDEX dead_letter_tenant
+
+CREATE INDEX dead_letter_tenant ON postmill.dead_letter USING btree (tenant_id, failed_at, id);
+
+-- INDEX event_delivery_due
+
+CREATE INDEX event_delivery_due ON postmill.event_delivery USING btree (due_at, event_id) WHERE (outcome = 'pending'::text);
+
+-- INDEX event_delivery_trigger
+
+CREATE INDEX event_delivery_trigger ON postmill.event_delivery USING btree (trigger_id, event_id);
+
+-- INDEX event_name
+
+CREATE INDEX event_name ON postmill.event USING btree (tenant_id, name, id);
+
+-- INDEX event_tenant
+
+CREATE INDEX event_tenant ON postmill.event USING btree (tenant_id, id);
+
+-- INDEX http_answer_expires
+
+CREATE INDEX http_answer_expires ON postmill.http_answer USING btree (expires_at);
+
+-- INDEX http_claim_ended
+
+CREATE INDEX http_claim_ended ON postmill.http_claim USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+
+-- INDEX http_claim_expires
+
+CREATE INDEX http_claim_expires ON postmill.http_claim USING btree (expires_at) WHERE (ended_at IS NULL);
+
+-- INDEX http_claim_holder
+
+CREATE INDEX http_claim_holder ON postmill.http_claim USING btree (holder) WHERE (ended_at IS NULL);
+
+-- INDEX http_session_worker
+
+CREATE UNIQUE INDEX http_session_worker ON postmill.http_session USING btree (COALESCE(tenant_id, '00000000-0000-0000-0000-000000000000'::uuid), worker_id);
 
 -- INDEX idempotency_key_expires
 
@@ -2865,13 +7155,37 @@ CREATE INDEX job_definition_aliases ON postmill.job_definition USING gin (aliase
 
 CREATE INDEX job_kept_replayed_from_idx ON postmill.job_kept USING btree (replayed_from) WHERE (replayed_from IS NOT NULL);
 
+-- INDEX job_kept_tenant
+
+CREATE INDEX job_kept_tenant ON postmill.job_kept USING btree (tenant_id, id);
+
+-- INDEX job_kept_tenant_source
+
+CREATE INDEX job_kept_tenant_source ON postmill.job_kept USING btree (tenant_id, source, id) WHERE ((source)::text <> 'manual'::text);
+
 -- INDEX job_replayed_from
 
 CREATE INDEX job_replayed_from ON ONLY postmill.job USING btree (replayed_from) WHERE (replayed_from IS NOT NULL);
 
+-- INDEX job_tenant
+
+CREATE INDEX job_tenant ON ONLY postmill.job USING btree (tenant_id, id);
+
+-- INDEX job_tenant_source
+
+CREATE INDEX job_tenant_source ON ONLY postmill.job USING btree (tenant_id, source, id) WHERE ((source)::text <> 'manual'::text);
+
+-- INDEX outcome_finished_at
+
+CREATE INDEX outcome_finished_at ON ONLY postmill.outcome USING brin (finished_at) WITH (pages_per_range='16', autosummarize='on');
+
 -- INDEX outcome_job
 
 CREATE INDEX outcome_job ON ONLY postmill.outcome USING btree (job_id);
+
+-- INDEX outcome_tenant_unsuccessful
+
+CREATE INDEX outcome_tenant_unsuccessful ON ONLY postmill.outcome USING btree (tenant_id, status, job_id) WHERE (status <> 'succeeded'::text);
 
 -- INDEX outcome_unsuccessful
 
@@ -2893,9 +7207,57 @@ CREATE INDEX scheduled_run_at ON postmill.scheduled USING btree (run_at);
 
 CREATE INDEX tally_at ON postmill.tally USING btree (at);
 
+-- INDEX tick_fired_at
+
+CREATE INDEX tick_fired_at ON postmill.tick USING btree (fired_at);
+
+-- INDEX trigger_declared
+
+CREATE UNIQUE INDEX trigger_declared ON postmill.trigger USING btree (tenant_id, label) WHERE ((origin = 'code'::text) AND (deleted_at IS NULL));
+
+-- INDEX trigger_definition
+
+CREATE INDEX trigger_definition ON postmill.trigger USING btree (definition_id);
+
+-- INDEX trigger_due
+
+CREATE INDEX trigger_due ON postmill.trigger USING btree (next_run_at) WHERE ((trigger_type = 'schedule'::text) AND is_enabled AND (deleted_at IS NULL) AND (NOT broken));
+
+-- INDEX trigger_event
+
+CREATE INDEX trigger_event ON postmill.trigger USING btree (tenant_id, event_name) WHERE ((trigger_type = 'event'::text) AND is_enabled AND (deleted_at IS NULL));
+
+-- INDEX trigger_recent_expires
+
+CREATE INDEX trigger_recent_expires ON postmill.trigger_recent USING btree (expires_at);
+
+-- INDEX trigger_tenant
+
+CREATE INDEX trigger_tenant ON postmill.trigger USING btree (tenant_id, id);
+
+-- INDEX webhook_message_received
+
+CREATE INDEX webhook_message_received ON postmill.webhook_message USING btree (received_at);
+
+-- INDEX webhook_tenant
+
+CREATE INDEX webhook_tenant ON postmill.webhook USING btree (tenant_id, id);
+
 -- INDEX worker_last_seen
 
 CREATE INDEX worker_last_seen ON postmill.worker USING btree (last_seen_at);
+
+-- TRIGGER job_definition changed
+
+CREATE TRIGGER changed AFTER INSERT OR DELETE OR UPDATE ON postmill.job_definition FOR EACH ROW EXECUTE FUNCTION postmill.definition_changed();
+
+-- TRIGGER audit_chain never_rewritten
+
+CREATE TRIGGER never_rewritten BEFORE DELETE OR UPDATE OR TRUNCATE ON postmill.audit_chain FOR EACH STATEMENT EXECUTE FUNCTION postmill.refuse_rewriting();
+
+-- TRIGGER audit_log never_rewritten
+
+CREATE TRIGGER never_rewritten BEFORE DELETE OR UPDATE OR TRUNCATE ON postmill.audit_log FOR EACH STATEMENT EXECUTE FUNCTION postmill.refuse_rewriting();
 
 -- TRIGGER blocked never_updated
 
@@ -2913,6 +7275,39 @@ CREATE TRIGGER never_updated BEFORE UPDATE ON postmill.running FOR EACH STATEMEN
 
 CREATE TRIGGER never_updated BEFORE UPDATE ON postmill.scheduled FOR EACH STATEMENT EXECUTE FUNCTION postmill.refuse_update();
 
+-- TRIGGER trigger trigger_changed
+
+CREATE TRIGGER trigger_changed BEFORE UPDATE OF cron_expr, every, timezone, dst, is_enabled, deleted_at ON postmill.trigger FOR EACH ROW EXECUTE FUNCTION postmill.trigger_changed();
+
+-- TRIGGER job_definition written
+
+CREATE TRIGGER written BEFORE INSERT OR UPDATE ON postmill.job_definition FOR EACH ROW EXECUTE FUNCTION postmill.definition_written();
+
+-- FK CONSTRAINT api_key api_key_tenant_id_fkey
+
+ALTER TABLE ONLY postmill.api_key
+    ADD CONSTRAINT api_key_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES postmill.tenant(id);
+
+-- FK CONSTRAINT audit_chain audit_chain_audit_id_fkey
+
+ALTER TABLE ONLY postmill.audit_chain
+    ADD CONSTRAINT audit_chain_audit_id_fkey FOREIGN KEY (audit_id) REFERENCES postmill.audit_log(id);
+
+-- FK CONSTRAINT console_session console_session_api_key_id_fkey
+
+ALTER TABLE ONLY postmill.console_session
+    ADD CONSTRAINT console_session_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES postmill.api_key(id);
+
+-- FK CONSTRAINT console_session console_session_tenant_id_fkey
+
+ALTER TABLE ONLY postmill.console_session
+    ADD CONSTRAINT console_session_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES postmill.tenant(id);
+
+-- FK CONSTRAINT definition_version definition_version_definition_id_fkey
+
+ALTER TABLE ONLY postmill.definition_version
+    ADD CONSTRAINT definition_version_definition_id_fkey FOREIGN KEY (definition_id) REFERENCES postmill.job_definition(id) ON DELETE CASCADE;
+
 -- FK CONSTRAINT job_definition job_definition_queue_fkey
 
 ALTER TABLE ONLY postmill.job_definition
@@ -2923,8 +7318,254 @@ ALTER TABLE ONLY postmill.job_definition
 ALTER TABLE ONLY postmill.limit_rule
     ADD CONSTRAINT limit_rule_job_type_fkey FOREIGN KEY (job_type) REFERENCES postmill.job_definition(key) ON DELETE CASCADE;
 
+-- FK CONSTRAINT login_link login_link_tenant_id_fkey
+
+ALTER TABLE ONLY postmill.login_link
+    ADD CONSTRAINT login_link_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES postmill.tenant(id);
+
+-- FK CONSTRAINT project project_tenant_id_fkey
+
+ALTER TABLE ONLY postmill.project
+    ADD CONSTRAINT project_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES postmill.tenant(id);
+
 -- FK CONSTRAINT rate_take rate_take_limit_id_fkey
 
 ALTER TABLE ONLY postmill.rate_take
     ADD CONSTRAINT rate_take_limit_id_fkey FOREIGN KEY (limit_id) REFERENCES postmill.limit_rule(id) ON DELETE CASCADE;
+
+-- FK CONSTRAINT trigger trigger_definition_id_fkey
+
+ALTER TABLE ONLY postmill.trigger
+    ADD CONSTRAINT trigger_definition_id_fkey FOREIGN KEY (definition_id) REFERENCES postmill.job_definition(id) ON DELETE RESTRICT;
+
+-- FK CONSTRAINT trigger trigger_tenant_id_fkey
+
+ALTER TABLE ONLY postmill.trigger
+    ADD CONSTRAINT trigger_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES postmill.tenant(id);
+
+-- FK CONSTRAINT webhook_secret webhook_secret_webhook_id_fkey
+
+ALTER TABLE ONLY postmill.webhook_secret
+    ADD CONSTRAINT webhook_secret_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES postmill.webhook(id);
+
+-- FK CONSTRAINT webhook webhook_tenant_id_fkey
+
+ALTER TABLE ONLY postmill.webhook
+    ADD CONSTRAINT webhook_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES postmill.tenant(id);
+
+-- ROW SECURITY api_key
+
+ALTER TABLE postmill.api_key ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY attempt
+
+ALTER TABLE postmill.attempt ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY audit_log
+
+ALTER TABLE postmill.audit_log ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY console_session
+
+ALTER TABLE postmill.console_session ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY dead_letter
+
+ALTER TABLE postmill.dead_letter ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY event
+
+ALTER TABLE postmill.event ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY event_delivery
+
+ALTER TABLE postmill.event_delivery ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY http_claim
+
+ALTER TABLE postmill.http_claim ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY http_session
+
+ALTER TABLE postmill.http_session ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY idempotency_key
+
+ALTER TABLE postmill.idempotency_key ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY job
+
+ALTER TABLE postmill.job ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY job_kept
+
+ALTER TABLE postmill.job_kept ENABLE ROW LEVEL SECURITY;
+
+-- POLICY api_key of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.api_key AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY attempt of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.attempt AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY audit_log of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.audit_log AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY console_session of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.console_session AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY dead_letter of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.dead_letter AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY event of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.event AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY event_delivery of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.event_delivery AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY http_claim of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.http_claim AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY http_session of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.http_session AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY idempotency_key of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.idempotency_key AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY job of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.job AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY job_kept of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.job_kept AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY outcome of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.outcome AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY project of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.project AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY tenant of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.tenant AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY tick of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.tick AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY trigger of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.trigger AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY webhook of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.webhook AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- ROW SECURITY outcome
+
+ALTER TABLE postmill.outcome ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY project
+
+ALTER TABLE postmill.project ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY tenant
+
+ALTER TABLE postmill.tenant ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY tick
+
+ALTER TABLE postmill.tick ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY trigger
+
+ALTER TABLE postmill.trigger ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY webhook
+
+ALTER TABLE postmill.webhook ENABLE ROW LEVEL SECURITY;
+
+-- POLICY api_key whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.api_key USING (true) WITH CHECK (true);
+
+-- POLICY attempt whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.attempt USING (true) WITH CHECK (true);
+
+-- POLICY audit_log whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.audit_log USING (true) WITH CHECK (true);
+
+-- POLICY console_session whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.console_session USING (true) WITH CHECK (true);
+
+-- POLICY dead_letter whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.dead_letter USING (true) WITH CHECK (true);
+
+-- POLICY event whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.event USING (true) WITH CHECK (true);
+
+-- POLICY event_delivery whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.event_delivery USING (true) WITH CHECK (true);
+
+-- POLICY http_claim whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.http_claim USING (true) WITH CHECK (true);
+
+-- POLICY http_session whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.http_session USING (true) WITH CHECK (true);
+
+-- POLICY idempotency_key whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.idempotency_key USING (true) WITH CHECK (true);
+
+-- POLICY job whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.job USING (true) WITH CHECK (true);
+
+-- POLICY job_kept whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.job_kept USING (true) WITH CHECK (true);
+
+-- POLICY outcome whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.outcome USING (true) WITH CHECK (true);
+
+-- POLICY project whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.project USING (true) WITH CHECK (true);
+
+-- POLICY tenant whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.tenant USING (true) WITH CHECK (true);
+
+-- POLICY tick whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.tick USING (true) WITH CHECK (true);
+
+-- POLICY trigger whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.trigger USING (true) WITH CHECK (true);
+
+-- POLICY webhook whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.webhook USING (true) WITH CHECK (true);
 

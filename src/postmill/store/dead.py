@@ -44,6 +44,14 @@ class DeadLetter:
         return self.failed_at, self.id
 
 
+@dataclass(frozen=True, slots=True)
+class DeadPage:
+    """A page of dead letters. `before` continues below it; None: that was all."""
+
+    letters: list[DeadLetter]
+    before: tuple[datetime, UUID] | None
+
+
 def list_dead(
     *,
     tenant: UUID | None = None,
@@ -62,6 +70,32 @@ def list_dead(
 def show_dead(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[DeadLetter | None]:
     """One open dead letter with its stack and payload."""
     return Statement("show_dead", sql("dead/show_dead", schema), (id,), _first)
+
+
+def read_dead_letters(
+    *,
+    tenant: UUID | None = None,
+    queue: str | None = None,
+    reason: str | None = None,
+    job_type: str | None = None,
+    before: tuple[datetime, UUID] | None = None,
+    most: int = 50,
+    schema: str = DEFAULT_SCHEMA,
+) -> Statement[DeadPage]:
+    """One page of the open dead letters within the scope, those given up last first."""
+    args = (tenant, queue, reason, job_type, *(before or FIRST_PAGE), most)
+    return Statement("read_dead_letters", sql("dead/read_dead_letters", schema), args, _page)
+
+
+def read_dead_letter(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[DeadLetter | None]:
+    """One open dead letter within the scope, with its stack and payload."""
+    return Statement("read_dead_letter", sql("dead/read_dead_letter", schema), (id,), _first)
+
+
+def _page(rows: Rows) -> DeadPage:
+    letters = [DeadLetter(*[*row[:12], None, None]) for row in rows if row[0] is not None]
+    go_on = rows[0][-2:] if rows and rows[0][-1] is not None else None
+    return DeadPage(letters, None if go_on is None else (go_on[0], go_on[1]))
 
 
 def _first(rows: Rows) -> DeadLetter | None:

@@ -37,10 +37,41 @@ class QueueView:
     next_due_seconds: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class QueueRow:
+    """A queue within a scope: as QueueView, but how much of its work is where is None to a tenant.
+
+    Counts end at 10,000.
+    """
+
+    name: str
+    priority: int
+    lane: str
+    paused: bool
+    paused_at: datetime | None
+    paused_by: str | None
+    pause_reason: str | None
+    resume_at: datetime | None
+    queued: int | None
+    scheduled: int | None
+    blocked: int | None
+    running: int | None
+    dead_letters: int | None
+    oldest_seconds: float | None
+    next_due_seconds: float | None
+
+
 def list_queues(*, schema: str = DEFAULT_SCHEMA) -> Statement[list[QueueView]]:
     """Every queue with its depth by state, the most urgent first."""
     return Statement(
         "list_queues", sql("queues/list_queues", schema), (), lambda rows: [QueueView(*r) for r in rows]
+    )
+
+
+def serving_queues(*, schema: str = DEFAULT_SCHEMA) -> Statement[dict[str, bool]]:
+    """The queues there are, and whether stored commands belong to them."""
+    return Statement(
+        "serving", sql("queues/serving", schema), (), lambda rows: {row[0]: row[1] for row in rows}
     )
 
 
@@ -68,4 +99,18 @@ def resume_queue(name: str, *, schema: str = DEFAULT_SCHEMA) -> Statement[bool]:
     """Opens a queue again. False: there is no such queue."""
     return Statement(
         "resume_queue", sql("queues/resume_queue", schema), (name,), lambda rows: bool(rows[0][0])
+    )
+
+
+def read_queues(name: str | None = None, *, schema: str = DEFAULT_SCHEMA) -> Statement[list[QueueRow]]:
+    """Every queue, or the one of this name, as whoever asks may see it."""
+    return Statement(
+        "read_queues", sql("queues/read_queues", schema), (name,), lambda rows: [QueueRow(*r) for r in rows]
+    )
+
+
+def read_queue_names(*, schema: str = DEFAULT_SCHEMA) -> Statement[list[str]]:
+    """The names of all queues, for whoever may come in."""
+    return Statement(
+        "read_queue_names", sql("queues/read_queue_names", schema), (), lambda rows: [row[0] for row in rows]
     )

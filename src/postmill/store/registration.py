@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from hashlib import sha256
 from typing import Any
 
 from postmill.domain.job_type import JobType
@@ -16,9 +17,10 @@ def register_job_types(
 ) -> Statement[dict[str, str]]:
     """Upserts job types and their queues. What an operator edited stays.
 
-    Answer per name: created | changed | unchanged | kept (some fields are the operator's).
+    Answer per name: created | changed | unchanged | kept (some fields are the operator's) | other_kind (the name is a
+    command's, or one of http workers) | other_queue (its queue is one of http workers).
     """
-    rows = json.dumps([_row(job_type.definition()) | {"max_lost": max_lost} for job_type in job_types])
+    rows = json.dumps([_registered(job_type) | {"max_lost": max_lost} for job_type in job_types])
     return Statement(
         "register_job_types",
         sql("jobs/register_job_types", schema),
@@ -32,6 +34,16 @@ def job_type_names(*, schema: str = DEFAULT_SCHEMA) -> Statement[list[str]]:
     return Statement(
         "job_type_names", sql("jobs/job_type_names", schema), (), lambda rows: [row[0] for row in rows]
     )
+
+
+def fingerprint(job_type: JobType[..., ..., Any]) -> str:
+    """What tells one version of a type's code from another, as far as its definition goes."""
+    row = _row(job_type.definition())
+    return sha256(json.dumps(row, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+def _registered(job_type: JobType[..., ..., Any]) -> dict[str, Any]:
+    return _row(job_type.definition()) | {"fingerprint": fingerprint(job_type)}
 
 
 def _row(definition: dict[str, Any]) -> dict[str, Any]:
@@ -55,5 +67,11 @@ def _row(definition: dict[str, Any]) -> dict[str, Any]:
         "lane": "type" if rate or definition["worker_limit"] else definition["lane"] or "tenant",
         "worker_limit": definition["worker_limit"],
         "aliases": definition["aliases"],
+        "category": definition["category"],
+        "strict_envelope": definition["strict_envelope"],
+        "secrets": definition["secrets"],
+        "secret_keys": definition["secret_keys"],
+        "encrypted": definition["encrypted"],
+        "replay_class": definition["replay_class"],
         "rate": rate and {"count": rate["count"], "seconds": rate["per"], "burst": rate["burst"]},
     }

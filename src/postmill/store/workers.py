@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
 from postmill.store.catalog import DEFAULT_SCHEMA, sql
 from postmill.store.statement import Statement
+
+FIRST_PAGE = (datetime.max.replace(tzinfo=UTC), UUID(int=2**128 - 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,20 @@ def list_workers(
     args = (seen_within,)
     return Statement(
         "list_workers", sql("workers/list_workers", schema), args, lambda rows: [*map(_worker, rows)]
+    )
+
+
+def read_workers(
+    *,
+    seen_within: float | None = None,
+    before: tuple[datetime, UUID] | None = None,
+    most: int = 50,
+    schema: str = DEFAULT_SCHEMA,
+) -> Statement[list[WorkerView]]:
+    """Worker sessions as the platform may see them, those that started last first."""
+    args = (seen_within, *(before or FIRST_PAGE), most)
+    return Statement(
+        "read_workers", sql("workers/read_workers", schema), args, lambda rows: [*map(_worker, rows)]
     )
 
 

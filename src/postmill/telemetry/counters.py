@@ -25,6 +25,7 @@ class Counters:
     __slots__ = (
         "_types",
         "claims",
+        "deliveries",
         "empty_claims",
         "gauges",
         "lease_renewals",
@@ -36,6 +37,8 @@ class Counters:
         "reconnects",
         "report_batches",
         "reports",
+        "tick_late",
+        "ticks",
         "wakeups",
         "worker_id",
     )  # fmt: skip
@@ -64,6 +67,12 @@ class Counters:
         """Times that a sleeping worker was woken."""
         self.lease_renewals = 0
         self.leases_lost = 0
+        self.ticks: dict[str, int] = {}
+        """Ticks of schedules by outcome; a stretch that is left out counts once."""
+        self.tick_late = 0.0
+        """Longest time from a due moment to its job, in the last round that had one; seconds."""
+        self.deliveries: dict[str, int] = {}
+        """Deliveries of events that rounds settled, by outcome."""
         self.reconnects = 0
         """Connections to the database made anew after a loss."""
 

@@ -35,11 +35,15 @@ from postmill.telemetry.events_jobs import (
 )
 from postmill.telemetry.events_upkeep import (
     UPKEEP_EVENTS,
+    EventsDelivered,
     JobsPromoted,
     JobsRescued,
     PartitionsPruned,
     PolicyBroken,
     QueueMeasured,
+    TicksFired,
+    TriggerBroken,
+    TriggerFailed,
     UpkeepFailed,
 )
 
@@ -54,6 +58,7 @@ __all__ = [
     "DatabaseAway",
     "DatabaseBack",
     "Event",
+    "EventsDelivered",
     "JobCanceled",
     "JobClaimed",
     "JobCompleted",
@@ -80,6 +85,9 @@ __all__ = [
     "ReportMissed",
     "SessionClosed",
     "SessionOpened",
+    "TicksFired",
+    "TriggerBroken",
+    "TriggerFailed",
     "UpkeepFailed",
     "WorkerDraining",
     "WorkerStarted",

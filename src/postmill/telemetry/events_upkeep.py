@@ -68,6 +68,46 @@ class PolicyBroken(Event):
     why: str
 
 
+@dataclass(frozen=True, slots=True)
+class TicksFired(Event):
+    """Ticks of schedules that a round took, by outcome (a stretch that is left out counts once); `late` is the longest
+    time in seconds from a due moment to its job."""
+
+    name: ClassVar[str] = "ticks_fired"
+    outcomes: Mapping[str, int]
+    late: float
+
+
+@dataclass(frozen=True, slots=True)
+class EventsDelivered(Event):
+    """Deliveries of events to triggers that a round settled, by outcome."""
+
+    name: ClassVar[str] = "events_delivered"
+    outcomes: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerFailed(Event):
+    """A trigger made no job, says `why`: its template did not fit, or its job type refuses."""
+
+    name: ClassVar[str] = "trigger_failed"
+    trigger_id: UUID
+    label: str
+    tenant_id: UUID
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerBroken(Event):
+    """A schedule cannot be planned, says `why`; it rests until somebody edits it."""
+
+    name: ClassVar[str] = "trigger_broken"
+    trigger_id: UUID
+    label: str
+    tenant_id: UUID
+    why: str
+
+
 UPKEEP_EVENTS: tuple[type[Event], ...] = (
     JobsPromoted,
     JobsRescued,
@@ -75,5 +115,9 @@ UPKEEP_EVENTS: tuple[type[Event], ...] = (
     UpkeepFailed,
     QueueMeasured,
     PolicyBroken,
+    TicksFired,
+    EventsDelivered,
+    TriggerFailed,
+    TriggerBroken,
 )
 """All of them, to subscribe to."""

@@ -54,6 +54,12 @@ FLEET_FAMILIES = (
            plain(lambda it: it.lease_renewals)),
     Family("postmill_leases_lost_total", "counter", "Leases that ended while they were needed.", (),
            plain(lambda it: it.leases_lost)),
+    Family("postmill_ticks_total", "counter", "Ticks of schedules by outcome; a stretch left out counts once.",
+           ("outcome",), lambda it: (((name,), n) for name, n in list(it.ticks.items()))),
+    Family("postmill_tick_late_seconds", "gauge", "Longest time from a due moment to its job, in the last round.", (),
+           plain(lambda it: it.tick_late)),
+    Family("postmill_deliveries_total", "counter", "Deliveries of events settled by rounds, by outcome.",
+           ("outcome",), lambda it: (((name,), n) for name, n in list(it.deliveries.items()))),
     Family("postmill_reconnects_total", "counter", "Connections made anew after a loss.", (),
            plain(lambda it: it.reconnects)),
 )  # fmt: skip

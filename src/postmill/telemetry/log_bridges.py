@@ -10,9 +10,9 @@ from typing import Any
 
 import structlog
 
+from postmill.domain.redaction import field_name, redact, safe_text
 from postmill.telemetry.log_lines import LEVELS, STACK_TEXT, with_aliases
 from postmill.telemetry.log_writer import LineWriter
-from postmill.telemetry.redact import field_name, redact, safe_text
 
 _METHODS = {**{name: name for name in LEVELS}, "warn": "warning", "exception": "error", "critical": "error"}
 _STANDARD = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}

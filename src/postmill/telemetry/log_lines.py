@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from postmill.domain.redaction import field_name, printable, redact, safe_text
 from postmill.telemetry import events
 from postmill.telemetry.event import Event, JobEvent, JobFacts
-from postmill.telemetry.redact import field_name, printable, redact, safe_text
 
 LEVELS: Mapping[str, int] = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 
@@ -36,9 +36,12 @@ _LEVELS: Mapping[type[Event], str] = {
     events.PollScanned: "debug",
     events.JobsPromoted: "debug",
     events.QueueMeasured: "debug",
+    events.TicksFired: "debug",
+    events.EventsDelivered: "debug",
     events.SessionClosed: "debug",
     events.JobDeadLettered: "error",
     events.UpkeepFailed: "error",
+    events.TriggerBroken: "error",
     **dict.fromkeys(
         (
             events.JobFailed,
@@ -50,6 +53,7 @@ _LEVELS: Mapping[type[Event], str] = {
             events.DatabaseAway,
             events.ListenerLost,
             events.PolicyBroken,
+            events.TriggerFailed,
         ),
         "warning",
     ),

@@ -12,10 +12,10 @@ from opentelemetry.context import Context
 from opentelemetry.trace import Link, Span, SpanKind, StatusCode, Tracer, TracerProvider
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
+from postmill.domain.redaction import safe_text
 from postmill.telemetry import events
 from postmill.telemetry.bus import Bus
 from postmill.telemetry.event import Event, JobFacts
-from postmill.telemetry.redact import safe_text
 
 MAX_OPEN = 10_000
 """Spans open at a time; one more ends the oldest, so that an end that never comes leaks no memory."""

@@ -12,10 +12,10 @@ _FENCE = re.compile(
 )
 _DATABASE = re.compile(r"^<!-- database: (\w+) -->$", re.MULTILINE)
 
-RUN = frozenset({"python", "pycon", "sql", "console", "toml"})
+RUN = frozenset({"python", "pycon", "sql", "console", "toml", "json"})
 """Languages whose blocks are run."""
 
-TEXT = frozenset({"text", "py", "sh", "ini"})
+TEXT = frozenset({"text", "py", "sh", "ini", "javascript"})
 """Languages whose blocks are not run: output of the block above, signatures, and what belongs on other machines."""
 
 FOLLOWED_ELSEWHERE = {

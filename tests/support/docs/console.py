@@ -1,6 +1,6 @@
 """Console blocks: commands after `$ `, what they print below, and `^C` for Ctrl-C in the other terminal.
 
-`postmill up`, `worker` and `upkeep` go on in the background, as in a terminal of their own, until `^C` or the end of
+`postmill up`, `worker`, `upkeep` and `server` go on in the background, as in a terminal of their own, until `^C` or the end of
 the page. Commands that only look are repeated until they show what the page shows: jobs take their time. `postmill`
 and `python` run in forks of the zygote; anything else, and lines with pipes, in bash.
 """
@@ -22,8 +22,8 @@ from tests.support.eventually import eventually
 from tests.support.spawner import Spawned, Spawner
 
 NOTEBOOK = "tests.support.docs.notebook"
-LASTING = frozenset({"up", "worker", "upkeep"})
-LOOKS = re.compile(r"postmill (?:jobs|dead|queues|workers) (?:list|show)\b")
+LASTING = frozenset({"up", "worker", "upkeep", "server"})
+LOOKS = re.compile(r"postmill (?:jobs|dead|queues|workers|definitions|audit) (?:list|show)\b")
 _SETS = ("export ", "set -a;", "source ", "unset ")
 _VARIABLE = re.compile(r"([A-Z_][A-Z0-9_]*)=(.*)", re.DOTALL)
 _SHELL = re.compile(r"[|<>;&$`*]")
@@ -163,6 +163,8 @@ class Console:
             assert code is None, f"$ {step.command}\n{process.output}\n(exit code {code})"
             if words[1] == "up":
                 return "\nready;" in process.output
+            if words[1] == "server":
+                return "API at " in process.output
             return process.output.count("worker_started") >= processes
 
         eventually(ready, PATIENCE, f"start of {step.command}")

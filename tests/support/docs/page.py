@@ -1,6 +1,6 @@
 """One page, followed from top to bottom in a folder and a database of its own.
 
-```python title="jobs.py"    is written into the folder (as are sql and toml with a title), and must be importable
+```python title="jobs.py"    is written into the folder (as are sql, toml and json with a title), and must be importable
 ```python, ```pycon          run in one process and namespace per page; a text block below shows what is printed
 ```sql                       run by psql; a text block below shows its answer, at the latest a little later
 ```toml                      read as settings
@@ -73,7 +73,7 @@ class Page:
     def _run(self, block: Block, below: str | None) -> None:
         if block.language == "console":
             self._console.run(block.text)
-        elif block.title is not None and block.language in ("python", "sql", "toml"):
+        elif block.title is not None and block.language in ("python", "sql", "toml", "json"):
             self._write(block.title, block.text)
         elif block.language == "python" or block.language == "pycon":
             block = replace(block, text=substituted(block.text, self._ids))
@@ -84,6 +84,8 @@ class Page:
             file = self.folder / ".settings.toml"
             file.write_text(block.text, encoding="utf-8")
             load(file, env={})
+        elif block.language == "json":
+            json.loads(block.text)
 
     def _compare(self, output: str, below: str | None, block: Block) -> None:
         if below is not None and not match(below, output, self._ids):

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tests.support.reference import cli, events, exits, life, metrics, names, settings, sql
+from tests.support.reference import cli, events, exits, http, life, metrics, names, settings, sql
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -27,9 +27,14 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "transitions": life.table,
     "metrics": metrics.tables,
     "events": events.table,
+    "operations": http.operations,
+    "problems": http.problems,
 }
 
-FILES: Mapping[str, Callable[[], str]] = {"assets/life-cycle.svg": life.drawing}
+FILES: Mapping[str, Callable[[], str]] = {
+    "assets/life-cycle.svg": life.drawing,
+    "reference/openapi.json": http.committed,
+}
 
 _PART = re.compile(r"(<!-- generated: (?P<name>[\w ]+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 

@@ -12,6 +12,8 @@ PUBLIC = {
     " `unknown_type`, `inactive`, `invalid` (`detail` says what), `other_type`, `busy`, `serialization`."
     " Raises for none of these.",
     "enqueue_intake": "Moves what COPY has laid into the table `intake` under this batch, in the same transaction.",
+    "publish": "Writes an event in this transaction; a worker makes its jobs once that is committed. Its id. Raises an"
+    " error for a name, a context or a tenant that cannot be.",
     "cancel_jobs": "Ends jobs that wait (`canceled`), asks those that run (`requested`); `finished` had ended before,"
     " `unknown` is no job. `serialization`: above READ COMMITTED others were quicker; run the transaction again.",
     "retry_jobs": "A job that waits for its next attempt is `due` now; one that ended without success is replayed.",

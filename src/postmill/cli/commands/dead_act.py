@@ -13,9 +13,10 @@ from postmill.cli.commands.dead import Queue, Type
 from postmill.cli.commands.jobs_act import RERUN
 from postmill.cli.errors import CliError
 from postmill.cli.exits import ExitCode
-from postmill.cli.lookups import Connection, find_ids, who
+from postmill.cli.lookups import Connection, find_ids
 from postmill.cli.outcomes import Told, report
 from postmill.cli.run import Run
+from postmill.cli.who import who
 from postmill.operate import commands, insight
 
 MOST = 10_000
@@ -43,7 +44,7 @@ def replay(
     """Run dead letters again, each as a new job that knows whose replay it is."""
     with run.connect() as conn:
         chosen = _chosen(run, conn, ids, all_, (job_type, queue, given_up_for), "replay", yes)
-        answers = drive(conn, commands.replay(chosen, actor_id=who(), schema=run.schema))
+        answers = run.act(conn, commands.replay(chosen, actor_id=who(), schema=run.schema))
     report(run, [(answer.id, answer.status, answer.new_id) for answer in answers], RERUN)
 
 
@@ -65,7 +66,7 @@ def discard(
     }
     with run.connect() as conn:
         chosen = _chosen(run, conn, ids, all_, (job_type, queue, given_up_for), "discard", yes)
-        answers = drive(conn, commands.discard(chosen, reason=reason, schema=run.schema))
+        answers = run.act(conn, commands.discard(chosen, reason=reason, schema=run.schema))
     report(run, [(answer.id, answer.status, None) for answer in answers], meaning)
 
 

@@ -18,11 +18,12 @@ from postmill.cli.completion import complete_argument, complete_job_type
 from postmill.cli.errors import CliError, explain
 from postmill.cli.exits import ExitCode
 from postmill.cli.job_page import as_json
-from postmill.cli.lookups import Connection, JobTypeShape, job_type_shape, who
+from postmill.cli.lookups import Connection, JobTypeShape, job_type_shape
 from postmill.cli.reasons import why
 from postmill.cli.run import Run
 from postmill.cli.values import duration, moment
 from postmill.cli.watching import Display, watch
+from postmill.cli.who import who
 from postmill.client import enqueue as enqueue_on
 from postmill.domain.errors import InactiveJobType, JobDidNotSucceed, WaitTimeout
 from postmill.domain.job import Enqueued, JobView, NewJob

@@ -13,7 +13,7 @@ from postmill.cli.job_page import job_page, job_table
 from postmill.cli.lookups import find_ids, server_now
 from postmill.cli.run import Run
 from postmill.domain.lifecycle import State
-from postmill.operate import insight
+from postmill.operate import insight, payloads
 
 
 def list_(
@@ -73,6 +73,7 @@ def show(
     with run.connect() as conn:
         [whole] = find_ids(conn, run.schema, [id])
         job = drive(conn, insight.job(whole, schema=run.schema))
+        job = drive(conn, payloads.shown(job, run.settings.encryption.ring, schema=run.schema))
         attempts = drive(conn, insight.attempts(whole, schema=run.schema))
         home = drive(conn, insight.home(job.job_type, schema=run.schema))
         now = server_now(conn, run.schema)

@@ -8,11 +8,12 @@ import typer
 
 from postmill.bind import drive
 from postmill.cli.completion import complete_module
-from postmill.cli.lookups import find_ids, who
+from postmill.cli.lookups import find_ids
 from postmill.cli.modules import load_registry
 from postmill.cli.outcomes import Told, report
 from postmill.cli.run import Run
 from postmill.cli.tables import table
+from postmill.cli.who import who
 from postmill.operate import commands, insight
 
 Ids = Annotated[list[str], typer.Argument(metavar="ID", help="Job ids, whole or their beginning.")]
@@ -24,6 +25,7 @@ RERUN = {
     "key_held": Told("its key belongs to the live job {new}", failed=True),
     "waiting": Told("still waits; nothing to retry", failed=True),
     "running": Told("runs right now; nothing to retry", failed=True),
+    "never": Told("its definition says that it is never replayed", failed=True),
     "succeeded": Told("has succeeded; nothing to retry", failed=True),
     "unknown": Told("no such job", missing=True),
 }
@@ -43,7 +45,7 @@ def cancel(
     }
     with run.connect() as conn:
         whole = find_ids(conn, run.schema, ids)
-        answers = drive(conn, commands.cancel(whole, actor_id=who(), reason=reason, schema=run.schema))
+        answers = run.act(conn, commands.cancel(whole, actor_id=who(), reason=reason, schema=run.schema))
     report(run, [(answer.id, answer.status, None) for answer in answers], meaning)
 
 
@@ -51,7 +53,7 @@ def retry(run: Run, ids: Ids) -> None:
     """Make waiting retries due now; run failed, canceled and dead jobs again as new ones."""
     with run.connect() as conn:
         whole = find_ids(conn, run.schema, ids)
-        answers = drive(conn, commands.retry(whole, actor_id=who(), schema=run.schema))
+        answers = run.act(conn, commands.retry(whole, actor_id=who(), schema=run.schema))
     report(run, [(answer.id, answer.status, answer.new_id) for answer in answers], RERUN)
 
 
@@ -68,7 +70,7 @@ def register(
     """
     registry = load_registry(modules, run.settings)
     with run.connect() as conn:
-        answers = drive(conn, commands.register(registry, schema=run.schema))
+        answers = run.act(conn, commands.register(registry, schema=run.schema))
         strays = drive(conn, insight.strays(schema=run.schema))
     data = [
         {"job_type": name, "queue": registry[name].queue, "status": answers[name]} for name in sorted(answers)

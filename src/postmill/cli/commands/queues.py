@@ -11,11 +11,12 @@ from rich.text import Text
 from postmill.bind import drive
 from postmill.cli.ages import length, relative
 from postmill.cli.completion import complete_job_type, complete_queue
-from postmill.cli.lookups import server_now, who
+from postmill.cli.lookups import server_now
 from postmill.cli.run import Run
 from postmill.cli.tables import table
 from postmill.cli.text import one_line
 from postmill.cli.values import duration
+from postmill.cli.who import who
 from postmill.operate import commands, insight
 from postmill.store.queues import QueueView
 
@@ -75,7 +76,7 @@ def pause(
     seconds = duration(length_, "--for")
     with run.connect() as conn:
         until = None if seconds is None else server_now(conn, run.schema) + timedelta(seconds=seconds)
-        name = drive(
+        name = run.act(
             conn, commands.pause(queue, reason=reason, resume_at=until, actor=who(), schema=run.schema)
         )
     if run.out.as_json:
@@ -90,7 +91,7 @@ def pause(
 def resume(run: Run, queue: Name) -> None:
     """Hand out jobs of a queue again."""
     with run.connect() as conn:
-        name = drive(conn, commands.resume(queue, schema=run.schema))
+        name = run.act(conn, commands.resume(queue, schema=run.schema))
     if run.out.as_json:
         run.out.document({"queue": name, "paused": False})
         return

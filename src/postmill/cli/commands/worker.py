@@ -26,20 +26,20 @@ Report = Annotated[Path | None, typer.Option("--report", hidden=True, metavar="F
 def worker(
     run: Run,
     modules: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="MODULE",
-            help="Where the job types are: files or dotted names.",
+            help="Where the job types are: files or dotted names. None: stored commands only.",
             autocompletion=complete_module,
         ),
-    ],
+    ] = None,
     queues: Annotated[
         list[str] | None,
         typer.Option(
             "--queues",
             "-q",
             metavar="NAME=SLOTS,...",
-            help="Queues to serve, and how many jobs of each at once (default: all of the modules).",
+            help="Queues to serve, and how many jobs of each at once (default: all of the modules and of stored commands).",
             autocompletion=complete_queues,
         ),
     ] = None,
@@ -52,12 +52,14 @@ def worker(
 ) -> None:
     """Run jobs until SIGTERM or Ctrl-C: then finish what runs, give back what waits, and exit with 0.
 
+    Besides the job types of the modules it runs the stored commands (postmill definitions) of its queues.
+
     A second signal ends it at once (running jobs are given back without using up an attempt). The database may
     come later than the worker; it must have the schema (postmill migrate). Workers do the upkeep, too.
     """
     from postmill.cli.working import run_worker
 
-    run_worker(run, modules, queues or [], processes, port, child=child, report=report)
+    run_worker(run, modules or [], queues or [], processes, port, child=child, report=report)
 
 
 def upkeep(run: Run, port: Port = None, child: Child = None, report: Report = None) -> None:

@@ -59,4 +59,8 @@ class Round(ABC):
                 pause = self.every
             cost = monotonic() - began
             usual = self.every * random.uniform(0.9, 1.1)
-            await asyncio.sleep(max(pause if pause is not None else usual, cost / self.share - cost))
+            await self.nap(max(pause if pause is not None else usual, cost / self.share - cost))
+
+    async def nap(self, seconds: float) -> None:
+        """The time between two rounds."""
+        await asyncio.sleep(seconds)

@@ -24,6 +24,9 @@ class Sweeper(Round):
     async def once(self) -> float | None:
         await self.link.rows("upkeep/sweep", [_MOST])
         await self.link.rows("upkeep/sweep_sessions")
+        await self.link.rows("upkeep/sweep_logins")
+        await self.link.rows("upkeep/sweep_triggers", [_MOST])
+        await self.link.rows("upkeep/sweep_http", [_MOST])
         stopped = await self.link.rows("upkeep/sweep_keys", [*self._after, _MOST])
         if stopped:
             tenant, project, key = stopped[0]

@@ -27,12 +27,13 @@ union all
 union all
 (select 'no_body', s.id, s.places from stands s where not s.has_body and s.places not in ('outcome', 'undecodable') limit $3::integer)
 union all
-(select 'ghost', r.id, 'running under a lease that ended ' || coalesce(l.expires_at::text, 'long ago') || ', worker '
+(select 'ghost', r.id, 'running under a lease that ended ' || coalesce(h.expires_at::text, l.expires_at::text, 'long ago') || ', worker '
         || coalesce(w.worker_id, r.holder::text)
    from {schema}.running r cross join moment m
    left join {schema}.lease l on l.holder = r.holder
    left join {schema}.worker w on w.holder = r.holder
-  where coalesce(l.expires_at, greatest(r.claimed_at, w.stopped_at)) < m.now - 2 * $2::double precision * interval '1 second'
+   left join {schema}.http_claim h on h.job_id = r.id and h.claim_no = r.claim_no
+  where coalesce(h.expires_at, l.expires_at, greatest(r.claimed_at, w.stopped_at)) < m.now - 2 * $2::double precision * interval '1 second'
   limit $3::integer)
 union all
 (select 'stale_cancel', c.job_id, 'a cancel request of ' || c.requested_at::text || ' for a job that has ended'

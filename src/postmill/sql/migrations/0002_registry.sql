@@ -48,8 +48,21 @@ create table {schema}.job_definition (
     is_active boolean not null default true,
     version integer not null default 1,
     edited text[] collate "C" not null default '{}',
+    argv_template jsonb check (jsonb_typeof(argv_template) = 'array'),
+    env_allow text[] collate "C" not null default '{}',
+    replay_class text collate "C" not null default 'safe' check (replay_class in ('safe', 'ask', 'never')),
+    category text collate "C" check (category in ('notifications', 'audit', 'planning', 'exports', 'imports', 'maintenance')),
+    strict_envelope boolean not null default false,
+    secrets text collate "C" not null default 'redact' check (secrets in ('redact', 'refuse')),
+    secret_keys text[] collate "C" not null default '{}',
+    encrypted boolean not null default false,
+    -- One look tells the front door whether a job of this type must be looked at more closely (check_guarded).
+    guarded boolean not null default false,
+    -- Of the code that registered it; empty: nobody did.
+    fingerprint text collate "C" not null default '',
     created_at timestamptz not null default {schema}.now(),
-    updated_at timestamptz not null default {schema}.now()
+    updated_at timestamptz not null default {schema}.now(),
+    check ((kind = 'command') = (argv_template is not null))
 );
 create index job_definition_aliases on {schema}.job_definition using gin (aliases);
 

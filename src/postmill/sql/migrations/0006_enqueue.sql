@@ -1,7 +1,7 @@
 -- postmill: safe
 -- The front door. Nothing here commits, retries or raises for a refusal: a raise would abort the caller's
 -- transaction. Each row's answer is a status: created | duplicate | unknown_type | inactive | invalid | other_type |
--- busy | serialization.
+-- busy | serialization, and of guarded definitions incomplete | secret | unencrypted (check_guarded).
 
 -- A notification is a hint: left out where the caller asks for it (two-phase commit does not bear it), and where the
 -- server's queue of notifications fills up, for then it would raise.
@@ -63,6 +63,90 @@ begin
 end
 $$;
 
+-- Does this key of a payload name a secret? The rules of domain/redaction.py, word for word.
+create function {schema}.names_secret(p_key text) returns boolean
+language plpgsql immutable parallel safe as $$
+declare
+    words text[] := array(select m[1] from regexp_matches(
+        lower(regexp_replace(left(p_key, 200), '([a-z0-9])(?=[A-Z])', '\1_', 'g')), '[a-z0-9]+', 'g') as m);
+    joined text := array_to_string(words, '');
+begin
+    return joined ~ ('password|passwd|passphrase|secret|credential|apikey|accesskey|privatekey|encryptionkey|signingkey'
+                     || '|routingkey|integrationkey|pagerdutykey|authorization|cookie|bearer|webhookurl')
+        or coalesce(words[cardinality(words)] in ('token', 'pwd', 'pin', 'otp', 'jwt', 'dsn', 'auth', 'webhook', 'ssn', 'cvv',
+                                                  'cvc', 'iban'), false);
+end
+$$;
+
+-- The path of the first secret in a payload; NULL: there is none. Null and booleans are none: has_password = true.
+create function {schema}.secret_in(p_payload jsonb, p_names text[]) returns text
+language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
+declare
+    found_at text;
+begin
+    with recursive walk (path, key, value) as (
+        select 'args', null::text, p_payload
+        union all
+        select w.path || case when inner_one.n is null then '.' || inner_one.key else '[' || inner_one.n || ']' end,
+               inner_one.key, inner_one.value
+          from walk w
+         cross join lateral (
+            select e.key, null::bigint as n, e.value
+              from jsonb_each(case when jsonb_typeof(w.value) = 'object' then w.value else '{}' end) e
+            union all
+            select null, a.n - 1, a.value
+              from jsonb_array_elements(case when jsonb_typeof(w.value) = 'array' then w.value else '[]' end)
+                   with ordinality as a(value, n)) inner_one
+    )
+    select left(w.path, 200) into found_at from walk w
+     where w.key is not null and jsonb_typeof(w.value) not in ('null', 'boolean')
+       and (w.key = any (p_names) or {schema}.names_secret(w.key)) limit 1;
+    return found_at;
+end
+$$;
+
+-- What a guarded definition asks of a job. NULL: all is well. incomplete: detail names the field of the envelope that
+-- is missing (the default tenant does not count as named, nor does one that does not exist); secret: detail is the path;
+-- unencrypted: the caller must seal the payload. p_replay: the envelope is that of the job which runs again.
+create function {schema}.check_guarded(
+    p_job_type text, p_payload jsonb, p_tenant uuid, p_actor_id text, p_request_id text, p_correlation_id text, p_key text,
+    p_replay boolean, out status text, out detail text)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    definition record;
+begin
+    select d.strict_envelope, d.encrypted, d.secrets, d.secret_keys into definition
+      from {schema}.job_definition d where d.key = p_job_type;
+    if definition.strict_envelope and not p_replay then
+        detail := case
+            when p_tenant is null or p_tenant = '00000000-0000-0000-0000-000000000001'
+              or not exists (select from {schema}.tenant t where t.id = p_tenant) then 'org_id'
+            when coalesce(p_actor_id, '') = '' then 'actor_id'
+            when coalesce(p_request_id, '') = '' then 'request_id'
+            when coalesce(p_correlation_id, '') = '' then 'correlation_id'
+            when coalesce(p_key, '') = '' then 'idempotency_key'
+            when jsonb_typeof(p_payload) is distinct from 'object' then 'payload' end;
+        if detail is not null then
+            status := 'incomplete';
+            return;
+        end if;
+    end if;
+    if p_payload ? '$encrypted' then
+        return;
+    end if;
+    if definition.secrets = 'refuse' then
+        detail := {schema}.secret_in(p_payload, definition.secret_keys);
+        if detail is not null then
+            status := 'secret';
+            return;
+        end if;
+    end if;
+    if definition.encrypted then
+        status := 'unencrypted';
+    end if;
+end
+$$;
+
 -- What is wrong with a job's payload or options, as `option: what`, or NULL: what the server would answer with an error
 -- of its own, what would stop those who read it later, and what Python refuses before it asks. A moment must be one
 -- that a calendar has: infinity cannot be subtracted before 17, and clients cannot read a year of five digits.
@@ -112,7 +196,7 @@ declare
     urgency integer;
     own_lane uuid;
 begin
-    select d.queue, d.priority, d.max_attempts, d.timeout_seconds, d.lane, h.since, h.until
+    select d.queue, d.priority, d.max_attempts, d.timeout_seconds, d.lane, d.guarded, h.since, h.until
       into found_one
       from {schema}.job_definition d, {schema}.partition_horizon h
      where d.key = p_job_type and d.is_active;
@@ -131,6 +215,14 @@ begin
     if detail is not null then
         status := 'invalid';
         return;
+    end if;
+    if found_one.guarded then
+        select g.status, g.detail into status, detail
+          from {schema}.check_guarded(p_job_type, p_payload, p_tenant, p_actor_id, p_request_id, p_correlation_id, p_key,
+              p_replayed_from is not null) g;
+        if status is not null then
+            return;
+        end if;
     end if;
     id := coalesce(p_id, {schema}.new_id());
     status := 'created';
@@ -196,7 +288,7 @@ begin
         select {schema}.new_id(), coalesce(p_tenant, '00000000-0000-0000-0000-000000000001'), d.key, d.queue, p_payload,
                coalesce(p_priority, d.priority), d.max_attempts, d.timeout_seconds, m.moment, 'manual', 'system'
           from (select {schema}.now() as moment) m, {schema}.job_definition d, {schema}.partition_horizon h
-         where d.key = p_job_type and d.is_active and d.lane = 'tenant' and m.moment >= h.since and m.moment < h.until
+         where d.key = p_job_type and d.is_active and not d.guarded and d.lane = 'tenant' and m.moment >= h.since and m.moment < h.until
         returning j.id, j.queue, j.tenant_id, j.priority, j.created_at
     )
     insert into {schema}.ready as r (queue, lane, priority, ready_at, id, attempt, run, lost)
@@ -242,8 +334,8 @@ begin
                coalesce(a.attempts, d.max_attempts) as most, coalesce(a.timeout, d.timeout_seconds) as seconds,
                case when d.lane = 'tenant' and a.lane_key is null then a.tenant_id
                     else {schema}.lane_of(d.lane, a.tenant_id, d.key, a.payload, a.lane_key) end as lane,
-               coalesce(a.at, moment) + coalesce(a.delay, '0') as due
-          from asked a join {schema}.job_definition d on d.key = a.job_type and d.is_active
+               d.lane as lane_rule, coalesce(a.at, moment) + coalesce(a.delay, '0') as due
+          from asked a join {schema}.job_definition d on d.key = a.job_type and d.is_active and not d.guarded
          where {schema}.fault_of(a.payload, a.delay, a.at, a.attempts, a.timeout, a.source, a.source_ref, a.actor_type,
                    a.actor_id, a.request_id, a.correlation_id, a.traceparent) is null
            and exists (select from {schema}.partition_horizon h

@@ -36,18 +36,27 @@ declare
     own_mode text;
     own_ttl interval;
 begin
-    select d.key, d.is_active, d.idempotency, d.idempotency_ttl into definition
+    select d.key, d.guarded, d.idempotency, d.idempotency_ttl into definition
       from {schema}.job_definition d where d.key = p_job_type and d.is_active;
     if not found then
         select r.status, r.detail into status, detail from {schema}.refusal(p_job_type) r;
         if status <> 'alias' then
             return;
         end if;
-        select d.key, d.is_active, d.idempotency, d.idempotency_ttl into definition
+        select d.key, d.guarded, d.idempotency, d.idempotency_ttl into definition
           from {schema}.job_definition d where d.key = detail and d.is_active;
         detail := null;
         if not found then
             status := 'inactive';
+            return;
+        end if;
+    end if;
+    if definition.guarded then
+        -- Before the key is looked at: also what would turn out to be a duplicate must be whole.
+        select g.status, g.detail into status, detail
+          from {schema}.check_guarded(definition.key, p_payload, p_tenant, p_actor_id, p_request_id, p_correlation_id, p_key,
+              p_replayed_from is not null) g;
+        if status is not null then
             return;
         end if;
     end if;
@@ -194,15 +203,19 @@ $$;
 create function {schema}.enqueue(
     job_type text, payload jsonb default '{}', tenant uuid default null, key text default null,
     delay interval default null, scheduled_for timestamptz default null, priority integer default null,
-    project uuid default null, mode text default null, ttl interval default null) returns uuid
+    project uuid default null, mode text default null, ttl interval default null, actor_type text default null,
+    actor_id text default null, request_id text default null, correlation_id text default null,
+    traceparent text default null) returns uuid
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
     answer record;
 begin
     if key is null then
-        answer := {schema}.enqueue_one(job_type, payload, tenant, priority, delay, scheduled_for, project);
+        answer := {schema}.enqueue_one(job_type, payload, tenant, priority, delay, scheduled_for, project, null, null, null,
+            null, null, actor_type, actor_id, request_id, correlation_id, traceparent);
     else
-        answer := {schema}.enqueue_keyed(key, mode, ttl, job_type, payload, tenant, priority, delay, scheduled_for, project);
+        answer := {schema}.enqueue_keyed(key, mode, ttl, job_type, payload, tenant, priority, delay, scheduled_for, project,
+            null, null, null, null, null, actor_type, actor_id, request_id, correlation_id, traceparent);
     end if;
     case answer.status
         when 'created', 'duplicate' then
@@ -220,6 +233,15 @@ begin
                 using errcode = 'invalid_parameter_value';
         when 'other_type' then
             raise exception 'postmill: key "%" belongs to a job of type "%"', key, answer.detail using errcode = 'unique_violation';
+        when 'incomplete' then
+            raise exception 'postmill: a job of type "%" needs %: its definition has a strict envelope', job_type, answer.detail
+                using errcode = 'not_null_violation', column = answer.detail;
+        when 'secret' then
+            raise exception 'postmill: % looks like a secret, which jobs of type "%" must not carry', answer.detail, job_type
+                using errcode = 'invalid_parameter_value', hint = 'Pass a reference to it.';
+        when 'unencrypted' then
+            raise exception 'postmill: payloads of type "%" are encrypted, which SQL cannot do', job_type
+                using errcode = 'feature_not_supported', hint = 'Enqueue from Python, over HTTP or by postmill enqueue.';
         when 'busy' then
             raise exception 'postmill: key "%" is locked by another transaction', key using errcode = 'lock_not_available';
         else

@@ -54,7 +54,8 @@ begin
 end
 $$;
 
--- Takes back the running tickets of ended sessions, at most p_most, derived anew each round. Only a session that
+-- Takes back the running tickets of ended sessions, and those whose own lease with an HTTP worker ended; at most p_most,
+-- derived anew each round. Only a session that
 -- itself lived unbroken for one lease may rescue, or an outage would make everybody rescue everything.
 -- A lost attempt is used up. A ticket that was lost twice is a suspect (lost = 2) and runs next in a child process of
 -- its own; each death of that child adds one. The first loss does not make a suspect: a worker that is killed leaves up
@@ -75,6 +76,8 @@ begin
         select r.ctid as tid, r.id, r.holder, r.claim_no, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, r.claimed_at
           from {schema}.running r left join {schema}.lease l on l.holder = r.holder
          where l.holder is null or l.expires_at <= moment
+            or (r.id, r.claim_no) in (select h.job_id, h.claim_no from {schema}.http_claim h
+                                       where h.ended_at is null and h.expires_at <= moment)
          order by r.id limit p_most for update of r skip locked
     ), judged as materialized (
         select g.*, j.tenant_id, j.job_type, c.reason as cancel_reason,
@@ -93,6 +96,8 @@ begin
           left join {schema}.cancel_request c on c.job_id = g.id
     ), taken as (
         delete from {schema}.running r where r.ctid = any (array(select g.tid from gone_sessions g))
+    ), lapsed as (
+        delete from {schema}.http_claim h using gone_sessions g where h.job_id = g.id and h.claim_no = g.claim_no
     ), heard as (
         delete from {schema}.cancel_request c using judged j where c.job_id = j.id and j.verdict <> 'scheduled'
     ), tried as (

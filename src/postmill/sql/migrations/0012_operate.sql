@@ -72,7 +72,7 @@ $$;
 
 -- Runs an ended job again as a new one with lineage; an open dead letter leaves the list. replayed: new_id is the
 -- new job. live: a replay of it still waits or runs (new_id). key_held: its key belongs to a live job (new_id).
--- waiting | running | succeeded | unknown: there is nothing to replay.
+-- waiting | running | succeeded | unknown: there is nothing to replay. never: its definition forbids it.
 create function {schema}.replay_jobs(p_ids uuid[], p_actor_type text default 'user', p_actor_id text default null,
     p_payload jsonb default null)
 returns table (id uuid, status text, new_id uuid)
@@ -98,7 +98,9 @@ begin
         end if;
         select d.* into letter from {schema}.dead_letter d where d.id = replay_jobs.id for update;
         select o.status into ended from {schema}.outcome o where o.job_id = replay_jobs.id;
-        if letter.id is null and ended is null then
+        if exists (select from {schema}.job_definition d where d.key = body.job_type and d.replay_class = 'never') then
+            status := 'never';
+        elsif letter.id is null and ended is null then
             status := case when exists (select from {schema}.running r where r.id = replay_jobs.id) then 'running' else 'waiting' end;
         elsif ended = 'succeeded' then
             status := 'succeeded';

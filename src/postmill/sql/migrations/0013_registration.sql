@@ -1,8 +1,19 @@
 -- postmill: safe
 -- Job types enter the allow-list; roles get their rights.
 
+-- Which definition stands in the way of one of this kind in this queue; NULL: none. Workers in other languages claim by
+-- queue, as those in Python do, so a queue serves either http definitions or the others.
+create function {schema}.queue_conflict(p_queue text, p_kind text, p_key text) returns text
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    return (select d.key from {schema}.job_definition d
+             where d.queue = p_queue and d.key <> p_key and (d.kind = 'http') <> (p_kind = 'http') order by d.key limit 1);
+end
+$$;
+
 -- Upserts job types and their queues from a JSON array. What an operator edited (named in edited) stays. An answer
--- row per type: created | changed | unchanged | kept (some fields are the operator's).
+-- row per type: created | changed | unchanged | kept (some fields are the operator's) | other_kind (the key is one of a
+-- command or of http workers) | other_queue (its queue serves http workers); the last two change nothing.
 create function {schema}.register_job_types(p_types jsonb)
 returns table (key text, status text)
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
@@ -16,6 +27,7 @@ begin
     for item in select t.item from jsonb_array_elements(p_types) as t(item) order by t.item ->> 'key' loop
         key := item ->> 'key';
         rate := item -> 'rate';
+        status := null;
         for field in select key union all select item ->> 'queue'
                      union all select a.name from jsonb_array_elements_text(coalesce(item -> 'aliases', '[]')) as a(name) loop
             -- The indexes' own error would name neither.
@@ -27,45 +39,62 @@ begin
         insert into {schema}.queue (name) values (coalesce(item ->> 'queue', 'default')) on conflict do nothing;
         select * into old from {schema}.job_definition d where d.key = register_job_types.key for update;
         if not found then
-            new := jsonb_populate_record(null::{schema}.job_definition,
-                jsonb_build_object('id', {schema}.new_id(), 'kind', 'function', 'description', '', 'arg_schema', '{}'::jsonb,
-                    'queue', 'default', 'priority', 100, 'max_attempts', 5, 'max_lost', 3,
-                    'on_exhausted', 'dead_letter', 'keep', 'all', 'lane', 'tenant', 'aliases', '[]'::jsonb,
-                    'is_active', true, 'version', 1, 'edited', '[]'::jsonb, 'created_at', {schema}.now(),
-                    'updated_at', {schema}.now()) || (item - 'rate' - 'version' - 'edited'));
-            insert into {schema}.job_definition select new.* on conflict do nothing;
-            status := 'created';
-        else
-            foreach field in array old.edited loop
-                item := item - field;
-            end loop;
-            new := jsonb_populate_record(old, item - 'rate' - 'version' - 'edited' - 'id');
-            if to_jsonb(new) is distinct from to_jsonb(old) then
-                update {schema}.job_definition d
-                   set description = new.description, arg_schema = new.arg_schema, queue = new.queue,
-                       priority = new.priority, max_attempts = new.max_attempts, max_lost = new.max_lost,
-                       timeout_seconds = new.timeout_seconds, retry = new.retry, on_exhausted = new.on_exhausted,
-                       idempotency = new.idempotency, idempotency_ttl = new.idempotency_ttl, keep = new.keep,
-                       lane = new.lane, worker_limit = new.worker_limit, aliases = new.aliases,
-                       version = old.version + 1, updated_at = {schema}.now()
-                 where d.key = register_job_types.key;
-                status := 'changed';
-            else
-                status := case when cardinality(old.edited) > 0 then 'kept' else 'unchanged' end;
+            if {schema}.queue_conflict(coalesce(item ->> 'queue', 'default'), 'function', key) is not null then
+                status := 'other_queue';
+                return next;
+                continue;
             end if;
+            -- Version 0 is nobody's: the update below makes it 1, with its history.
+            insert into {schema}.job_definition (key, queue, max_attempts, version)
+            values (key, coalesce(item ->> 'queue', 'default'), 5, 0) on conflict do nothing;
+            status := case when found then 'created' end;
+            select * into old from {schema}.job_definition d where d.key = register_job_types.key for update;
         end if;
-        if rate is not null and jsonb_typeof(rate) = 'object' then
-            insert into {schema}.limit_rule as l (job_type, rate_count, rate_seconds, rate_burst)
-            values (key, (rate ->> 'count')::integer, (rate ->> 'seconds')::double precision, (rate ->> 'burst')::integer)
-            on conflict (job_type) do update set rate_count = excluded.rate_count, rate_seconds = excluded.rate_seconds,
-                rate_burst = excluded.rate_burst
-              where (l.rate_count, l.rate_seconds, l.rate_burst)
-                    is distinct from (excluded.rate_count, excluded.rate_seconds, excluded.rate_burst);
+        foreach field in array old.edited loop
+            item := item - field;
+        end loop;
+        new := jsonb_populate_record(old, item - 'rate' - 'version' - 'edited' - 'id');
+        if old.kind <> 'function' then
+            status := 'other_kind';
+        elsif {schema}.queue_conflict(new.queue, 'function', key) is not null then
+            status := 'other_queue';
+        elsif to_jsonb(new) is distinct from to_jsonb(old) or old.version = 0 then
+            update {schema}.job_definition d
+               set description = new.description, arg_schema = new.arg_schema, queue = new.queue,
+                   priority = new.priority, max_attempts = new.max_attempts, max_lost = new.max_lost,
+                   timeout_seconds = new.timeout_seconds, retry = new.retry, on_exhausted = new.on_exhausted,
+                   idempotency = new.idempotency, idempotency_ttl = new.idempotency_ttl, keep = new.keep,
+                   lane = new.lane, worker_limit = new.worker_limit, aliases = new.aliases, category = new.category,
+                   strict_envelope = new.strict_envelope, secrets = new.secrets, secret_keys = new.secret_keys,
+                   encrypted = new.encrypted, replay_class = new.replay_class, fingerprint = new.fingerprint,
+                   version = old.version + 1, updated_at = {schema}.now()
+             where d.key = register_job_types.key;
+            status := coalesce(status, 'changed');
         else
-            delete from {schema}.limit_rule l where l.job_type = register_job_types.key;
+            status := case when cardinality(old.edited) > 0 then 'kept' else 'unchanged' end;
+        end if;
+        if status not in ('other_kind', 'other_queue') and 'rate' <> all (old.edited) then
+            perform {schema}.set_rate(key, rate);
         end if;
         return next;
     end loop;
+end
+$$;
+
+-- {"count": 10, "seconds": 60, "burst": 10}; anything else is no limit.
+create function {schema}.set_rate(p_key text, p_rate jsonb) returns void
+language plpgsql volatile as $$
+begin
+    if jsonb_typeof(p_rate) = 'object' then
+        insert into {schema}.limit_rule as l (job_type, rate_count, rate_seconds, rate_burst)
+        values (p_key, (p_rate ->> 'count')::integer, (p_rate ->> 'seconds')::double precision, (p_rate ->> 'burst')::integer)
+        on conflict (job_type) do update set rate_count = excluded.rate_count, rate_seconds = excluded.rate_seconds,
+            rate_burst = excluded.rate_burst
+          where (l.rate_count, l.rate_seconds, l.rate_burst)
+                is distinct from (excluded.rate_count, excluded.rate_seconds, excluded.rate_burst);
+    else
+        delete from {schema}.limit_rule l where l.job_type = p_key;
+    end if;
 end
 $$;
 
@@ -104,7 +133,8 @@ begin
         select p.oid::regprocedure::text from pg_proc p join pg_namespace n on n.oid = p.pronamespace
          where n.nspname = '{schema}'
            and p.proname in ('enqueue', 'enqueue_quick', 'enqueue_one', 'enqueue_keyed', 'enqueue_many', 'enqueue_intake', 'cancel_jobs',
-                             'retry_jobs', 'replay_jobs', 'job_type_names', 'now', 'new_id', 'job_state')
+                             'retry_jobs', 'replay_jobs', 'job_type_names', 'now', 'new_id', 'job_state',
+                             'read_enqueue_rules', 'publish', 'publish_event', 'deliver_events')
     loop
         execute format('grant execute on function %s to %I', door, p_role);
     end loop;

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from postmill.telemetry.redact import MAX_ITEMS, MAX_TEXT, REDACTED, redact, safe_text, secret_key
+from postmill.domain.redaction import MAX_ITEMS, MAX_TEXT, REDACTED, redact, safe_text, secret_key
 
 
 @pytest.mark.parametrize(
@@ -104,6 +104,8 @@ def test_keys_that_do_not(key: str) -> None:
         ("key sk-" + "a1" * 12 + " rejected", "key [redacted] rejected"),
         ("xoxb-" + "1" * 20, "[redacted]"),
         ("AKIA" + "A1" * 8, "[redacted]"),
+        ("key pm_" + "aZ-_9" * 8 + "abc.", "key [redacted]."),
+        ("pm_is_not_a_key", "pm_is_not_a_key"),
         ("-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY----- ok", "[redacted] ok"),
         ("-----BEGIN PRIVATE KEY-----\nMIIcut", "[redacted]"),
     ],

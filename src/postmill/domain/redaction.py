@@ -1,9 +1,13 @@
-"""What must not be seen in logs: values under keys that look like secrets, and secrets inside of texts."""
+"""What nobody may see: values under keys that look like secrets, and secrets inside of texts.
+
+`redact` is for lines of a log (bounded), `redacted` for payloads and results as people read them (whole), `redacted_text` for
+errors and the tails of outputs.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 REDACTED = "[redacted]"
@@ -12,6 +16,11 @@ MAX_DEPTH = 8
 MAX_ITEMS = 50
 MAX_TEXT = 1_000
 """Characters of a text that are kept; what is cut is marked by `…`."""
+
+_DEEPEST = 500
+
+SHORTEST = 4
+"""Characters of a secret that is looked for in other texts."""
 
 _STEMS = ("password", "passwd", "passphrase", "secret", "credential", "apikey", "accesskey", "privatekey",
           "encryptionkey", "signingkey", "routingkey", "integrationkey", "pagerdutykey", "authorization",
@@ -48,6 +57,8 @@ _SECRET_TEXTS = tuple(
             REDACTED,
         ),
         ("akia", r"\bAKIA[0-9A-Z]{16}\b", REDACTED),
+        # our own API keys
+        ("pm_", r"\bpm_[\w-]{43}(?![\w-])", REDACTED),
         (
             "-----begin",
             r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|\Z)",
@@ -79,15 +90,73 @@ def field_name(name: object) -> str:
     return _NO_NAME.sub("_", _text(name)[:100])
 
 
+def redacted_text(text: str, values: Collection[str] = ()) -> str:
+    """`text` without what looks like a secret, and without the `values` that are known to be ones."""
+    lower = text.lower()
+    for needles, pattern, replacement in _SECRET_TEXTS:
+        # Plain text is looked for first, 40 times as fast: most texts hold nothing to hide.
+        if any(needle in lower for needle in needles):
+            text = pattern.sub(replacement, text)
+    for value in sorted(values, key=len, reverse=True):
+        text = text.replace(value, REDACTED)
+    return text
+
+
+def redacted(value: Any, names: Collection[str] = (), depth: int = 0) -> Any:
+    """A copy of JSON data without secrets: those under keys that look like one or are among `names`, and in texts.
+
+    Below 500 levels, which plain SQL alone can store, it is cut.
+    """
+    if depth > _DEEPEST:
+        return "…"
+    if isinstance(value, Mapping):
+        return {
+            key: REDACTED if _hidden(key, inner, names) else redacted(inner, names, depth + 1)
+            for key, inner in value.items()
+        }
+    if isinstance(value, list):
+        return [redacted(inner, names, depth + 1) for inner in value]
+    return redacted_text(value) if isinstance(value, str) else value
+
+
+def secrets_in(value: Any, names: Collection[str] = (), path: str = "args") -> Iterator[tuple[str, Any]]:
+    """Path and value of everything in JSON data under a key that looks like a secret or is among `names`."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            at = f"{path}.{key}" if key.isidentifier() else f"{path}[{key!r}]"
+            if _hidden(key, inner, names):
+                yield at, inner
+            else:
+                yield from secrets_in(inner, names, at)
+    elif isinstance(value, list):
+        for n, inner in enumerate(value):
+            yield from secrets_in(inner, names, f"{path}[{n}]")
+
+
+def secret_values(value: Any, names: Collection[str] = ()) -> set[str]:
+    """The texts that `secrets_in` finds, to be looked for in outputs; those of less than 4 characters are too common."""
+    found: set[str] = set()
+    waiting = [inner for _, inner in secrets_in(value, names)]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, Mapping):
+            waiting.extend(item.values())
+        elif isinstance(item, list):
+            waiting.extend(item)
+        elif isinstance(item, str) and len(item) >= SHORTEST:
+            found.add(item)
+    return found
+
+
+def _hidden(key: str, value: Any, names: Collection[str]) -> bool:
+    # Whether there is one (has_password: true) is no secret.
+    return value is not None and not isinstance(value, bool) and (key in names or secret_key(key))
+
+
 def safe_text(text: str, limit: int = MAX_TEXT) -> str:
     """`text` without secrets and terminal controls, at most `limit` characters and a mark of the cut."""
     cut = text[: 2 * limit + 1_000]  # so that a secret across the edge is seen whole
-    lower = cut.lower()
-    for needles, pattern, replacement in _SECRET_TEXTS:
-        # Plain text is looked for first, 40 times as fast: most lines hold nothing to hide.
-        if any(needle in lower for needle in needles):
-            cut = pattern.sub(replacement, cut)
-    cut = printable(cut)
+    cut = printable(redacted_text(cut))
     return cut if len(cut) <= limit and len(text) <= 2 * limit + 1_000 else cut[:limit] + "…"
 
 

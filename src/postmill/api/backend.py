@@ -1,0 +1,57 @@
+"""What the application holds while it runs: its connections, its settings, and what it remembers of who asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from psycopg import AsyncConnection
+from psycopg_pool import AsyncConnectionPool
+
+from postmill.api.denials import Denials
+from postmill.api.key_cache import KeyCache
+from postmill.api.oidc import Provider
+from postmill.api.rules import Rules
+from postmill.bind import arun
+from postmill.domain.access import Principal
+from postmill.domain.settings import Settings
+from postmill.engine.http_work.desk import Desk
+from postmill.store.audit import deny
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """The pool of connections that requests share, what was set, and the desk where HTTP workers get their work."""
+
+    pool: AsyncConnectionPool[AsyncConnection[Any]]
+    settings: Settings
+    desk: Desk
+    provider: Provider | None = None
+    keys: KeyCache = field(default_factory=KeyCache)
+    denials: Denials = field(default_factory=Denials)
+    rules: Rules = field(default_factory=Rules)
+
+    @property
+    def schema(self) -> str:
+        """The PostgreSQL schema."""
+        return self.settings.schema_name
+
+    async def denied(
+        self, principal: Principal, action: str, detail: str, request_id: str | None, target: str | None
+    ) -> None:
+        """Writes into the audit log that something was denied, at most once a minute for an actor and action."""
+        left_out = self.denials.due(principal, action)
+        if left_out is None:
+            return
+        row = deny(
+            principal,
+            action,
+            target_kind="request",
+            target=target,
+            after={"left_out": left_out} if left_out else None,
+            reason=detail,
+            request_id=request_id,
+            schema=self.schema,
+        )
+        async with self.pool.connection() as conn:
+            await arun(conn, row)

@@ -1,0 +1,69 @@
+"""Closed by default: nobody comes past here without credentials that hold, whatever the path, but for a short list."""
+
+from __future__ import annotations
+
+from fastapi import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from postmill.api.authentication import authenticate
+from postmill.api.faults import meaning
+from postmill.api.problems import Problem, answer
+
+OPEN: frozenset[tuple[str, str]] = frozenset(
+    {
+        ("GET", "/healthz"),
+        ("GET", "/readyz"),
+        ("GET", "/login"),
+        ("POST", "/api/v1/session"),
+    }
+)
+"""Methods and exact paths, as the router compares them, that need none."""
+
+OPEN_BELOW: tuple[tuple[str, str], ...] = (("POST", "/api/v1/webhooks/"),)
+"""Beginnings of such paths, one part before their end: an inbound webhook, whose signature is its credential."""
+
+
+def is_open(method: str, path: str) -> bool:
+    """Whether a request, or a route, needs no credentials."""
+    return (method, path) in OPEN or any(
+        method == known and path.startswith(begin) and "/" not in path[len(begin) :]
+        for known, begin in OPEN_BELOW
+    )
+
+
+class Guard:
+    """Authenticates every request before it is routed, so that no route can be forgotten.
+
+    What a principal may is then asked by each route's own dependency, `may(action)`. `more` are further open paths.
+    """
+
+    def __init__(self, app: ASGIApp, *, more: frozenset[tuple[str, str]] = frozenset()) -> None:
+        self.app = app
+        self._more = more
+
+    def _is_open(self, method: str, path: str) -> bool:
+        return (method, path) in self._more or is_open(method, path)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            # There are none here; one that is not accepted is refused with 403.
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        if scope["type"] == "http" and not self._is_open(scope["method"], _path(scope)):
+            request = Request(scope)
+            try:
+                request.state.principal = await authenticate(request, scope["app"].state.backend)
+            except Exception as error:
+                # It stands outside of what turns errors into answers.
+                problem = error if isinstance(error, Problem) else meaning(error)
+                if problem is None:
+                    raise
+                await answer(request, problem)(scope, receive, send)
+                return
+        await self.app(scope, receive, send)
+
+
+def _path(scope: Scope) -> str:
+    """The path below our own root, as routes are written. A mistake here opens nothing: `may` wants a principal."""
+    path, root = str(scope["path"]), str(scope.get("root_path", ""))
+    return path[len(root) :] if root and path.startswith(f"{root}/") else path

@@ -1,0 +1,99 @@
+"""Metrics of the server: its own requests, and what the fleet's monitor measured, or the page of the worker beside it."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+import orjson
+from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client.exposition import generate_latest
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from postmill.api.backend import Backend
+from postmill.api.beside import Worker
+from postmill.bind import arun
+from postmill.store.catalog import sql
+from postmill.store.statement import Rows, Statement
+from postmill.telemetry.gauges import STALE_AFTER, Depth
+from postmill.telemetry.metrics import render
+
+
+class Requests:
+    """Counts and times requests by route, never by path: paths hold ids."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.count = Counter(
+            "postmill_http_requests",
+            "Requests answered.",
+            ["method", "route", "status"],
+            registry=self.registry,
+        )
+        self.seconds = Histogram(
+            "postmill_http_request_seconds",
+            "Seconds from request to answer.",
+            ["method", "route"],
+            registry=self.registry,
+        )
+
+    def page(self) -> bytes:
+        """In Prometheus' text format."""
+        return generate_latest(self.registry)
+
+
+class Measured:
+    """The middleware that feeds `Requests`."""
+
+    def __init__(self, app: ASGIApp, *, requests: Requests) -> None:
+        self.app = app
+        self._requests = requests
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        began = monotonic()
+        status = "500"
+
+        async def seen(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = str(message["status"])
+            await send(message)
+
+        try:
+            await self.app(scope, receive, seen)
+        finally:
+            route = getattr(scope.get("route"), "path", "none")
+            method = scope["method"] if route != "none" else "any"
+            self._requests.count.labels(method, route, status).inc()
+            self._requests.seconds.labels(method, route).observe(monotonic() - began)
+
+
+async def page(backend: Backend, requests: Requests, worker: Worker | None) -> bytes:
+    """The page for a scrape: the server's own requests after what the worker beside it, or the fleet, has to tell."""
+    others = await _fleet(backend) if worker is None else await worker.metrics()
+    return others + requests.page()
+
+
+async def _fleet(backend: Backend) -> bytes:
+    """The gauges of the whole fleet, as whichever worker is the monitor has noted them."""
+
+    def decode(rows: Rows) -> dict[str, object] | None:
+        fresh = [row for row in rows if row[1] is not None and row[1] <= STALE_AFTER]
+        found: dict[str, object] | None = orjson.loads(fresh[0][0]) if fresh else None
+        return found
+
+    async with backend.pool.connection() as conn:
+        note = await arun(
+            conn, Statement("server_gauges", sql("insight/server_gauges", backend.schema), (), decode)
+        )
+    counters = backend.desk.counters  # of the jobs of HTTP workers that reported here
+    if note is not None:
+        rows: list[tuple[str, str, int, float]] = [tuple(row) for row in note["depths"]]  # type: ignore[attr-defined]
+        counters.gauges.measured(
+            [Depth(queue, "", state, n) for queue, state, n, _ in rows],
+            oldest={queue: age for queue, state, _, age in rows if state == "queued"},
+            types=note["types"],  # type: ignore[arg-type]
+        )
+    return render(counters)

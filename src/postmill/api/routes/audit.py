@@ -1,0 +1,203 @@
+"""What happened: the audit log and the lives of jobs as one stream, as pages or as NDJSON; and the log, newest first."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+import orjson
+from fastapi import Depends, Query, Request
+from pydantic import AwareDatetime, Field
+from starlette.responses import StreamingResponse
+
+from postmill.api.asked import Asked, may
+from postmill.api.models import Model
+from postmill.api.paging import Cursor, Limit, Page, cursor_of, parts_of
+from postmill.api.routing import new_router
+from postmill.bind import arun
+from postmill.domain.access import Action
+from postmill.operate import audit
+from postmill.store.audit import (
+    MAX_ID,
+    MAX_TIME,
+    AuditRow,
+    HistoryEvent,
+    HistoryPage,
+    Position,
+    advance_horizon,
+)
+from postmill.store.audit import audit_log as log_of
+
+router = new_router("audit")
+
+NDJSON = "application/x-ndjson"
+PAGE = 500
+"""Events that a stream reads at once."""
+
+Kind = Literal["audit", "job"]
+
+
+class Event(Model):
+    """Something that happened: an action that was audited, or a step in the life of a job."""
+
+    id: str = Field(
+        description="Stable, and unique.", examples=["0198f3a2-7c11-7abc-8def-0123456789ab.000001.2"]
+    )
+    cursor: str = Field(description="Where a reader goes on after this event.")
+    kind: Kind = Field(examples=["job"])
+    event: str = Field(examples=["job.succeeded"])
+    at: datetime = Field(description="When it happened.")
+    recorded_at: datetime = Field(description="When it was recorded: the order of the stream.")
+    org_id: UUID | None = Field(description="The tenant; null for what is the platform's.")
+    project_id: UUID | None = None
+    actor_type: str = Field(examples=["user"])
+    actor_id: str | None = Field(examples=["ada"])
+    role: str | None = None
+    via: str | None = Field(default=None, examples=["api"])
+    db_role: str | None = Field(default=None, description="The role that the database knew the session by.")
+    request_id: str | None = None
+    correlation_id: str | None = None
+    target_kind: str | None = None
+    target: str | None = None
+    result: str | None = Field(default=None, examples=["done"])
+    reason: str | None = None
+    before: Any = None
+    after: Any = None
+    job_id: UUID | None = None
+    job_type: str | None = None
+    attempt: int | None = Field(default=None, description="Which execution, from 1; 0 is the enqueuing.")
+    status: str | None = None
+    error_class: str | None = None
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+
+
+class History(Page[Event]):
+    """One page of history. It may be short although there is more: `next` decides."""
+
+    resume: str = Field(description="Where to go on when more has happened; never null.")
+
+
+class LogRow(Model):
+    """A row of the audit log."""
+
+    id: UUID
+    at: datetime
+    tenant_id: UUID | None
+    actor_type: str = Field(examples=["api_key"])
+    actor_id: str | None
+    role: str | None
+    via: str = Field(examples=["api"])
+    action: str = Field(examples=["keys.revoke"])
+    target_kind: str | None
+    target: str | None
+    result: Literal["done", "denied", "refused"]
+    reason: str | None
+    request_id: str | None
+    before: Any
+    after: Any
+    db_role: str
+
+
+@router.get(
+    "/audit",
+    operation_id="list_history",
+    response_model=History,
+    responses={
+        200: {"content": {NDJSON: {"schema": {"type": "string", "description": "One event a line."}}}}
+    },
+)
+async def list_history(
+    request: Request,
+    asked: Annotated[Asked, Depends(may(Action.AUDIT_READ))],
+    limit: Limit = 100,
+    cursor: Cursor = None,
+    since: Annotated[AwareDatetime | None, Query(description="Begin here; a cursor wins.")] = None,
+    kind: Annotated[
+        Kind | None, Query(description="`audit`: the log; `job`: lives of jobs; default: both.")
+    ] = None,
+    event: Annotated[list[str] | None, Query(max_length=50, description="Only these events.")] = None,
+    format: Annotated[
+        Literal["json", "ndjson"] | None, Query(description="Default: by the header Accept.")
+    ] = None,
+) -> Any:
+    """What happened, in the order of recording: the log and the lives of jobs as one stream.
+
+    A page ends a second or two before the present, so that it never passes an event whose transaction commits late.
+    As NDJSON all that is settled is streamed, one event a line.
+    """
+    after = _after(cursor, since)
+    until = await _settled(asked)
+    if format == "ndjson" or (format is None and NDJSON in request.headers.get("accept", "")):
+        return StreamingResponse(_lines(asked, after, until, kind, event), media_type=NDJSON)
+    page = await _page(asked, after, until, limit, kind, event)
+    place_ = cursor_of(page.next.recorded_at, page.next.key)
+    return History(
+        items=[_event(found) for found in page.events], next=place_ if page.more else None, resume=place_
+    )
+
+
+@router.get("/audit/log", operation_id="list_audit_log")
+async def list_audit_log(
+    asked: Annotated[Asked, Depends(may(Action.AUDIT_READ))],
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    action: Annotated[str | None, Query(max_length=100, description="Only this action.")] = None,
+) -> Page[LogRow]:
+    """The audit log alone, the newest first."""
+    before: Sequence[Any] = parts_of(cursor, datetime.fromisoformat, UUID) if cursor else (MAX_TIME, MAX_ID)
+    found = await asked.run(
+        log_of(before=(before[0], before[1]), most=limit, action=action, schema=asked.schema)
+    )
+    items = [_row(row) for row in found]
+    return Page(items=items, next=cursor_of(items[-1].at, items[-1].id) if len(items) == limit else None)
+
+
+async def _settled(asked: Asked) -> datetime:
+    # Outside of the request's transaction: the step belongs to nobody, and must be over before the page is read.
+    async with asked.backend.pool.connection() as conn:
+        return await arun(conn, advance_horizon(schema=asked.schema))
+
+
+async def _page(
+    asked: Asked,
+    after: Position | None,
+    until: datetime,
+    most: int,
+    kind: Kind | None,
+    events: list[str] | None,
+) -> HistoryPage:
+    return await asked.drive(
+        audit.history(after, until=until, most=most, kind=kind, events=events, schema=asked.schema)
+    )
+
+
+async def _lines(
+    asked: Asked, after: Position | None, until: datetime, kind: Kind | None, events: list[str] | None
+) -> AsyncIterator[bytes]:
+    more = True
+    while more:
+        page = await _page(asked, after, until, PAGE, kind, events)
+        yield b"".join(
+            orjson.dumps(_event(found).model_dump(exclude_none=True)) + b"\n" for found in page.events
+        )
+        after, more = page.next, page.more
+
+
+def _after(text: str | None, since: datetime | None) -> Position | None:
+    if text is not None:
+        moment, key = parts_of(text, datetime.fromisoformat, str)
+        return Position(moment, key)
+    return Position(since) if since is not None else None
+
+
+def _event(found: HistoryEvent) -> Event:
+    fields = {name: getattr(found, name) for name in Event.model_fields if hasattr(found, name)}
+    place_ = cursor_of(found.recorded_at, found.key)
+    return Event(**fields | {"id": found.key, "cursor": place_, "at": found.happened_at})
+
+
+def _row(row: AuditRow) -> LogRow:
+    return LogRow.model_validate(row)

@@ -1,0 +1,179 @@
+"""Dead letters: jobs given up on, waiting for an operator."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import Depends, Query, Request, Response
+from pydantic import Field
+
+from postmill.api.asked import Asked, may
+from postmill.api.entering import edited_payload
+from postmill.api.job_models import ID, TENANT, Reason, ReplayedJob
+from postmill.api.models import Model
+from postmill.api.paging import Cursor, Limit, Page, cursor_of, parts_of
+from postmill.api.problems import Problem, not_found
+from postmill.api.routes.job_acts import refuse, replayed
+from postmill.api.routes.jobs import DefinitionKey, Queue, Tenant
+from postmill.api.routing import new_router
+from postmill.domain.access import Action
+from postmill.domain.redaction import redacted, redacted_text
+from postmill.operate import commands
+from postmill.operate.payloads import readable
+from postmill.store.dead import DeadLetter as Stored
+from postmill.store.dead import read_dead_letter, read_dead_letters
+
+router = new_router("dead letters")
+
+Read = Annotated[Asked, Depends(may(Action.DEAD_READ))]
+
+
+class DeadLetter(Model):
+    """A dead letter in a list. Its id is the job's."""
+
+    id: UUID = Field(examples=[ID])
+    tenant_id: UUID = Field(examples=[TENANT])
+    definition_key: str | None = Field(
+        description="Null: the job's body is gone.", examples=["recompute-trained-tags"]
+    )
+    queue: str = Field(examples=["default"])
+    reason: str = Field(examples=["max_retries_exceeded"])
+    error_class: str | None = Field(examples=["TimeoutError"])
+    error_code: str | None
+    error_status: int | None = Field(description="The HTTP status that a service answered.")
+    last_error: str | None = Field(description="In lists at most 500 characters.")
+    attempts: int = Field(examples=[3])
+    failed_at: datetime
+    last_attempt_at: datetime | None
+
+
+class WholeDeadLetter(DeadLetter):
+    """A dead letter with all that is known of it."""
+
+    stack: str | None
+    payload: Any = Field(default=None, description="Null without the permission `payloads.read`.")
+
+
+class Replay(Model):
+    """How a dead letter runs again."""
+
+    payload: dict[str, Any] | None = Field(
+        default=None, description="In place of the old one; null keeps that.", examples=[{"model": "siglip"}]
+    )
+
+
+class Discard(Model):
+    """Why a dead letter is discarded."""
+
+    reason: Reason = None
+
+
+class DiscardedJob(Model):
+    """A dead letter that was closed: the job counts as failed."""
+
+    id: UUID = Field(examples=[ID])
+    status: str = Field(examples=["failed"])
+
+
+@router.get("/dead-letters")
+async def list_dead_letters(
+    asked: Read,
+    reason: Annotated[
+        str | None, Query(min_length=1, max_length=200, description="Given up for this reason.")
+    ] = None,
+    definition_key: DefinitionKey = None,
+    queue: Queue = None,
+    tenant_id: Tenant = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Page[DeadLetter]:
+    """List open dead letters, those given up last first."""
+    before = None if cursor is None else parts_of(cursor, datetime.fromisoformat, UUID)
+    found = await asked.run(
+        read_dead_letters(
+            tenant=tenant_id,
+            queue=queue,
+            reason=reason,
+            job_type=definition_key,
+            before=None if before is None else (before[0], before[1]),
+            most=limit,
+            schema=asked.schema,
+        )
+    )
+    return Page(
+        items=[DeadLetter(**_facts(letter)) for letter in found.letters],
+        next=None if found.before is None else cursor_of(*found.before),
+    )
+
+
+@router.get("/dead-letters/{job_id:uuid}")
+async def get_dead_letter(job_id: UUID, asked: Read) -> WholeDeadLetter:
+    """Show one open dead letter. The payload needs the permission `payloads.read`."""
+    letter = await _letter(asked, job_id)
+    payload = None
+    if asked.principal.may(Action.PAYLOADS_READ) and letter.job_type is not None:
+        ring = asked.backend.settings.encryption.ring
+        payload = redacted(readable(letter.payload, letter.tenant_id, letter.job_type, ring))
+    stack = None if letter.stack is None else redacted_text(letter.stack)
+    return WholeDeadLetter(**_facts(letter), stack=stack, payload=payload)
+
+
+@router.post("/dead-letters/{job_id:uuid}/replay", status_code=201)
+async def replay_dead_letter(
+    job_id: UUID,
+    request: Request,
+    response: Response,
+    asked: Annotated[Asked, Depends(may(Action.DEAD_REPLAY))],
+    body: Replay | None = None,
+) -> ReplayedJob:
+    """Run a dead letter again as a new job, which knows whose replay it is."""
+    letter = await _letter(asked, job_id)
+    payload = None
+    if body is not None and body.payload is not None:
+        if letter.job_type is None:
+            raise Problem(409, "job-body-gone", "the job's body is gone; enqueue a new job")
+        payload = await edited_payload(asked, letter.job_type, letter.tenant_id, body.payload)
+    (answer,) = await asked.drive(commands.replay([job_id], payload=payload, schema=asked.schema))
+    if answer.status != "replayed":
+        refuse(answer)
+    return await replayed(asked, request, response, answer)
+
+
+@router.post("/dead-letters/{job_id:uuid}/discard")
+async def discard_dead_letter(
+    job_id: UUID,
+    asked: Annotated[Asked, Depends(may(Action.DEAD_DISCARD))],
+    body: Discard | None = None,
+) -> DiscardedJob:
+    """Close a dead letter for good: the job counts as failed."""
+    reason = None if body is None else body.reason
+    (answer,) = await asked.drive(commands.discard([job_id], reason=reason, schema=asked.schema))
+    if answer.status != "discarded":
+        raise not_found("dead letter")
+    return DiscardedJob(id=job_id, status="failed")
+
+
+async def _letter(asked: Asked, job_id: UUID) -> Stored:
+    letter = await asked.run(read_dead_letter(job_id, schema=asked.schema))
+    if letter is None:
+        raise not_found("dead letter; it may have been replayed or discarded")
+    return letter
+
+
+def _facts(letter: Stored) -> dict[str, Any]:
+    return {
+        "id": letter.id,
+        "tenant_id": letter.tenant_id,
+        "definition_key": letter.job_type,
+        "queue": letter.queue,
+        "reason": letter.reason,
+        "error_class": letter.error_class,
+        "error_code": letter.error_code,
+        "error_status": letter.error_status,
+        "last_error": None if letter.error_message is None else redacted_text(letter.error_message),
+        "attempts": letter.attempts,
+        "failed_at": letter.failed_at,
+        "last_attempt_at": letter.last_attempt_at,
+    }

@@ -1,0 +1,177 @@
+"""Triggers: list, make, show, change, remove, run; their next due moments and the past ones (seed 3, API contract)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import Depends, Query, Request, Response
+
+from postmill.api.asked import Asked, may
+from postmill.api.event_models import EventDelivery
+from postmill.api.paging import Cursor, Limit, Offset, Page, cursor_of, parts_of
+from postmill.api.problems import Problem
+from postmill.api.routing import location, new_router
+from postmill.api.trigger_models import (
+    DueMoment,
+    NewTrigger,
+    RanTrigger,
+    RunTrigger,
+    SavedTrigger,
+    Tick,
+    Trigger,
+    TriggerChanges,
+    TriggerPreview,
+    Type,
+)
+from postmill.domain.access import Action
+from postmill.operate import triggers
+from postmill.store.events import list_deliveries
+from postmill.store.triggers import list_ticks
+from postmill.store.triggers import list_triggers as listed
+
+router = new_router("triggers")
+
+PATH = "/jobs/triggers"
+ONE = PATH + "/{trigger_id:uuid}"
+
+NO_TENANT: dict[int | str, dict[str, str]] = {404: {"description": "There is no such tenant in scope."}}
+
+Read = Annotated[Asked, Depends(may(Action.TRIGGERS_READ))]
+Write = Annotated[Asked, Depends(may(Action.TRIGGERS_WRITE))]
+Count = Annotated[int, Query(ge=1, le=100, description="How many.")]
+Name = Annotated[str | None, Query(max_length=200)]
+
+
+@router.get(PATH)
+async def list_triggers(
+    asked: Read,
+    trigger_type: Annotated[Type | None, Query(description="Of this type.")] = None,
+    is_enabled: Annotated[bool | None, Query(description="Only such that are, or are not.")] = None,
+    event_name: Annotated[Name, Query(description="That wait for exactly this.")] = None,
+    definition_key: Annotated[Name, Query(description="That make jobs of this.")] = None,
+    tenant_id: Annotated[UUID | None, Query(description="Of this tenant.")] = None,
+    limit: Limit = 50,
+    offset: Offset = 0,
+    cursor: Cursor = None,
+) -> Page[Trigger]:
+    """List triggers, the newest first."""
+    if cursor is not None and offset:
+        raise Problem(422, "invalid-request", "cursor and offset exclude each other")
+    found = await asked.run(
+        listed(
+            tenant=tenant_id,
+            trigger_type=trigger_type,
+            is_enabled=is_enabled,
+            event_name=event_name,
+            definition_key=definition_key,
+            before=None if cursor is None else parts_of(cursor, UUID)[0],
+            most=limit,
+            offset=offset,
+            schema=asked.schema,
+        )
+    )
+    items = [Trigger.of(view) for view in found]
+    return Page(items=items, next=cursor_of(items[-1].id) if len(items) == limit else None)
+
+
+@router.post(PATH, status_code=201, responses=NO_TENANT)
+async def create_trigger(
+    asked: Write, body: NewTrigger, request: Request, response: Response
+) -> SavedTrigger:
+    """Make a trigger. What is wrong is refused with the field named; what may go wrong is among the warnings."""
+    fields = body.model_dump(exclude_unset=True, exclude={"tenant_id"})
+    saved = await asked.drive(triggers.create(fields, tenant=body.tenant_id, schema=asked.schema))
+    response.headers["Location"] = location(request, f"{PATH}/{saved.trigger.id}")
+    return SavedTrigger.saved(saved)
+
+
+@router.post(PATH + "/preview", responses=NO_TENANT)
+async def preview_trigger(asked: Read, body: NewTrigger, count: Count = 10) -> TriggerPreview:
+    """Check a trigger without saving it, and show when it would run."""
+    fields = body.model_dump(exclude_unset=True, exclude={"tenant_id"})
+    found = await asked.drive(triggers.preview(fields, count, tenant=body.tenant_id, schema=asked.schema))
+    return TriggerPreview(
+        next_runs=DueMoment.all_of(found.next_runs),
+        dedupe_window_seconds=found.dedupe_window_seconds,
+        warnings=found.warnings,
+    )
+
+
+@router.get(ONE)
+async def get_trigger(asked: Read, trigger_id: UUID) -> Trigger:
+    """Show one trigger."""
+    return Trigger.of(await asked.drive(triggers.show(trigger_id, schema=asked.schema)))
+
+
+@router.patch(ONE)
+async def change_trigger(asked: Write, trigger_id: UUID, body: TriggerChanges) -> SavedTrigger:
+    """Change fields of a trigger. 409 where code declares it, or somebody else changed it just now.
+
+    A schedule that is changed or switched on is planned from now on: what a pause left out is not made up for.
+    """
+    changes = body.model_dump(exclude_unset=True)
+    return SavedTrigger.saved(await asked.drive(triggers.change(trigger_id, changes, schema=asked.schema)))
+
+
+@router.delete(ONE, status_code=204)
+async def remove_trigger(asked: Write, trigger_id: UUID) -> None:
+    """Take a trigger out of use; its jobs and its history stay. 409 where code declares it."""
+    await asked.drive(triggers.remove(trigger_id, schema=asked.schema))
+
+
+@router.post(
+    ONE + "/run",
+    status_code=201,
+    responses={200: {"model": RanTrigger, "description": "The job that holds its idempotency key."}},
+)
+async def run_trigger(
+    asked: Annotated[Asked, Depends(may(Action.TRIGGERS_RUN))],
+    trigger_id: UUID,
+    request: Request,
+    response: Response,
+    body: RunTrigger | None = None,
+) -> RanTrigger:
+    """Run a trigger by hand: a job at once, whatever its dedupe window says, also where it is disabled."""
+    context = None if body is None else body.context
+    flow = triggers.run(trigger_id, context, traceparent=asked.traceparent, schema=asked.schema)
+    ran = await asked.drive(flow)
+    assert ran.job_id is not None
+    response.headers["Location"] = location(request, f"/jobs/{ran.job_id}")
+    if ran.outcome == "duplicate":
+        response.status_code = 200
+    return RanTrigger.model_validate({"trigger_id": trigger_id, "job_id": ran.job_id, "outcome": ran.outcome})
+
+
+@router.get(ONE + "/next")
+async def list_next_runs(asked: Read, trigger_id: UUID, count: Count = 10) -> Page[DueMoment]:
+    """The next due moments of a schedule that is enabled, from the scheduler's own arithmetic."""
+    runs = await asked.drive(triggers.next_runs(trigger_id, count, schema=asked.schema))
+    return Page(items=DueMoment.all_of(runs), next=None)
+
+
+@router.get(ONE + "/ticks")
+async def list_trigger_ticks(
+    asked: Read, trigger_id: UUID, limit: Limit = 50, cursor: Cursor = None
+) -> Page[Tick]:
+    """The past due moments of a schedule and what came of each, the newest first."""
+    before = None if cursor is None else parts_of(cursor, datetime.fromisoformat)[0]
+    await asked.drive(triggers.show(trigger_id, schema=asked.schema))
+    found = await asked.run(list_ticks(trigger_id, before=before, most=limit, schema=asked.schema))
+    items = [Tick.model_validate(view) for view in found]
+    return Page(items=items, next=cursor_of(items[-1].due) if len(items) == limit else None)
+
+
+@router.get(ONE + "/deliveries")
+async def list_trigger_deliveries(
+    asked: Read, trigger_id: UUID, limit: Limit = 50, cursor: Cursor = None
+) -> Page[EventDelivery]:
+    """The events that a trigger met and what came of each, the newest first."""
+    before = None if cursor is None else parts_of(cursor, UUID)[0]
+    await asked.drive(triggers.show(trigger_id, schema=asked.schema))
+    found = await asked.run(
+        list_deliveries(trigger=trigger_id, before=before, most=limit, schema=asked.schema)
+    )
+    items = [EventDelivery.of(view) for view in found]
+    return Page(items=items, next=cursor_of(items[-1].event_id) if len(items) == limit else None)

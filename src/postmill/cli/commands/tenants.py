@@ -1,0 +1,136 @@
+"""`postmill tenants list | show | create | set | projects | create-project`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from postmill.bind import drive
+from postmill.cli.ages import length
+from postmill.cli.run import Run
+from postmill.cli.tables import pairs, table
+from postmill.cli.values import duration
+from postmill.operate import tenants
+from postmill.store.tenants import TenantView
+
+Name = Annotated[str, typer.Argument(metavar="TENANT", help="Its slug or id.")]
+Slug = Annotated[str, typer.Argument(metavar="SLUG", help="1 to 63 of a-z, 0-9 and -.")]
+Title = Annotated[str | None, typer.Option("--name", help="How people call it.")]
+Zone = Annotated[str | None, typer.Option("--timezone", metavar="ZONE", help="Such as Europe/Amsterdam.")]
+Weight = Annotated[int | None, typer.Option(help="Its share of a queue beside others' (1 to 1000).")]
+Most = Annotated[int | None, typer.Option("--max-running", help="Jobs at once; 0 is without limit.")]
+Keep = Annotated[
+    str | None,
+    typer.Option("--retention", metavar="TIME", help="How long its history is kept: 30d …; 0 is as all."),
+]
+Reason = Annotated[str | None, typer.Option(help="Why; for the audit log.")]
+
+
+def list_(run: Run) -> None:
+    """List tenants by slug."""
+    with run.connect() as conn:
+        found = drive(conn, tenants.tenants(most=10_000, schema=run.schema))
+    columns = ("tenant", "name", "status", "time zone", "weight", "most at once", "id")
+    run.out.show(
+        found,
+        lambda: table(
+            columns,
+            [(t.slug, t.name, t.status, t.timezone, t.weight, t.max_running, str(t.id)) for t in found],
+            right=("weight", "most at once"),
+        ),
+    )
+
+
+def show(run: Run, tenant: Name) -> None:
+    """Show one tenant."""
+    with run.connect() as conn:
+        found = drive(conn, tenants.tenant(tenant, schema=run.schema))
+    _show(run, found)
+
+
+def create(
+    run: Run,
+    slug: Slug,
+    name: Title = None,
+    timezone: Zone = None,
+    weight: Weight = None,
+    max_running: Most = None,
+    retention: Keep = None,
+    reason: Reason = None,
+) -> None:
+    """Make a tenant."""
+    settings = _settings(name, timezone, None, weight, max_running, retention)
+    with run.connect() as conn:
+        made = run.act(conn, tenants.create_tenant(slug, reason=reason, schema=run.schema, **settings))
+    _show(run, made)
+
+
+def set_(
+    run: Run,
+    tenant: Name,
+    name: Title = None,
+    timezone: Zone = None,
+    status: Annotated[str | None, typer.Option(help="active, throttled or suspended.")] = None,
+    weight: Weight = None,
+    max_running: Most = None,
+    retention: Keep = None,
+    reason: Reason = None,
+) -> None:
+    """Change a tenant; what is not named stays. A suspended tenant's keys and logins open nothing."""
+    settings = _settings(name, timezone, status, weight, max_running, retention)
+    with run.connect() as conn:
+        changed = run.act(conn, tenants.change_tenant(tenant, reason=reason, schema=run.schema, **settings))
+    _show(run, changed)
+
+
+def projects(run: Run, tenant: Name) -> None:
+    """List the projects of a tenant."""
+    with run.connect() as conn:
+        found = drive(conn, tenants.projects(tenant, most=10_000, schema=run.schema))
+    run.out.show(
+        found, lambda: table(("project", "name", "id"), [(p.slug, p.name, str(p.id)) for p in found])
+    )
+
+
+def create_project(run: Run, tenant: Name, slug: Slug, name: Title = None) -> None:
+    """Make a project of a tenant."""
+    with run.connect() as conn:
+        made = run.act(conn, tenants.create_project(tenant, slug, name, schema=run.schema))
+    run.out.show(made, lambda: pairs([("project", made.slug), ("name", made.name), ("id", str(made.id))]))
+
+
+def _settings(
+    name: str | None,
+    timezone: str | None,
+    status: str | None,
+    weight: int | None,
+    max_running: int | None,
+    retention: str | None,
+) -> dict[str, Any]:
+    given = {"name": name, "timezone": timezone, "status": status, "weight": weight}
+    settings: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+    if max_running is not None:
+        settings["max_running"] = max_running or None
+    if retention is not None:
+        settings["retention_seconds"] = duration(retention, "--retention") or None
+    return settings
+
+
+def _show(run: Run, tenant: TenantView) -> None:
+    keep = tenant.retention_seconds
+    run.out.show(
+        tenant,
+        lambda: pairs(
+            [
+                ("tenant", tenant.slug),
+                ("name", tenant.name),
+                ("id", str(tenant.id)),
+                ("status", tenant.status),
+                ("time zone", tenant.timezone),
+                ("weight", str(tenant.weight)),
+                ("most at once", "no limit" if tenant.max_running is None else str(tenant.max_running)),
+                ("history is kept", "as the platform's" if keep is None else length(keep)),
+            ]
+        ),
+    )

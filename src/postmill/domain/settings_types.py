@@ -1,0 +1,35 @@
+"""What all settings are made of: the frozen section, and the kinds of values."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from postmill.domain import duration
+
+
+def _length(value: object) -> float:
+    return duration.parse(value) if isinstance(value, str) else duration.seconds(value)
+
+
+def _positive_length(value: object) -> float:
+    found = _length(value)
+    return duration.seconds(found, zero=False)
+
+
+def comma_separated(value: object) -> object:
+    return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+
+
+Seconds = Annotated[float, BeforeValidator(_length)]
+"""A number of seconds, or text such as `90s`, `5m`, `24h`, `7d`."""
+
+PositiveSeconds = Annotated[float, BeforeValidator(_positive_length)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class Section(BaseModel):
+    """A frozen group of settings; unknown keys are refused, and values never appear in errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, populate_by_name=True)

@@ -1,0 +1,81 @@
+"""From the row of a definition to the handler of a command."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from postmill.domain.argv import stored
+from postmill.domain.job_type import JobType, job
+from postmill.domain.policy import DEFAULT
+from postmill.domain.policy_json import from_json
+from postmill.engine.command_type import CommandType
+from postmill.engine.guarded import Guard
+from postmill.engine.work import Handler
+from postmill.telemetry.type_counters import TypeCounters
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """A row of definitions/followed.sql."""
+
+    key: str
+    kind: str
+    version: int
+    queue: str
+    arg_schema: str
+    argv_template: str | None
+    env_allow: list[str]
+    timeout_seconds: float | None
+    max_attempts: int
+    retry: str | None
+    on_exhausted: str
+    keep: str
+    worker_limit: int | None
+    aliases: list[str]
+    strict_envelope: bool
+    secrets: str
+    secret_keys: list[str]
+    encrypted: bool
+    edited: list[str]
+
+
+def stored_type(row: Followed, limit: int | None, fn: Callable[..., Any]) -> JobType[..., ..., Any]:
+    """The job type of a stored definition, `fn` where others have their function.
+
+    Raises DefinitionError, ValueError or TypeError for a row that nobody checked.
+    """
+    options: dict[str, Any] = {
+        "queue": row.queue,
+        "retry": DEFAULT if row.retry is None else from_json(json.loads(row.retry)),
+        "max_attempts": row.max_attempts,
+        "timeout": row.timeout_seconds,
+        "on_exhausted": row.on_exhausted,
+        "keep": row.keep,
+        "worker_limit": limit,
+        "secret_keys": row.secret_keys,
+    }
+    return job(row.key, **options)(fn)
+
+
+def command_handler(row: Followed, counters: TypeCounters, limit: int | None, guard: Guard) -> Handler:
+    """The handler; raises as `stored_type` does."""
+    handler = Handler(stored_type(row, limit, command), counters, limit)
+    handler.command = CommandType(
+        row.key,
+        row.version,
+        stored(row.argv_template or "[]"),
+        row.arg_schema,
+        tuple(row.env_allow),
+        tuple(row.secret_keys),
+        guard,
+    )
+    handler.child = True
+    return handler
+
+
+async def command() -> None:
+    """Stands where a job type has its function; commands are run by `commands.Commands`."""
+    raise NotImplementedError("a command is no function")

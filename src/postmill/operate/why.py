@@ -1,0 +1,152 @@
+"""Why a job does not run: the reasons, the first one that holds it back first, in words for people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from postmill.domain.errors import NotFound
+from postmill.domain.lifecycle import State
+from postmill.store.catalog import DEFAULT_SCHEMA
+from postmill.store.flow import Flow
+from postmill.store.why import WhyFacts, read_why
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One thing that holds a job back, or what became of it.
+
+    Attributes:
+        code: stable: queue_paused | tenant_suspended | definition_inactive | rate | not_due | overdue | retry_pending |
+            blocked | expired | no_worker_for_type | no_worker_for_queue | workers_draining | worker_limit | position |
+            cancel_requested | running | ended.
+        text: the same for people, with the figures.
+        seconds: until it is over, or since when, where that is known.
+        until: when it is over by itself.
+    """
+
+    code: str
+    text: str
+    seconds: float | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Where a job stands, and why it is not further."""
+
+    id: UUID
+    status: State
+    reasons: tuple[Reason, ...]
+
+
+def why(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Flow[Why]:
+    """Why a job does not run (yet, or any more).
+
+    Raises:
+        NotFound: there is no such job.
+    """
+    facts: WhyFacts | None = yield read_why(id, schema=schema)
+    if facts is None:
+        raise NotFound(f"there is no job {id}")
+    return Why(facts.id, facts.state, tuple(reasons(facts)))
+
+
+def reasons(facts: WhyFacts) -> list[Reason]:
+    """What the facts say; never empty."""
+    if facts.state is State.RUNNING:
+        return _running(facts)
+    if facts.state not in (State.SCHEDULED, State.QUEUED, State.BLOCKED):
+        return [_ended(facts)]
+    found = [*_closed(facts), *_time(facts), *_workers(facts)]
+    if facts.state is State.QUEUED and facts.ready_seconds is not None:
+        found.append(
+            Reason("position", f"{_many(facts.ahead, 'job')} before it in its lane", facts.ready_seconds)
+        )
+    return found
+
+
+def _closed(facts: WhyFacts) -> list[Reason]:
+    found = []
+    if facts.expired:
+        found.append(Reason("expired", "it was not started by its time, and will end when a worker meets it"))
+    if facts.paused:
+        text = f"queue {facts.queue} is paused: {facts.pause_reason or 'no reason given'}"
+        found.append(Reason("queue_paused", text, until=facts.resume_at))
+    if facts.tenant_status == "suspended":
+        found.append(Reason("tenant_suspended", "its tenant is suspended"))
+    if facts.is_active is False:
+        # Only new jobs are refused.
+        found.append(
+            Reason("definition_inactive", f"{facts.job_type} takes no new jobs; those that wait go on")
+        )
+    return found
+
+
+def _time(facts: WhyFacts) -> list[Reason]:
+    found = []
+    if facts.state is State.BLOCKED:
+        found.append(Reason("blocked", "it waits for other jobs"))
+    elif facts.due_seconds is not None and facts.due_seconds > 0:
+        if facts.attempt > 1:
+            text = (
+                f"attempt {facts.attempt} of {facts.max_attempts} is due in {facts.due_seconds:.1f} s,"
+                f" after {facts.error_class or 'an error'}: {facts.error_message or 'no message'}"
+            )
+            found.append(Reason("retry_pending", text, facts.due_seconds))
+        else:
+            found.append(Reason("not_due", f"it is due in {facts.due_seconds:.1f} s", facts.due_seconds))
+    elif facts.due_seconds is not None or (facts.state is State.QUEUED and facts.ready_seconds is None):
+        late = -(facts.due_seconds or 0.0)
+        text = f"it has been due for {late:.1f} s, and no worker has moved it to the ready ones"
+        found.append(Reason("overdue", text, late))
+    if facts.rate_count is not None and facts.rate_wait is not None and facts.rate_wait > 0:
+        text = (
+            f"{facts.job_type} is at its rate of {facts.rate_count} in {facts.rate_seconds:g} s;"
+            f" free in {facts.rate_wait:.1f} s"
+        )
+        found.append(Reason("rate", text, facts.rate_wait))
+    return found
+
+
+def _workers(facts: WhyFacts) -> list[Reason]:
+    if facts.type_workers:
+        if facts.worker_limit is None:
+            return []
+        text = f"each of {_many(facts.type_workers, 'worker')} runs at most {facts.worker_limit} of this type"
+        return [Reason("worker_limit", text)]
+    if facts.queue_workers:
+        text = f"{_many(facts.queue_workers, 'live worker')} of queue {facts.queue}, none serves {facts.job_type}"
+        return [Reason("no_worker_for_type", text)]
+    if facts.draining_workers:
+        text = f"the only {_many(facts.draining_workers, 'worker')} of queue {facts.queue} are about to stop"
+        return [Reason("workers_draining", text)]
+    return [Reason("no_worker_for_queue", f"no live worker serves queue {facts.queue}")]
+
+
+def _running(facts: WhyFacts) -> list[Reason]:
+    found = [
+        Reason(
+            "running",
+            f"attempt {facts.attempt} of {facts.max_attempts} runs on {facts.worker_id or 'a worker'}",
+        )
+    ]
+    if facts.cancel_requested:
+        found.insert(0, Reason("cancel_requested", "it was asked to stop, and has not answered yet"))
+    return found
+
+
+def _ended(facts: WhyFacts) -> Reason:
+    text = f"it is {facts.state}"
+    if facts.reason:
+        text += f": {facts.reason}"
+    if facts.error_class:
+        text += f" ({facts.error_class}: {facts.error_message or 'no message'})"
+    if facts.replayed_as:
+        text += f"; it runs again as {facts.replayed_as}"
+    return Reason("ended", text)
+
+
+def _many(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

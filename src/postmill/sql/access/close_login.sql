@@ -1,0 +1,1 @@
+select {schema}.close_login($1::bytea, $2::text)

@@ -1,0 +1,1 @@
+select f.id, f.status from {schema}.find_tenant($1::text) f

@@ -1,0 +1,2 @@
+select t.id, t.slug, t.name, t.timezone, t.status, t.weight, t.max_running, t.retention_seconds, t.created_at, t.updated_at
+  from {schema}.read_tenants($1::text, $2::integer, $3::uuid, $4::text) t

@@ -1,0 +1,1 @@
+select {schema}.read_history_start()

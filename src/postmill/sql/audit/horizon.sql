@@ -1,0 +1,1 @@
+select h.settled, (select {schema}.now()) from {schema}.audit_horizon h

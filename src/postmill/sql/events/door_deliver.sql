@@ -1,0 +1,1 @@
+select d.event_id, d.trigger_id, d.outcome, d.detail, d.job_id from {schema}.door_deliver($1::text::jsonb) d

@@ -1,0 +1,1 @@
+select g.note::text, g.age from {schema}.server_gauges() g

@@ -1,0 +1,1 @@
+select {schema}.read_envelope($1::uuid)::text

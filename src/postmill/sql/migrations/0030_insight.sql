@@ -1,0 +1,290 @@
+-- postmill: safe
+-- What a request reads beside jobs: dead letters, queues, workers, the summary, and why a job does not run.
+
+-- Open dead letters, given up last first, below (p_at, p_before). At most p_look are looked at; go_at and go_on say where
+-- the next page begins, in a row without a letter where this page has none.
+create function {schema}.read_dead_letters(
+    p_tenant uuid default null, p_queue text default null, p_reason text default null, p_job_type text default null,
+    p_at timestamptz default 'infinity', p_before uuid default 'ffffffff-ffff-ffff-ffff-ffffffffffff', p_most integer default 50,
+    p_look integer default 2000)
+returns table (
+    id uuid, tenant_id uuid, job_type text, queue text, reason text, error_class text, error_code text, error_message text,
+    error_status integer, attempts integer, failed_at timestamptz, last_attempt_at timestamptz, go_at timestamptz, go_on uuid)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+declare
+    own uuid := coalesce(p_tenant, {schema}.scope_tenant());
+begin
+    return query
+    with looked as materialized (
+        select d.* from {schema}.dead_letter d
+         where (own is null or d.tenant_id = own) and (d.failed_at, d.id) < (p_at, p_before)
+         order by d.failed_at desc, d.id desc limit greatest(p_look, p_most + 1)
+    ), fits as materialized (
+        select l.*, b.job_type from looked l
+          left join lateral (select j.job_type from {schema}.any_job j where j.id = l.id offset 0) b on true
+         where (p_queue is null or l.queue = p_queue) and (p_reason is null or l.reason = p_reason)
+           and (p_job_type is null or b.job_type = p_job_type)
+         order by l.failed_at desc, l.id desc limit p_most + 1
+    ), page as materialized (
+        select f.* from fits f order by f.failed_at desc, f.id desc limit p_most
+    ), last_one as (
+        select p.failed_at, p.id from page p where (select count(*) from fits) > p_most order by p.failed_at, p.id limit 1
+    ), last_looked as (
+        select l.failed_at, l.id from looked l
+         where (select count(*) from fits) <= p_most and (select count(*) from looked) = greatest(p_look, p_most + 1)
+         order by l.failed_at, l.id limit 1
+    )
+    select p.id, p.tenant_id, p.job_type, p.queue, p.reason, p.error_class, p.error_code, left(p.error_message, 500), p.error_status,
+           p.attempts, p.failed_at, p.last_attempt_at, n.failed_at, n.id
+      from (select true) as always
+      left join (select * from last_one union all select * from last_looked) n on true
+      left join page p on true
+     order by p.failed_at desc, p.id desc;
+end
+$$;
+
+create function {schema}.read_dead_letter(p_id uuid)
+returns table (
+    id uuid, tenant_id uuid, job_type text, queue text, reason text, error_class text, error_code text, error_message text,
+    error_status integer, attempts integer, failed_at timestamptz, last_attempt_at timestamptz, stack text, payload jsonb)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    return query
+    select d.id, d.tenant_id, b.job_type, d.queue, d.reason, d.error_class, d.error_code, d.error_message, d.error_status,
+           d.attempts, d.failed_at, d.last_attempt_at, d.stack, b.payload
+      from {schema}.dead_letter d
+      left join lateral (select j.job_type, j.payload from {schema}.any_job j where j.id = d.id offset 0) b on true
+     where d.id = p_id;
+end
+$$;
+
+-- Every queue. How much of its work is where is the platform's to see, and NULL to a tenant. Counts end at p_most: a
+-- number above it is a backlog, and counting a million takes longer than anybody waits for a page.
+create function {schema}.read_queues(p_name text default null, p_most integer default 10000)
+returns table (
+    name text, priority integer, lane text, paused boolean, paused_at timestamptz, paused_by text, pause_reason text,
+    resume_at timestamptz, queued bigint, scheduled bigint, blocked bigint, running bigint, dead_letters bigint,
+    oldest_seconds double precision, next_due_seconds double precision)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+declare
+    moment timestamptz := {schema}.now();
+    whole boolean := {schema}.sees_all();
+begin
+    return query
+    select q.name, q.priority, q.lane, q.paused_at is not null and (q.resume_at is null or q.resume_at > moment), q.paused_at,
+           case when whole then q.paused_by end, q.pause_reason, q.resume_at,
+           case when whole then (select count(*) from (select from {schema}.ready t where t.queue = q.name limit p_most) x) end,
+           case when whole then (select count(*) from (select from {schema}.scheduled t where t.queue = q.name limit p_most) x) end,
+           case when whole then (select count(*) from {schema}.blocked t where t.queue = q.name) end,
+           case when whole then (select count(*) from {schema}.running t where t.queue = q.name) end,
+           case when whole then (select count(*) from (select from {schema}.dead_letter t where t.queue = q.name limit p_most) x) end,
+           case when whole then extract(epoch from moment - {schema}.read_oldest(q.name, null))::double precision end,
+           case when whole then extract(epoch from (
+                select min(s.run_at) from (select t.run_at, t.queue from {schema}.scheduled t order by t.run_at limit 1000) s
+                 where s.queue = q.name) - moment)::double precision end
+      from {schema}.queue q
+     where p_name is null or q.name = p_name
+     order by q.priority, q.name;
+end
+$$;
+
+-- Since when the first ready ticket of a queue, or of one lane of all queues, has been ready: one probe for each lane
+-- and priority, of at most 1,000.
+create function {schema}.read_oldest(p_queue text, p_lane uuid) returns timestamptz
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    return (
+        with recursive step as (
+            select f.* from {schema}.queue q cross join lateral (
+                select r.queue, r.lane, r.priority, r.ready_at from {schema}.ready r
+                 where r.queue = q.name and (p_lane is null or r.lane = p_lane)
+                 order by r.queue, r.lane, r.priority, r.ready_at limit 1) f
+             where p_queue is null or q.name = p_queue
+            union all
+            select f.* from step s cross join lateral (
+                select r.queue, r.lane, r.priority, r.ready_at from {schema}.ready r
+                 where r.queue = s.queue and (r.lane, r.priority) > (s.lane, s.priority) and (p_lane is null or r.lane = p_lane)
+                 order by r.queue, r.lane, r.priority, r.ready_at limit 1) f
+        )
+        select min(x.ready_at) from (select s.ready_at from step s limit 1000) x);
+end
+$$;
+
+-- Worker sessions are the platform's: seen since p_seen seconds ago (NULL: all), those that started last first, below
+-- (p_before, p_holder).
+create function {schema}.read_workers(p_seen double precision default null, p_before timestamptz default 'infinity',
+    p_holder uuid default 'ffffffff-ffff-ffff-ffff-ffffffffffff', p_most integer default 1000)
+returns table (
+    holder uuid, worker_id text, hostname text, pid integer, version text, queues text[], slots jsonb, job_types text[], state text,
+    running_count integer, started_at timestamptz, last_seen_at timestamptz, stopped_at timestamptz, lease_expires_at timestamptz,
+    metadata jsonb)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    moment timestamptz := {schema}.now();
+begin
+    if not {schema}.sees_all() then
+        return;
+    end if;
+    return query
+    select w.holder, w.worker_id, w.hostname, w.pid, w.version, w.queues, w.slots, w.job_types,
+           case when w.stopped_at is not null then 'stopped' when l.expires_at is null or l.expires_at <= moment then 'lost'
+                when w.draining then 'draining' else 'running' end,
+           w.running_count, w.started_at, w.last_seen_at, w.stopped_at, l.expires_at, w.metadata
+      from {schema}.worker w
+      left join {schema}.lease l on l.holder = w.holder
+     where (p_seen is null or w.last_seen_at >= moment - p_seen * interval '1 second')
+       and (w.started_at, w.holder) < (p_before, p_holder)
+     order by w.started_at desc, w.holder desc limit p_most;
+end
+$$;
+
+-- How many jobs are where, each count ending at p_most (at_least: there may be more), and since when the oldest is due.
+-- Within a tenant, tickets are counted by whichever are fewer, its jobs or all tickets; where both are many, by the
+-- tenant's own lane, which most of its jobs wait in.
+create function {schema}.read_summary(p_tenant uuid default null, p_most integer default 10000)
+returns table (state text, n bigint, at_least boolean, oldest_seconds double precision)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+declare
+    own uuid := coalesce(p_tenant, {schema}.scope_tenant());
+    moment timestamptz := {schema}.now();
+    bodies bigint;
+    tickets bigint;
+    mine uuid[];
+    known bigint := 0;
+    bounded boolean := false;
+begin
+    select count(*) into bodies from (
+        select from {schema}.job j where own is null or j.tenant_id = own limit p_most + 1) x;
+    select bodies + count(*) into bodies from (
+        select from {schema}.job_kept k where own is null or k.tenant_id = own limit p_most + 1) x;
+    for state in select unnest(array['scheduled', 'queued', 'blocked', 'running', 'dead_letter', 'failed', 'canceled']) loop
+        at_least := false;
+        oldest_seconds := null;
+        if state in ('failed', 'canceled', 'dead_letter') then
+            select count(*) into n from (
+                select from {schema}.outcome o
+                 where o.status = state and o.status <> 'succeeded' and (own is null or o.tenant_id = own) limit p_most + 1) x;
+            if state = 'dead_letter' then
+                select n + count(*) into n from (
+                    select from {schema}.dead_letter d where own is null or d.tenant_id = own limit p_most + 1) x;
+            end if;
+        else
+            select count(*) into tickets from (
+                (select from {schema}.ready t where state = 'queued' limit p_most + 1) union all
+                (select from {schema}.scheduled t where state = 'scheduled' limit p_most + 1) union all
+                (select from {schema}.blocked t where state = 'blocked' limit p_most + 1) union all
+                (select from {schema}.running t where state = 'running' limit p_most + 1)) x;
+            if own is null then
+                n := tickets;
+            elsif bodies > p_most and tickets > p_most then
+                at_least := true;
+                select count(*) into n from {schema}.queue q cross join lateral (
+                    (select from {schema}.ready t where state = 'queued' and t.queue = q.name and t.lane = own limit p_most + 1)
+                    union all
+                    (select from {schema}.scheduled t
+                      where state = 'scheduled' and t.queue = q.name and t.lane = own limit p_most + 1)) x;
+            elsif bodies <= p_most then
+                if mine is null then
+                    mine := array(select j.id from {schema}.any_job j where j.tenant_id = own);
+                end if;
+                select count(*) into n from unnest(mine) as u(id)
+                 where case state when 'queued' then exists (select from {schema}.ready t where t.id = u.id offset 0)
+                                  when 'scheduled' then exists (select from {schema}.scheduled t where t.id = u.id offset 0)
+                                  when 'blocked' then exists (select from {schema}.blocked t where t.id = u.id offset 0)
+                                  else exists (select from {schema}.running t where t.id = u.id offset 0) end;
+            else
+                select count(*) into n from (
+                    select t.id from {schema}.ready t where state = 'queued' union all
+                    select t.id from {schema}.scheduled t where state = 'scheduled' union all
+                    select t.id from {schema}.blocked t where state = 'blocked' union all
+                    select t.id from {schema}.running t where state = 'running') x
+                 cross join lateral (select from {schema}.any_job j where j.id = x.id and j.tenant_id = own offset 0) b;
+            end if;
+            if state = 'queued' then
+                oldest_seconds := extract(epoch from moment - {schema}.read_oldest(null, own));
+            end if;
+        end if;
+        known := known + least(n, p_most);
+        at_least := at_least or n > p_most;
+        n := least(n, p_most);
+        bounded := bounded or at_least;
+        return next;
+    end loop;
+    -- What is neither waiting nor running, nor ended otherwise, has succeeded.
+    state := 'succeeded';
+    oldest_seconds := null;
+    if bodies > p_most or bounded then
+        select count(*) into n from (
+            select o.status, o.tenant_id from {schema}.outcome o order by o.job_id desc limit 2 * p_most) x
+         where x.status = 'succeeded' and (own is null or x.tenant_id = own);
+        n := least(greatest(n, bodies - known, 0), p_most);
+        at_least := true;
+    else
+        n := greatest(bodies - known, 0);
+        at_least := false;
+    end if;
+    return next;
+end
+$$;
+
+-- What there is to say about why a job does not run: facts, for operate/why.py to put into words. Position in the lane
+-- and counts of workers end at 10,000. No row: there is no such job.
+create function {schema}.read_why(p_id uuid)
+returns table (
+    id uuid, job_type text, queue text, state text, attempt integer, max_attempts integer, reason text, error_class text,
+    error_message text, cancel_requested boolean, worker_id text, paused boolean, pause_reason text, resume_at timestamptz,
+    tenant_status text, is_active boolean, due_seconds double precision, expired boolean, rate_count integer,
+    rate_seconds double precision, rate_wait double precision, worker_limit integer, type_workers bigint, queue_workers bigint,
+    draining_workers bigint, ahead bigint, ready_seconds double precision, replayed_as uuid)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+declare
+    moment timestamptz := {schema}.now();
+begin
+    return query
+    select s.id, s.job_type, s.queue, s.state, s.attempt, s.max_attempts, s.reason, s.error_class, left(s.error_message, 500),
+           s.cancel_requested, s.worker_id,
+           q.paused_at is not null and (q.resume_at is null or q.resume_at > moment), q.pause_reason, q.resume_at,
+           t.status, d.is_active, case when s.state = 'scheduled' then extract(epoch from s.scheduled_for - moment)::double precision end,
+           j.expires_at <= moment, l.rate_count, l.rate_seconds,
+           (select extract(epoch from k.tat - moment)::double precision - (l.rate_burst - 1) * l.rate_seconds / l.rate_count
+              from {schema}.rate_take k where k.limit_id = l.id order by k.seq desc limit 1),
+           d.worker_limit, w.of_type, w.of_queue, w.draining,
+           (select count(*) from (select from {schema}.ready o
+                                   where o.queue = r.queue and o.lane = r.lane
+                                     and (o.priority, o.ready_at, o.id) < (r.priority, r.ready_at, r.id) limit 10000) x),
+           extract(epoch from moment - r.ready_at)::double precision, s.replayed_as
+      from {schema}.read_job_state(array[p_id]) s
+     cross join lateral (select f.expires_at from {schema}.any_job f where f.id = s.id offset 0) j
+      left join {schema}.queue q on q.name = s.queue
+      left join {schema}.tenant t on t.id = s.tenant_id
+      left join {schema}.job_definition d on d.key = s.job_type
+      left join {schema}.limit_rule l on l.job_type = s.job_type
+      left join lateral (select f.* from {schema}.ready f where f.id = s.id offset 0) r on true
+     cross join lateral (
+        select count(*) filter (where s.queue = any (k.queues) and s.job_type = any (k.job_types) and not k.draining) as of_type,
+               count(*) filter (where s.queue = any (k.queues) and not k.draining) as of_queue,
+               count(*) filter (where s.queue = any (k.queues) and k.draining) as draining
+          from {schema}.worker k join {schema}.lease e on e.holder = k.holder and e.expires_at > moment
+         where k.stopped_at is null) w;
+end
+$$;
+
+create function {schema}.read_queue_names() returns setof text
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    return query select q.name from {schema}.queue q order by q.name;
+end
+$$;
+
+-- What may be enqueued, for an error message that says what was probably meant.
+create function {schema}.read_job_type_names() returns setof text
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    return query
+    select d.key from {schema}.job_definition d where d.is_active
+    union select a.alias from {schema}.job_definition d, unnest(d.aliases) as a(alias) where d.is_active
+    order by 1 limit 1000;
+end
+$$;
+
+select {schema}.secure_requests();

@@ -1,0 +1,1 @@
+select q.name from {schema}.read_queue_names() as q(name)

@@ -1,0 +1,1 @@
+select {schema}.plan_triggers($1::text::jsonb)

@@ -1,0 +1,1 @@
+select {schema}.door_remove_trigger($1::uuid, $2::text)

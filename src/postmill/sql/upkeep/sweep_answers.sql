@@ -1,0 +1,1 @@
+select {schema}.sweep_answers($1::integer)

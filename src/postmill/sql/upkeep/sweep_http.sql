@@ -1,0 +1,1 @@
+select {schema}.sweep_http($1::integer)

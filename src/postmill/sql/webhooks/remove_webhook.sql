@@ -1,0 +1,1 @@
+select {schema}.door_remove_webhook($1::uuid)

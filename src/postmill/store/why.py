@@ -1,0 +1,65 @@
+"""The statement that tells why a job does not run, as facts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from postmill.domain.lifecycle import State
+from postmill.store.catalog import DEFAULT_SCHEMA, sql
+from postmill.store.statement import Rows, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class WhyFacts:
+    """What the database knows; None where it does not apply. Seconds by its clock.
+
+    Attributes:
+        due_seconds: until a scheduled job is due, negative: overdue.
+        rate_wait: until the next token of the type's rate is free.
+        type_workers, queue_workers: live workers that serve the type, and any type of the queue.
+        ahead: tickets before it in its lane, at most 10,000.
+    """
+
+    id: UUID
+    job_type: str
+    queue: str
+    state: State
+    attempt: int
+    max_attempts: int
+    reason: str | None
+    error_class: str | None
+    error_message: str | None
+    cancel_requested: bool
+    worker_id: str | None
+    paused: bool
+    pause_reason: str | None
+    resume_at: datetime | None
+    tenant_status: str | None
+    is_active: bool | None
+    due_seconds: float | None
+    expired: bool | None
+    rate_count: int | None
+    rate_seconds: float | None
+    rate_wait: float | None
+    worker_limit: int | None
+    type_workers: int
+    queue_workers: int
+    draining_workers: int
+    ahead: int
+    ready_seconds: float | None
+    replayed_as: UUID | None
+
+
+def read_why(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[WhyFacts | None]:
+    """The facts about one job within the scope; None: there is none."""
+    return Statement("read_why", sql("jobs/read_why", schema), (id,), _first)
+
+
+def _first(rows: Rows) -> WhyFacts | None:
+    if not rows:
+        return None
+    values = list(rows[0])
+    values[3] = State(values[3])
+    return WhyFacts(*values)
