@@ -1,8 +1,8 @@
 """Load on an HTTP address from a process of its own: closed loop (each connection sends as soon as it is answered) or
 open loop (requests at fixed moments, whatever the answers do; latency counts from the moment that was planned).
 
-    python benchmarks/api/load.py --port 8700 --key pm_… --mode closed --connections 64 --seconds 20
-    python benchmarks/api/load.py --port 8700 --key pm_… --mode open --rate 500 --connections 200 --seconds 20
+    python -m benchmarks.api.load --port 8700 --key pm_… --mode closed --connections 64 --seconds 20
+    python -m benchmarks.api.load --port 8700 --key pm_… --mode open --rate 500 --connections 200 --seconds 20
 
 Prints one JSON object.
 """
@@ -12,14 +12,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import sys
 from collections import Counter
-from pathlib import Path
 from time import perf_counter, process_time
 
 import uvloop
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.api.client import Connection, connect, timed
 

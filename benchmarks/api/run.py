@@ -1,6 +1,6 @@
 """The API under load: a server and a PostgreSQL of their own, and the load from a third process, on this machine.
 
-    python benchmarks/api/run.py [--seconds 20] [--jobs 1000000] [--only closed,open,lists]
+    python -m benchmarks.api.run [--seconds 20] [--jobs 1000000] [--only closed,open,lists]
 
 Prints a line for each measurement: requests a second, latencies, and the CPU that each part took per request, which is
 what says how many a machine with nothing else to do can bear.
@@ -23,9 +23,6 @@ from typing import Any
 
 import psycopg
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT))
-
 from postmill.bind import drive
 from postmill.domain.access import Role
 from postmill.local.server import LocalServer
@@ -34,6 +31,7 @@ from postmill.schema.runner import migrate
 from tests.contract.million import seed
 from tests.support.ports import unused_port
 
+ROOT = Path(__file__).parents[2]
 TICK = os.sysconf("SC_CLK_TCK")
 TENANT = "00000001-0000-0000-0000-000000000000"
 LISTS = {
@@ -97,8 +95,8 @@ def wait_for(port: int) -> None:
 
 def measured(what: str, pids: dict[str, list[int]], *words: str) -> None:
     before = {name: cpu_of(some) for name, some in pids.items()}
-    command = [sys.executable, str(ROOT / "benchmarks/api/load.py"), *words]
-    answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    command = [sys.executable, "-m", "benchmarks.api.load", *words]
+    answer = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
     figures: dict[str, Any] = json.loads(answer.stdout)
     for name, some in pids.items():
         figures[f"{name}_cpu_us_each"] = round(

@@ -13,12 +13,14 @@ import pytest
 from psycopg import Connection
 
 from postmill.bind import drive, run
-from postmill.cli.serving import SECURE, check
+from postmill.cli.securing import SECURE
+from postmill.cli.serving import check
 from postmill.domain.access import Role
 from postmill.domain.settings import Settings
 from postmill.operate.keys import create_key
 from postmill.schema.runner import migrate
 from postmill.store.access import entrances
+from tests.cli.support import cli
 from tests.support.api import opened
 from tests.support.databases import Database, administered, fresh_database
 
@@ -83,7 +85,12 @@ def test_an_owner_who_may_make_no_roles_is_told_what_to_do(own_cluster: Any) -> 
         with roles(pg, "create role tenant_owner login"):
             pg.execute(f"grant create on database {database.name} to tenant_owner".encode())
             as_owner = known_as(database, "tenant_owner")
-            migrate(as_owner.dsn)
+            migrated = cli("migrate", dsn=as_owner.dsn)
+            assert migrated.code == 0
+            assert (
+                "no HTTP server can start on this schema yet: the roles postmill_reader and" in migrated.err
+            )
+            assert "select postmill.secure_requests();" in migrated.err
             with as_owner.connect() as owner:
                 found = run(owner, entrances())
                 assert found.unsecured == "the roles postmill_reader and postmill_request do not exist"
@@ -148,6 +155,7 @@ def test_a_worker_lets_nobody_in(pg: Connection[Any], database: Database) -> Non
             assert conn.execute("select count(*) from postmill.job").fetchone() == (1,)
             assert conn.execute("select count(*) from postmill.jobs").fetchone() == (1,)
             conn.execute("select postmill.sweep_logins(), postmill.advance_horizon()")
+            conn.execute("select postmill.door_cancel_jobs(array(select id from postmill.job))")
             for text in (
                 "select * from postmill.api_key",
                 (
@@ -162,6 +170,21 @@ def test_a_worker_lets_nobody_in(pg: Connection[Any], database: Database) -> Non
             ):
                 with pytest.raises(psycopg.errors.InsufficientPrivilege):
                     conn.execute(text.encode())
+
+
+def test_a_role_for_reports_reads_the_views_it_was_granted(pg: Connection[Any], database: Database) -> None:
+    """As the reference tells: no function, no table; and all tenants, for it is no request."""
+    pg.execute("""select * from postmill.register_job_types('[{"key": "t"}]')""")
+    pg.execute("select postmill.enqueue('t')")
+    with roles(pg, "create role mill_reports login"):
+        pg.execute("grant usage on schema postmill to mill_reports")
+        views = [row[0] for row in pg.execute("select viewname from pg_views where schemaname = 'postmill'")]
+        for view in views:
+            pg.execute(f"grant select on postmill.{view} to mill_reports".encode())
+        with known_as(database, "mill_reports").connect() as conn:
+            for view in views:
+                conn.execute(f"select * from postmill.{view}".encode())
+            assert conn.execute("select count(*) from postmill.jobs").fetchone() == (1,)
 
 
 def test_two_schemas_in_a_database_do_not_meet(pg: Connection[Any], database: Database) -> None:

@@ -1,5 +1,4 @@
-"""Every operation of the document, fuzzed over a socket: no answer is a fault of the server's; the long form also asks
-that none is undocumented."""
+"""Every operation of the document, fuzzed over a socket: no answer is a fault of the server's, none is undocumented."""
 
 from __future__ import annotations
 
@@ -77,11 +76,11 @@ class Served:
         self.server.should_exit = True
         self.thread.join()
 
-    def check(self, case: Any, checks: list[Any]) -> None:
+    def check(self, case: Any) -> None:
         key = self.worker_key if "/worker/" in case.operation.path else self.key
         headers = {"Authorization": f"Bearer {key}"}
         response = case.call(base_url=f"http://127.0.0.1:{self.port}", headers=headers, timeout=60)
-        case.validate_response(response, checks=checks, headers=headers)
+        case.validate_response(response, checks=CHECKS, headers=headers)
 
 
 @pytest.fixture(scope="module")
@@ -91,13 +90,13 @@ def served(api_database: Database) -> Iterator[Served]:
 
 
 @schema.parametrize()
-@settings(max_examples=4, derandomize=True, **PROFILE)
+@settings(max_examples=2, derandomize=True, **PROFILE)
 def test_no_answer_is_a_fault_of_ours(served: Served, case: Any) -> None:
-    served.check(case, [not_a_server_error])
+    served.check(case)
 
 
 @pytest.mark.long
 @schema.parametrize()
 @settings(max_examples=300, **PROFILE)
 def test_no_answer_is_a_fault_of_ours_for_long(served: Served, case: Any) -> None:
-    served.check(case, CHECKS)
+    served.check(case)

@@ -68,7 +68,7 @@ def test_from_an_empty_folder_and_once_more(shop):
 def test_data_elsewhere_is_known_here(shop):
     with running(shop, "up", "--data", "the data", "--port", "0") as up:
         up.says(READY, 45)
-        assert "none, only upkeep runs" in up.out
+        assert "none, only stored commands run" in up.out
         assert (shop / "the data" / "postmill.env").read_text() == (
             shop / ".postmill" / "postmill.env"
         ).read_text()

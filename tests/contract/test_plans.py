@@ -305,3 +305,43 @@ def test_a_sweep_of_keys(big: Big) -> None:
         for plans in big.trace(lambda path=path, args=args: rows(big.conn, f"upkeep/{path}", *args), calls=2):
             lean(plans)
             assert plans.rows("idempotency_key") <= 400
+
+
+SMALL = UUID("00000032-0000-0000-0000-000000000000")
+SCOPES = {"hog": HOG, "small": SMALL, "platform": None}
+REQUESTS = {
+    "all": "read_jobs()",
+    **{state: f"read_jobs('{state}')" for state in (
+        "queued", "scheduled", "running", "succeeded", "failed", "canceled", "dead_letter")},
+    "manual": "read_jobs(p_source => 'manual')",
+    "events": "read_jobs(p_source => 'event')",
+    "of a type that is not": "read_jobs(p_job_type => 'strange')",
+    "queued of a type that is not": "read_jobs('queued', p_job_type => 'strange')",
+    "since": "read_jobs(p_after => postmill.now() - interval '3 days', p_until => postmill.now() - interval '2 days')",
+    "far down": "read_jobs(p_skip => 2000)",
+    "dead letters": "read_dead_letters()",
+    "summary": "read_summary()",
+    "queues": "read_queues()",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+@pytest.mark.parametrize("what", REQUESTS)
+def test_what_a_request_reads(big: Big, what: str, scope: str) -> None:
+    """As the request role, with row-level security: through indexes, and bounded whatever the filter meets."""
+    tenant = SCOPES[scope]
+
+    def do() -> None:
+        begin = "select postmill.begin_request(%s, %s, 'api', 'user', 'ann', 'viewer', null)"
+        big.conn.execute(begin, [tenant, tenant is None])
+        found = big.conn.execute(f"select * from postmill.{REQUESTS[what]}".encode()).fetchall()
+        assert found
+        big.conn.execute("reset role")
+
+    for plans in big.trace(do, calls=1):
+        lean(plans, "running")
+        # Counting to 10,000 in each state takes more than a page.
+        most = 60_000 if what == "summary" else 12_000
+        assert plans.rows("job") <= most
+        assert plans.rows("outcome") <= most
+        assert plans.buffers < 3 * most

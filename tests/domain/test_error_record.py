@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from postmill.domain.error_record import MESSAGE_BYTES, STACK_BYTES, ErrorRecord
@@ -23,6 +23,7 @@ def test_a_record_of_an_error() -> None:
     assert record.stack.rstrip().endswith("ValueError: no such thing")
 
 
+@settings(deadline=None)  # a traceback of a megabyte, on whatever machine
 @given(st.text(st.characters() | st.sampled_from("\0\ud800")), st.sampled_from([1, 5000, 200_000]))
 def test_any_text_becomes_storable_and_bounded(text: str, times: int) -> None:
     record = ErrorRecord.of(raised(RuntimeError(text * times)))

@@ -21,6 +21,7 @@ SAMPLES = [
     errors.TimedOut(30),
     errors.NotFound("job 7"),
     errors.SomeRefused([errors.KeyBusy("a"), errors.KeyBusy("b")]),
+    errors.EnvelopeIncomplete("scan", "actor_id"),
 ]
 
 

@@ -9,6 +9,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from postmill.api import faults, problems
 from postmill.api.body_limit import BodyLimit
+from postmill.api.direct import Direct
 from postmill.api.document import document, operation_id
 from postmill.api.guard import Guard
 from postmill.api.measuring import Measured, Requests
@@ -16,7 +17,7 @@ from postmill.api.opening import opening
 from postmill.api.rate_limit import RateLimit
 from postmill.api.request_ids import RequestIds
 from postmill.api.root_path import RootPath
-from postmill.api.routes import BELOW_PREFIX, BESIDE_IT, health
+from postmill.api.routes import BELOW_PREFIX, BESIDE_IT, health, route_named
 from postmill.api.routing import PREFIX
 from postmill.domain.settings import Settings
 from postmill.telemetry.bus import Bus
@@ -58,6 +59,7 @@ def create_app(settings: Settings, bus: Bus | None = None) -> FastAPI:
         app.include_router(router)
     app.state.requests = Requests()
     # The last one added comes first.
+    app.add_middleware(Direct, prefix=PREFIX, route=route_named("enqueue_job"))
     app.add_middleware(RateLimit, rate=server.rate_per_key)
     app.add_middleware(Guard, more=frozenset({("GET", "/metrics")} if server.open_metrics else ()))
     app.add_middleware(BodyLimit)

@@ -69,30 +69,27 @@ class Asked:
         if self.held is not None:
             return await arun(self.held, statement)
         enter = enter_request(self.principal, self.request_id, schema=self.schema)
-        async with self._connection() as conn:
-            return await together(conn, enter, statement)
+        try:
+            async with self.backend.pool.connection() as conn:
+                return await together(conn, enter, statement)
+        except InvalidAuthorizationSpecification:
+            raise no_longer(self.backend) from None
 
     async def enqueue(self, job: NewJob, version: int | None) -> Entered:
         """A job through the door, checked against that version of its definition: the request that comes most often."""
         if self.held is not None:
             return await arun(self.held, door_enqueue(job, version, schema=self.schema))
-        async with self._connection() as conn:
-            return await arun(
-                conn, request_enqueue(self.principal, self.request_id, job, version, schema=self.schema)
-            )
+        whole = request_enqueue(self.principal, self.request_id, job, version, schema=self.schema)
+        try:
+            async with self.backend.pool.connection() as conn:
+                return await arun(conn, whole)
+        except InvalidAuthorizationSpecification:
+            raise no_longer(self.backend) from None
 
     async def drive(self, flow: Flow[T]) -> T:
         """One operation of several statements, in one transaction."""
         async with self.transaction() as conn:
             return await adrive(conn, flow)
-
-    @asynccontextmanager
-    async def _connection(self) -> AsyncIterator[AsyncConnection[Any]]:
-        try:
-            async with self.backend.pool.connection() as conn:
-                yield conn
-        except InvalidAuthorizationSpecification:
-            raise no_longer(self.backend) from None
 
     async def denied(self, action: str, detail: str, *, target: str | None = None) -> Problem:
         """403 for what the role may not; noted in the audit log, at most once a minute for an actor and action."""

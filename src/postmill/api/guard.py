@@ -49,7 +49,7 @@ class Guard:
             # There are none here; one that is not accepted is refused with 403.
             await send({"type": "websocket.close", "code": 1008})
             return
-        if scope["type"] == "http" and not self._is_open(scope["method"], _path(scope)):
+        if scope["type"] == "http" and not self._is_open(scope["method"], own_path(scope)):
             request = Request(scope)
             try:
                 request.state.principal = await authenticate(request, scope["app"].state.backend)
@@ -63,7 +63,7 @@ class Guard:
         await self.app(scope, receive, send)
 
 
-def _path(scope: Scope) -> str:
+def own_path(scope: Scope) -> str:
     """The path below our own root, as routes are written. A mistake here opens nothing: `may` wants a principal."""
     path, root = str(scope["path"]), str(scope.get("root_path", ""))
     return path[len(root) :] if root and path.startswith(f"{root}/") else path

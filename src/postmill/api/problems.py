@@ -43,6 +43,16 @@ def unauthorized(detail: str) -> Problem:
     return Problem(401, "unauthorized", detail, headers={"WWW-Authenticate": "Bearer"})
 
 
+def invalid(error: RequestValidationError) -> Problem:
+    """422: parameters or fields are not what they should be; each is named."""
+    errors = [
+        {"at": "/".join(str(part) for part in fault["loc"]), "message": fault["msg"]}
+        for fault in error.errors()
+    ]
+    detail = "; ".join(f"{fault['at']}: {fault['message']}" for fault in errors[:5])
+    return Problem(422, "invalid-request", detail, errors=errors[:100])
+
+
 def answer(request: Request, problem: Problem) -> Response:
     """The document for a problem."""
     document = {
@@ -73,11 +83,6 @@ def install(app: FastAPI) -> None:
         return answer(request, Problem(error.status_code, kind, str(error.detail), headers=error.headers))
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(request: Request, error: Exception) -> Response:
+    async def unfit(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        errors = [
-            {"at": "/".join(str(part) for part in fault["loc"]), "message": fault["msg"]}
-            for fault in error.errors()
-        ]
-        detail = "; ".join(f"{fault['at']}: {fault['message']}" for fault in errors[:5])
-        return answer(request, Problem(422, "invalid-request", detail, errors=errors[:100]))
+        return answer(request, invalid(error))

@@ -60,6 +60,7 @@ _OWN: tuple[tuple[type[BaseException], ExitCode, str], ...] = (
         "postmill settings shows what is in force and where it comes from",
     ),
     (errors.PayloadRefused, ExitCode.USAGE, ""),
+    (errors.EnvelopeIncomplete, ExitCode.USAGE, ""),
     (errors.DefinitionError, ExitCode.USAGE, ""),
     (errors.InvalidValue, ExitCode.USAGE, ""),
     (errors.WaitTimeout, ExitCode.TIMEOUT, ""),

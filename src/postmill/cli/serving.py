@@ -24,17 +24,11 @@ from postmill.cli.exits import ExitCode
 from postmill.cli.logs import configure_logs
 from postmill.cli.readiness import DatabaseWatch
 from postmill.cli.run import Run
+from postmill.cli.securing import SECURE
 from postmill.cli.signals import Stopper
 from postmill.domain.settings import Settings
 from postmill.store.access import Entrances, entrances
 from postmill.telemetry.bus import Bus
-
-SECURE = """as a role that may make roles, run
-      create role {schema}_reader nologin; create role {schema}_request nologin;
-      grant {schema}_reader, {schema}_request to "<the schema's owner>" with admin option;
-    then as the owner: select {schema}.secure_requests();
-    and for a server that is not the owner: select {schema}.grant_server('<its role>');"""
-"""What to do where requests cannot be served."""
 
 
 def run_server(run: Run, host: str | None, port: int | None, *, child: bool, worker: str | None) -> None:

@@ -135,7 +135,7 @@ def _database(run: Run, data: Path, http: str) -> Iterator[tuple[str, Path | Non
 
 
 def _worker(run: Run, modules: Sequence[str], port: int, report: Path) -> list[str]:
-    words = ["worker", *modules] if modules else ["upkeep"]
+    words = ["worker", *modules]
     return child_command([*words, "--child", "0/1", "--report", str(report), "--port", str(port)], run.given)
 
 
@@ -153,7 +153,10 @@ def _tell(run: Run, facts: Facts, registry: Registry) -> None:
     first = registry[types[0]] if types else None
     rows = pairs(
         [
-            ("job types", ", ".join(types) if types else "none, only upkeep runs: postmill up jobs.py"),
+            (
+                "job types",
+                ", ".join(types) if types else "none, only stored commands run: postmill up jobs.py",
+            ),
             ("log in, once", facts.login),
             ("API", f"{facts.http}/api/v1" if facts.login else None),
             ("metrics", f"{facts.http}/metrics"),

@@ -71,7 +71,7 @@ class JobTypeOptions(TypedDict, total=False):
     log_fields: Iterable[str]
     """Arguments that are bound into the job's log lines."""
     category: Literal["notifications", "audit", "planning", "exports", "imports", "maintenance"] | None
-    """The job's category: it gives retry, max_attempts and idempotency where they are not named. Default None."""
+    """What kind of work it is: gives retry, max_attempts and idempotency where they are not named. Default None."""
     strict_envelope: bool
     """Refuse jobs without tenant, actor_id, request_id, correlation_id (seed 5); a key is made. Default False."""
     secrets: Secrets

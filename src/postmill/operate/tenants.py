@@ -56,7 +56,7 @@ def create_tenant(
 
 
 def change_tenant(
-    name: str | UUID, *, reason: str | None = None, schema: str = DEFAULT_SCHEMA, **settings: Any
+    name: str | UUID, /, *, reason: str | None = None, schema: str = DEFAULT_SCHEMA, **settings: Any
 ) -> Flow[TenantView]:
     """Changes those settings of a tenant that are named.
 

@@ -93,7 +93,7 @@ def read_dead_letter(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[Dea
 
 
 def _page(rows: Rows) -> DeadPage:
-    letters = [DeadLetter(*[*row[:12], None, None]) for row in rows if row[0] is not None]
+    letters = [_letter((*row[:-2], None, None)) for row in rows if row[0] is not None]
     go_on = rows[0][-2:] if rows and rows[0][-1] is not None else None
     return DeadPage(letters, None if go_on is None else (go_on[0], go_on[1]))
 

@@ -9,8 +9,8 @@ from postmill.schema.migration import known_migrations
 PUBLIC = {
     "enqueue": "One job; its id, or that of the live job under its key. Raises an error that explains a refusal.",
     "enqueue_many": "Many jobs by arrays, one row each: `n` is the position, `status` one of `created`, `duplicate`,"
-    " `unknown_type`, `inactive`, `invalid` (`detail` says what), `other_type`, `busy`, `serialization`."
-    " Raises for none of these.",
+    " `unknown_type`, `inactive`, `invalid` (`detail` says what), `other_type`, `busy`, `serialization`, and"
+    " `incomplete`, `secret`, `unencrypted` where its definition asks for more. Raises for none of these.",
     "enqueue_intake": "Moves what COPY has laid into the table `intake` under this batch, in the same transaction.",
     "publish": "Writes an event in this transaction; a worker makes its jobs once that is committed. Its id. Raises an"
     " error for a name, a context or a tenant that cannot be.",
@@ -24,8 +24,14 @@ PUBLIC = {
     "register_job_types": "Puts job types on the list of those that may be enqueued, from a JSON array.",
     "job_type_names": "Names and aliases of active job types.",
     "job_state": "Where jobs are now, in the words of the life cycle.",
+    "read_envelope": "A job and its envelope as one JSON object. NULL: there is no such job.",
+    "read_idempotency_keys": "Idempotency keys, and where the jobs stand that hold them.",
     "grant_worker": "Gives a role what a worker needs.",
+    "grant_server": "Gives a role what an HTTP server needs: to find out who asks, and to begin his request.",
+    "set_actor": "Says for the rest of the transaction whom the audit log names: by `api`, `console`, `cli` or `sql`.",
     "grant_application": "Gives a role what an application needs to enqueue, cancel and look after its jobs.",
+    "scope_tenant": "The tenant that this transaction is kept to (`postmill.tenant_id`); NULL where none is named.",
+    "sees_all": "Whether this transaction sees every tenant; anybody may ask.",
     "now": "The clock that decides: the database's, shifted by the setting `postmill.clock_offset` in tests.",
     "new_id": "A new id, UUID version 7: ids sort by the moment of their making.",
     "id_at": "The smallest id of a moment: turns a range of time into a range of ids.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fastapi import APIRouter
+from fastapi.routing import APIRoute
 
 from postmill.api.routes import (
     audit,
@@ -53,3 +54,9 @@ BELOW_PREFIX: tuple[APIRouter, ...] = tuple(
 
 BESIDE_IT: tuple[APIRouter, ...] = (health.router, session.links)
 """Probes, and where a login link leads."""
+
+
+def route_named(name: str) -> APIRoute:
+    """The route of the API whose function has this name."""
+    routes = (route for router in BELOW_PREFIX for route in router.routes)
+    return next(route for route in routes if isinstance(route, APIRoute) and route.name == name)

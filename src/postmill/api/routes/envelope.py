@@ -29,7 +29,7 @@ _ORG = "1efe049f-ae71-4226-97be-236b4df4a93a"
 
 
 class Envelope(Model):
-    """The envelope of a job."""
+    """A job as its contract: who asked for it, for which organization, within which request."""
 
     model_config = ConfigDict(
         json_schema_extra={

@@ -9,6 +9,7 @@ import typer
 from postmill.cli.errors import CliError
 from postmill.cli.exits import ExitCode
 from postmill.cli.run import Run
+from postmill.cli.securing import warn_if_unsecured
 from postmill.schema.check import check
 from postmill.schema.migration import Migration
 from postmill.schema.runner import migrate, render_sql
@@ -46,6 +47,7 @@ def _migrate(run: Run) -> None:
     with run.connect(ready=False) as conn:
         done = migrate(conn, run.schema)
         version = check(conn, run.schema).version
+        warn_if_unsecured(run, conn)
     if run.out.as_json:
         run.out.document(
             {"schema": run.schema, "version": version, "applied": [_told(step) for step in done]}

@@ -1,4 +1,4 @@
-"""Clears away: expired idempotency keys, answered cancel requests, ended sessions, old sleepers."""
+"""Clears away: expired idempotency keys and kept answers, answered cancel requests, ended sessions, old sleepers."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ class Sweeper(Round):
     async def once(self) -> float | None:
         await self.link.rows("upkeep/sweep", [_MOST])
         await self.link.rows("upkeep/sweep_sessions")
+        await self.link.rows("upkeep/sweep_answers", [_MOST])
         await self.link.rows("upkeep/sweep_logins")
         await self.link.rows("upkeep/sweep_triggers", [_MOST])
         await self.link.rows("upkeep/sweep_http", [_MOST])

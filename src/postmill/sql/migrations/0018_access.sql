@@ -257,7 +257,8 @@ begin
         return 'already';
     end if;
     update {schema}.api_key k
-       set revoked_at = {schema}.now(), revoked_by = coalesce(nullif(current_setting('postmill.actor_id', true), ''), session_user)
+       set revoked_at = {schema}.now(),
+           revoked_by = coalesce(nullif(current_setting('postmill.actor_id', true), ''), session_user)
      where k.id = p_id;
     perform {schema}.audit('keys.revoke', 'key', p_id::text, old.tenant_id,
         jsonb_build_object('name', old.name, 'prefix', old.prefix, 'role', old.role), null, p_reason);

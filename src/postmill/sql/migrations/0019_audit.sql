@@ -178,7 +178,8 @@ create function {schema}.history_size(p_low timestamptz, p_high timestamptz, p_m
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 begin
     return (select count(*) from (select from {schema}.job j
-                                   where j.id >= {schema}.id_at(p_low) and j.id < {schema}.id_at(p_high + interval '1 millisecond') limit p_most) x)
+                                   where j.id >= {schema}.id_at(p_low)
+                                     and j.id < {schema}.id_at(p_high + interval '1 millisecond') limit p_most) x)
          + (select count(*) from (select from {schema}.outcome o
                                    where o.finished_at >= p_low and o.finished_at < p_high limit p_most) x)
          + (select count(*) from (select from {schema}.attempt a
@@ -187,7 +188,8 @@ begin
          + (select count(*) from (select from {schema}.dead_letter d
                                    where d.failed_at >= p_low and d.failed_at < p_high limit p_most) x)
          + (select count(*) from (select from {schema}.job_kept k
-                                   where k.id >= {schema}.id_at(p_low) and k.id < {schema}.id_at(p_high + interval '1 millisecond') limit p_most) x);
+                                   where k.id >= {schema}.id_at(p_low)
+                                     and k.id < {schema}.id_at(p_high + interval '1 millisecond') limit p_most) x);
 end
 $$;
 
@@ -200,8 +202,8 @@ returns table (recorded_at timestamptz, key text, event text, happened_at timest
 language plpgsql volatile set enable_seqscan = off as $$
 begin
     return query
-    select {schema}.id_time(b.id), b.id::text || '.000000.0', 'job.enqueued', b.created_at, b.id, 0, null::text, null::text, null::text,
-           null::timestamptz, null::timestamptz
+    select {schema}.id_time(b.id), b.id::text || '.000000.0', 'job.enqueued', b.created_at, b.id, 0, null::text, null::text,
+           null::text, null::timestamptz, null::timestamptz
       from (select j.id, j.created_at from {schema}.job j
              where j.id >= {schema}.id_at(p_low) and j.id < {schema}.id_at(p_high + interval '1 millisecond')
             union all

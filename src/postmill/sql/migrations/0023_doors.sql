@@ -47,59 +47,67 @@ create function {schema}.door_enqueue(p_job_type text, p_version integer, p_payl
     out id uuid, out status text, out detail text, out tenant_id uuid, out state text, out created_at timestamptz)
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
-    zero constant uuid := '00000000-0000-0000-0000-000000000001';
     origin text := nullif(current_setting('postmill.request_id', true), '');
-    facts record;
+    by_type text := {schema}.acting_type();
+    by_id text := {schema}.acting_id();
+    standing text;
+    current_version integer;
+    answer record;
 begin
-    tenant_id := coalesce(p_tenant, {schema}.scope_tenant(), zero);
-    select t.status,
-           (select d.version from {schema}.job_definition d where d.key = p_job_type and d.is_active) as version
-      into facts from {schema}.tenant t where t.id = door_enqueue.tenant_id;
-    status := case when facts.status is null or not {schema}.in_scope(tenant_id) then 'unknown_tenant'
-                   when facts.status = 'suspended' then 'suspended'
-                   when facts.version <> p_version then 'changed' end;
-    if status is null and p_project is not null
-        and not exists (select from {schema}.project p where p.id = p_project and p.tenant_id = door_enqueue.tenant_id) then
+    tenant_id := coalesce(p_tenant, {schema}.scope_tenant(), '00000000-0000-0000-0000-000000000001');
+    select t.status, (select d.version from {schema}.job_definition d where d.key = p_job_type and d.is_active)
+      into standing, current_version from {schema}.tenant t where t.id = door_enqueue.tenant_id;
+    if standing is null or not {schema}.in_scope(tenant_id) then
+        status := 'unknown_tenant';
+    elsif standing = 'suspended' then
+        status := 'suspended';
+    elsif current_version <> p_version then
+        status := 'changed';
+    elsif p_project is not null and not exists (
+        select from {schema}.project p where p.id = p_project and p.tenant_id = door_enqueue.tenant_id)
+    then
         status := 'unknown_project';
     end if;
     if status is not null then
         return;
     end if;
+    -- Assigned, not selected from: that saves a query and its executor, a tenth of the whole.
     if p_key is null then
-        select e.id, e.status, e.detail into id, status, detail
-          from {schema}.enqueue_one(p_job_type, p_payload, door_enqueue.tenant_id, p_priority, null, p_scheduled_for, p_project,
-              null, null, null, 'manual', null, {schema}.acting_type(), {schema}.acting_id(), origin,
-              coalesce(p_correlation_id, origin), p_traceparent) e;
+        answer := {schema}.enqueue_one(p_job_type, p_payload, tenant_id, p_priority, null, p_scheduled_for, p_project, null, null,
+            null, 'manual', null, by_type, by_id, origin, coalesce(p_correlation_id, origin), p_traceparent);
     else
         -- Another open transaction with the same key is waited for, but not for ever.
         perform set_config('lock_timeout', '5s', true);
-        select e.id, e.status, e.detail into id, status, detail
-          from {schema}.enqueue_keyed(p_key, p_mode, null, p_job_type, p_payload, door_enqueue.tenant_id, p_priority, null,
-              p_scheduled_for, p_project, null, null, null, 'manual', null, {schema}.acting_type(),
-              {schema}.acting_id(), origin, coalesce(p_correlation_id, origin), p_traceparent) e;
+        answer := {schema}.enqueue_keyed(p_key, p_mode, null, p_job_type, p_payload, tenant_id, p_priority, null, p_scheduled_for,
+            p_project, null, null, null, 'manual', null, by_type, by_id, origin, coalesce(p_correlation_id, origin), p_traceparent);
     end if;
-    if status = 'created' then
-        select j.created_at, case when j.scheduled_for is null then 'queued' else 'scheduled' end
-          into created_at, state from {schema}.job j where j.id = door_enqueue.id;
-    elsif status = 'duplicate' then
+    id := answer.id;
+    status := answer.status;
+    detail := answer.detail;
+    if status = 'created' and p_key is null then
+        created_at := answer.made_at;
+        state := case when p_scheduled_for > created_at then 'scheduled' else 'queued' end;
+    elsif status in ('created', 'duplicate') then
         select s.created_at, s.state into created_at, state from {schema}.job_state(array[door_enqueue.id]) s;
     end if;
 end
 $$;
 
--- Beginning, act and end of the request that comes most often, in one statement: a quarter less of the server's time than
--- two in a pipeline. Whoever calls it is the server; the door is entered as the request role.
+-- Beginning and act of the request that comes most often, in one statement: a quarter less of the server's time than two
+-- in a pipeline. Whoever calls it is the server; the door is entered as the request role.
 create function {schema}.request_enqueue(p_scope uuid, p_platform boolean, p_via text, p_actor_type text, p_actor_id text,
     p_role text, p_request_id text, p_job_type text, p_version integer, p_payload jsonb, p_tenant uuid, p_project uuid,
-    p_priority integer, p_scheduled_for timestamptz, p_key text, p_mode text, p_correlation_id text, p_traceparent text)
-returns table (id uuid, status text, detail text, tenant_id uuid, state text, created_at timestamptz)
+    p_priority integer, p_scheduled_for timestamptz, p_key text, p_mode text, p_correlation_id text, p_traceparent text,
+    out id uuid, out status text, out detail text, out tenant_id uuid, out state text, out created_at timestamptz)
 language plpgsql volatile as $$
+declare
+    answer record;
 begin
     perform {schema}.enter_request(p_scope, p_platform, p_via, p_actor_type, p_actor_id, p_role, p_request_id);
-    return query
-    select e.id, e.status, e.detail, e.tenant_id, e.state, e.created_at
-      from {schema}.door_enqueue(p_job_type, p_version, p_payload, p_tenant, p_project, p_priority, p_scheduled_for, p_key, p_mode,
-                                 p_correlation_id, p_traceparent) e;
+    answer := {schema}.door_enqueue(p_job_type, p_version, p_payload, p_tenant, p_project, p_priority, p_scheduled_for, p_key, p_mode,
+                                    p_correlation_id, p_traceparent);
+    id := answer.id; status := answer.status; detail := answer.detail;
+    tenant_id := answer.tenant_id; state := answer.state; created_at := answer.created_at;
 end
 $$;
 

@@ -65,7 +65,8 @@ returns table (
     name text, priority integer, lane text, paused boolean, paused_at timestamptz, paused_by text, pause_reason text,
     resume_at timestamptz, queued bigint, scheduled bigint, blocked bigint, running bigint, dead_letters bigint,
     oldest_seconds double precision, next_due_seconds double precision)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set enable_seqscan = off as $$
 declare
     moment timestamptz := {schema}.now();
     whole boolean := {schema}.sees_all();
@@ -143,7 +144,8 @@ $$;
 -- tenant's own lane, which most of its jobs wait in.
 create function {schema}.read_summary(p_tenant uuid default null, p_most integer default 10000)
 returns table (state text, n bigint, at_least boolean, oldest_seconds double precision)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set enable_seqscan = off as $$
 declare
     own uuid := coalesce(p_tenant, {schema}.scope_tenant());
     moment timestamptz := {schema}.now();
