@@ -110,3 +110,6 @@ begin
     end loop;
 end
 $do$;
+
+-- What policies ask is open to all.
+select {schema}.secure_requests();
