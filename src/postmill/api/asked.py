@@ -21,7 +21,7 @@ from postmill.bind import adrive, arun
 from postmill.domain.access import Action, Principal
 from postmill.domain.job import NewJob
 from postmill.store.access import enter_request
-from postmill.store.doors import Entered, door_enqueue, request_enqueue
+from postmill.store.doors import Entered, door_enqueue
 from postmill.store.flow import Flow
 from postmill.store.statement import Statement
 
@@ -79,10 +79,8 @@ class Asked:
         """A job through the door, checked against that version of its definition: the request that comes most often."""
         if self.held is not None:
             return await arun(self.held, door_enqueue(job, version, schema=self.schema))
-        whole = request_enqueue(self.principal, self.request_id, job, version, schema=self.schema)
         try:
-            async with self.backend.pool.connection() as conn:
-                return await arun(conn, whole)
+            return await self.backend.entrance.enqueue(self.principal, self.request_id, job, version)
         except InvalidAuthorizationSpecification:
             raise no_longer(self.backend) from None
 

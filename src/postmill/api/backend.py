@@ -9,6 +9,7 @@ from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
 from postmill.api.denials import Denials
+from postmill.api.entrance import Entrance
 from postmill.api.key_cache import KeyCache
 from postmill.api.oidc import Provider
 from postmill.api.rules import Rules
@@ -21,11 +22,12 @@ from postmill.store.audit import deny
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """The pool of connections that requests share, what was set, and the desk where HTTP workers get their work."""
+    """The pool of connections that requests share, what was set, the desk of the HTTP workers, and where jobs come in."""
 
     pool: AsyncConnectionPool[AsyncConnection[Any]]
     settings: Settings
     desk: Desk
+    entrance: Entrance
     provider: Provider | None = None
     keys: KeyCache = field(default_factory=KeyCache)
     denials: Denials = field(default_factory=Denials)

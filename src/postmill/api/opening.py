@@ -13,6 +13,7 @@ from psycopg_pool import AsyncConnectionPool
 
 from postmill import connections
 from postmill.api.backend import Backend
+from postmill.api.entrance import Entrance
 from postmill.api.oidc import Provider
 from postmill.client.pools import alively
 from postmill.domain.errors import SettingsError
@@ -46,7 +47,9 @@ def opening(settings: Settings, bus: Bus) -> Callable[[FastAPI], AbstractAsyncCo
         )
         async with pool:
             desk = _desk(settings, bus)
-            app.state.backend = Backend(pool, settings, desk, Provider.of(settings.oidc))
+            app.state.backend = Backend(
+                pool, settings, desk, Entrance(pool, settings.schema_name), Provider.of(settings.oidc)
+            )
             try:
                 yield
             finally:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from postmill.domain.access import Principal
@@ -48,7 +49,32 @@ def door_enqueue(job: NewJob, version: int | None, *, schema: str = DEFAULT_SCHE
 
     Source, actor and request id are those of the request.
     """
-    args = (
+    args = _facts(job, version)
+    return Statement("door_enqueue", sql("jobs/door_enqueue", schema), args, lambda rows: Entered(*rows[0]))
+
+
+def request_enqueue(
+    principal: Principal,
+    asked: Sequence[tuple[str, NewJob, int | None]],
+    *,
+    schema: str = DEFAULT_SCHEMA,
+) -> Statement[list[Entered]]:
+    """Whole requests of one principal that do nothing but `door_enqueue`: request id, job and version of each.
+
+    A key that opens no longer makes it fail (SQLSTATE 28000).
+    """
+    columns = zip(*((request_id, *_facts(job, version)) for request_id, job, version in asked), strict=True)
+    begin = begin_request(principal, None, schema=schema).args[:-1]
+    return Statement(
+        "request_enqueue",
+        sql("jobs/request_enqueue", schema),
+        (*begin, *map(list, columns)),
+        lambda rows: [Entered(*row) for row in rows],
+    )
+
+
+def _facts(job: NewJob, version: int | None) -> tuple[Any, ...]:
+    return (
         job.job_type,
         version,
         job.payload.decode(),
@@ -60,26 +86,6 @@ def door_enqueue(job: NewJob, version: int | None, *, schema: str = DEFAULT_SCHE
         job.mode and job.mode.value,
         job.correlation_id,
         job.traceparent,
-    )
-    return Statement("door_enqueue", sql("jobs/door_enqueue", schema), args, lambda rows: Entered(*rows[0]))
-
-
-def request_enqueue(
-    principal: Principal,
-    request_id: str | None,
-    job: NewJob,
-    version: int | None,
-    *,
-    schema: str = DEFAULT_SCHEMA,
-) -> Statement[Entered]:
-    """A request that does nothing but `door_enqueue`, from its beginning to its end.
-
-    A key that opens no longer makes it fail (SQLSTATE 28000).
-    """
-    begin = begin_request(principal, request_id, schema=schema)
-    door = door_enqueue(job, version, schema=schema)
-    return Statement(
-        "request_enqueue", sql("jobs/request_enqueue", schema), begin.args + door.args, door.decode
     )
 
 
