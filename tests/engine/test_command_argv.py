@@ -127,7 +127,9 @@ async def test_it_has_a_session_of_its_own_and_nothing_of_the_workers() -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGUSR1})
     try:
         where = await shell(
-            "echo $$; ps -o pgid=,sid= -p $$; ls /proc/$$/fd | tr '\\n' ' '; cat; echo; pwd; ls -A"
+            "echo $$; ps -o pgid=,sid= -p $$; "
+            # No pipe, which the shell would hold while it is looked at; and not the descriptor that lists them.
+            "for fd in /proc/$$/fd/*; do if [ -e $fd ]; then printf '%s ' ${fd##*/}; fi; done; cat; echo; pwd; ls -A"
         )
         signals = await run_command(Command(("grep", "-E", "Sig(Blk|Ign)", "/proc/self/status")))
     finally:
