@@ -5,7 +5,7 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help venv demo example test test-suite test-debian15 test-newest test-long lint format schema reference docs \
+.PHONY: help venv demo example test test-suite test-matrix test-long lint format schema reference docs \
         bench-peers clean
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -39,21 +39,21 @@ NAME ?= enrichment
 example: venv ## make example NAME=enrichment
 	$(PY) -m "examples.$(NAME)"
 
-test: lint test-suite test-debian15 test-newest ## everything: linters, the suite, the matrix
+test: lint test-suite test-matrix ## everything: linters, the suite, the matrix
 
 test-suite: venv ## the suite on Python 3.11 and PostgreSQL 18
 	$(PY) $(PYTEST)
 
-test-debian15: venv ## schema, protocols and bindings on PostgreSQL 15
-	@if [ -x /usr/lib/postgresql/15/bin/postgres ]; then \
-	    echo "matrix: PostgreSQL 15"; POSTMILL_TEST_PG=15 $(PY) $(PYTEST) $(MATRIX); \
-	else echo "not run: PostgreSQL 15 is not here; apt-get install postgresql-15"; fi
-
-test-newest: ## the same on the newest Python that is here
-	@if bin/find-python newest > /dev/null; then \
-	    echo "matrix: $$("$$(bin/find-python newest)" --version)"; $(MAKE) --no-print-directory .venv-newest/ready; \
-	    .venv-newest/bin/python $(PYTEST) $(MATRIX); \
-	else echo "not run: no Python newer than 3.11 is here; install python3.12 or python3.13"; fi
+# Both other ends in one run: what breaks at one of them breaks there, too, and each run is a minute.
+test-matrix: venv ## schema, protocols and bindings on PostgreSQL 15 and the newest Python that is here
+	@python=$(PY); \
+	if bin/find-python newest > /dev/null; then \
+	    $(MAKE) --no-print-directory .venv-newest/ready; python=.venv-newest/bin/python; \
+	else echo "not run: no Python newer than 3.11 is here; install python3.12 or python3.13"; fi; \
+	if [ -x /usr/lib/postgresql/15/bin/postgres ]; then export POSTMILL_TEST_PG=15; \
+	else echo "not run: PostgreSQL 15 is not here; apt-get install postgresql-15"; fi; \
+	if [ $$python != $(PY) ] || [ -n "$${POSTMILL_TEST_PG:-}" ]; then \
+	    echo "matrix: $$($$python --version), PostgreSQL $${POSTMILL_TEST_PG:-18}"; $$python $(PYTEST) $(MATRIX); fi
 
 test-long: venv ## the long fault and soak runs
 	$(PY) -m pytest -m long --timeout 5400
