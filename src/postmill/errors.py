@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from postmill.domain.errors import (
     AlreadyThere,
+    ArtifactDamaged,
+    ArtifactGone,
+    ArtifactRefused,
+    ArtifactStoreFailed,
+    ArtifactStoreMissing,
+    ArtifactTooLarge,
     DatabaseMissing,
     DefinitionConflict,
     DefinitionError,
@@ -36,6 +42,12 @@ from postmill.domain.errors import (
 
 __all__ = [
     "AlreadyThere",
+    "ArtifactDamaged",
+    "ArtifactGone",
+    "ArtifactRefused",
+    "ArtifactStoreFailed",
+    "ArtifactStoreMissing",
+    "ArtifactTooLarge",
     "DatabaseMissing",
     "DefinitionConflict",
     "DefinitionError",

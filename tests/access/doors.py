@@ -27,6 +27,7 @@ PARAMETERS = {
     "definition_id": "definition",
     "queue": "queue",
     "artifact_id": "artifact",
+    "artifact_name": "planning.csv",
 }
 SHARED = {"definition_id", "queue"}
 """Things of the platform that everybody sees."""

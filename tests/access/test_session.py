@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -49,7 +50,7 @@ async def test_a_link_opens_one_login(api: Api) -> None:
     made = await link(api)
     first, second = browser(api), browser(api)
     answer = await first.get(f"/login?token={made.token}")
-    assert (answer.status_code, answer.headers["location"]) == (303, "/api/v1/session")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
     assert (answer.headers["cache-control"], answer.headers["referrer-policy"]) == ("no-store", "no-referrer")
     cookie = answer.headers["set-cookie"]
     assert {"HttpOnly", "SameSite=lax", "Path=/"} <= {part.strip() for part in cookie.split(";")}
@@ -67,6 +68,20 @@ async def test_a_link_opens_one_login(api: Api) -> None:
     value = first.cookies[COOKIE]
     [(hash,)] = await api.rows("select hash from postmill.console_session order by created_at desc limit 1")
     assert hash == hashed(value)
+
+
+async def test_a_link_leads_to_a_page_that_says_where_one_is(api: Api) -> None:
+    made = await adrive(api.owner, create_link("<b>ada</b>", Role.TENANT_ADMIN, tenant="acme"))
+    client = browser(api)
+    page = await client.get(f"/login?token={made.token}", follow_redirects=True)
+    assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert "<strong>&lt;b&gt;ada&lt;/b&gt;</strong>, tenant admin of tenant acme" in page.text
+    for path in re.findall('href="([^"]*)"', page.text):
+        assert (await client.get(path)).status_code == 200, path
+    problem(await browser(api).get("/"), 401, "unauthorized")
+    platform = await (await api.client(Role.SUPER_ADMIN, None)).get(f"{BASE}/")
+    assert "super admin of the platform" in platform.text
 
 
 async def test_looking_at_a_link_does_not_use_it_up(api: Api) -> None:
@@ -205,8 +220,9 @@ async def test_below_a_path_of_a_proxy(world_database: Database) -> None:
         made = await adrive(below.owner, create_link("bob", Role.SUPER_ADMIN))
         client = browser(below)
         answer = await client.get(f"/mill/login?token={made.token}")
-        assert (answer.status_code, answer.headers["location"]) == (303, "/mill/api/v1/session")
+        assert (answer.status_code, answer.headers["location"]) == (303, "/mill/")
         assert "Path=/mill" in answer.headers["set-cookie"]
+        assert 'href="/mill/api/v1/jobs"' in (await client.get("/mill/")).text
         assert (await client.get("/mill/api/v1/session")).json()["actor_id"] == "bob"
         there = {"Origin": "https://jobs.example.org"}
         assert (

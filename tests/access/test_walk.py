@@ -6,6 +6,7 @@ walked from the moment it is there, and one that asks for nothing fails.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
@@ -13,7 +14,10 @@ from typing import Any
 import httpx
 import pytest
 import pytest_asyncio
+from psycopg import Connection
 
+from postmill.artifacts.store import Store
+from postmill.artifacts.writing import Writing
 from postmill.domain.access import PERMISSIONS, PLATFORM_ROLES, TENANT_ROLES, Action, Role
 from tests.access.doors import CLOSED, SHARED, Door, filled
 from tests.access.world import Tenant
@@ -25,9 +29,24 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def api(world_database: Database, _built: Any) -> AsyncIterator[Api]:
-    async with opened(world_database, rate_per_key=1e6) as made:
+    address = "memory://walk"
+    async with opened(world_database, rate_per_key=1e6, others={"artifacts": {"url": address}}) as made:
+        for tenant in _built[1]:
+            await asyncio.to_thread(put, _built[0], Store(address, {}), tenant)
         made.tenants |= {tenant.mark: tenant.id for tenant in _built[1]}
         yield made
+
+
+def put(owner: Connection[Any], store: Store, tenant: Tenant) -> None:
+    """The file of a tenant's artifact, which the world knows only by its row."""
+    id = tenant.ids["artifact"]
+    writing = Writing(store, id, tenant.id, 1000)
+    writing.write(tenant.mark.encode())
+    writing.accept()
+    owner.execute(
+        "update postmill.artifact set size = %s, sha256 = %s where id = %s",
+        (writing.size, writing.sha256, id),
+    )
 
 
 @pytest.mark.parametrize("door", CLOSED, ids=str)
@@ -121,7 +140,8 @@ async def picture(api: Api, tenant: Tenant) -> list[tuple[Any, ...]]:
         " select 'dead', count(*)::text from postmill.dead_letter where tenant_id = %s union all"
         " select 'trigger', string_agg(t::text, ',' order by id) from postmill.trigger t where tenant_id = %s union all"
         " select 'webhook', string_agg(t::text, ',' order by id) from postmill.webhook t where tenant_id = %s union all"
+        " select 'artifact', string_agg(a::text, ',' order by id) from postmill.artifact a where a.tenant_id = %s union all"
         " select 'state', string_agg(s.state, ',' order by s.id) from postmill.job_state(%s) s union all"
         " select 'canceled', count(*)::text from postmill.cancel_request where job_id = any(%s) order by 1",
-        *[tenant.id] * 6, *[list(tenant.ids.values())] * 2,
+        *[tenant.id] * 7, *[list(tenant.ids.values())] * 2,
     )  # fmt: skip

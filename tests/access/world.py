@@ -44,6 +44,7 @@ ROWS: dict[str, dict[str, Any]] = {
     "tick": {"outcome": "skipped"},
     "event_delivery": {"outcome": "failed"},
     "webhook": {"event_name": "world.made"},
+    "artifact": {"expires_at": "2100-01-01T00:00Z"},
     "http_session": {},
     "http_claim": {"expires_at": "2100-01-01T00:00Z"},
     "job_kept": {"queue": QUEUE, "job_type": JOB_TYPE, "id": None},

@@ -126,8 +126,8 @@ async def test_writes_are_audited(api: Api) -> None:
         "select action, via, role, after ->> 'priority' from postmill.audit_log where target = 'audited' order by id"
     )
     assert rows == [
-        ("definition.create", "api", "super_admin", "100"),
-        ("definition.edit", "api", "super_admin", "7"),
+        ("definitions.create", "api", "super_admin", "100"),
+        ("definitions.edit", "api", "super_admin", "7"),
     ]
 
 

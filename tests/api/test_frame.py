@@ -177,3 +177,29 @@ async def test_a_database_that_is_away_is_503(api: Api, client: httpx.AsyncClien
 async def test_the_document_is_for_whoever_may_come_in(api: Api, client: httpx.AsyncClient) -> None:
     assert (await client.get("/openapi.json")).json()["openapi"] == "3.1.0"
     problem(await client.get("/openapi.json", headers={"Authorization": ""}), 401, "unauthorized")
+
+
+async def test_the_page_of_metrics_tells_of_requests_and_of_jobs_that_came_in(
+    api: Api, client: httpx.AsyncClient
+) -> None:
+    await api.define("counted", queue="q:counted")
+    viewer = await api.client(Role.PLATFORM_VIEWER, None)
+
+    async def told(line: str) -> float:
+        page = (await viewer.get(f"{BASE}/metrics")).text.splitlines()
+        return next((float(one.removeprefix(line)) for one in page if one.startswith(line + " ")), 0.0)
+
+    enqueued = 'jobs_enqueued_total{job_type="counted",queue="q:counted"}'
+    created = 'postmill_http_requests_total{method="POST",route="/api/v1/jobs",status="201"}'
+    found = 'postmill_http_requests_total{method="GET",route="/api/v1/jobs/{job_id}",status="200"}'
+    nowhere = 'postmill_http_requests_total{method="any",route="none",status="404"}'
+    astray = await told(nowhere)
+    before = await told(created)
+    for key in ({}, {"dedupe_key": "once"}, {"dedupe_key": "once"}):
+        answer = await client.post("/jobs", json={"definition_key": "counted", **key})
+        await client.get(f"/jobs/{answer.json()['id']}")
+    assert await told(enqueued) == 2
+    assert await told(created) == before + 2
+    assert await told(found) >= 3
+    await client.get("/jobs/x/y/z")
+    assert await told(nowhere) == astray + 1

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 async def client(api: Api) -> httpx.AsyncClient:
     await api.define("plain", max_attempts=4)
     await api.define("once", replay_class="never")
+    await api.define("asked", replay_class="ask")
     return await api.client()
 
 
@@ -104,6 +105,26 @@ async def test_what_cannot_be_retried(client: httpx.AsyncClient, make: StateMake
         problem(await client.post(f"/jobs/{id}/retry"), 409, kind)
 
 
+async def test_what_must_be_asked_about(api: Api, client: httpx.AsyncClient, make: StateMaker) -> None:
+    dead, failed = await make.ended("dead_letter", "asked"), await make.ended("failed", "asked")
+    for path, body in (
+        (f"/jobs/{failed}/retry", None),
+        (f"/jobs/{failed}/retry", {"confirm": False}),
+        (f"/jobs/{dead}/retry", {}),
+        (f"/dead-letters/{dead}/replay", {"again": True}),
+    ):
+        refused = problem(await client.post(path, json=body), 409, "job-unconfirmed")
+        assert "`confirm`" in refused["detail"]
+    assert await audited(api, dead) == await audited(api, failed) == []
+    for path in (f"/jobs/{failed}/retry", f"/dead-letters/{dead}/replay"):
+        assert (await client.post(path, json={"confirm": True})).status_code == 201
+    problem(await client.post(f"/jobs/{failed}/retry", json={"confirm": True}), 409, "job-live")
+    never = await make.ended("failed", "once")
+    problem(await client.post(f"/jobs/{never}/retry", json={"confirm": True}), 409, "job-never")
+    # What only waits for its next attempt is no replay.
+    assert (await client.post(f"/jobs/{await make.scheduled('asked')}/retry")).status_code == 200
+
+
 async def test_priority_of_one(api: Api, client: httpx.AsyncClient, make: StateMaker) -> None:
     for id in (await make.queued(), await make.scheduled()):
         body = {"priority": 7, "reason": "the customer waits"}
@@ -159,7 +180,14 @@ async def test_dead_letters(api: Api, client: httpx.AsyncClient, make: StateMake
     answer = await client.post(f"/dead-letters/{first}/replay", json={"payload": {"n": 2}})
     assert answer.status_code == 201, answer.text
     assert (await client.get(f"/jobs/{answer.json()['id']}")).json()["payload"] == {"n": 2}
-    problem(await client.post(f"/dead-letters/{first}/replay"), 404, "not-found")
+    new = answer.json()["id"]
+    refused = problem(await client.post(f"/dead-letters/{first}/replay"), 409, "job-live")
+    assert refused["job_id"] == new
+    await client.post(f"/jobs/{new}/cancel")
+    refused = problem(await client.post(f"/dead-letters/{first}/replay"), 409, "job-already-replayed")
+    assert refused["job_id"] == new
+    problem(await client.post(f"/jobs/{first}/retry"), 409, "job-already-replayed")
+    problem(await other.post(f"/dead-letters/{first}/replay"), 404, "not-found")
     assert [row[:3] for row in await audited(api, first)] == [
         (
             "dead.replay",

@@ -107,7 +107,7 @@ async def test_acts_are_repeated_as_little(api: Api, client: httpx.AsyncClient) 
     again = await send(client, "h", f"/dead-letters/{id}/replay", json=None)
     assert first.status_code == 201, first.text
     assert again.json() == first.json()
-    problem(await client.post(f"/dead-letters/{id}/replay"), 404, "not-found")
+    problem(await client.post(f"/dead-letters/{id}/replay"), 409, "job-live")
 
 
 async def test_answers_are_kept_for_a_day(api: Api, client: httpx.AsyncClient) -> None:

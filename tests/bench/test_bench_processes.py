@@ -36,6 +36,5 @@ def test_the_command_starts_a_server_of_its_own_and_prints_one_json_object(tmp_p
     answer = json.loads(done.stdout)
     assert answer["case"] == "throughput"
     assert {"jobs_per_s", "limit_per_s", "ratio", "versions", "settings"} <= set(answer)
-    assert "starting a PostgreSQL server" in done.stderr
-    assert "jobs/s" in done.stderr
+    assert done.stderr == "", "progress is for a terminal"
     assert list(tmp_path.iterdir()) == []

@@ -6,11 +6,15 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from typer.testing import CliRunner
+from typer import testing
 
 from postmill.cli.tree import app
+
+# Typer builds the whole tree for each call, which takes longer than most commands.
+testing._get_command = cache(testing._get_command)  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ def cli(
     given: dict[str, str | None] = {**variables, "COLUMNS": "200", **(env or {})}
     if dsn is not None:
         given["POSTMILL_DATABASE_URL"] = dsn
-    result = CliRunner().invoke(app, list(words), input=stdin, env=given)
+    result = testing.CliRunner().invoke(app, list(words), input=stdin, env=given)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return Answer(result.exit_code, result.stdout, result.stderr)

@@ -7,8 +7,10 @@ from uuid import UUID
 
 import pytest
 
+from postmill.bind import drive
 from postmill.cli.who import who
 from postmill.domain.audit import Anchor
+from postmill.operate import commands
 from tests.cli.support import cli
 
 
@@ -158,6 +160,20 @@ def test_what_operators_do_is_written_down(dsn, pg, five, stage):
     assert {row[2:5] for row in log} == {("user", who(), "cli")}
     assert [row[5] for row in log] == ["wrong", None, None, "storm", None]
     assert {row[6:] for row in log} == {("done", True, True)}
+
+
+def test_a_move_is_written_down(dsn, pg, stage):
+    stage.register("greet")
+    stage.enqueue("greet")
+    stage.enqueue("greet", delay="1 hour")
+    stage.register("greet", queue="mail")
+    for _ in range(2):  # the second finds nothing to do, and says nothing
+        assert cli("queues", "move", "greet", dsn=dsn).code == 0
+    moves = "select actor_id, via, target_kind, target, before, after from postmill.audit_log where action = 'queues.move'"
+    assert rows(pg, moves) == [(who(), "cli", "definition", "greet", {"default": 2}, {"mail": 2})]
+    drive(pg, commands.move("greet", "default", batch=1, actor="ann"))
+    parts = rows(pg, f"{moves} and actor_id = 'ann'")
+    assert [row[1:] for row in parts] == [("sql", "definition", "greet", {"mail": 2}, {"default": 2})]
 
 
 def test_what_changed_nothing_is_not(dsn, pg, five):

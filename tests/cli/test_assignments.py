@@ -73,17 +73,17 @@ def test_a_repeated_name_is_a_list_where_one_is_taken():
 @pytest.mark.parametrize(
     ("part", "said"),
     [
-        ("times=five", "'times' takes integer, not 'five'"),
-        ("times=1.5", "takes integer"),
-        ("share=inf", "takes number"),
-        ("share=nan", "takes number"),
-        ("loud=maybe", "takes boolean"),
+        ("times=five", "'times' takes an integer, not 'five'"),
+        ("times=1.5", "takes an integer"),
+        ("share=inf", "takes a number"),
+        ("share=nan", "takes a number"),
+        ("loud=maybe", "takes a boolean"),
         ("tags:=[", "is not JSON"),
         ("tags:=NaN", "is no JSON number"),
         ("nme=x", "unknown argument 'nme'; did you mean 'name'?"),
         ("name", "cannot read the argument 'name'"),
         ("=x", "cannot read the argument"),
-        ("sizes=a", "takes array"),
+        ("sizes=a", "takes an array"),
     ],
 )
 def test_what_does_not_fit_is_refused_by_name(part, said):

@@ -20,7 +20,7 @@ def test_the_cases_and_their_options(here):
     assert "throughput" in [case["case"] for case in cli("bench", "--json").json]
     assert "--jobs" in cli("bench").out
     unknown = cli("bench", "throughputt")
-    assert unknown.code == 1
+    assert unknown.code == 2
     assert "did you mean 'throughput'" in unknown.err
     assert "no option 'jbos'" in cli("bench", "throughput", "--jbos", "3").err
 

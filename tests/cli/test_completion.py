@@ -1,5 +1,8 @@
 """What the shell offers, asked as the shell asks."""
 
+import socket
+import time
+
 import pytest
 from typer.testing import CliRunner
 
@@ -39,6 +42,29 @@ def test_job_types_and_their_arguments(dsn, known):
 def test_queues(dsn, known):
     assert offered("postmill queues pause d", dsn) == ["default"]
     assert offered("postmill worker jobs.py --queues default=3,q", dsn) == ["default=3,q:mail"]
+
+
+def test_jobs_dead_letters_and_tenants(dsn, five, pg):
+    dead = str(five["dead_letter"])
+    assert set(offered("postmill jobs show ", dsn, ends_open=True)) == {str(id) for id in five.values()}
+    assert offered(f"postmill jobs cancel {dead[:-1]}", dsn) == [dead]
+    assert offered("postmill dead replay ", dsn, ends_open=True) == [dead]
+    pg.execute(
+        "insert into postmill.tenant (id, slug, name) values (gen_random_uuid(), 'bakery', 'Ada''s bakery')"
+    )
+    assert offered("postmill tenants show ba", dsn) == ["bakery"]
+    assert offered("postmill enqueue greet --tenant ba", dsn) == ["bakery"]
+    assert offered("postmill keys create x --tenant b", dsn) == ["bakery"]
+
+
+def test_a_database_that_does_not_answer_is_left_alone(here):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        began = time.monotonic()
+        assert (
+            offered("postmill jobs show ", f"host=127.0.0.1 port={silent.getsockname()[1]}", ends_open=True)
+            == []
+        )
+        assert time.monotonic() - began < 5
 
 
 def test_modules_of_the_folder(dsn, here):

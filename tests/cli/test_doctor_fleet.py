@@ -1,6 +1,7 @@
 """Checks that look at workers, queues and partitions."""
 
 from postmill.operate.doctor.finding import Level
+from tests.support.tickets import changed
 
 
 def test_partitions_that_run_out(look, pg):
@@ -47,6 +48,9 @@ def test_upkeep_that_nobody_does(look, stage, pg):
     pg.execute(
         "update postmill.upkeep set last_run_at = postmill.now() - interval '1 day' where name = 'rescue'"
     )
+    # Nobody was there to run it: who has just begun is not late.
+    assert look("upkeep").level is Level.OK
+    pg.execute("update postmill.lease set started_at = postmill.now() - interval '3 minutes'")
     late = look("upkeep")
     assert (late.level, "overdue: rescue (24 h ago)" in late.summary) == (Level.WARN, True)
 
@@ -65,6 +69,31 @@ def test_jobs_that_wait_where_their_type_is_not_at_home(look, stage, pg):
     assert found.level is Level.WARN
     assert found.summary.endswith("1 of other in default (its queue is mail)")
     assert found.advice == "move them: postmill queues move other"
+
+
+def test_queues_that_nobody_serves(look, stage, pg):
+    stage.register("served", "alone")
+    stage.register("far", queue="mail")
+    stage.enqueue("served")
+    assert look("unserved").summary.endswith("1 in default (for 0 s)"), "no worker at all"
+    stage.open("served")
+    assert look("unserved").level is Level.OK
+    ids = [stage.enqueue("far") for _ in range(2)]
+    earlier = changed(
+        "ready", "jsonb_build_object('ready_at', gone.ready_at - interval '5 minutes')", "id = %s"
+    )
+    pg.execute(earlier, [ids[0]])
+    due = changed("scheduled", "jsonb_build_object('run_at', gone.run_at - interval '61 minutes')", "id = %s")
+    pg.execute(due, [stage.enqueue("far", delay="1 hour")])
+    stage.enqueue("far", delay="1 hour")
+    found = look("unserved")
+    assert found.level is Level.WARN
+    assert found.summary == "jobs wait in queues that no live worker serves: 3 in mail (for 5 min)"
+    assert found.advice == "start one: postmill worker MODULE --queues mail"
+    pg.execute("update postmill.job_definition set kind = 'http' where key = 'far'")
+    assert look("unserved").advice == "start the program that works on queue mail over HTTP"
+    pg.execute("select postmill.pause_queue('mail')")
+    assert look("unserved").level is Level.OK, "that is meant, and told by the check of queues"
 
 
 def test_a_paused_queue_with_work(look, stage, pg):

@@ -33,7 +33,7 @@ def stored(pg):
             "did you mean 'send'? known job types: send; if it is a new one, register it: postmill",
         ),
         (["send"], 2, "missing argument: to (string)"),
-        (["send", "to=a", "copies=x"], 2, "'copies' takes integer"),
+        (["send", "to=a", "copies=x"], 2, "'copies' takes an integer"),
         (["send", "copis=2"], 2, "did you mean 'copies'"),
         (["send", "to=a", "--at", "2031-05-17T09:30"], 2, "no time zone"),
         (["send", "to=a", "--delay", "soon"], 2, "not a duration"),
@@ -43,7 +43,12 @@ def stored(pg):
         (["send", "--payload", "{"], 2, "not JSON"),
         (["send", "--payload", "@nowhere.json"], 2, "cannot be read"),
         (["send", "to=a\x00b"], 2, "args.to"),
-        (["send", "to=a", "--tenant", "me"], 2, "tenant"),
+        (["send", "to=a", "--tenant", "me"], 5, "there is no tenant 'me'"),
+        (
+            ["send", '{"to": "a"}'],
+            2,
+            'expected name=value, got JSON: {"to": "a"} → all at once it goes by: --payload \'{"to": "a"}\'',
+        ),
         (["send", "to=a", "--key", ""], 2, "key"),
     ],
 )
@@ -68,6 +73,20 @@ def test_waiting_without_a_worker_warns_and_times_out(dsn, pg):
     assert "no live worker serves send" in answer.err
     assert answer.json["error"]["code"] == 6
     assert answer.json["id"] == str(stored(pg)[0][0])
+
+
+def test_that_nobody_serves_the_queue_is_said(dsn, stage):
+    hint = "warning: no live worker serves send in queue default; the job waits until one does"
+    answer = cli("enqueue", "send", "to=a", dsn=dsn)
+    assert answer.code == 0
+    assert hint in answer.err
+    assert "start one: postmill worker MODULE --queues default" in answer.err
+    assert cli("enqueue", "send", "to=a", "--json", dsn=dsn).err == ""
+    # One that has the module and claims from another queue only does not help.
+    stage.open("send", queue="other")
+    assert hint in cli("enqueue", "send", "to=a", dsn=dsn).err
+    type(stage)(stage.conn).open("send", worker_id="host:2:boot")
+    assert "warning" not in cli("enqueue", "send", "to=a", dsn=dsn).err
 
 
 def test_a_schema_that_is_missing(empty_database):

@@ -71,6 +71,15 @@ def test_an_unknown_setting_is_refused_by_name(folder):
     assert "did you mean 'lease'" in answer.err
 
 
+def test_lengths_are_shown_as_they_are_written():
+    rows = [line.split() for line in cli("settings").out.splitlines()]
+    shown = {row[0]: row[1] for row in rows if len(row) > 1}
+    assert shown["retention.succeeded"] == "30d"
+    assert shown["retry.max_delay"] == "5m"
+    assert shown["server.session"] == "12h"
+    assert found()["retention.succeeded"][0] == 30 * 86400
+
+
 def test_another_file(folder):
     (folder / "live.toml").write_text("notify = false\n")
     assert found("--config", "live.toml")["notify"] == (False, "live.toml")

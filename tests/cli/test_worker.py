@@ -40,7 +40,7 @@ def test_a_job_from_enqueue_to_result(dsn, here, pg):
         assert f"postmill jobs show {failed.json['id']}" in failed.err
         worker.signal(signal.SIGTERM)
         assert worker.ends() == 0
-        assert re.search(r"drained after [\d.]+ s: 1 succeeded", worker.out)
+        assert re.search(r"drained in [\d.]+ m?s, up for [\d.]+ m?s: 1 succeeded", worker.out)
     invariants(pg)
 
 

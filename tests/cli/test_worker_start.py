@@ -58,7 +58,7 @@ def test_a_database_that_will_never_come(dsn, here):
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["nowhere.py"], 2, "no module 'nowhere.py'"),
+        (["nowhere.py"], 2, "expected a file or package, but there is no "),
         (["jobs.py", "--queues", "high=x"], 2, "slots are a whole number"),
         (["jobs.py", "--queues", "hihg=2"], 5, "did you mean 'high'"),
     ],

@@ -40,7 +40,7 @@ OPERATIONS = {
 
 def test_both_offer_the_same_operations() -> None:
     offered = [
-        {name for name in vars(kind) if not name.startswith("_")} - {"schema"}
+        {name for name in vars(kind) if not name.startswith("_")} - {"schema", "artifacts"}
         for kind in (Client, AsyncClient)
     ]
     assert offered == [OPERATIONS, OPERATIONS]

@@ -107,7 +107,7 @@ def test_commands_that_are_not_run_exist() -> None:
         elif found := re.match(r"pip install -e '\.\[(\w+)\]'", line):
             assert found[1] in project["optional-dependencies"], line
         else:
-            assert re.match(r"(POSTMILL_KEY=\S+ )?(postmill|echo|node) ", line), (
+            assert re.match(r"(POSTMILL_KEY=\S+ )?(postmill|echo|node|psql|pg_dump) ", line), (
                 line
             )  # the examples of the reference: tests/cli
 

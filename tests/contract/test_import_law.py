@@ -15,6 +15,7 @@ FLOORS = [
     "bench",
     "testing",
     "api",
+    "http",
     "local",
     "operate",
     "engine",
@@ -22,8 +23,10 @@ FLOORS = [
     "bind",
     "schema",
     "connections",
+    "artifacts",
     "store",
     "telemetry",
+    "shapes",
     "domain",
 ]
 

@@ -253,9 +253,9 @@ def test_an_operators_acts(big: Big) -> None:
     failed = big.ids("select job_id from postmill.outcome where status = 'failed' limit 5")
     acts = {
         "jobs/cancel_jobs": ([*waiting, *failed], "user", None, None),
-        "jobs/retry_jobs": ([*waiting, *failed], "user", None),
+        "jobs/retry_jobs": ([*waiting, *failed], "user", None, False),
         "jobs/discard_jobs": (failed, "no"),
-        "queues/move_jobs": ("plain", "elsewhere", waiting[0], 200),
+        "queues/move_jobs": ("plain", "elsewhere", waiting[0], 200, "user", None),
         "queues/strays": (None, 500),
     }
     big.conn.execute("insert into postmill.queue (name) values ('elsewhere') on conflict do nothing")
@@ -345,3 +345,53 @@ def test_what_a_request_reads(big: Big, what: str, scope: str) -> None:
         assert plans.rows("job") <= most
         assert plans.rows("outcome") <= most
         assert plans.buffers < 3 * most
+
+
+TINY = UUID("0000aaaa-0000-0000-0000-000000000000")
+
+
+@pytest.fixture
+def tiny(big: Big) -> Iterator[UUID]:
+    """A tenant that has ten of all the jobs, here and there among them."""
+    mine = big.ids("select id from postmill.job order by md5(id::text) limit 10")
+    with big.conn.transaction(force_rollback=True):
+        for table, column in {"job": "id", "outcome": "job_id", "attempt": "job_id"}.items():
+            update = f"update postmill.{table} set tenant_id = %s where {column} = any(%s)"
+            big.conn.execute(update.encode(), [TINY, mine])
+        # Autovacuum would have done it.
+        big.conn.execute(
+            "select brin_summarize_new_values(indexrelid) from pg_index i join pg_class c on c.oid = i.indexrelid"
+            " where c.relname ~ '^(outcome|attempt)_.*finished_at' and c.relkind = 'i'"
+        )
+        yield TINY
+
+
+READS = {
+    "jobs": ("select * from postmill.read_jobs()", 10),
+    "jobs in a state": ("select * from postmill.read_jobs(p_status => 'succeeded')", None),
+    "jobs of a source": ("select * from postmill.read_jobs(p_source => 'event')", None),
+    "history": (
+        "select * from postmill.read_history(postmill.read_history_start(), '', postmill.now(), 100) where kind = 'job'",
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("read", READS)
+def test_a_tiny_tenant_is_found_among_all_the_others(big: Big, tiny: UUID, read: str) -> None:
+    """What its pages cost does not grow with what others have."""
+    query, found = READS[read]
+
+    def do() -> None:
+        enter = "select postmill.begin_request(%s, false, 'api', 'user', 'ada', 'auditor', null)"
+        big.conn.execute(enter, [tiny])
+        answered = big.conn.execute(query.encode()).fetchall()
+        big.conn.execute("select set_config('role', 'none', true)")
+        assert found is None or len(answered) == found
+        assert read != "history" or len(answered) >= 10
+
+    for plans in big.trace(do):
+        lean(plans)
+        assert plans.rows("job") <= 200
+        assert plans.rows("outcome") <= 4000  # of 200,000: ranges of 16 pages that nothing has summed up yet
+        assert plans.buffers < 10_000, plans.buffers

@@ -68,7 +68,7 @@ def described_columns(view: str) -> set[str]:
 
 VIEWS = (
     *("jobs", "job_attempts", "job_workers", "job_definitions", "job_triggers", "schedule_ticks", "events"),
-    *("event_deliveries", "webhooks"),
+    *("event_deliveries", "webhooks", "artifacts"),
 )
 
 
@@ -97,6 +97,7 @@ def test_what_an_application_may_call_is_described(pg: Connection[Any]) -> None:
             "publish_event",
             "deliver_events",
             "read_enqueue_rules",
+            *("begin_artifact", "keep_artifact", "read_artifact", "read_artifacts", "door_delete_artifact"),
         }
         assert {name for (name,) in rows} - inner <= set(PUBLIC)
     finally:

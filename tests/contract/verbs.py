@@ -169,7 +169,7 @@ def _closed_letter(world: World, state: State) -> UUID:
     """As `make`; a dead letter is one that was replayed, and so left the list of the open ones."""
     id = world.make(state)
     if state is State.DEAD_LETTER:
-        new = rows(world.conn, "jobs/replay_jobs", [id], "user", None, None)[0][2]
+        new = rows(world.conn, "jobs/replay_jobs", [id], "user", None, None, False, False)[0][2]
         rows(world.conn, "jobs/cancel_jobs", [new], "user", None, None)
     return id
 
@@ -208,13 +208,13 @@ VERBS = [
         _sources(Verb.CANCEL) - {State.RUNNING}, notes=frozenset({State.RUNNING}),
     ),
     VerbOnJobs(
-        "operator's retry", Verb.RETRY, _by_operator("jobs/retry_jobs", "user", None),
+        "operator's retry", Verb.RETRY, _by_operator("jobs/retry_jobs", "user", None, False),
         _says("waiting", scheduled="due", succeeded="succeeded", **_RERUN), frozenset({State.SCHEDULED}),
         notes=frozenset({State.DEAD_LETTER}),  # it is replayed, and so its letter is closed
     ),
     VerbOnJobs("rescue", Verb.RESCUE, _rescue, _says(None, running="scheduled"), _sources(Verb.RESCUE)),
     VerbOnJobs(
-        "replay", Verb.REPLAY, _by_operator("jobs/replay_jobs", "user", None, None),
+        "replay", Verb.REPLAY, _by_operator("jobs/replay_jobs", "user", None, None, False, False),
         _says("waiting", succeeded="succeeded", **_RERUN), _sources(Verb.REPLAY),
     ),
     VerbOnJobs(

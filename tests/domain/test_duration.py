@@ -2,7 +2,7 @@ from datetime import timedelta
 
 import pytest
 
-from postmill.domain.duration import LONGEST, parse, seconds
+from postmill.domain.duration import LONGEST, parse, seconds, written
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,11 @@ def test_zero_is_refused_only_where_it_makes_no_sense() -> None:
 )  # fmt: skip
 def test_text_with_and_without_units(text: str, expected: float) -> None:
     assert parse(text) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("text", ["30d", "7d", "12h", "90m", "5m", "90s", "1.5s", "200ms", "0s", "0.5ms"])
+def test_written_as_it_is_read(text: str) -> None:
+    assert written(parse(text)) == text
 
 
 @pytest.mark.parametrize("text", ["", "s", "-5s", "5 years", "1e3", "٣s", "5s5s", "9" * 5000])

@@ -81,7 +81,7 @@ def test_what_is_accepted_comes_back_equal_and_the_rest_is_refused(payload: dict
         ({"a": [1, datetime(2026, 1, 1)]}, "args.a[1]", "without a time zone"),
         ({"a": 10**4300}, "args.a", "more than 4300 digits"),
         ({"a": -(10**4300)}, "args.a", "more than 4300 digits"),
-        ({"a": object()}, "args.a", "is a object, which JSON cannot express"),
+        ({"a": object()}, "args.a", "is an object, which JSON cannot express"),
         ({"a": [lambda: 1]}, "args.a[0]", "is a function, which JSON cannot express"),
         (nested(201), "args.a", "nested deeper than 200"),
         (nested(5000), "args.a", "nested deeper than 200"),

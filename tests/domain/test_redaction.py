@@ -104,6 +104,7 @@ def test_keys_that_do_not(key: str) -> None:
         ("key sk-" + "a1" * 12 + " rejected", "key [redacted] rejected"),
         ("xoxb-" + "1" * 20, "[redacted]"),
         ("AKIA" + "A1" * 8, "[redacted]"),
+        ("sl.u." + "A1_-" * 12, "[redacted]"),
         ("key pm_" + "aZ-_9" * 8 + "abc.", "key [redacted]."),
         ("pm_is_not_a_key", "pm_is_not_a_key"),
         ("-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY----- ok", "[redacted] ok"),

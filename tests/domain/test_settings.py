@@ -123,7 +123,7 @@ def test_every_key_is_described_with_a_default_that_is_its_own() -> None:
     assert all(key.description.endswith(".") for key in found.values())
     assert {path for path, key in found.items() if key.secret} == {
         "database_url", "listen_url", "escalation.pagerduty_key", "escalation.slack_webhook",
-        "encryption.keys",
+        "encryption.keys", "artifacts.url", "artifacts.options", "api.key",
     }  # fmt: skip
     assert found["queues.<NAME>.slots"].default == 10
     assert found["schema"].default == "postmill"

@@ -169,16 +169,6 @@ class Model:
         return answers
 
     def sweep(self, locked_keys: set[KeyId]) -> None:
-        for id, key in list(self.keys.items()):
-            job = self.jobs.get(key.job_id)
-            live = job is not None and job.place in LIVE
-            spent = (
-                key.expires <= self.now
-                if key.expires is not None
-                else key.seen + KEY_KEPT <= self.now and not live
-            )
-            if spent and id not in locked_keys:
-                del self.keys[id]
         self.cancel(
             [
                 id
@@ -189,3 +179,14 @@ class Model:
         for job in self.jobs.values():
             if job.place not in LIVE:
                 job.cancel = False
+        # After the requests: a job that has ended by one of them holds its key no longer.
+        for id, key in list(self.keys.items()):
+            job = self.jobs.get(key.job_id)
+            live = job is not None and job.place in LIVE
+            spent = (
+                key.expires <= self.now
+                if key.expires is not None
+                else key.seen + KEY_KEPT <= self.now and not live
+            )
+            if spent and id not in locked_keys:
+                del self.keys[id]

@@ -137,6 +137,7 @@ class Life(RuleBasedStateMachine):
             self.model.keys |= self.opened_keys
         self.opened, self.opened_keys = None, {}
         self.model.locked.clear()
+        self._set_clocks()  # A rollback took the caller's setting back.
 
     # Working
 
@@ -262,6 +263,9 @@ class Life(RuleBasedStateMachine):
     @rule(hours=st.sampled_from([1, 1, 1, 4, 25]))
     def time_goes_by(self, hours: int) -> None:
         self.model.now += hours
+        self._set_clocks()
+
+    def _set_clocks(self) -> None:
         for conn in (self.conn, self.caller):
             conn.execute("select set_config('postmill.clock_offset', %s, false)", [f"{self.model.now} hours"])
 
@@ -305,21 +309,21 @@ class Life(RuleBasedStateMachine):
             if job is not None and open_letter:
                 job.place = "failed"
 
-    @rule(which=a_few, retry=st.booleans())
-    def rerun(self, which: list[int], retry: bool) -> None:
-        """An operator's replay; or his retry, which first makes due what is scheduled."""
+    @rule(which=a_few, retry=st.booleans(), again=st.booleans())
+    def rerun(self, which: list[int], retry: bool, again: bool) -> None:
+        """An operator's replay, of what was replayed before too; or his retry, which first makes due what is scheduled."""
         ids = [id for id in self._some(which) if not self._key_is_locked(id)]
         due = []
         if retry:
-            found = rows(self.conn, "jobs/retry_jobs", ids, "user", None)
+            found = rows(self.conn, "jobs/retry_jobs", ids, "user", None, False)
             due = [id for id in ids if id not in self.model.locked and self._place(id) == "scheduled"]
             self.model.ready_again([self.model.jobs[id] for id in due])
         else:
-            found = rows(self.conn, "jobs/replay_jobs", ids, "user", None, None)
+            found = rows(self.conn, "jobs/replay_jobs", ids, "user", None, None, again, False)
         answers = self.last = {id: (status, new) for id, status, new in found}
         assert answers.keys() == set(ids)
         for id in sorted(ids):
-            expected = ("due", None) if id in due else self._replayed(id, answers[id][1])
+            expected = ("due", None) if id in due else self._replayed(id, answers[id][1], again and not retry)
             assert answers[id] == expected
 
     def _place(self, id: UUID) -> str | None:
@@ -329,7 +333,7 @@ class Life(RuleBasedStateMachine):
         job = self.model.jobs.get(id)
         return job is not None and job.key is not None and (job.tenant, job.key) in self.opened_keys
 
-    def _replayed(self, id: UUID, new: UUID | None) -> tuple[str, UUID | None]:
+    def _replayed(self, id: UUID, new: UUID | None, again: bool) -> tuple[str, UUID | None]:
         model = self.model
         job = model.jobs.get(id)
         if job is None:
@@ -338,9 +342,11 @@ class Life(RuleBasedStateMachine):
             return ("running" if job.place == "running" else "waiting"), None
         if job.place == "succeeded":
             return "succeeded", None
-        for again in job.replays:
-            if model.jobs[again].place in LIVE:
-                return "live", again
+        for replay in job.replays:
+            if model.jobs[replay].place in LIVE:
+                return "live", replay
+        if job.replays and not again:
+            return "already_replayed", job.replays[-1]
         if job.key is not None:
             slot = (job.tenant, job.key)
             held = model.keys.get(slot)

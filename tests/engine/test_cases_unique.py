@@ -38,9 +38,9 @@ def is_killed_and_swept(conn: Connection[Any], worker: WorkerSession, held: Held
 
 
 def is_retried_from_the_console(conn: Connection[Any], worker: WorkerSession, held: Held) -> str:
-    assert rows(conn, "jobs/retry_jobs", [held.id], "user", None) == [(held.id, "running", None)]
+    assert rows(conn, "jobs/retry_jobs", [held.id], "user", None, False) == [(held.id, "running", None)]
     assert not sessions.put_back(conn, [held], "failed", 3600.0, "E")
-    assert rows(conn, "jobs/retry_jobs", [held.id], "user", None) == [(held.id, "due", None)]
+    assert rows(conn, "jobs/retry_jobs", [held.id], "user", None, False) == [(held.id, "due", None)]
     return "failed"
 
 

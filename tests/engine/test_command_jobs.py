@@ -168,18 +168,26 @@ async def test_a_bad_exit_is_tried_again_and_then_buried(
     )  # fmt: skip
 
 
-async def test_secrets_of_a_payload_are_in_no_tail_and_no_error(
-    database: Database, apg: Conn, programs: Programs
+async def test_secrets_of_payload_and_environment_are_in_no_tail_and_no_error(
+    database: Database, apg: Conn, programs: Programs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("DROPBOX_TOKEN", "plugh-43")
+    monkeypatch.setenv("MODEL_HOST", "models")
     programs.make(
-        "leak", "print('using', sys.argv[1]); print('bad', sys.argv[1], file=sys.stderr); sys.exit(1)"
+        "leak",
+        "print('using', sys.argv[1]); print('bad', sys.argv[1], os.environ['DROPBOX_TOKEN'],"
+        " os.environ['MODEL_HOST'], file=sys.stderr); sys.exit(1)",
     )
     schema = {"type": "object", "properties": {"api_key": {"type": "string"}}, "required": ["api_key"]}
-    await define(apg, "leak", argv_template=["leak", "{payload.api_key}"], arg_schema=schema, max_attempts=1)
+    inherits = ["DROPBOX_TOKEN", "MODEL_HOST", "NOT_SET_SECRET"]
+    fields = {"argv_template": ["leak", "{payload.api_key}"], "arg_schema": schema, "env_allow": inherits}
+    await define(apg, "leak", max_attempts=1, **fields)
     async with working(database.dsn):
         run = await ended(apg, await enqueue(apg, "leak", {"api_key": "xyzzy-42"}), "dead_letter")
-    assert (run["stdout_tail"], run["stderr_tail"]) == ("using [redacted]\n", "bad [redacted]\n")
+    assert run["stdout_tail"] == "using [redacted]\n"
+    assert run["stderr_tail"] == "bad [redacted] [redacted] models\n"
     assert "xyzzy" not in str(run)
+    assert "plugh" not in str(run)
 
 
 async def test_a_timeout_stops_the_group(database: Database, apg: Conn, programs: Programs) -> None:

@@ -19,6 +19,7 @@ from postmill.client import Client, enqueue_many
 from postmill.domain.job_type import job
 from postmill.domain.limit import Rate
 from postmill.domain.policy import Constant
+from postmill.domain.settings_artifacts import ArtifactSettings
 from postmill.engine.context import Context
 from postmill.engine.own_settings import with_settings
 from postmill.operate.doctor.finding import Level
@@ -55,6 +56,9 @@ HOSTILE = {
     "timezone": "Asia/Kolkata",
     "transaction_timeout": "5ms",
 }
+# Seconds. Processes start here, and on a machine that has much else to do neither they nor a lease may be late.
+PATIENCE = 100.0
+LEASE = 120.0
 TEXT = "Привіт, 世界"
 
 
@@ -105,12 +109,14 @@ async def forever(ctx: Context) -> None:
 
 
 async def test_a_worker_minds_no_settings_of_its_role(
-    database: Database, pg: Connection[Any], hostile: str
+    database: Database, pg: Connection[Any], hostile: str, tmp_path: Path
 ) -> None:
     bus, trouble = Bus(), []
     bus.subscribe(trouble.append, UpkeepFailed, ListenerLost, LeaseLost)
+    store = ArtifactSettings(url=tmp_path.as_uri())
+    types = (greet, paced, fails_once, child, forever)
     apg = await database.aconnect()
-    async with apg, working(hostile, greet, paced, fails_once, child, forever, bus=bus) as worker:
+    async with apg, working(hostile, *types, bus=bus, lease=LEASE, artifacts=store) as worker:
         ids = [
             await enqueue(apg, name) for name in ("greet", "paced", "fails_once", "child") for _ in range(3)
         ]
@@ -121,7 +127,7 @@ async def test_a_worker_minds_no_settings_of_its_role(
         async def ended() -> bool:
             return {await state(apg, id) for id in ids} == {"succeeded"}
 
-        await until(ended)
+        await until(ended, PATIENCE)
         await apg.execute("select postmill.cancel_jobs(%s)", ([stays],))
         # schedule and deliver run when something is due, and nothing is.
         rounds = """select count(*) from postmill.upkeep
@@ -130,7 +136,7 @@ async def test_a_worker_minds_no_settings_of_its_role(
         async def ran() -> bool:
             return await state(apg, stays) == "canceled" and not pg.execute(rounds).fetchone()[0]
 
-        await until(ran)
+        await until(ran, PATIENCE)
         result = pg.execute(
             "select result, stack from postmill.outcome where job_id = %s", [ids[0]]
         ).fetchone()
@@ -157,7 +163,7 @@ async def test_behind_a_pooler_the_doctor_names_what_a_worker_cannot_change(
         pg.execute(f"alter database {database.name} set {name} to '{value}'")
     with pooled(database, tmp_path) as dsn:
         async with (
-            working(dsn, greet, paced, fails_once, prepared=False, listen_dsn=database.dsn),
+            working(dsn, greet, paced, fails_once, prepared=False, listen_dsn=database.dsn, lease=LEASE),
             await database.aconnect(
                 options=" ".join(f"-c {name}=0" for name in borne if "timeout" in name)
             ) as apg,
@@ -168,7 +174,7 @@ async def test_behind_a_pooler_the_doctor_names_what_a_worker_cannot_change(
             async def ended() -> bool:
                 return {await state(apg, id) for id in ids} == {"succeeded"}
 
-            await until(ended)
+            await until(ended, PATIENCE)
         pg.execute(f"alter database {database.name} set default_transaction_read_only to on")
         pg.execute(f"alter database {database.name} set array_nulls to off")
     with (

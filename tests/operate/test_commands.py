@@ -17,6 +17,8 @@ from postmill.domain.errors import PayloadRefused, UnknownQueue
 from postmill.domain.lifecycle import TERMINAL, State
 from postmill.operate import commands, insight
 from tests.operate.conftest import Bench, greet
+from tests.support.databases import Database
+from tests.support.eventually import eventually
 from tests.support.invariants import invariants
 
 WAITS = (State.SCHEDULED, State.QUEUED, State.BLOCKED)
@@ -79,13 +81,36 @@ def test_replay(bench: Bench, state: State) -> None:
     assert answer.status == "replayed"
     assert_replayed(bench, id, state, answer.new_id)
     assert drive(bench.conn, insight.job(answer.new_id or id)).payload == {"name": "Eve"}
-    # As long as the replay lives there is no second one; when it has ended without success there is.
-    (again,) = drive(bench.conn, commands.replay([id]))
-    assert (again.status, again.new_id) == ("live", answer.new_id)
+    # As long as the replay lives there is no second one; when it has ended there is one, for who knows and says so.
+    for more in (False, True):
+        (live,) = drive(bench.conn, commands.replay([id], again=more))
+        assert (live.status, live.new_id) == ("live", answer.new_id)
     drive(bench.conn, commands.cancel([answer.new_id or id]))
-    (later,) = drive(bench.conn, commands.replay([id]))
+    for act in (commands.replay, commands.retry):
+        (refused,) = drive(bench.conn, act([id]))
+        assert (refused.status, refused.new_id) == ("already_replayed", answer.new_id)
+    (later,) = drive(bench.conn, commands.replay([id], again=True))
     assert later.status == "replayed"
     assert later.new_id not in (None, answer.new_id)
+    drive(bench.conn, commands.cancel([later.new_id or id]))
+    (refused,) = drive(bench.conn, commands.replay([id]))
+    assert (refused.status, refused.new_id) == ("already_replayed", later.new_id)
+
+
+def test_two_replays_at_once_are_one(bench: Bench, database: Database) -> None:
+    """The second begins while the first has not committed, waits for it, and names its job."""
+    id = bench.make(State.DEAD_LETTER)
+    with database.connect() as first, database.connect() as second, ThreadPoolExecutor(1) as pool:
+        first.autocommit = False
+        (one,) = drive(first, commands.replay([id]))
+        later = pool.submit(drive, second, commands.replay([id]))
+        eventually(lambda: waits(bench.conn, second.info.backend_pid), 30)
+        first.commit()
+        (other,) = later.result()
+    assert (one.status, other.status, other.new_id) == ("replayed", "live", one.new_id)
+    assert bench.conn.execute(
+        "select count(*) from postmill.job where replayed_from = %s", [id]
+    ).fetchone() == (1,)
 
 
 @pytest.mark.parametrize("state", list(State))
@@ -119,6 +144,16 @@ def test_many_at_once(bench: Bench) -> None:
     assert sorted(answer.status for answer in told) == sorted(
         ["canceled"] * 9 + ["requested"] * 3 + ["finished"] * 12
     )
+
+
+@pytest.mark.parametrize("act", [commands.retry, commands.replay])
+def test_a_replay_that_must_be_asked_about(bench: Bench, act: Any) -> None:
+    id = bench.make(State.DEAD_LETTER)
+    bench.conn.execute("update postmill.job_definition set replay_class = 'ask' where key = 'greet'")
+    (answer,) = drive(bench.conn, act([id]))
+    assert (answer.status, answer.new_id, bench.state(id)) == ("unconfirmed", None, State.DEAD_LETTER)
+    (answer,) = drive(bench.conn, act([id], confirm=True))
+    assert answer.status == "replayed"
 
 
 def test_a_replay_takes_the_key_along(bench: Bench) -> None:
@@ -229,6 +264,11 @@ def test_register(bench: Bench) -> None:
         "select max_attempts from postmill.job_definition where key = 'greet'"
     ).fetchone()
     assert row == (9,)
+
+
+def waits(conn: psycopg.Connection[Any], pid: int) -> bool:
+    """Whether a backend waits for somebody's lock."""
+    return conn.execute("select from pg_locks where pid = %s and not granted", [pid]).fetchone() is not None
 
 
 def assert_replayed(bench: Bench, id: UUID, state: State, new_id: UUID | None) -> None:

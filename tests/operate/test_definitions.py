@@ -145,11 +145,11 @@ def test_writes_are_audited(pg: Conn) -> None:
     made = make(pg, "sync", argv_template=["x"])
     change(pg, made, max_attempts=5, rate={"count": 1, "seconds": 1})
     rows = pg.execute(
-        "select action, target, result, before, after from postmill.audit_log where action like 'definition.%' order by id"
+        "select action, target, result, before, after from postmill.audit_log where action like 'definitions.%' order by id"
     ).fetchall()
     assert [row[:3] for row in rows] == [
-        ("definition.create", "sync", "done"),
-        ("definition.edit", "sync", "done"),
+        ("definitions.create", "sync", "done"),
+        ("definitions.edit", "sync", "done"),
     ]
     assert rows[0][4]["argv_template"] == ["x"]
     assert rows[1][3] == {"max_attempts": 3, "lane": "tenant", "rate": None}
@@ -196,7 +196,7 @@ def test_the_database_itself_lets_only_a_super_admin_write(pg: Conn, role: str, 
     as_role(pg, role, tenant, writes)
     assert drive(pg, definitions.definition("sync")).argv_template == ["zoltag"]
     denied = pg.execute("select action, actor_id from postmill.audit_log where result = 'denied'").fetchall()
-    assert denied == [("definition.edit", "eve"), ("definition.create", "eve")]
+    assert denied == [("definitions.edit", "eve"), ("definitions.create", "eve")]
     as_role(pg, "super_admin", None, lambda: change(pg, made, argv_template=["zoltag", "sync"]))
     assert drive(pg, definitions.definition("sync")).argv_template == ["zoltag", "sync"]
 

@@ -14,21 +14,22 @@ Chooser = Callable[[bytes], bool]
 
 
 class Proxy:
-    """Listens on a free port of 127.0.0.1 and forwards to a unix socket.
+    """Listens on a free port of `host` and forwards to a unix socket.
 
     hold: keep both sides open and forward nothing. reset: cut both sides with RST. `chosen` limits a hold or a
     cut to connections whose first bytes satisfy it (the application_name stands there).
     """
 
-    def __init__(self, target: Path) -> None:
+    def __init__(self, target: Path, host: str = "127.0.0.1") -> None:
         self._target = target
+        self._host = host
         self._server: asyncio.Server | None = None
         self._pipes: set[_Pipe] = set()
         self.port = 0
         self.on_query: Callable[[_Pipe, bytes], None] = lambda pipe, data: None
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._accept, self._host, 0)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 

@@ -44,15 +44,18 @@ def trigger(
         columns = {"timezone": "UTC"} | columns
         if "every" not in columns:
             columns.setdefault("cron_expr", "* * * * *")
-    columns = {"label": label, "trigger_type": "event" if "event_name" in columns else "schedule"} | columns
-    columns["payload_template"] = Jsonb(payload or {})
-    names = ", ".join(columns)
-    marks = ", ".join(["%s"] * len(columns))
+    facts: dict[str, Any] = {
+        "label": label,
+        "trigger_type": "event" if "event_name" in columns else "schedule",
+    } | columns
+    facts["payload_template"] = Jsonb(payload or {})
+    names = ", ".join(facts)
+    marks = ", ".join(["%s"] * len(facts))
     id: UUID = one(
         conn,
         f"insert into postmill.trigger ({names}, definition_id)"
         f" select {marks}, d.id from postmill.job_definition d where d.key = %s returning id",
-        *columns.values(),
+        *facts.values(),
         job,
     )
     return id

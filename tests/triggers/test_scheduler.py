@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from psycopg import Connection
 
+from postmill.bind import drive
 from postmill.engine.upkeep.ticks import work_for
+from postmill.operate.triggers import create
 from postmill.store.firing import due_triggers, fire_ticks
 from postmill.store.flow import once
 from postmill.telemetry.events import TicksFired, TriggerBroken, TriggerFailed
 from tests.support.databases import Database
+from tests.support.sessions import shifted
 from tests.triggers.support import REGISTER, due_at, many, one, trigger, upkeep
 
 Conn = Connection[Any]
@@ -121,6 +126,27 @@ async def test_ten_schedulers_never_fire_a_tick_twice(pg: Conn, dsn: str) -> Non
         " from postmill.job j",
     )
     assert jobs == distinct == ticks >= 60 * 4
+
+
+async def test_the_runs_that_were_promised_are_those_that_come(pg: Conn, dsn: str) -> None:
+    """Case 77: also over a change of the clock."""
+    now = datetime.now(UTC)
+    york = ZoneInfo("America/New_York")
+    hours = (now + timedelta(hours=n) for n in range(366 * 24))
+    change = next(
+        at for at in hours if at.astimezone(york).dst() != (at - timedelta(hours=1)).astimezone(york).dst()
+    )
+    before = (change - timedelta(days=2) - now).total_seconds()
+    fields = {
+        "label": "around the change", "trigger_type": "schedule", "definition_key": "noop", "missed": "all",
+        "cron_expr": "30 1,2,3 * * *", "timezone": "America/New_York",
+    }  # fmt: skip
+    with shifted(pg, f"{before} seconds"):
+        promised = [run.due for run in drive(pg, create(fields)).next_runs]
+    async with upkeep(dsn, f"{before + 5 * 86400} seconds") as rounds:
+        await rounds.schedule()
+    assert len(promised) == 10
+    assert many(pg, "select due from postmill.tick order by due")[:10] == promised
 
 
 async def test_a_scheduler_that_slept_changes_nothing(pg: Conn, dsn: str) -> None:

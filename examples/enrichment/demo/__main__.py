@@ -17,14 +17,15 @@ import psycopg
 from rich.console import Console
 
 from examples.enrichment.demo.capture import capture
-from examples.enrichment.demo.children import ChildFailed
-from examples.enrichment.demo.display import Picture, Steps, display_for
+from examples.enrichment.demo.display import Picture, display_for
 from examples.enrichment.demo.measure import Measures
 from examples.enrichment.demo.options import Options, parse
 from examples.enrichment.demo.stage import SHORT_LEASE, Stage, stage
 from examples.enrichment.demo.summary import print_summary
 from examples.enrichment.texts.found import FoundText
 from examples.enrichment.texts.gather import gather
+from examples.staging.children import ChildFailed
+from examples.staging.steps import Steps
 from postmill.domain.errors import PostmillError
 
 LOOKS_PER_SECOND = 4

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol, Self
@@ -114,31 +112,12 @@ class PlainDisplay:
 
     def _print(self, picture: Picture) -> None:
         now = picture.progress
+        # At most 80 characters: what is left out stands in the summary.
         line = (
             f"{picture.seconds:6.1f} s  captured {now.captured}/{picture.total}  enriched {now.enriched}"
-            f"  discarded {now.discarded}  {_retrying(now)}  failed {now.failed}  {picture.rate:.0f} jobs/s"
-            f"  pick-up {_pick_up(picture.pick_up)}"
+            f"  discarded {now.discarded}  retrying {now.retrying}  failed {now.failed}"
         )
         self._console.print(line, highlight=False, soft_wrap=True)
-
-
-class Steps:
-    """The preparations, one line each with how long it took."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-
-    @contextmanager
-    def step(self, what: str) -> Iterator[Callable[[str], None]]:
-        """Shows `what` while it goes on; call what is given with a remark for the finished line."""
-        begun = time.monotonic()
-        remark: list[str] = []
-        with self._console.status(f"starting {what} …"):
-            yield remark.append
-        seconds = f"{time.monotonic() - begun:.1f} s"
-        self._console.print(
-            Text.assemble(("✓ ", "green"), what, (f"  {'; '.join([*remark, seconds])}", "dim"))
-        )
 
 
 def _bars(picture: Picture) -> Table:

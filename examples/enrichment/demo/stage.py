@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import psycopg
 
 from examples.enrichment import statements
-from examples.enrichment.demo.children import Child, ChildFailed
-from examples.enrichment.demo.display import Steps
 from examples.enrichment.demo.options import Options
+from examples.staging.children import Child, ChildFailed
+from examples.staging.steps import Steps
 from postmill.local.up import LocalDatabase
 
 MODULE = "examples.enrichment.jobs"
@@ -83,7 +83,14 @@ def _worker(number: int, options: Options, dsn: str, url: str) -> Child:
     }
     if options.kill_worker:
         env["POSTMILL_WORKER__LEASE"] = SHORT_LEASE
-    command = ["examples.enrichment.demo.tied", "worker", MODULE, "--queues", f"enrichment={options.slots}"]
+    command = [
+        "examples.staging.tied",
+        "postmill",
+        "worker",
+        MODULE,
+        "--queues",
+        f"enrichment={options.slots}",
+    ]
     return Child(f"worker {number}", command, options.data / f"worker-{number}.log", env)
 
 

@@ -58,7 +58,8 @@ def _counts(title: str, counts: list[Count]) -> Table:
     most = max((count.items for count in counts), default=1)
     for count in counts[:12]:
         bar = "█" * max(1, round(BAR * count.items / most))
-        table.add_row(count.name, Text(bar, "cyan"), str(count.items))
+        name = Text(count.name, no_wrap=True, overflow="ellipsis")
+        table.add_row(name, Text(bar, "cyan"), str(count.items))
     rest = counts[12:]
     if rest:
         table.add_row(f"{len(rest)} more", "", str(sum(count.items for count in rest)))
@@ -116,11 +117,11 @@ def _story(attempts: list[Attempt]) -> Padding:
 def _times(picture: Picture) -> Text:
     times = picture.pick_up
     return Text.assemble(
-        ("Times  ", "bold"),
-        f"{picture.progress.ended} jobs in {duration(picture.seconds)} ({picture.rate:.0f} a second). ",
-        f"From commit to handler: p50 {duration(times.p50)}, p99 {duration(times.p99)}. ",
-        f"In the handler: p50 {duration(times.handler_p50)}. ",
-        f"From capture to enriched: p50 {duration(times.item_p50)}, at most {duration(times.item_max)}.",
+        ("Times\n", "bold"),
+        f"  {picture.progress.ended} jobs in {duration(picture.seconds)} ({picture.rate:.0f} a second)\n",
+        f"  from commit to handler: p50 {duration(times.p50)}, p99 {duration(times.p99)}\n",
+        f"  in the handler: p50 {duration(times.handler_p50)}\n",
+        f"  from capture to enriched: p50 {duration(times.item_p50)}, at most {duration(times.item_max)}",
     )
 
 

@@ -11,8 +11,8 @@ from typing import Any
 from psycopg import AsyncConnection
 
 from examples.enrichment import statements
-from examples.enrichment.demo.children import Child
 from examples.enrichment.tests.app import until
+from examples.staging.children import Child
 from examples.upstreams.script import Script
 
 JOBS = "examples.enrichment.jobs"

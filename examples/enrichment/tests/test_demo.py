@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from examples.enrichment.demo.children import ROOT
+from examples.staging.children import ROOT
 from examples.upstreams.script import Answer, Rule, Script
 from tests.support.eventually import eventually
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from contextlib import ExitStack
 from pathlib import Path
 
 from psycopg import AsyncConnection
@@ -156,7 +158,17 @@ async def test_a_busy_service_is_asked_again_when_it_said(app: App) -> None:
 
 async def test_a_slow_service_holds_no_transaction_open(app: App) -> None:
     """A person can discard, and vacuum can clean, while the service thinks."""
-    with serving(failing(Answer(delay=1.0))) as slow:
+    said = threading.Event()
+
+    with serving(failing()) as slow, ExitStack() as stack:
+        stack.callback(said.set)
+        answer = slow.respond
+
+        def think(body: bytes) -> tuple[int, object]:
+            said.wait()
+            return answer(body)
+
+        slow.respond = think
         app.use(slow)
         created = await app.create()
         async with working(app.dsn):
@@ -168,4 +180,5 @@ async def test_a_slow_service_holds_no_transaction_open(app: App) -> None:
 
             await until(none_open)
             assert slow.statistics()["answers"] == {}, "it still thinks"
+            said.set()
             await app.becomes(created, "DONE")

@@ -18,6 +18,7 @@ from postmill.api.rate_limit import RateLimit
 from postmill.api.request_ids import RequestIds
 from postmill.api.root_path import RootPath
 from postmill.api.routes import BELOW_PREFIX, BESIDE_IT, health, route_named
+from postmill.api.routes.work_artifacts import is_upload
 from postmill.api.routing import PREFIX
 from postmill.domain.settings import Settings
 from postmill.telemetry.bus import Bus
@@ -62,7 +63,7 @@ def create_app(settings: Settings, bus: Bus | None = None) -> FastAPI:
     app.add_middleware(Direct, prefix=PREFIX, route=route_named("enqueue_job"))
     app.add_middleware(RateLimit, rate=server.rate_per_key)
     app.add_middleware(Guard, more=frozenset({("GET", "/metrics")} if server.open_metrics else ()))
-    app.add_middleware(BodyLimit)
+    app.add_middleware(BodyLimit, uploads=is_upload, largest=settings.artifacts.max_bytes)
     if server.trusted_proxies:
         app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=server.trusted_proxies)
     app.add_middleware(Measured, requests=app.state.requests)

@@ -13,6 +13,7 @@ from postmill.api.entrance import Entrance
 from postmill.api.key_cache import KeyCache
 from postmill.api.oidc import Provider
 from postmill.api.rules import Rules
+from postmill.artifacts.storage import Storage
 from postmill.bind import arun
 from postmill.domain.access import Principal
 from postmill.domain.settings import Settings
@@ -22,12 +23,13 @@ from postmill.store.audit import deny
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """The pool of connections that requests share, what was set, the desk of the HTTP workers, and where jobs come in."""
+    """The connections that requests share, what was set, the HTTP workers' desk, where jobs come in and where files are."""
 
     pool: AsyncConnectionPool[AsyncConnection[Any]]
     settings: Settings
     desk: Desk
     entrance: Entrance
+    storage: Storage
     provider: Provider | None = None
     keys: KeyCache = field(default_factory=KeyCache)
     denials: Denials = field(default_factory=Denials)

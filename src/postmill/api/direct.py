@@ -18,10 +18,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from postmill.api.asked import Asked
 from postmill.api.faults import meaning
-from postmill.api.guard import own_path
 from postmill.api.json_body import JsonRequest
 from postmill.api.once import HEADER
 from postmill.api.problems import Problem, answer, invalid
+from postmill.api.root_path import own_path
 
 JSON = b"application/json"
 

@@ -64,6 +64,15 @@ IDEMPOTENCY_KEY: dict[str, Any] = {
     "example": "6f46a1d8-6e2b-4ecf-8b46-9ec2e6a37f09",
 }
 
+REQUEST_ID: dict[str, Any] = {
+    "description": "The request's id: the one that it brought along, if that is printable, or a new one.",
+    "required": True,
+    "schema": {"type": "string", "minLength": 1, "maxLength": 100},
+}
+
+WITHOUT_KEY = frozenset({"claim_jobs", "put_artifact"})
+"""Operations that take no Idempotency-Key, beside those that need no credentials: nobody knows whose key it would be."""
+
 METHODS = ("get", "post", "put", "patch", "delete")
 
 
@@ -90,6 +99,7 @@ def document(app: FastAPI) -> dict[str, Any]:
     schemas["Problem"] = PROBLEM
     parts["responses"] = {_name(status): _error(status, text) for status, text in ERRORS.items()}
     parts["parameters"] = {"IdempotencyKey": IDEMPOTENCY_KEY}
+    parts["headers"] = {"RequestId": REQUEST_ID}
     parts["securitySchemes"] = {
         "bearer": {"type": "http", "scheme": "bearer", "description": "An API key, or a provider's token."}
     }
@@ -106,7 +116,8 @@ def _complete(operation: dict[str, Any], method: str, path: str) -> None:
     common = ["401", "403", "404", "422", "429", "503"]
     if method != "get":
         common += ["400", "409", "413", "422"]
-        operation.setdefault("parameters", []).append({"$ref": "#/components/parameters/IdempotencyKey"})
+        if not open_to_all and operation["operationId"] not in WITHOUT_KEY:
+            operation.setdefault("parameters", []).append({"$ref": "#/components/parameters/IdempotencyKey"})
     for status in common:
         said = responses.get(status, {})
         # A status that the route itself describes keeps its words; FastAPI's own 422 has a schema that is not ours.
@@ -114,6 +125,9 @@ def _complete(operation: dict[str, Any], method: str, path: str) -> None:
             responses[status] = {"$ref": f"#/components/responses/{_name(status)}"}
         elif "content" not in said:
             said["content"] = _content()
+    for said in responses.values():
+        if "$ref" not in said:
+            said.setdefault("headers", {}).update(_request_id())
     operation["security"] = [] if open_to_all else [{"bearer": []}]
     operation["responses"] = dict(sorted(responses.items()))
 
@@ -139,10 +153,14 @@ def _name(status: str) -> str:
 
 
 def _error(status: str, text: str) -> dict[str, Any]:
-    made: dict[str, Any] = {"description": text, "content": _content()}
+    made: dict[str, Any] = {"description": text, "content": _content(), "headers": _request_id()}
     if status in ("429", "503"):
-        made["headers"] = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}}}
+        made["headers"]["Retry-After"] = {"description": "Seconds.", "schema": {"type": "integer"}}
     return made
+
+
+def _request_id() -> dict[str, Any]:
+    return {"X-Request-Id": {"$ref": "#/components/headers/RequestId"}}
 
 
 def _content() -> dict[str, Any]:

@@ -54,6 +54,8 @@ async def enter(asked: Asked, job: NewJob) -> tuple[str, Entered]:
             continue
         entered = await asked.enqueue(made, None if rules is None else rules.version)
         if entered.status in ("created", "duplicate"):
+            if entered.status == "created" and rules is not None:
+                asked.backend.desk.counters.of(made.job_type, rules.queue).enqueued += 1
             return made.job_type, entered
         if entered.status != "changed":
             await _refuse(asked, made, entered)

@@ -12,6 +12,12 @@ from starlette.responses import Response
 from postmill.api.problems import Problem, answer
 from postmill.domain.errors import (
     AlreadyThere,
+    ArtifactDamaged,
+    ArtifactGone,
+    ArtifactRefused,
+    ArtifactStoreFailed,
+    ArtifactStoreMissing,
+    ArtifactTooLarge,
     DefinitionConflict,
     DefinitionError,
     EnqueueRefused,
@@ -59,6 +65,12 @@ def _refused(status: int, kind: str) -> Made:
 
 MEANINGS: dict[type[Exception], Made] = {
     NotFound: _refused(404, "not-found"),
+    ArtifactGone: _refused(410, "artifact-expired"),
+    ArtifactTooLarge: _refused(413, "body-too-large"),
+    ArtifactRefused: _refused(422, "artifact-refused"),
+    ArtifactDamaged: _refused(500, "artifact-damaged"),
+    ArtifactStoreFailed: _refused(503, "store-unavailable"),
+    ArtifactStoreMissing: _refused(503, "no-artifact-store"),
     NotPermitted: _refused(403, "forbidden"),
     LeaseLost: _refused(409, "fence-over"),
     AlreadyThere: _refused(409, "already-there"),
@@ -68,7 +80,7 @@ MEANINGS: dict[type[Exception], Made] = {
     DeclaredInCode: _refused(409, "declared-in-code"),
     EditedMeanwhile: _refused(409, "conflict"),
     RunRefused: _refused(409, "run-refused"),
-    InvalidValue: _refused(422, "invalid-request"),
+    InvalidValue: _refused(422, "invalid-value"),
     UnknownQueue: _refused(404, "unknown-queue"),
     UnknownJobType: _refused(422, "unknown-definition"),
     InactiveJobType: _refused(409, "inactive-definition"),

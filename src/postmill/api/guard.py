@@ -8,6 +8,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from postmill.api.authentication import authenticate
 from postmill.api.faults import meaning
 from postmill.api.problems import Problem, answer
+from postmill.api.root_path import own_path
 
 OPEN: frozenset[tuple[str, str]] = frozenset(
     {
@@ -61,9 +62,3 @@ class Guard:
                 await answer(request, problem)(scope, receive, send)
                 return
         await self.app(scope, receive, send)
-
-
-def own_path(scope: Scope) -> str:
-    """The path below our own root, as routes are written. A mistake here opens nothing: `may` wants a principal."""
-    path, root = str(scope["path"]), str(scope.get("root_path", ""))
-    return path[len(root) :] if root and path.startswith(f"{root}/") else path

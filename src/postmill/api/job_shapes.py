@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from postmill.api.job_models import Attempt, Job, Progress, WholeJob
 from postmill.domain.job import JobView
 from postmill.domain.lifecycle import State
 from postmill.domain.redaction import redacted_text
+from postmill.shapes.jobs import Attempt, Job, Progress, WholeJob
 from postmill.store.job_rows import AttemptView
 from postmill.store.reads import JobRow
 

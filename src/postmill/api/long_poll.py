@@ -13,12 +13,12 @@ from psycopg import AsyncConnection
 from postmill.api.asked import Asked
 from postmill.api.problems import Problem
 from postmill.api.undelivered import Client
-from postmill.api.work_models import ClaimJobs
 from postmill.bind import arun
 from postmill.domain.suggest import did_you_mean
 from postmill.engine.http_work.board import Board, Waiter
 from postmill.engine.http_work.claiming import Given, given_out
 from postmill.engine.http_work.outcomes import Outcomes
+from postmill.shapes.work import ClaimJobs
 from postmill.store.work import OpenWork, check_org, doze_work, open_work, release_work
 
 POLL_EVERY = 5.0

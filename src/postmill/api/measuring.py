@@ -5,6 +5,7 @@ from __future__ import annotations
 from time import monotonic
 
 import orjson
+from fastapi.routing import iter_route_contexts
 from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.exposition import generate_latest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -16,6 +17,7 @@ from postmill.store.catalog import sql
 from postmill.store.statement import Rows, Statement
 from postmill.telemetry.gauges import STALE_AFTER, Depth
 from postmill.telemetry.metrics import render
+from postmill.telemetry.pages import merged
 
 
 class Requests:
@@ -47,6 +49,7 @@ class Measured:
     def __init__(self, app: ASGIApp, *, requests: Requests) -> None:
         self.app = app
         self._requests = requests
+        self._paths: dict[int, str] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -64,16 +67,28 @@ class Measured:
         try:
             await self.app(scope, receive, seen)
         finally:
-            route = getattr(scope.get("route"), "path", "none")
+            route = self._path(scope)
             method = scope["method"] if route != "none" else "any"
             self._requests.count.labels(method, route, status).inc()
             self._requests.seconds.labels(method, route).observe(monotonic() - began)
 
+    def _path(self, scope: Scope) -> str:
+        """As the OpenAPI document writes it; `none` for what is no path of ours."""
+        route = scope.get("route")
+        if route is None:
+            return "none"
+        if not self._paths:
+            found = iter_route_contexts(scope["app"].routes)
+            self._paths = {id(one.original_route): str(one.path_format) for one in found}
+        return self._paths.get(id(route), "none")
+
 
 async def page(backend: Backend, requests: Requests, worker: Worker | None) -> bytes:
     """The page for a scrape: the server's own requests after what the worker beside it, or the fleet, has to tell."""
-    others = await _fleet(backend) if worker is None else await worker.metrics()
-    return others + requests.page()
+    if worker is None:
+        return await _fleet(backend) + requests.page()
+    # Of the jobs that HTTP workers reported here only this process knows.
+    return merged(await worker.metrics(), render(backend.desk.counters)) + requests.page()
 
 
 async def _fleet(backend: Backend) -> bytes:

@@ -15,6 +15,7 @@ from postmill import connections
 from postmill.api.backend import Backend
 from postmill.api.entrance import Entrance
 from postmill.api.oidc import Provider
+from postmill.artifacts.storage import Storage
 from postmill.client.pools import alively
 from postmill.domain.errors import SettingsError
 from postmill.domain.settings import Settings
@@ -48,7 +49,12 @@ def opening(settings: Settings, bus: Bus) -> Callable[[FastAPI], AbstractAsyncCo
         async with pool:
             desk = _desk(settings, bus)
             app.state.backend = Backend(
-                pool, settings, desk, Entrance(pool, settings.schema_name), Provider.of(settings.oidc)
+                pool,
+                settings,
+                desk,
+                Entrance(pool, settings.schema_name),
+                Storage(settings.artifacts),
+                Provider.of(settings.oidc),
             )
             try:
                 yield

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any
 
 import orjson
 from fastapi import Query
-from pydantic import BaseModel, ConfigDict, Field
 
 from postmill.api.problems import Problem
-
-T = TypeVar("T")
+from postmill.shapes.paging import CURSOR
 
 MOST = 200
 """Items of one page."""
@@ -20,24 +18,20 @@ MOST = 200
 MOST_SKIPPED = 10_000
 """The largest `offset`: whoever goes further follows `next`."""
 
+
 Limit = Annotated[int, Query(ge=1, le=MOST, description=f"Items of the page, at most {MOST}.")]
 Offset = Annotated[
     int, Query(ge=0, le=MOST_SKIPPED, description="Items to pass over; further down follow `next`.")
 ]
 Cursor = Annotated[
-    str | None, Query(max_length=500, description="Where the page begins: the `next` of the page before.")
+    str | None,
+    Query(
+        min_length=1,
+        max_length=500,
+        pattern=CURSOR,
+        description="Where the page begins: the `next` of the page before.",
+    ),
 ]
-
-
-class Page(BaseModel, Generic[T]):
-    """One page of a list."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    items: list[T] = Field(description="The page; it may be short, or even empty, while there is a `next`.")
-    next: str | None = Field(
-        description="The `cursor` of the next page; null: that was all.", examples=["WyIwMTljNmQ1ZSJd"]
-    )
 
 
 def cursor_of(*parts: object) -> str:

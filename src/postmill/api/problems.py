@@ -11,6 +11,8 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
+from postmill.api.allowed import allowed
+
 MEDIA_TYPE = "application/problem+json"
 
 
@@ -46,7 +48,10 @@ def unauthorized(detail: str) -> Problem:
 def invalid(error: RequestValidationError) -> Problem:
     """422: parameters or fields are not what they should be; each is named."""
     errors = [
-        {"at": "/".join(str(part) for part in fault["loc"]), "message": fault["msg"]}
+        {
+            "at": "/".join(str(part) for part in fault["loc"]),
+            "message": fault["msg"].removeprefix("Value error, "),
+        }
         for fault in error.errors()
     ]
     detail = "; ".join(f"{fault['at']}: {fault['message']}" for fault in errors[:5])
@@ -80,7 +85,8 @@ def install(app: FastAPI) -> None:
         assert isinstance(error, HTTPException)
         kinds = {404: "not-found", 405: "method-not-allowed"}
         kind = kinds.get(error.status_code, "http-error")
-        return answer(request, Problem(error.status_code, kind, str(error.detail), headers=error.headers))
+        headers = {"Allow": allowed(request)} if error.status_code == 405 else error.headers
+        return answer(request, Problem(error.status_code, kind, str(error.detail), headers=headers))
 
     @app.exception_handler(RequestValidationError)
     async def unfit(request: Request, error: Exception) -> Response:

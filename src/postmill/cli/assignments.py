@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
 from postmill.cli import json_schema
 from postmill.cli.errors import CliError
 from postmill.cli.json_schema import Schema
+from postmill.cli.text import one_line
 from postmill.domain.suggest import did_you_mean
 
 SYNTAX = (
@@ -31,9 +33,9 @@ _WORDS = {
 
 
 def parse_assignments(
-    parts: Sequence[str], schema: Schema, base: dict[str, Any] | None = None
+    parts: Sequence[str], schema: Schema, base: dict[str, Any] | None = None, *, whole: str = "--payload {}"
 ) -> dict[str, Any]:
-    """The payload that `parts` describe, on top of `base`.
+    """The payload that `parts` describe, on top of `base`. `whole` is the option that takes all of it at once.
 
     A name that is given more than once makes an array where the schema takes one. Raises CliError (usage)
     that names the argument, what it takes, and what was probably meant.
@@ -43,6 +45,11 @@ def parse_assignments(
     given: dict[str, list[Any]] = {}
     for part in parts:
         found = _PART.fullmatch(part)
+        if part.lstrip()[:1] in ("{", "["):
+            raise CliError(
+                f"expected name=value, got JSON: {one_line(part, 60)}",
+                f"all at once it goes by: {whole.format(shlex.quote(one_line(part, 60)))}",
+            )
         if found is None:
             raise CliError(f"cannot read the argument {part!r}", SYNTAX)
         name, mark, text = found.groups()
@@ -108,4 +115,4 @@ def _typed(name: str, text: str, shape: Schema, root: Schema, place: int) -> Any
             return number
     if types & {"object", "array"} and text[:1] in ("{", "["):
         return _json(name, text)
-    raise CliError(f"the argument {name!r} takes {json_schema.describe(shape, root)}, not {text!r}", SYNTAX)
+    raise CliError(f"the argument {name!r} takes {json_schema.takes(shape, root)}, not {text!r}", SYNTAX)

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
 import typer
 
 from postmill.cli.run import Given, Run
 
-PATIENCE = "2"
+T = TypeVar("T", str, "Offer")
+
+PATIENCE = 1.0
 """Seconds for the database; after that the shell offers nothing."""
+
+MOST = 50
+"""Names that are offered at once."""
+
+Offer = str | tuple[str, str]
+"""A word, or a word and what it means; not every shell shows the latter."""
 
 
 def complete_job_type(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -21,6 +31,53 @@ def complete_job_type(ctx: typer.Context, incomplete: str) -> list[str]:
     from postmill.store.registration import job_type_names
 
     return _from_database(ctx, incomplete, lambda schema: job_type_names(schema=schema))
+
+
+def complete_job(ctx: typer.Context, incomplete: str) -> list[Offer]:
+    """Ids of jobs, the newest first, with job type and state."""
+    from postmill.bind import drive
+    from postmill.operate import insight
+
+    def ask(conn: psycopg.Connection[Any], schema: str) -> list[Offer]:
+        jobs = drive(conn, insight.jobs(most=MOST, schema=schema)).jobs
+        return [(str(job.id), f"{job.job_type}, {job.status}") for job in jobs]
+
+    return _asked(ctx, incomplete, ask)
+
+
+def complete_dead(ctx: typer.Context, incomplete: str) -> list[Offer]:
+    """Ids of open dead letters, the newest first, with job type and reason."""
+    from postmill.bind import drive
+    from postmill.operate import insight
+
+    def ask(conn: psycopg.Connection[Any], schema: str) -> list[Offer]:
+        letters = drive(conn, insight.dead_letters(most=MOST, schema=schema))
+        return [(str(letter.id), f"{letter.job_type}, {letter.reason}") for letter in letters]
+
+    return _asked(ctx, incomplete, ask)
+
+
+def complete_tenant(ctx: typer.Context, incomplete: str) -> list[Offer]:
+    """Slugs of tenants."""
+    from postmill.bind import drive
+    from postmill.operate import tenants
+
+    def ask(conn: psycopg.Connection[Any], schema: str) -> list[Offer]:
+        return [(one.slug, one.name) for one in drive(conn, tenants.tenants(most=10_000, schema=schema))]
+
+    return _asked(ctx, incomplete, ask)
+
+
+def complete_trigger(ctx: typer.Context, incomplete: str) -> list[Offer]:
+    """Labels of triggers."""
+    from postmill.bind import run as run_statement
+    from postmill.store.triggers import list_triggers
+
+    def ask(conn: psycopg.Connection[Any], schema: str) -> list[Offer]:
+        found = run_statement(conn, list_triggers(most=1000, schema=schema))
+        return [(trigger.label, trigger.trigger_type) for trigger in found]
+
+    return _asked(ctx, incomplete, ask)
 
 
 def complete_queue(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -44,17 +101,15 @@ def complete_argument(ctx: typer.Context, incomplete: str) -> list[str]:
     job_type = ctx.params.get("job_type")
     if not job_type or "=" in incomplete:
         return []
-    try:
-        run = _run(ctx)
-        with _connection(run) as conn:
-            schema = job_type_shape(conn, run.schema, str(job_type)).schema
-    except Exception:
-        return []
-    names = [
-        name + ("=" if json_schema.types_of(part, schema) - {"object", "array"} else ":=")
-        for name, part in json_schema.properties(schema).items()
-    ]
-    return _beginning(names, incomplete)
+
+    def ask(conn: psycopg.Connection[Any], schema: str) -> list[str]:
+        shape = job_type_shape(conn, schema, str(job_type)).schema
+        return [
+            name + ("=" if json_schema.types_of(part, shape) - {"object", "array"} else ":=")
+            for name, part in json_schema.properties(shape).items()
+        ]
+
+    return _asked(ctx, incomplete, ask)
 
 
 def complete_module(incomplete: str) -> list[str]:
@@ -72,13 +127,34 @@ def complete_module(incomplete: str) -> list[str]:
 def _from_database(ctx: typer.Context, incomplete: str, statement: Callable[[str], Any]) -> list[str]:
     from postmill.bind import run as run_statement
 
-    try:
-        run = _run(ctx)
-        with _connection(run) as conn:
-            return _beginning(run_statement(conn, statement(run.schema)), incomplete)
-    except Exception:
+    def ask(conn: psycopg.Connection[Any], schema: str) -> list[str]:
+        return list(run_statement(conn, statement(schema)))
+
+    return _asked(ctx, incomplete, ask)
+
+
+def _asked(
+    ctx: typer.Context, incomplete: str, ask: Callable[[psycopg.Connection[Any], str], list[T]]
+) -> list[T]:
+    """What `ask` finds in the database, if it answers in time."""
+    found: list[T] = []
+
+    def look() -> None:
         # An error here would be printed into the middle of the command that is being typed.
-        return []
+        with suppress(Exception):
+            run = _run(ctx)
+            with _connection(run) as conn:
+                found.extend(ask(conn, run.schema))
+
+    # libpq waits for two seconds at least, and a name server as long as it likes: a thread may be left behind.
+    looking = threading.Thread(target=look, daemon=True)
+    looking.start()
+    looking.join(PATIENCE)
+    return [] if looking.is_alive() else [word for word in found if _word(word).startswith(incomplete)]
+
+
+def _word(offer: Offer) -> str:
+    return offer if isinstance(offer, str) else offer[0]
 
 
 def _run(ctx: typer.Context) -> Run:
@@ -95,7 +171,7 @@ def _connection(run: Run) -> psycopg.Connection[Any]:
     from postmill import connections
     from postmill.cli.database import normalized
 
-    return connections.connect(normalized(run.dsn, patience=PATIENCE), "postmill cli")
+    return connections.connect(normalized(run.dsn, patience=2), "postmill cli")
 
 
 def _beginning(names: Iterable[str], incomplete: str) -> list[str]:

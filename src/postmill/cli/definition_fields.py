@@ -33,7 +33,7 @@ def fields_of(parts: Sequence[str], file: str | None) -> dict[str, Any]:
 
     Raises CliError (usage).
     """
-    return parse_assignments(parts, SCHEMA, {} if file is None else _read(file))
+    return parse_assignments(parts, SCHEMA, {} if file is None else _read(file), whole="--from FILE")
 
 
 def _read(file: str) -> dict[str, Any]:

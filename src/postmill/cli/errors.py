@@ -54,11 +54,13 @@ _OWN: tuple[tuple[type[BaseException], ExitCode, str], ...] = (
         ExitCode.SCHEMA,
         "this version and the database do not fit together; see postmill doctor",
     ),
+    (errors.ArtifactStoreMissing, ExitCode.USAGE, ""),
     (
         errors.SettingsError,
         ExitCode.USAGE,
         "postmill settings shows what is in force and where it comes from",
     ),
+    (errors.ArtifactRefused, ExitCode.USAGE, ""),
     (errors.PayloadRefused, ExitCode.USAGE, ""),
     (errors.EnvelopeIncomplete, ExitCode.USAGE, ""),
     (errors.DefinitionError, ExitCode.USAGE, ""),
@@ -96,6 +98,9 @@ def explain(error: BaseException) -> Explanation:
         if isinstance(error, kind):
             message = str(error) or name
             return Explanation(code, name, message, "" if hint and _says(message, hint) else hint)
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        return Explanation(ExitCode.FAILED, name, one_line(f"{where}{error.strerror}", 400))
     for sql_kind, code, hint in _POSTGRES:
         if isinstance(error, sql_kind):
             return Explanation(code, name, f"PostgreSQL: {one_line(error, 400)}", hint)

@@ -34,4 +34,4 @@ MEANINGS: dict[ExitCode, str] = {
 
 def table() -> str:
     """The codes as lines of help text."""
-    return "\n".join(f"  {code.value:>3}  {meaning}" for code, meaning in MEANINGS.items())
+    return "\n".join(f"{code.value:>3}  {meaning}" for code, meaning in MEANINGS.items())

@@ -14,7 +14,7 @@ from pathlib import Path
 import uvloop
 
 from postmill.cli.exits import ExitCode
-from postmill.cli.process import Summary
+from postmill.cli.process import TIMES, Summary, times
 from postmill.cli.readiness import DatabaseWatch
 from postmill.cli.run import Given
 from postmill.cli.signals import Stopper
@@ -75,7 +75,7 @@ class Family:
             files = [Path(folder) / f"{index}.json" for index in range(self._processes)]
             began = time.monotonic()
             code = uvloop.run(self._main(files))
-            self.summary = added_up(files) | {"seconds": round(time.monotonic() - began, 3)}
+            self.summary = added_up(files) | times(began, self._stopper)
         return code
 
     async def _main(self, files: Sequence[Path]) -> int:
@@ -105,7 +105,7 @@ def added_up(files: Sequence[Path]) -> Summary:
     for file in files:
         if file.exists():
             for name, value in json.loads(file.read_text(encoding="utf-8")).items():
-                if name != "seconds":
+                if name not in TIMES:
                     total[name] = total.get(name, 0) + value
     return total
 

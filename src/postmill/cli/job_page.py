@@ -40,7 +40,9 @@ def job_table(jobs: Sequence[JobLine], now: datetime, *, short_ids: bool) -> Gri
         )
         for job in jobs
     ]
-    return table(COLUMNS, rows, right=("attempt",))
+    return table(
+        COLUMNS, rows, right=("attempt",), kept={"status": 11, "when": 14}, spare=("made", "attempt")
+    )
 
 
 def job_page(

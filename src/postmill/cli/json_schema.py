@@ -61,6 +61,18 @@ def describe(part: Schema, root: Schema) -> str:
     )
 
 
+def takes(part: Schema, root: Schema) -> str:
+    """`an integer`, `a string or null`, `one of: a, b`: the same behind a verb."""
+    said = describe(part, root)
+    if said.startswith(("one of", "any ")):
+        return said
+    return " or ".join(_with_article(name) for name in said.split(" or "))
+
+
+def _with_article(name: str) -> str:
+    return name if name == "null" else f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
 def _types(branch: Schema) -> Iterator[str]:
     named = branch.get("type")
     for name in named if isinstance(named, list) else [named]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, MutableMapping, Sequence
 from typing import Any
 
 import structlog
@@ -12,6 +12,7 @@ import structlog
 from postmill.domain.redaction import redact, safe_text
 from postmill.domain.settings import LogSettings
 from postmill.telemetry.bus import Bus
+from postmill.telemetry.event import Event
 from postmill.telemetry.log_bridges import StandardHandler
 from postmill.telemetry.log_lines import LEVELS
 from postmill.telemetry.log_writer import LineWriter
@@ -21,8 +22,17 @@ QUIET = ("psycopg", "psycopg.pool", "asyncio", "httpx", "httpcore", "urllib3", "
 """Loggers of libraries that are told only from warnings up, unless the level is debug."""
 
 
-def configure_logs(settings: LogSettings, bus: Bus, *, bind: dict[str, object] | None = None) -> None:
-    """Owns the process's logging: the root logger, structlog's defaults, and the events of `bus`."""
+def configure_logs(
+    settings: LogSettings,
+    bus: Bus,
+    *,
+    bind: dict[str, object] | None = None,
+    untold: Sequence[type[Event]] = (),
+) -> None:
+    """Owns the process's logging: the root logger, structlog's defaults, and the events of `bus`.
+
+    Of the kinds in `untold` the first event has no line.
+    """
     writer = LineWriter(sys.stderr, settings.format, bind=bind)
     level = LEVELS[settings.level]
     root = logging.getLogger()
@@ -37,7 +47,16 @@ def configure_logs(settings: LogSettings, bus: Bus, *, bind: dict[str, object] |
         context_class=dict,
         cache_logger_on_first_use=False,
     )
-    log_subscriber(sys.stderr, settings.format, settings.level, bind=bind).subscribe(bus)
+    tell = log_subscriber(sys.stderr, settings.format, settings.level, bind=bind)
+    left = set(untold)
+
+    def write(event: Event) -> None:
+        if type(event) in left:
+            left.discard(type(event))
+        else:
+            tell(event)
+
+    bus.subscribe(write if left else tell, *tell.event_types)
 
 
 def _line_of(write: LineWriter) -> Callable[[Any, str, MutableMapping[str, Any]], str]:

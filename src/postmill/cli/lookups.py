@@ -11,11 +11,13 @@ from uuid import UUID
 
 import psycopg
 
+from postmill.bind import drive
 from postmill.bind import run as run_statement
 from postmill.cli.errors import CliError
 from postmill.cli.exits import ExitCode
 from postmill.cli.ids import id_range
 from postmill.domain.errors import NotFound, UnknownJobType
+from postmill.operate import tenants
 from postmill.operate.doctor.probe import ask
 from postmill.store.registration import job_type_names
 
@@ -30,6 +32,7 @@ class JobTypeShape:
 
     name: str
     queue: str
+    kind: str
     description: str
     active: bool
     schema: dict[str, Any]
@@ -52,7 +55,9 @@ def job_type_shape(conn: Connection, schema: str, name: str) -> JobTypeShape:
         raise UnknownJobType(name, run_statement(conn, job_type_names(schema=schema)), may_register=True)
     row = rows[0]
     shape = json.loads(row["arg_schema"])
-    return JobTypeShape(row["key"], row["queue"], row["description"], row["is_active"], shape, row["workers"])
+    return JobTypeShape(
+        row["key"], row["queue"], row["kind"], row["description"], row["is_active"], shape, row["workers"]
+    )
 
 
 def find_ids(conn: Connection, schema: str, given: Sequence[str]) -> list[UUID]:
@@ -61,6 +66,11 @@ def find_ids(conn: Connection, schema: str, given: Sequence[str]) -> list[UUID]:
     Raises NotFound for one that no job has, CliError for one that several have.
     """
     return list(dict.fromkeys(_find_id(conn, schema, text) for text in given))
+
+
+def tenant_id(conn: Connection, schema: str, text: str | None) -> UUID | None:
+    """The id of a tenant that was named by slug or id; None stays None. Raises NotFound."""
+    return None if text is None else drive(conn, tenants.tenant(text, schema=schema)).id
 
 
 def _find_id(conn: Connection, schema: str, text: str) -> UUID:

@@ -59,10 +59,7 @@ def load_module(given: str) -> ModuleType:
             f"{given} cannot be imported: {fault} ({_place(fault)})", "is that package installed here?"
         ) from fault
     except Exception as fault:
-        where = _place(fault)
-        raise CliError(
-            f"{given} cannot be imported: {type(fault).__name__}: {one_line(fault)} ({where})"
-        ) from fault
+        raise CliError(f"{given} cannot be imported: {_said(fault)}") from fault
     found = getattr(module, "__file__", None)
     if file is not None and (found is None or not os.path.samefile(found, file)):
         raise CliError(
@@ -109,13 +106,27 @@ def _named(given: str) -> tuple[str, Path | None]:
 
 def _not_found(given: str) -> CliError:
     here = Path.cwd()
-    names = sorted(file.name for file in here.glob("*.py") if file.name != "setup.py")
+    names = python_files()
     near = suggest(given.removesuffix(".py"), [name.removesuffix(".py") for name in names])
     meant = f"; did you mean {near + '.py' if given.endswith('.py') else near!s}?" if near else ""
-    hint = (
-        "postmill init writes a first jobs.py" if not names else f"Python files here: {', '.join(names[:8])}"
-    )
-    return CliError(f"no module {given!r} in {here} or on sys.path{meant}", hint)
+    if given.endswith(".py") or os.sep in given:
+        said = f"expected a file or package, but there is no {Path(given).absolute()}"
+    else:
+        path = given.replace(".", os.sep)
+        said = (
+            f"no module {given!r}: there is no {path}.py or {path}{os.sep} in {here}, and none is installed"
+        )
+    return CliError(f"{said}{meant}", what_to_give(names))
+
+
+def python_files() -> list[str]:
+    """Names of the files here that may hold job types."""
+    return sorted(file.name for file in Path.cwd().glob("*.py") if file.name != "setup.py")
+
+
+def what_to_give(names: Sequence[str]) -> str:
+    """What to name as MODULE, where these files are."""
+    return f"Python files here: {', '.join(names[:8])}" if names else "postmill init writes a first jobs.py"
 
 
 def _collect(given: str, module: ModuleType) -> Registry:
@@ -124,8 +135,13 @@ def _collect(given: str, module: ModuleType) -> Registry:
     except DefinitionError:
         raise
     except Exception as fault:
-        said = f"{type(fault).__name__}: {one_line(fault)} ({_place(fault)})"
-        raise CliError(f"a module inside {given} cannot be imported: {said}") from fault
+        raise CliError(f"a module inside {given} cannot be imported: {_said(fault)}") from fault
+
+
+def _said(fault: Exception) -> str:
+    """Kind, message and place of an error; Python puts the place into a SyntaxError's message, too."""
+    message = fault.msg if isinstance(fault, SyntaxError) else fault
+    return f"{type(fault).__name__}: {one_line(message)} ({_place(fault)})"
 
 
 def _place(fault: BaseException) -> str:

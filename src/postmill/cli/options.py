@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 
-from postmill.cli.errors import explain
+from postmill.cli.app import SHARED as PANEL
+from postmill.cli.app import Command, Group
+from postmill.cli.errors import CliError, explain
 from postmill.cli.run import Given, Run
-
-PANEL = "Options of every command"
+from postmill.cli.text import is_utf8
 
 Config = Annotated[
     Path | None,
@@ -45,6 +46,7 @@ Json = Annotated[
         "--json", metavar="", help="One JSON document on stdout, nothing else there.", rich_help_panel=PANEL
     ),
 ]
+Version = Annotated[bool, typer.Option("--version", metavar="", help="The same as: postmill version.")]
 Debug = Annotated[bool, typer.Option("--debug", metavar="", help="Show tracebacks.", rich_help_panel=PANEL)]
 
 SHARED: dict[str, tuple[Any, Any]] = {
@@ -95,10 +97,10 @@ def command(
         invoke.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         invoke.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         invoke.__name__ = handler.__name__
-        help_text = escape(inspect.getdoc(handler) or "")
         app.command(
             name,
-            help=help_text,
+            cls=Command,
+            help=inspect.getdoc(handler) or "",
             epilog=example_text(examples),
             rich_help_panel=panel,
             context_settings={"ignore_unknown_options": passes_options},
@@ -111,6 +113,7 @@ def command(
 def guarded(run: Run, handler: Handler, given: dict[str, Any]) -> None:
     """Runs the handler; an error becomes one clear line, what to do, and an exit code."""
     try:
+        _readable([*given.values(), run.given.dsn, run.given.schema])
         handler(run, **given)
     except (typer.Exit, typer.Abort, typer.BadParameter):
         raise
@@ -127,6 +130,25 @@ def guarded(run: Run, handler: Handler, given: dict[str, Any]) -> None:
 
 def example_text(examples: Sequence[str]) -> str | None:
     """Examples as the epilog of a help page, one a line."""
-    if not examples:
-        return None
-    return "[bold]Examples[/]\n\n" + "\n".join(f"  [cyan]$[/] {escape(line)}" for line in examples)
+    return "\n".join(["Examples", *(f"$ {line}" for line in examples)]) if examples else None
+
+
+def group(text: str) -> typer.Typer:
+    """A command of commands; `text` is its help."""
+    return typer.Typer(cls=Group, help=text, no_args_is_help=True)
+
+
+def one_of(kinds: Iterable[object]) -> str:
+    """The values of an option as its help names them."""
+    return ", ".join(str(getattr(kind, "value", kind)) for kind in kinds)
+
+
+def _readable(values: Iterable[object]) -> None:
+    """Raises CliError for text that is not UTF-8: neither JSON nor the database could hold it. Paths may be anything."""
+    for value in values:
+        for text in value if isinstance(value, list) else [value]:
+            if isinstance(text, str) and not is_utf8(text):
+                raise CliError(
+                    f"expected text in UTF-8, got {os.fsencode(text)[:80]!r}",
+                    "check the encoding of this terminal",
+                )

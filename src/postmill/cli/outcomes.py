@@ -30,7 +30,7 @@ def report(run: Run, answers: Sequence[tuple[UUID, str, UUID | None]], meaning: 
     else:
         for (job, _, new), words in zip(answers, told, strict=True):
             fine = not (words.failed or words.missing)
-            text = words.words.format(new=new)
+            text = words.words.format(new=new or "a job that is forgotten by now")
             run.out.console.print(
                 Text.assemble((str(job), "bold"), "  ", (text, "green" if fine else "yellow"))
             )

@@ -6,7 +6,7 @@ import dataclasses
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 from enum import Enum
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 from uuid import UUID
 
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.text import Text
 
@@ -24,13 +25,21 @@ PIPED_WIDTH = 200
 """Columns of tables that no terminal limits."""
 
 
+class Screen(Console):
+    """A console whose reader may go away: what that means is decided where the command ends."""
+
+    def on_broken_pipe(self) -> None:
+        """Not the end of the process, as Rich would have it."""
+        raise BrokenPipeError
+
+
 class Output:
     """The two streams of one invocation, looked up when it is made, so that tests can catch them."""
 
     def __init__(self, *, as_json: bool = False) -> None:
         self.as_json = as_json
         tty = sys.stdout.isatty()
-        self.console = Console(
+        self.console = Screen(
             file=sys.stdout,
             width=None if tty else PIPED_WIDTH,
             highlight=False,
@@ -38,7 +47,7 @@ class Output:
             emoji=False,
             soft_wrap=not tty,
         )
-        self.side = Console(
+        self.side = Screen(
             file=sys.stderr, highlight=False, markup=False, emoji=False, soft_wrap=not sys.stderr.isatty()
         )
         self.short_ids = tty
@@ -78,6 +87,20 @@ class Output:
         """A line for people; not printed beside JSON."""
         if not self.as_json:
             self.console.print(Text(plain(text), style=style))
+
+    def copyable(self, text: str, style: str = "") -> None:
+        """A line to be copied (an address, an id, a key): the terminal may wrap it, we never break it."""
+        if not self.as_json:
+            self.console.print(Text(plain(text), style=style), soft_wrap=True)
+
+    def facts(self, rows: Sequence[tuple[str, str]]) -> None:
+        """Names and values to be copied: none is broken, and where it does not fit beside its name it stands below."""
+        column = max((len(name) for name, _ in rows), default=0) + 2
+        for name, value in rows:
+            text = plain(value)
+            beside = column + cell_len(text) <= self.console.width
+            gap = " " * (column - len(name)) if beside else "\n  "
+            self.console.print(Text.assemble((name, "dim"), gap, text), soft_wrap=True)
 
     def note(self, text: str, style: str = "dim") -> None:
         """A remark on stderr."""

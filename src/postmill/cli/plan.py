@@ -90,6 +90,7 @@ def base_config(settings: Settings) -> WorkerConfig:
         prepared=settings.prepared_statements,
         retention=settings.retention.history,
         partition_width=settings.partition_width,
+        artifacts=settings.artifacts,
         keys=settings.encryption.ring,
     )
 

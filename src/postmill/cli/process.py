@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -14,18 +15,34 @@ from postmill.cli.errors import CliError
 from postmill.cli.exits import ExitCode
 from postmill.cli.logs import configure_logs
 from postmill.cli.readiness import DatabaseWatch
-from postmill.cli.signals import Stopper
+from postmill.cli.signals import PATIENCE, Stopper
 from postmill.domain.settings import Settings
 from postmill.engine.garbage import calm
 from postmill.engine.worker import Worker
 from postmill.telemetry.bus import Bus
 from postmill.telemetry.counters import Counters
+from postmill.telemetry.events import SessionOpened, WorkerStarted
 from postmill.telemetry.http import MetricsServer
 from postmill.telemetry.metrics import render
 from postmill.telemetry.tracing import trace_jobs
 
 MakeWorker = Callable[[Bus, Counters], Worker]
 Summary = dict[str, int | float]
+
+STARTS = (SessionOpened, WorkerStarted)
+"""The events of a start."""
+
+TIMES = ("seconds", "drain_seconds")
+"""What a summary has beside counts."""
+
+
+def times(began: float, stopper: Stopper) -> Summary:
+    """How long it was up and, if a signal ended it, how long that took, in seconds."""
+    took = stopper.draining
+    return {
+        "seconds": round(time.monotonic() - began, 3),
+        **({} if took is None else {"drain_seconds": round(took, 3)}),
+    }
 
 
 class WorkerProcess:
@@ -36,6 +53,7 @@ class WorkerProcess:
         make: makes the worker on the bus and counters of this process, once the loop runs.
         port: where /metrics, /healthz and /readyz are; None for no endpoint.
         child: a supervisor is the parent.
+        quiet_start: the start is told by somebody else, so the log does not.
         told: takes lines for people.
     """
 
@@ -48,6 +66,7 @@ class WorkerProcess:
         *,
         port: int | None = None,
         child: bool = False,
+        quiet_start: bool = False,
         told: Callable[[str], object] = lambda text: None,
     ) -> None:
         self._settings = settings
@@ -55,19 +74,26 @@ class WorkerProcess:
         self._port = port
         self._told = told
         self._child = child
+        self._quiet_start = quiet_start
         self._watch = DatabaseWatch(dsn, schema, told)
-        self._stopper = Stopper(self._watch, child=child, told=told)
+        self._stopper = Stopper(self._watch, child=child, told=told, patience=PATIENCE)
         self._worker: Worker | None = None
         self.summary: Summary = {}
 
     def run(self) -> int:
         """The exit code: 0 after a clean drain, 128 + signal number if a second signal ended it."""
-        return uvloop.run(self._main())
+        runner = asyncio.Runner(loop_factory=uvloop.new_event_loop)
+        try:
+            return runner.run(self._main())
+        finally:
+            # Closing waits for every task, and for one that was abandoned nobody shall.
+            if self._worker is None or not self._worker.summary.get("abandoned"):
+                runner.close()
 
     async def _main(self) -> int:
         bus, counters = Bus(), Counters()
         self._stopper.install()
-        configure_logs(self._settings.log, bus)
+        configure_logs(self._settings.log, bus, untold=STARTS if self._quiet_start else ())
         trace_jobs(bus)
         with ExitStack() as stack:
             if self._port is not None:
@@ -78,7 +104,7 @@ class WorkerProcess:
                 began = time.monotonic()
                 calm()
                 await worker.run()
-                self.summary = {**worker.summary, "seconds": round(time.monotonic() - began, 3)}
+                self.summary = {**worker.summary, **times(began, self._stopper)}
         return self._stopper.exit_code
 
     def _serve(self, counters: Counters, port: int) -> MetricsServer:

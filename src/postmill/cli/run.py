@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 
 import psycopg
 
-from postmill.bind import drive
+from postmill.bind import drive, step
 from postmill.bind import run as statement
 from postmill.cli.database import open_connection
 from postmill.cli.output import Output
 from postmill.cli.who import who
-from postmill.client.address import left_by_up
+from postmill.client.address import find_store, left_by_up
 from postmill.domain.errors import DatabaseMissing
 from postmill.domain.settings import Settings
 from postmill.domain.settings_load import load
@@ -75,6 +75,11 @@ class Run:
         return load(self.given.config, overrides=self.given.overrides())
 
     @cached_property
+    def settings_here(self) -> Settings:
+        """The settings, with the store that `postmill up` left beside its database. Raises SettingsError, DatabaseMissing."""
+        return self.settings.model_copy(update={"artifacts": find_store(self.dsn, self.settings)})
+
+    @cached_property
     def schema(self) -> str:
         """The schema's name. Raises SettingsError for one that cannot be used."""
         return checked_schema(self.settings.schema_name)
@@ -112,3 +117,15 @@ class Run:
         with conn.transaction():
             statement(conn, set_actor("cli", "user", who(), schema=self.schema))
             return drive(conn, flow)
+
+    def act_in_parts(self, conn: psycopg.Connection[Any], flow: Flow[T]) -> T:
+        """As `act`, with a transaction for each step: of a long act that is cut short, what was done stays."""
+        answer: Any = None
+        while True:
+            try:
+                part = flow.send(answer)
+            except StopIteration as end:
+                return end.value  # type: ignore[no-any-return]
+            with conn.transaction():
+                statement(conn, set_actor("cli", "user", who(), schema=self.schema))
+                answer = step(conn, part)

@@ -25,7 +25,7 @@ from postmill.cli.logs import configure_logs
 from postmill.cli.readiness import DatabaseWatch
 from postmill.cli.run import Run
 from postmill.cli.securing import SECURE
-from postmill.cli.signals import Stopper
+from postmill.cli.signals import PATIENCE, Stopper
 from postmill.domain.settings import Settings
 from postmill.store.access import Entrances, entrances
 from postmill.telemetry.bus import Bus
@@ -37,7 +37,7 @@ def run_server(run: Run, host: str | None, port: int | None, *, child: bool, wor
     server = run.settings.server.model_copy(
         update={key: value for key, value in given.items() if value is not None}
     )
-    settings = run.settings.model_copy(
+    settings = run.settings_here.model_copy(
         update={"server": server, "database_url": SecretStr(normalized(run.dsn)), "schema_name": run.schema}
     )
     process = ServerProcess(run, settings, child=child, worker=worker)
@@ -59,7 +59,7 @@ class ServerProcess:
         self._child = child
         self._worker = worker
         self._watch = DatabaseWatch(str(settings.dsn), settings.schema_name, run.out.note)
-        self._stopper = Stopper(self._watch, child=child, told=run.out.note)
+        self._stopper = Stopper(self._watch, child=child, told=run.out.note, patience=PATIENCE)
 
     async def main(self) -> int:
         """The exit code: 0 after an orderly end, 128 + signal number if a second signal ended it."""

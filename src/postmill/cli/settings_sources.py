@@ -13,13 +13,21 @@ from pydantic import SecretStr
 
 from postmill.cli.database import described
 from postmill.cli.run import Given
+from postmill.domain import duration
 from postmill.domain.errors import SettingsError
 from postmill.domain.settings import Settings
 from postmill.domain.settings_load import FILES, PATH_VARIABLE, PREFIX, load
-from postmill.domain.settings_types import Section
+from postmill.domain.settings_types import Section, is_length
 
 DEFAULT = "default"
 HIDDEN = "(hidden)"
+
+
+class Length(float):
+    """Seconds, shown to people as they are written: `30d`."""
+
+    def __str__(self) -> str:
+        return duration.written(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +60,7 @@ def walk(section: Section, prefix: str = "") -> Iterator[tuple[str, Any]]:
             for entry, inner in value.items():
                 yield from walk(inner, f"{key}.{entry}.")
         else:
-            yield key, value
+            yield key, Length(value) if is_length(field) and value is not None else value
 
 
 def shown(value: Any, key: str) -> Any:

@@ -53,13 +53,15 @@ def table(
     *,
     right: Sequence[str] = (),
     kept: Mapping[str, int] | None = None,
+    spare: Sequence[str] = (),
 ) -> Grid:
     """Rows under a plain header, never wrapped.
 
-    On a narrow terminal the last column is cut first, then the widest, down to `kept` (default 20) characters.
+    On a narrow terminal the last column is cut first, then the widest, down to `kept` (default 20) characters. Where
+    that is not enough columns are left out: empty ones, those in `spare`, then from the right.
     """
     cells = [[_cell(value) for value in row] for row in rows]
-    return Grid(tuple(columns), cells, frozenset(right), dict(kept or {}))
+    return Grid(tuple(columns), cells, frozenset(right), dict(kept or {}), tuple(spare))
 
 
 @dataclass(frozen=True)
@@ -70,31 +72,56 @@ class Grid:
     cells: list[list[Text]]
     right: frozenset[str]
     kept: dict[str, int]
+    spare: tuple[str, ...] = ()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
-        for name, width in zip(self.columns, self.widths(options.max_width), strict=True):
-            justify: Literal["left", "right"] = "right" if name in self.right else "left"
-            made.add_column(name, justify=justify, no_wrap=True, overflow="ellipsis", width=width)
+        widths = self.widths(options.max_width)
+        for n, width in widths.items():
+            justify: Literal["left", "right"] = "right" if self.columns[n] in self.right else "left"
+            made.add_column(self.columns[n], justify=justify, no_wrap=True, overflow="ellipsis", width=width)
         for row in self.cells:
-            made.add_row(*row)
+            made.add_row(*(row[n] for n in widths))
         yield made
 
-    def widths(self, most: int) -> list[int]:
-        """The width of each column on a terminal of `most` columns."""
-        found = [
+    def widths(self, most: int) -> dict[int, int]:
+        """The columns for a terminal of `most` characters, and their widths."""
+        natural = [
             max([len(name), *(row[n].cell_len for row in self.cells)]) for n, name in enumerate(self.columns)
         ]
-        last = len(found) - 1
+        found = {n: natural[n] for n in self._fitting(natural, most)}
+        last = max(found)
         for least in (KEPT, SQUEEZED):
-            for n in [last, *sorted(range(last), key=lambda n: -found[n])]:
-                excess = sum(found) + GAP * last - most
+            for n in [last, *sorted(found.keys() - {last}, key=lambda n: (-found[n], n))]:
+                excess = _total(found.values()) - most
                 if excess > 0:
-                    floor = self.kept.get(
-                        self.columns[n], SQUEEZED if n == last else KEPT if n == 0 else least
-                    )
-                    found[n] = max(min(found[n], floor), len(self.columns[n]), found[n] - excess)
+                    found[n] = max(min(found[n], self._floor(n, natural, least)), found[n] - excess)
         return found
+
+    def _fitting(self, natural: Sequence[int], most: int) -> list[int]:
+        """The columns that can be squeezed into `most` characters; the first one and another stay."""
+        every = range(len(self.columns))
+        empty = [n for n in every if all(row[n].plain in ("", "–") for row in self.cells)]
+        spare = [n for n in every if self.columns[n] in self.spare]
+        left = list(every)
+        for n in [*empty, *spare, *reversed(every)]:
+            if len(left) <= 2 or _total(self._floor(n, natural, SQUEEZED) for n in left) <= most:
+                break
+            if n in left and n != 0:
+                left.remove(n)
+        return left
+
+    def _floor(self, n: int, natural: Sequence[int], least: int) -> int:
+        """What is left of a column at least: the whole of a short one, and always its name."""
+        last = n == len(self.columns) - 1
+        kept = self.kept.get(self.columns[n], SQUEEZED if last else KEPT if n == 0 else least)
+        return max(min(natural[n], kept), len(self.columns[n]))
+
+
+def _total(widths: Iterable[int]) -> int:
+    """Characters of a line of columns so wide."""
+    each = list(widths)
+    return sum(each) + GAP * (len(each) - 1)
 
 
 def pairs(rows: Iterable[tuple[str, RenderableType | None]]) -> Table:

@@ -26,6 +26,11 @@ def one_line(value: object, longest: int = 200) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
+def is_utf8(text: str) -> bool:
+    """Whether an argument came as UTF-8: of other bytes Python makes lone surrogates."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def _escaped(found: re.Match[str]) -> str:
     code = ord(found[0])
     if unicodedata.category(found[0]) == "Cc" and code <= 0xFF:

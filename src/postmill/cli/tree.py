@@ -5,7 +5,10 @@ from __future__ import annotations
 import typer
 
 from postmill.cli import exits
+from postmill.cli.app import Group
 from postmill.cli.commands import (
+    artifacts,
+    artifacts_act,
     audit,
     bench,
     dead,
@@ -32,12 +35,13 @@ from postmill.cli.commands import (
     worker,
     workers,
 )
-from postmill.cli.options import Config, Debug, Dsn, Json, Schema, command
-from postmill.cli.run import Given
+from postmill.cli.errors import CliError
+from postmill.cli.options import Config, Debug, Dsn, Json, Schema, Version, command, group
+from postmill.cli.run import Given, Run
 
 HELP = "Postmill: background jobs on one Postgres."
 
-EPILOG = "[bold]Exit codes[/]\n\n" + exits.table()
+EPILOG = "Exit codes\n" + exits.table()
 
 START = "Start here"
 OPERATE = "Look and act"
@@ -47,9 +51,10 @@ CARE = "Care for the database"
 app = typer.Typer(
     name="postmill",
     help=HELP,
+    cls=Group,
     epilog=EPILOG,
     no_args_is_help=True,
-    rich_markup_mode="rich",
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -63,22 +68,29 @@ def shared(
     schema: Schema = None,
     as_json: Json = False,
     debug: Debug = False,
+    show_version: Version = False,
 ) -> None:
     """Keep the options that stand before the command's name."""
-    context.obj = Given(config=config, dsn=dsn, schema=schema, json=as_json, debug=debug)
+    context.obj = given = Given(config=config, dsn=dsn, schema=schema, json=as_json, debug=debug)
+    if show_version:
+        version.show_version(Run(given))
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        raise CliError("expected a command", "see: postmill --help")
 
 
-jobs_app = typer.Typer(help="Look at jobs and act on them.", no_args_is_help=True)
-queues_app = typer.Typer(help="Look at queues; pause and resume them; move what waits.", no_args_is_help=True)
-dead_app = typer.Typer(help="Dead letters: jobs given up on, waiting for you.", no_args_is_help=True)
-triggers_app = typer.Typer(help="What makes jobs by itself: events and schedules.", no_args_is_help=True)
-definitions_app = typer.Typer(help="The allow-list of job types.", no_args_is_help=True)
-encryption_app = typer.Typer(help="Keys of encrypted payloads.", no_args_is_help=True)
-tenants_app = typer.Typer(help="Tenants and their projects.", no_args_is_help=True)
-keys_app = typer.Typer(help="API keys.", no_args_is_help=True)
-logins_app = typer.Typer(help="Logins of the console.", no_args_is_help=True)
-audit_app = typer.Typer(help="What was done, by whom.", no_args_is_help=True)
-workers_app = typer.Typer(help="Look at workers.", no_args_is_help=True)
+jobs_app = group("Look at jobs and act on them.")
+queues_app = group("Look at queues; pause and resume them; move what waits.")
+dead_app = group("Dead letters: jobs given up on, waiting for you.")
+artifacts_app = group("Files that jobs read or made.")
+triggers_app = group("What makes jobs by itself: events and schedules.")
+definitions_app = group("The allow-list of job types.")
+encryption_app = group("Keys of encrypted payloads.")
+tenants_app = group("Tenants and their projects.")
+keys_app = group("API keys.")
+logins_app = group("Logins of the console.")
+audit_app = group("What was done, by whom.")
+workers_app = group("Look at workers.")
 
 command(app, "init", panel=START, examples=["postmill init", "postmill init shop"])(init.init)
 command(
@@ -158,6 +170,40 @@ command(
 command(
     dead_app, "discard", examples=["postmill dead discard 0198f3a2-7c11-7abc --reason 'no longer needed'"]
 )(dead_act.discard)
+
+app.add_typer(artifacts_app, name="artifacts", rich_help_panel=OPERATE)
+command(
+    artifacts_app, "list", examples=["postmill artifacts list 0198f3a2-7c11-7abc", "postmill artifacts list"]
+)(artifacts.list_)
+command(
+    artifacts_app,
+    "get",
+    examples=[
+        "postmill artifacts get 0198f3a2-7c11-7abc-8def-0123456789ab",
+        "postmill artifacts get 0198f3a2-7c11-7abc-8def-0123456789ab --output - | head",
+    ],
+)(artifacts.get)
+command(
+    artifacts_app,
+    "put",
+    examples=[
+        "postmill artifacts put availability.csv --tenant bakery --for 7d",
+        "pg_dump shop | postmill artifacts put - --name shop.sql",
+    ],
+)(artifacts_act.put)
+command(
+    artifacts_app,
+    "delete",
+    examples=["postmill artifacts delete 0198f3a2-7c11-7abc-8def-0123456789ab --reason 'wrong file'"],
+)(artifacts_act.delete)
+command(
+    artifacts_app,
+    "verify",
+    examples=[
+        "postmill artifacts verify 0198f3a2-7c11-7abc-8def-0123456789ab",
+        "postmill artifacts verify --job 0198f3a2-7c11-7abc",
+    ],
+)(artifacts.verify)
 
 app.add_typer(triggers_app, name="triggers", rich_help_panel=OPERATE)
 command(
@@ -302,4 +348,4 @@ command(
 )(bench.bench)
 command(app, "settings", panel=CARE, examples=["postmill settings --set"])(settings.settings)
 command(app, "openapi", panel=CARE, examples=["postmill openapi > openapi.json"])(openapi.show_openapi)
-command(app, "version", panel=CARE)(version.show_version)
+command(app, "version", panel=CARE, examples=["postmill version", "postmill --version"])(version.show_version)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from rich.console import Group
 from rich.text import Text
 
 from postmill.bind import run as statement
@@ -19,14 +18,13 @@ from postmill.cli.database import described, open_connection
 from postmill.cli.errors import CliError
 from postmill.cli.family import Family, child_command
 from postmill.cli.json_schema import example
-from postmill.cli.modules import load_registry
+from postmill.cli.modules import load_registry, python_files, what_to_give
 from postmill.cli.ports import choose_port
 from postmill.cli.run import Run
 from postmill.cli.signals import ended_by_signals
-from postmill.cli.tables import pairs
 from postmill.cli.who import who
 from postmill.cli.working import finish
-from postmill.client.address import VARIABLE
+from postmill.client.address import STORE_VARIABLE, VARIABLE
 from postmill.domain.access import Role
 from postmill.domain.registry import Registry
 from postmill.local.up import LocalDatabase
@@ -35,6 +33,9 @@ from postmill.schema.runner import migrate
 from postmill.store.access import entrances
 
 LOOPBACK = "127.0.0.1"
+
+ARTIFACTS = "artifacts"
+"""Folder in the data folder where artifacts are, if the settings name no store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,8 @@ class Facts:
 def run_up(run: Run, modules: Sequence[str], data: Path, port: int | None) -> None:
     """Starts everything, waits for the end, stops everything; ends with the exit code."""
     registry = load_registry(modules) if modules else Registry()
+    if not modules:
+        run.out.warn("no MODULE is given: jobs of your own functions do not run", _what_to_run())
     server = run.settings.server
     wanted = server.port if port is None and "port" in server.model_fields_set else port
     chosen = choose_port(server.host, wanted, data)
@@ -89,6 +92,12 @@ def run_up(run: Run, modules: Sequence[str], data: Path, port: int | None) -> No
     finish(run, code, family.summary, child=run.out.as_json)
 
 
+def _what_to_run() -> str:
+    files = python_files()
+    named = next((name for name in files if name == "jobs.py"), files[0] if len(files) == 1 else "MODULE")
+    return f"write: postmill up {named} ({what_to_give(files)})"
+
+
 def _served(run: Run, dsn: str) -> bool:
     """Whether there is an HTTP API: its libraries are here, and requests are kept within their tenants."""
     if any(find_spec(name) is None for name in ("fastapi", "uvicorn", "httpx")):
@@ -122,7 +131,10 @@ def _database(run: Run, data: Path, http: str) -> Iterator[tuple[str, Path | Non
         os.environ[VARIABLE] = run.dsn
         yield run.dsn, None
         return
-    with LocalDatabase(data, schema=run.schema, more={ADDRESS: http}, told=run.out.note) as database:
+    more = {ADDRESS: http}
+    if run.settings.artifacts.url is None:
+        more[STORE_VARIABLE] = f"file://{data.absolute() / ARTIFACTS}"
+    with LocalDatabase(data, schema=run.schema, more=more, told=run.out.note) as database:
         other = os.environ.get(VARIABLE)
         if other and other != database.dsn:
             run.out.warn(
@@ -131,11 +143,15 @@ def _database(run: Run, data: Path, http: str) -> Iterator[tuple[str, Path | Non
             )
         # The worker's process finds it there: a command line is for everybody on the machine to read.
         os.environ[VARIABLE] = database.dsn
+        if STORE_VARIABLE in more:
+            os.environ[STORE_VARIABLE] = more[STORE_VARIABLE]
         yield database.dsn, database.environment_file
 
 
 def _worker(run: Run, modules: Sequence[str], port: int, report: Path) -> list[str]:
     words = ["worker", *modules]
+    if run.out.side.is_terminal:
+        words.append("--quiet-start")  # the ready line says it
     return child_command([*words, "--child", "0/1", "--report", str(report), "--port", str(port)], run.given)
 
 
@@ -151,21 +167,14 @@ def _tell(run: Run, facts: Facts, registry: Registry) -> None:
     ready = Text.assemble(("ready", "bold green"), "; Ctrl-C drains and stops, the data is kept")
     types = facts.job_types
     first = registry[types[0]] if types else None
-    rows = pairs(
-        [
-            (
-                "job types",
-                ", ".join(types) if types else "none, only stored commands run: postmill up jobs.py",
-            ),
-            ("log in, once", facts.login),
-            ("API", f"{facts.http}/api/v1" if facts.login else None),
-            ("metrics", f"{facts.http}/metrics"),
-            ("database", facts.database_url),
-            ("for programs elsewhere", facts.environment_file),
-            (
-                "try, in another terminal",
-                example(first.name, first.json_schema()) if first else "postmill init",
-            ),
-        ]
-    )
-    run.out.console.print(Group(ready, rows))
+    rows = [
+        ("job types", ", ".join(types) if types else "none: only stored commands run"),
+        ("log in, once", facts.login),
+        ("API", f"{facts.http}/api/v1" if facts.login else None),
+        ("metrics", f"{facts.http}/metrics"),
+        ("database", facts.database_url),
+        ("for programs elsewhere", facts.environment_file),
+        ("try, in another terminal", example(first.name, first.json_schema()) if first else "postmill init"),
+    ]
+    run.out.console.print(ready)
+    run.out.facts([(name, value) for name, value in rows if value is not None])

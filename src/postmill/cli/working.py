@@ -12,10 +12,11 @@ from pathlib import Path
 import typer
 
 from postmill import bind
+from postmill.cli.ages import length
 from postmill.cli.errors import CliError
 from postmill.cli.family import Family, child_command
 from postmill.cli.plan import Plan, base_config, make_plan
-from postmill.cli.process import MakeWorker, Summary, WorkerProcess
+from postmill.cli.process import TIMES, MakeWorker, Summary, WorkerProcess
 from postmill.cli.run import Run
 from postmill.client.address import VARIABLE
 from postmill.domain.errors import PostmillError
@@ -35,8 +36,12 @@ def run_worker(
     *,
     child: str | None,
     report: Path | None,
+    quiet_start: bool = False,
 ) -> None:
-    """One worker here, or a family of them; ends with the exit code. `child` (INDEX/COUNT) makes it one of many."""
+    """One worker here, or a family of them; ends with the exit code. `child` (INDEX/COUNT) makes it one of many.
+
+    `quiet_start`: somebody else says that it has started.
+    """
     index, count = _place(child)
     asked = count or processes or run.settings.worker.processes
     plan = make_plan(modules, queues, asked, run.settings, lambda: _stored_queues(run))
@@ -48,6 +53,7 @@ def run_worker(
         with run.out.reserved():
             code = family.run()
         finish(run, code, family.summary)
+    plan = replace(plan, settings=run.settings_here)
 
     def make(bus: Bus, counters: Counters) -> Worker:
         return Worker(
@@ -60,7 +66,7 @@ def run_worker(
             counters=counters,
         )
 
-    process = _process(run, make, port + index if port else port, child)
+    process = _process(run, make, port + index if port else port, child, quiet_start=quiet_start)
     with run.out.reserved():
         code = process.run()
     finish(run, code, process.summary, child=child is not None, report=report)
@@ -70,7 +76,7 @@ def run_upkeep(run: Run, port: int | None, *, child: str | None, report: Path | 
     """A worker without job types and without claims; ends with the exit code."""
 
     def make(bus: Bus, counters: Counters) -> Worker:
-        config = replace(base_config(run.settings), work=False)
+        config = replace(base_config(run.settings_here), work=False)
         return Worker(run.dsn, Registry(), schema=run.schema, config=config, bus=bus, counters=counters)
 
     process = _process(run, make, run.settings.metrics.port if port is None else port, child)
@@ -92,17 +98,27 @@ def finish(run: Run, code: int, summary: Summary, *, child: bool = False, report
 
 
 def described_end(code: int, summary: Summary) -> str:
-    """`drained after 12 s: 120 succeeded, 3 released`."""
-    shown = {name: value for name, value in summary.items() if value or name == "succeeded"}
-    after = f" after {shown.pop('seconds'):g} s" if "seconds" in shown else ""
-    said = ", ".join(f"{value} {name}" for name, value in shown.items())
+    """`drained in 40 ms, up for 3 h 12 min: 120 succeeded, 3 released`."""
+    counts = {name: value for name, value in summary.items() if name not in TIMES}
+    said = ", ".join(f"{value} {name}" for name, value in counts.items() if value or name == "succeeded")
+    took = f" in {length(summary['drain_seconds'])}" if "drain_seconds" in summary else ""
+    up = f", up for {length(summary['seconds'])}" if "seconds" in summary else ""
     word = "drained" if code == 0 else f"ended with exit code {code}"
-    return f"{word}{after}" + (f": {said}" if said else "")
+    return f"{word}{took}{up}" + (f": {said}" if said else "")
 
 
-def _process(run: Run, make: MakeWorker, port: int | None, child: str | None) -> WorkerProcess:
+def _process(
+    run: Run, make: MakeWorker, port: int | None, child: str | None, *, quiet_start: bool = False
+) -> WorkerProcess:
     return WorkerProcess(
-        run.dsn, run.schema, run.settings, make, port=port, child=child is not None, told=run.out.note
+        run.dsn,
+        run.schema,
+        run.settings,
+        make,
+        port=port,
+        child=child is not None,
+        quiet_start=quiet_start,
+        told=run.out.note,
     )
 
 

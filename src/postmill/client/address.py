@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pydantic import SecretStr
+
 from postmill.domain.errors import DatabaseMissing
+from postmill.domain.settings import Settings
+from postmill.domain.settings_artifacts import ArtifactSettings
 from postmill.domain.settings_load import load
 
 LEFT_BY_UP = Path(".postmill") / "postmill.env"
 VARIABLE = "POSTMILL_DATABASE_URL"
+STORE_VARIABLE = "POSTMILL_ARTIFACTS__URL"
 
 
 def find_database(conninfo: str | None = None, *, folder: Path | None = None) -> str:
@@ -36,6 +41,17 @@ def may_prepare(asked: bool | None = None, *, folder: Path | None = None) -> boo
     Raises SettingsError as `find_database` does.
     """
     return load(folder=Path() if folder is None else folder).prepared_statements if asked is None else asked
+
+
+def find_store(dsn: str, settings: Settings | None = None, *, folder: Path | None = None) -> ArtifactSettings:
+    """The settings of artifacts; where they name no store, and `dsn` is the database that `postmill up` left, its store.
+
+    Raises SettingsError as `find_database` does.
+    """
+    here = Path() if folder is None else folder
+    found = (load(folder=here) if settings is None else settings).artifacts
+    left = left_by_up(here, STORE_VARIABLE) if found.url is None and dsn == left_by_up(here) else None
+    return found if left is None else found.model_copy(update={"url": SecretStr(left)})
 
 
 def left_by_up(folder: Path | None = None, variable: str = VARIABLE) -> str | None:

@@ -9,12 +9,16 @@ from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from postmill import bind
+from postmill.artifacts.storage import Storage
 from postmill.client import flows, publishing
-from postmill.client.address import find_database, may_prepare
+from postmill.client.address import find_database, find_store, may_prepare
+from postmill.client.artifact_flows import Place
+from postmill.client.artifacts import AsyncArtifacts, not_blocking
 from postmill.client.pools import AsyncPool
 from postmill.client.waiting import wait
 from postmill.store.catalog import DEFAULT_SCHEMA, checked_schema
 from postmill.store.flow import Flow, Pause
+from postmill.store.statement import Statement
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -48,9 +52,14 @@ class AsyncClient:
         prepared_statements: bool | None = None,
     ) -> None:
         self.schema = checked_schema(schema)
-        self._pool = AsyncPool(
-            find_database(conninfo), connections, prepared=may_prepare(prepared_statements)
-        )
+        self._dsn = find_database(conninfo)
+        self._pool = AsyncPool(self._dsn, connections, prepared=may_prepare(prepared_statements))
+
+    @functools.cached_property
+    def artifacts(self) -> AsyncArtifacts:
+        """Files that jobs read or made. Their store is found as the database is: by the setting `artifacts.url`, else what
+        `postmill up` left."""
+        return AsyncArtifacts(Place(self.schema, Storage(find_store(self._dsn))), not_blocking, self._one)
 
     enqueue = awaiting(flows.enqueue)
     enqueue_many = awaiting(flows.enqueue_many, atomic=True)
@@ -73,6 +82,10 @@ class AsyncClient:
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
         await self.close()
+
+    async def _one(self, statement: Statement[T]) -> T:
+        async with self._pool.connection() as conn:
+            return await bind.arun(conn, statement)
 
     async def _atomically(self, flow: Flow[T]) -> T:
         async with self._pool.connection() as conn, conn.transaction():

@@ -126,14 +126,23 @@ def cancel(
 
 
 def retry(
-    schema: str, id: UUID | str, *, actor_type: ActorType = "user", actor_id: str | None = None
+    schema: str,
+    id: UUID | str,
+    *,
+    confirm: bool = False,
+    actor_type: ActorType = "user",
+    actor_id: str | None = None,
 ) -> Flow[Rerun]:
     """Makes a job due that waits for its next attempt; replays one that ended without success. See Rerun.
+
+    A replay is refused (`unconfirmed`) where the job type says `replay_class = "ask"`, unless `confirm` is true.
 
     Raises:
         NotFound: there is no such job.
     """
-    answers = yield on_jobs.retry_jobs([_uuid(id)], actor_type=actor_type, actor_id=actor_id, schema=schema)
+    answers = yield on_jobs.retry_jobs(
+        [_uuid(id)], confirm=confirm, actor_type=actor_type, actor_id=actor_id, schema=schema
+    )
     return _only(id, answers)  # type: ignore[no-any-return]
 
 
@@ -142,10 +151,15 @@ def replay(
     id: UUID | str,
     *,
     payload: bytes | None = None,
+    again: bool = False,
+    confirm: bool = False,
     actor_type: ActorType = "user",
     actor_id: str | None = None,
 ) -> Flow[Rerun]:
     """Runs a job that ended without success again, as a new one with lineage; with `payload` (JSON) if given.
+
+    One that was replayed already is refused (`already_replayed`, or `live`), unless its replay has ended and `again`
+    is true. One whose job type says `replay_class = "ask"` is refused (`unconfirmed`), unless `confirm` is true.
 
     Raises:
         NotFound: there is no such job.
@@ -153,7 +167,13 @@ def replay(
     """
     payload = None if payload is None else check_text(payload)
     answers = yield on_jobs.replay_jobs(
-        [_uuid(id)], payload=payload, actor_type=actor_type, actor_id=actor_id, schema=schema
+        [_uuid(id)],
+        payload=payload,
+        again=again,
+        confirm=confirm,
+        actor_type=actor_type,
+        actor_id=actor_id,
+        schema=schema,
     )
     return _only(id, answers)  # type: ignore[no-any-return]
 

@@ -9,12 +9,16 @@ from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from postmill import bind
+from postmill.artifacts.storage import Storage
 from postmill.client import flows, publishing
-from postmill.client.address import find_database, may_prepare
+from postmill.client.address import find_database, find_store, may_prepare
+from postmill.client.artifact_flows import Place
+from postmill.client.artifacts import Artifacts, not_awaited
 from postmill.client.pools import Pool
 from postmill.client.waiting import wait
 from postmill.store.catalog import DEFAULT_SCHEMA, checked_schema
 from postmill.store.flow import Flow, Pause
+from postmill.store.statement import Statement
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -59,7 +63,14 @@ class Client:
         prepared_statements: bool | None = None,
     ) -> None:
         self.schema = checked_schema(schema)
-        self._pool = Pool(find_database(conninfo), connections, prepared=may_prepare(prepared_statements))
+        self._dsn = find_database(conninfo)
+        self._pool = Pool(self._dsn, connections, prepared=may_prepare(prepared_statements))
+
+    @functools.cached_property
+    def artifacts(self) -> Artifacts:
+        """Files that jobs read or made. Their store is found as the database is: by the setting `artifacts.url`, else what
+        `postmill up` left."""
+        return Artifacts(Place(self.schema, Storage(find_store(self._dsn))), self._one, not_awaited)
 
     enqueue = blocking(flows.enqueue)
     enqueue_many = blocking(flows.enqueue_many, atomic=True)
@@ -82,6 +93,10 @@ class Client:
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
         self.close()
+
+    def _one(self, statement: Statement[T]) -> T:
+        with self._pool.connection() as conn:
+            return bind.run(conn, statement)
 
     def _atomically(self, flow: Flow[T]) -> T:
         with self._pool.connection() as conn, conn.transaction():

@@ -59,6 +59,7 @@ class Action(StrEnum):
     QUEUES_WRITE = "queues.write"
     WORKERS_READ = "workers.read"
     ARTIFACTS_READ = "artifacts.read"
+    ARTIFACTS_DELETE = "artifacts.delete"
     KEYS_READ = "keys.read"
     KEYS_WRITE = "keys.write"
     TENANTS_READ = "tenants.read"
@@ -77,10 +78,13 @@ _OPERATOR = _VIEWER | {
     Action.EVENTS_PUBLISH, Action.TRIGGERS_RUN, Action.DEAD_REPLAY, Action.ARTIFACTS_READ,
 }  # fmt: skip
 _TENANT_ADMIN = _OPERATOR | {
-    Action.TRIGGERS_WRITE, Action.DEAD_DISCARD, Action.KEYS_READ, Action.KEYS_WRITE, Action.AUDIT_READ,
+    Action.TRIGGERS_WRITE, Action.DEAD_DISCARD, Action.ARTIFACTS_DELETE, Action.KEYS_READ, Action.KEYS_WRITE,
+    Action.AUDIT_READ,
 }  # fmt: skip
 _PLATFORM_VIEWER = _VIEWER | {Action.WORKERS_READ, Action.TENANTS_READ, Action.METRICS_READ}
-_PLATFORM_OPERATOR = _PLATFORM_VIEWER | _OPERATOR | {Action.QUEUES_WRITE, Action.DEAD_DISCARD}
+_PLATFORM_OPERATOR = (
+    _PLATFORM_VIEWER | _OPERATOR | {Action.QUEUES_WRITE, Action.DEAD_DISCARD, Action.ARTIFACTS_DELETE}
+)
 
 PERMISSIONS: dict[Role, frozenset[Action]] = {
     Role.VIEWER: _VIEWER,

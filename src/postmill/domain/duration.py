@@ -37,6 +37,14 @@ def seconds(value: object, what: str = "a duration", *, zero: bool = True) -> fl
     return number
 
 
+def written(value: float) -> str:
+    """Seconds as `parse` reads them, in the largest unit that needs no fraction: `30d`, `90s`, `200ms`."""
+    for unit in ("d", "h", "m", "s"):
+        if value >= _UNITS[unit] and value % _UNITS[unit] == 0:
+            return f"{value / _UNITS[unit]:.0f}{unit}"
+    return f"{value * 1000:g}ms" if 0 < value < 1 else f"{value:g}s"
+
+
 def parse(text: str, what: str = "a duration") -> float:
     """Text such as `30`, `30s`, `1.5 min`, `24h`, `7d`, `200ms` in seconds; ValueError for anything else."""
     found = _TEXT.fullmatch(text[:64])

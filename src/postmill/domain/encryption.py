@@ -25,6 +25,11 @@ KEY_BYTES = 32
 _NONCE_BYTES = 12
 
 
+def is_key_name(text: str) -> bool:
+    """Whether a key may be called so: 1 to 64 letters, digits, `_`, `.` and `-`, not first a mark."""
+    return _NAME.fullmatch(text) is not None
+
+
 class KeyMissing(PostmillError):
     """A payload is sealed under a key that this process does not have."""
 
@@ -65,7 +70,7 @@ class KeyRing:
                 )
             except (ValueError, binascii.Error):
                 key = b""
-            if not colon or not _NAME.fullmatch(name) or len(key) != KEY_BYTES:
+            if not colon or not is_key_name(name) or len(key) != KEY_BYTES:
                 raise SettingsError(
                     f"encryption.keys: entry {n} is not NAME:KEY with 32 bytes in base64; make one: postmill encryption new-key"
                 )

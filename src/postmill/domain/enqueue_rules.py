@@ -28,6 +28,7 @@ class EnqueueRules:
         arg_schema, argv_template: as JSON text; no template for what is no command.
         asks_key: jobs without an idempotency key get the default one.
         version: the definition's, by which who keeps these rules sees that they are old.
+        queue: where its jobs go.
     """
 
     key: str
@@ -39,6 +40,7 @@ class EnqueueRules:
     secret_keys: tuple[str, ...]
     encrypted: bool
     version: int
+    queue: str
 
     def applied(self, job: NewJob, ring: Callable[[], KeyRing]) -> NewJob:
         """The job as it may be stored: checked, with a key where one is asked for, sealed where that is asked for.

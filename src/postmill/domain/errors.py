@@ -261,6 +261,45 @@ class SettingsError(PostmillError):
     """A setting is unknown, has a wrong value or is missing; the message names key and file."""
 
 
+class ArtifactRefused(PostmillError, ValueError):
+    """An artifact cannot be as it was asked for (name, media type, size, checksum, number); nothing was kept of it."""
+
+    retryable = False
+
+
+class ArtifactTooLarge(ArtifactRefused):
+    """An artifact is larger than the setting `artifacts.max_bytes` allows; nothing was kept of it."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        super().__init__(most)
+
+    def __str__(self) -> str:
+        return f"an artifact may have at most {self.most} bytes (artifacts.max_bytes), and this one has more"
+
+
+class ArtifactGone(NotFound):
+    """The artifact was there, and has expired."""
+
+    retryable = False
+
+
+class ArtifactDamaged(PostmillError):
+    """What the store has is not what was put there: another size or checksum, or no file at all."""
+
+    retryable = False
+
+
+class ArtifactStoreFailed(PostmillError):
+    """The store of artifacts could not do what was asked of it; a job that meets this is tried again."""
+
+    retryable = True
+
+
+class ArtifactStoreMissing(SettingsError):
+    """No store of artifacts is configured here, or what it needs is not installed."""
+
+
 class DatabaseMissing(PostmillError):
     """No database was configured, or the configured one cannot be reached."""
 

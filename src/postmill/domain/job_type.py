@@ -272,7 +272,7 @@ def _path(detail: ErrorDetails) -> str:
 def _why(detail: ErrorDetails) -> str:
     if detail["type"] == "extra_forbidden":
         return _EXTRA
-    return "is missing" if detail["type"] == "missing" else detail["msg"]
+    return "is missing" if detail["type"] == "missing" else detail["msg"].removeprefix("Value error, ")
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,8 @@ class JobTypeOptions(TypedDict, total=False):
     encrypted: bool
     """Keep payloads encrypted in the database, with the keys of the settings. Default False."""
     replay_class: ReplayClass
-    """What running a finished job again does: `safe`, `ask` (an operator decides each time) or `never`."""
+    """Whether an ended job may be replayed: `safe` (default), `ask` (each replay must be confirmed: `--yes`, `confirm`) or
+    `never`."""
 
 
 def check_name(name: object) -> str:

@@ -70,7 +70,8 @@ def _fault_of_scalar(item: object, json_only: bool) -> str | None:
     if isinstance(item, datetime):
         return "is a datetime without a time zone; give it one" if item.tzinfo is None else None
     if json_only and not isinstance(item, _PLAIN):
-        return f"is a {type(item).__name__}, which JSON cannot express"
+        name = type(item).__name__
+        return f"is {'an' if name[0] in 'aeiouAEIO' else 'a'} {name}, which JSON cannot express"
     return None
 
 

@@ -57,6 +57,7 @@ _SECRET_TEXTS = tuple(
             REDACTED,
         ),
         ("akia", r"\bAKIA[0-9A-Z]{16}\b", REDACTED),
+        ("sl.", r"\bsl\.(?:[a-z]\.)?[\w-]{40,}", REDACTED),
         # our own API keys
         ("pm_", r"\bpm_[\w-]{43}(?![\w-])", REDACTED),
         (

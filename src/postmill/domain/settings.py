@@ -14,6 +14,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_va
 from postmill.domain.lane import check_rule
 from postmill.domain.policy import Exponential
 from postmill.domain.queue import check_queue_name
+from postmill.domain.settings_api import ApiSettings
+from postmill.domain.settings_artifacts import ArtifactSettings
 from postmill.domain.settings_definitions import CommandSettings, EncryptionSettings
 from postmill.domain.settings_server import OidcSettings, ServerSettings
 from postmill.domain.settings_types import Count, PositiveSeconds, Seconds, Section, comma_separated
@@ -221,10 +223,14 @@ class Settings(Section):
     retry: RetrySettings = Field(default=RetrySettings(), description="Default retry policy.")
     metrics: MetricsSettings = Field(default=MetricsSettings(), description="Prometheus endpoint.")
     server: ServerSettings = Field(default=ServerSettings(), description="The HTTP API.")
+    api: ApiSettings = Field(default=ApiSettings(), description="Programs that call the HTTP API.")
     oidc: OidcSettings = Field(default=OidcSettings(), description="Tokens of an OpenID Connect provider.")
     commands: CommandSettings = Field(default=CommandSettings(), description="Jobs that are programs.")
     encryption: EncryptionSettings = Field(
         default=EncryptionSettings(), description="Keys of encrypted payloads."
+    )
+    artifacts: ArtifactSettings = Field(
+        default=ArtifactSettings(), description="Files that jobs read or made."
     )
     log: LogSettings = Field(default=LogSettings(), description="Logs.")
     retention: RetentionSettings = Field(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.fields import FieldInfo
 
 from postmill.domain import duration
 
@@ -27,6 +28,16 @@ Seconds = Annotated[float, BeforeValidator(_length)]
 
 PositiveSeconds = Annotated[float, BeforeValidator(_positive_length)]
 Count = Annotated[int, Field(ge=1)]
+
+
+def is_length(field: FieldInfo) -> bool:
+    """Whether a setting is a length of time (`Seconds`, `PositiveSeconds`, or one of them or None)."""
+    marks: list[Any] = [*field.metadata]
+    for kind in get_args(field.annotation):
+        marks += getattr(kind, "__metadata__", ())
+    return any(
+        isinstance(mark, BeforeValidator) and mark.func in (_length, _positive_length) for mark in marks
+    )
 
 
 class Section(BaseModel):

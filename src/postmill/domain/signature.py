@@ -167,8 +167,9 @@ def _check_defaults(fields: Mapping[str, Any], job_type: str) -> None:
     except ValueError as fault:
         reason = fault.errors()[0] if isinstance(fault, ValidationError) else {"loc": (), "msg": str(fault)}
         where = "".join(f" {part!r}" for part in reason["loc"][:1])
+        said = str(reason["msg"]).removeprefix("Value error, ")
         raise DefinitionError(
-            f"job type {job_type!r}: the default of{where or ' a parameter'} does not fit: {reason['msg']}"
+            f"job type {job_type!r}: the default of{where or ' a parameter'} does not fit: {said}"
         ) from None
 
 

@@ -71,10 +71,8 @@ def _max_running(value: object) -> None:
 
 
 def _retention(value: object) -> None:
-    if value is not None and not (isinstance(value, int | float) and 0 < value <= 100 * 366 * 86400):
-        raise InvalidValue(
-            "retention_seconds is above 0 and at most 100 years, or nothing for the platform's"
-        )
+    if value is not None and not (isinstance(value, int | float) and 1 <= value <= 100 * 366 * 86400):
+        raise InvalidValue("retention_seconds is from 1 to 100 years' worth, or nothing for the platform's")
 
 
 def _whole(value: object) -> bool:

@@ -9,6 +9,8 @@ from uuid import UUID
 
 from pydantic import TypeAdapter
 
+from postmill.artifacts.storage import Storage
+from postmill.domain.settings_artifacts import ArtifactSettings
 from postmill.engine.child_link import ChildLink
 from postmill.engine.context import Context, JobInfo
 from postmill.engine.fence import Fence
@@ -32,6 +34,7 @@ def make_context(spec: Mapping[str, Any], link: ChildLink, resources: Resources)
         link=link,
         transactions=Transactions(spec["conninfo"], spec["schema"], _CONNECTIONS, prepared=spec["prepared"]),
         resources=resources,
+        storage=Storage(ArtifactSettings.model_validate(spec["artifacts"])),
         make_log=job_log,
         deadline=None if timeout is None else datetime.now(UTC) + timedelta(seconds=timeout),
     )

@@ -30,6 +30,7 @@ class ChildSpec:
         memory_limit: bytes of address space (RLIMIT_AS) while the handler runs; None for no limit. A child without
             any data of its own takes about 300 MB of that.
         tail_bytes: how much of the end of stdout and of stderr is kept, in bytes of UTF-8.
+        artifacts: the settings of artifacts, in clear.
     """
 
     modules: tuple[str, ...]
@@ -41,6 +42,7 @@ class ChildSpec:
     prepared: bool = True
     memory_limit: int | None = None
     tail_bytes: int = 16384
+    artifacts: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def importable(self) -> list[str]:
         """The modules, by what another process can import."""

@@ -54,6 +54,11 @@ class Guarded:
     async def __aexit__(self, *exc: object) -> None:
         await self._leave()
 
+    @property
+    def folder(self) -> bytes:
+        """The scratch folder; it stays until this is left. Empty: there is none."""
+        return self._folder
+
     async def ended(self) -> Ending:
         """How the program ended. Raises GuardLost."""
         kind, fields = await self._frame()
@@ -155,8 +160,10 @@ class Guarded:
             self._writer.close()
             with contextlib.suppress(ConnectionError):
                 await self._writer.wait_closed()
-        if self._guard is not None:
-            await self._exited()
+        if self._guard is not None and await self._exited() and self._folder:
+            # Killed after its report, and before it could clean up.
+            with contextlib.suppress(OSError):
+                await asyncio.to_thread(scratch.remove, self._folder)
 
     async def _exited(self) -> int:
         """The guard's exit code. It is polled for: child watchers differ between loops, and steal from each other."""

@@ -6,7 +6,7 @@ import asyncio
 import math
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -34,6 +34,7 @@ class Command:
         tail_bytes: how much of the end of stdout and of stderr is kept, in bytes of UTF-8.
         memory_limit: bytes of address space (RLIMIT_AS) of each of its processes; None for no limit.
         scratch_root: folder in which its working directory is made; default: the system's for temporary files.
+        folder: name of a folder that it finds in its working directory; None: that is empty.
 
     Raises CommandRefused for what cannot be run as it is: NUL, an empty argv, a limit that is no number.
     """
@@ -46,6 +47,7 @@ class Command:
     tail_bytes: int = 16384
     memory_limit: int | None = None
     scratch_root: Path | None = None
+    folder: str | None = None
 
     def __post_init__(self) -> None:
         argv_bytes(self.argv)
@@ -67,6 +69,7 @@ class Command:
             tail_bytes=self.tail_bytes,
             memory_limit=self.memory_limit,
             scratch_root=os.fsencode(self.scratch_root or tempfile.gettempdir()),
+            folder=os.fsencode(self.folder or ""),
         )
 
 
@@ -96,15 +99,23 @@ class CommandResult:
     stderr_bytes: int = 0
 
 
+Collect = Callable[[Path], Awaitable[object]]
+
+
 async def run_command(
-    command: Command, *, on_start: Callable[[int], object] | None = None, cancel: asyncio.Event | None = None
+    command: Command,
+    *,
+    on_start: Callable[[int], object] | None = None,
+    cancel: asyncio.Event | None = None,
+    collect: Collect | None = None,
 ) -> CommandResult:
     """Run a command to its end. Afterwards none of its processes is left, and no file of its scratch folder.
 
     `on_start` gets its pid. When `cancel` is set, or the awaiting task is cancelled, its process group gets SIGTERM
     and after `grace` SIGKILL; a second cancellation of the task kills at once. In each case this returns (or raises
     CancelledError) only when everything has ended. Processes that outlive the program are killed as soon as it
-    has ended, those that still hold its outputs after half a second.
+    has ended, those that still hold its outputs after half a second. `collect` gets the command's `folder` after a success
+    (exit code 0 by itself), when all its processes have ended; what it raises is raised.
 
     Raises:
         OSError: it could not be started: FileNotFoundError, PermissionError, E2BIG …
@@ -113,17 +124,24 @@ async def run_command(
     if cancel is not None and cancel.is_set():
         return CommandResult(None, None, None, "", "", False, True, 0.0)
     guarded = Guarded(command.launch())
-    return await to_the_end(_run(guarded, command, on_start, cancel), guarded)
+    return await to_the_end(_run(guarded, command, on_start, cancel, collect), guarded)
 
 
 async def _run(
-    guarded: Guarded, command: Command, on_start: Callable[[int], object] | None, cancel: asyncio.Event | None
+    guarded: Guarded,
+    command: Command,
+    on_start: Callable[[int], object] | None,
+    cancel: asyncio.Event | None,
+    collect: Collect | None,
 ) -> CommandResult:
     async with guarded, stopping_on(cancel, guarded.stop):
         assert guarded.pid is not None
         if on_start is not None:
             on_start(guarded.pid)
         ending = await guarded.ended()
+        succeeded = ending.exit_code == 0 and not (ending.timed_out or ending.stopped)
+        if collect is not None and command.folder is not None and succeeded:
+            await collect(Path(os.fsdecode(guarded.folder)) / command.folder)
     return _result(guarded.pid, ending, command.tail_bytes)
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from postmill.domain.argv import stored
-from postmill.domain.job_type import JobType, job
 from postmill.domain.policy import DEFAULT
 from postmill.domain.policy_json import from_json
 from postmill.engine.command_type import CommandType
 from postmill.engine.guarded import Guard
+from postmill.engine.stored_type import StoredType
 from postmill.engine.work import Handler
 from postmill.telemetry.type_counters import TypeCounters
 
@@ -42,8 +41,8 @@ class Followed:
     edited: list[str]
 
 
-def stored_type(row: Followed, limit: int | None, fn: Callable[..., Any]) -> JobType[..., ..., Any]:
-    """The job type of a stored definition, `fn` where others have their function.
+def stored_type(row: Followed, limit: int | None) -> StoredType:
+    """The policies of a stored definition.
 
     Raises DefinitionError, ValueError or TypeError for a row that nobody checked.
     """
@@ -57,12 +56,12 @@ def stored_type(row: Followed, limit: int | None, fn: Callable[..., Any]) -> Job
         "worker_limit": limit,
         "secret_keys": row.secret_keys,
     }
-    return job(row.key, **options)(fn)
+    return StoredType.of(row.key, **options)
 
 
 def command_handler(row: Followed, counters: TypeCounters, limit: int | None, guard: Guard) -> Handler:
     """The handler; raises as `stored_type` does."""
-    handler = Handler(stored_type(row, limit, command), counters, limit)
+    handler = Handler(stored_type(row, limit), counters, limit)
     handler.command = CommandType(
         row.key,
         row.version,
@@ -72,10 +71,4 @@ def command_handler(row: Followed, counters: TypeCounters, limit: int | None, gu
         tuple(row.secret_keys),
         guard,
     )
-    handler.child = True
     return handler
-
-
-async def command() -> None:
-    """Stands where a job type has its function; commands are run by `commands.Commands`."""
-    raise NotImplementedError("a command is no function")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from postmill.domain.encryption import KeyRing
+from postmill.domain.settings_artifacts import ArtifactSettings
 from postmill.engine.work import QueueSlots
 
 
@@ -32,6 +33,7 @@ class WorkerConfig:
         retention: how long history and bodies are kept; None leaves what the database has (30 days).
         partition_width: how much time one partition holds; None leaves what the database has (7 days).
         worker_limits: this process's shares of limits per worker command, by job type; default: the type's own.
+        artifacts: where files go that jobs make, and how long they stay.
         keys: keys that open encrypted payloads; None: there are none.
         adopt: gives the slots of a queue of stored commands that is not served yet, None to leave it to others; None:
             only the queues that were given are served.
@@ -55,5 +57,6 @@ class WorkerConfig:
     retention: float | None = None
     partition_width: float | None = None
     worker_limits: dict[str, int] = field(default_factory=dict)
+    artifacts: ArtifactSettings = field(default_factory=ArtifactSettings)
     keys: KeyRing | None = None
     adopt: Callable[[str], QueueSlots | None] | None = None

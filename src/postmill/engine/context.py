@@ -8,9 +8,11 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
+from postmill.artifacts.storage import Storage
 from postmill.domain.context import HandlerContext
 from postmill.domain.resource import Resource
 from postmill.domain.signals import Canceled
+from postmill.engine.artifacts import JobArtifacts
 from postmill.engine.fence import Fence
 from postmill.engine.resources import Resources
 from postmill.engine.transaction import Scope, Transactions
@@ -63,7 +65,17 @@ class Context(HandlerContext):
         log: a structlog logger bound to the job.
     """
 
-    __slots__ = ("_fence", "_link", "_log", "_make_log", "_resources", "_transactions", "deadline", "job")
+    __slots__ = (
+        "_fence",
+        "_link",
+        "_log",
+        "_make_log",
+        "_resources",
+        "_storage",
+        "_transactions",
+        "deadline",
+        "job",
+    )
 
     def __init__(
         self,
@@ -73,6 +85,7 @@ class Context(HandlerContext):
         link: ContextLink,
         transactions: Transactions,
         resources: Resources,
+        storage: Storage,
         make_log: Callable[[JobInfo], Any],
         deadline: datetime | None = None,
     ) -> None:
@@ -82,6 +95,7 @@ class Context(HandlerContext):
         self._link = link
         self._transactions = transactions
         self._resources = resources
+        self._storage = storage
         self._make_log = make_log
         self._log: Any = None
 
@@ -116,6 +130,11 @@ class Context(HandlerContext):
             ResourceFailed: it is not open here, since no module that the worker serves holds it.
         """
         return self._resources.get(resource)
+
+    @property
+    def artifacts(self) -> JobArtifacts:
+        """The files that this job makes, and those of its tenant that it reads."""
+        return JobArtifacts(self._fence, self._link, self._transactions, self._storage)
 
     def transaction(self) -> Scope:
         """A transaction in which completing the job is part of the commit: the effect and the success are one.

@@ -6,7 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from postmill.artifacts.storage import Storage
 from postmill.domain.errors import LeaseLost
+from postmill.engine.artifacts import JobArtifacts
 from postmill.engine.child_spec import ChildSpec
 from postmill.engine.completer import Completer
 from postmill.engine.config import WorkerConfig
@@ -69,6 +71,7 @@ class Contexts:
         completer: Completer,
         transactions: Transactions,
         resources: Resources,
+        storage: Storage,
         config: WorkerConfig,
     ) -> None:
         self._dsn = dsn
@@ -76,21 +79,30 @@ class Contexts:
         self._completer = completer
         self._transactions = transactions
         self._resources = resources
+        self._storage = storage
         self._config = config
 
     def make(self, work: Work) -> Context:
         timeout = work.row[TIMEOUT]
         return Context(
             info_of(work),
-            fence=self._fence(work),
+            fence=self.fence(work),
             link=WorkLink(work, self._completer),
             transactions=self._transactions,
             resources=self._resources,
+            storage=self._storage,
             make_log=job_log,
             deadline=datetime.now(UTC) + timedelta(seconds=timeout) if timeout is not None else None,
         )
 
-    def _fence(self, work: Work) -> Fence:
+    def artifacts(self, work: Work) -> JobArtifacts:
+        """Those of a job that has no context: a command."""
+        return JobArtifacts(
+            self.fence(work), WorkLink(work, self._completer), self._transactions, self._storage
+        )
+
+    def fence(self, work: Work) -> Fence:
+        """What a report of this job must match."""
         session = self._completer.session
         assert session is not None
         return Fence(
@@ -100,7 +112,7 @@ class Contexts:
     def spec(self, work: Work, payload: bytes) -> ChildSpec:
         """The order for a child process."""
         assert work.handler is not None
-        fence = self._fence(work)
+        fence = self.fence(work)
         return ChildSpec(
             modules=self._config.modules or (work.handler.fn.__module__,),
             job_type=work.handler.type.name,
@@ -111,6 +123,7 @@ class Contexts:
             schema=self._schema,
             prepared=self._config.prepared,
             memory_limit=self._config.memory_limit,
+            artifacts=self._storage.settings.clear(),
         )
 
 

@@ -122,6 +122,7 @@ class _Run:
             "schema": spec.schema,
             "prepared": spec.prepared,
             "memory_limit": spec.memory_limit,
+            "artifacts": dict(spec.artifacts),
             "sys_path": sys.path,
             "pythonpath": os.environ.get("PYTHONPATH"),
         }

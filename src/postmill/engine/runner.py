@@ -48,7 +48,7 @@ class Runner:
             context = contextvars.copy_context()
             loop = asyncio.get_running_loop()
             call = loop.run_in_executor(self._pool, _called, context, handler.fn, arguments)
-            result = await _to_the_end(call)
+            result = await _to_the_end(call, work)
         except BaseException as error:
             self._ended(work, error, None)
         else:
@@ -72,11 +72,14 @@ def _called(context: contextvars.Context, fn: Callable[..., Any], arguments: dic
         raise RuntimeError("the handler raised StopIteration") from error
 
 
-async def _to_the_end(call: asyncio.Future[Any]) -> Any:
-    """A thread cannot be killed: whatever cancels us, the job has ended only when its function has."""
+async def _to_the_end(call: asyncio.Future[Any], work: Work) -> Any:
+    """A thread cannot be killed: whatever cancels us, the job has ended only when its function has, or was abandoned."""
     while True:
         try:
             return await asyncio.shield(call)
         except asyncio.CancelledError:
             if call.done():
                 return call.result()
+            if work.ended:  # nobody waits for it any more, and the loop could not end
+                call.cancel()
+                raise

@@ -12,10 +12,12 @@ import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
+from typing import Any
 
 _QUICK = 5.0  # seconds; a child that dies earlier delays its successor
 _MOST_DELAY = 10.0  # seconds
 _KILL_AFTER = 10.0  # seconds beyond the grace period
+_KILL_ABORTED_AFTER = 3.5  # seconds; one whose loop is blocked does not hear that it shall end
 
 Told = Callable[["ChildDied"], None]
 
@@ -57,6 +59,7 @@ class Supervisor:
         self._told = told
         self._children: dict[int, asyncio.subprocess.Process] = {}
         self._stopping = asyncio.Event()
+        self._aborted = asyncio.Event()
         self.exit_code = 0
 
     @property
@@ -69,8 +72,12 @@ class Supervisor:
         self._signal(signal.SIGTERM)
 
     def abort(self) -> None:
-        """Have every child end at once. Told on the pipe: a signal could be the same one, sent to the whole group."""
+        """Have every child end at once; what has not within a few seconds is killed.
+
+        Told on the pipe: a signal could be the same one, sent to the whole group.
+        """
         self.drain()
+        self._aborted.set()
         for child in self._children.values():
             if child.stdin is not None and not child.stdin.is_closing():
                 child.stdin.write(b"!")
@@ -85,10 +92,16 @@ class Supervisor:
         keepers = [asyncio.create_task(self._keep(index)) for index in range(len(self._commands))]
         try:
             await self._stopping.wait()
-            _, late = await asyncio.wait(keepers, timeout=self._grace + _KILL_AFTER)
-            if late:
+            aborted = asyncio.create_task(self._aborted.wait())
+            left = asyncio.gather(*keepers)
+            either: set[asyncio.Future[Any]] = {left, aborted}
+            await asyncio.wait(either, timeout=self._grace + _KILL_AFTER, return_when=asyncio.FIRST_COMPLETED)
+            aborted.cancel()
+            if self._aborted.is_set():
+                await asyncio.wait({left}, timeout=_KILL_ABORTED_AFTER)
+            if not left.done():
                 self._signal(signal.SIGKILL)
-                await asyncio.wait(late)
+            await left
         finally:
             for keeper in keepers:
                 keeper.cancel()

@@ -11,7 +11,7 @@ from contextlib import (
     asynccontextmanager,
     contextmanager,
 )
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
 import psycopg
@@ -24,6 +24,8 @@ from postmill.engine.fence import Fence
 from postmill.engine.result import encode_result
 from postmill.store.catalog import sql
 from postmill.store.statement import Statement
+
+T = TypeVar("T")
 
 
 class _Settles(Protocol):
@@ -69,7 +71,7 @@ class Transactions:
 
     def __init__(self, dsn: str, schema: str, most: int, *, prepared: bool = True) -> None:
         self._dsn = conninfo_for(dsn)
-        self._schema = schema
+        self.schema = schema
         self._how: dict[str, Any] = {
             "name": name_of("handler"),
             "prepared": prepared,
@@ -152,8 +154,19 @@ class Transactions:
         if not await bind.arun(connection, self._statement(fence, result)):
             raise LeaseLost(f"job {fence.job_id} is no longer this worker's")
 
+    def run(self, statement: Statement[T]) -> T:
+        """One statement of Postmill's own, committed."""
+        with self._opened_blocking().connection() as connection:
+            return bind.run(connection, statement)
+
+    async def arun(self, statement: Statement[T]) -> T:
+        """As `run`, awaited."""
+        pool = await self._opened()
+        async with pool.connection() as connection:
+            return await bind.arun(connection, statement)
+
     def _scope(self, tenant: UUID) -> Statement[None]:
-        return Statement("scope", sql("report/scope", self._schema), (str(tenant),), lambda rows: None)
+        return Statement("scope", sql("report/scope", self.schema), (str(tenant),), lambda rows: None)
 
     async def _opened(self) -> AsyncConnectionPool[Any]:
         if self._pool is None:
@@ -182,12 +195,12 @@ class Transactions:
         text = None if encoded is None else encoded.decode()
         args = (fence.holder, fence.job_id, fence.claim_no, fence.tenant_id, fence.micros(), text)
         return Statement(
-            "complete_own", sql("report/complete_own", self._schema), args, lambda rows: bool(rows[0][0])
+            "complete_own", sql("report/complete_own", self.schema), args, lambda rows: bool(rows[0][0])
         )
 
     def _settled(self, fence: Fence) -> Statement[bool]:
         args = (fence.holder, [fence.job_id], [fence.claim_no])
-        return Statement("settled", sql("report/settled", self._schema), args, bool)
+        return Statement("settled", sql("report/settled", self.schema), args, bool)
 
     async def close(self) -> None:
         if self._pool is not None:

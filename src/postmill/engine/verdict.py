@@ -81,7 +81,7 @@ class Verdicts:
             request_id=row[REQUEST_ID],
             correlation_id=row[CORRELATION_ID],
             traceparent=row[TRACEPARENT],
-            handler=f"{handler.fn.__module__}.{handler.fn.__qualname__}",
+            handler=handler.function,
             fields=fields,
         )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from postmill.domain.job_type import JobType
 from postmill.engine.context import Context
 from postmill.engine.session import Session
+from postmill.engine.stored_type import StoredType
 from postmill.telemetry.type_counters import TypeCounters
 
 if TYPE_CHECKING:
@@ -30,7 +31,15 @@ Row = tuple[Any, ...]
 
 
 class Handler:
-    """A job type as this process runs it."""
+    """A job type as this process runs it.
+
+    `fn`, `bind`, `plain` and `ctx_param` are there for functions only. What has none is run by others, as a child.
+    """
+
+    fn: Callable[..., Any]
+    bind: Callable[[bytes], dict[str, Any]]
+    ctx_param: str | None
+    plain: bool
 
     __slots__ = (
         "bind",
@@ -40,6 +49,7 @@ class Handler:
         "ctx_param",
         "fn",
         "forget",
+        "function",
         "guard",
         "is_async",
         "limit",
@@ -47,14 +57,21 @@ class Handler:
         "type",
     )
 
-    def __init__(self, job_type: JobType[..., ..., Any], counters: TypeCounters, limit: int | None) -> None:
+    def __init__(
+        self, job_type: JobType[..., ..., Any] | StoredType, counters: TypeCounters, limit: int | None
+    ) -> None:
         self.type = job_type
-        self.fn: Callable[..., Any] = job_type.fn
-        self.bind: Callable[[bytes], dict[str, Any]] = job_type.bind
-        self.ctx_param = job_type.ctx_param
-        self.is_async = job_type.is_async
-        self.child = job_type.isolation == "process"
-        self.plain = not job_type.takes_arguments and job_type.ctx_param is None
+        self.function: str | None = None
+        self.is_async = False
+        self.child = True
+        if isinstance(job_type, JobType):
+            self.fn = job_type.fn
+            self.function = f"{job_type.fn.__module__}.{job_type.fn.__qualname__}"
+            self.bind = job_type.bind
+            self.ctx_param = job_type.ctx_param
+            self.is_async = job_type.is_async
+            self.child = job_type.isolation == "process"
+            self.plain = not job_type.takes_arguments and job_type.ctx_param is None
         self.forget = job_type.keep == "failures"
         self.counters = counters
         self.limit = TypeLimit(limit) if limit is not None else None

@@ -295,7 +295,7 @@ class Worker:
         interrupted = len(executor.running)
         if interrupted:
             executor.interrupt()
-            await executor.finished(min(2.0, self.config.grace))
+            await executor.finished(min(1.0 if self._aborted.is_set() else 2.0, self.config.grace))
         abandoned = executor.abandon()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(shop.completer.flushed(), 5.0 if not self._aborted.is_set() else 1.0)

@@ -8,6 +8,7 @@ from collections.abc import Coroutine, Iterable
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from postmill.artifacts.storage import Storage
 from postmill.domain.registering import refuse_unregistered
 from postmill.engine.alarm import Alarm
 from postmill.engine.children import Children
@@ -24,6 +25,7 @@ from postmill.engine.listener import Listener
 from postmill.engine.outage import Outage
 from postmill.engine.session import Session
 from postmill.engine.transaction import Transactions
+from postmill.engine.upkeep.clearer import Clearer
 from postmill.engine.upkeep.deliverer import Deliverer
 from postmill.engine.upkeep.monitor import Monitor
 from postmill.engine.upkeep.promoter import Promoter
@@ -59,8 +61,12 @@ class Workshop:
         self.verdicts = Verdicts(worker.bus, worker.worker_id)
         self.handlers = self._handlers()
         slots = sum(queue.slots for queue in worker.queues.values())
-        self.transactions = Transactions(dsn, schema, slots, prepared=config.prepared)
-        contexts = Contexts(dsn, schema, self.completer, self.transactions, worker.resources, config)
+        # Two each: a handler may put an artifact while a transaction of its own is open.
+        self.transactions = Transactions(dsn, schema, 2 * slots, prepared=config.prepared)
+        self.storage = Storage(config.artifacts)
+        contexts = Contexts(
+            dsn, schema, self.completer, self.transactions, worker.resources, self.storage, config
+        )
         children = Children(
             contexts.spec,
             self.verdicts,
@@ -74,7 +80,7 @@ class Workshop:
             self.verdicts,
             contexts.make,
             children,
-            Commands(self.verdicts, grace=min(5.0, config.grace)),
+            Commands(self.verdicts, self.storage, contexts.artifacts, grace=min(5.0, config.grace)),
             self.hungry,
             limits=[handler.limit for handler in set(self.handlers.values()) if handler.limit is not None],
             threads=config.threads,
@@ -218,7 +224,14 @@ class Workshop:
             Monitor(self._link("monitor"), bus, id, worker.counters),
             Scheduler(self._link("schedule", raw=False), bus, id, worker.counters),
             self.deliverer,
+            *self._clearers(),
         ]
+
+    def _clearers(self) -> list[Round]:
+        worker = self._worker
+        if not self.storage.configured:
+            return []  # others know where the files are
+        return [Clearer(self._link("artifacts", raw=False), worker.bus, worker.worker_id, self.storage)]
 
     def _loop(self, tasks: list[asyncio.Task[None]], name: str, body: Coroutine[Any, Any, None]) -> None:
         tasks.append(asyncio.create_task(body, name=name))

@@ -47,10 +47,14 @@ class LocalServer:
         """Process id of the running server, None when it does not run."""
         return self._process.pid if self._process is not None and self._process.poll() is None else None
 
+    def lock(self) -> None:
+        """Take the folder for this process, until `stop`; `LocalServerError` if another one has it."""
+        self._lock = self._lock or lock_data(self.data)
+
     def start(self) -> Self:
         """Start, if it does not run, and wait until it takes connections; `LocalServerError` says why not."""
         if self.pid is None:
-            self._lock = self._lock or lock_data(self.data)
+            self.lock()
             try:
                 bindir, account = prepare(self.cluster, self._bindir)
                 self._sockets = socket_folder(self.cluster, account)

@@ -60,6 +60,7 @@ class LocalDatabase:
         return self.data / ENVIRONMENT
 
     def __enter__(self) -> Self:
+        self.server.lock()
         first = not self.server.cluster.exists()
         self._told(f"{'making' if first else 'starting'} the database in {self.data}")
         self.server.start()

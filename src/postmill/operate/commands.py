@@ -50,14 +50,21 @@ def cancel(
 def retry(
     ids: Iterable[UUID],
     *,
+    confirm: bool = False,
     actor_type: ActorType = "user",
     actor_id: str | None = None,
     schema: str = DEFAULT_SCHEMA,
 ) -> Flow[list[Rerun]]:
-    """Makes jobs due that wait for their next attempt; replays those that ended without success."""
+    """Makes jobs due that wait for their next attempt; replays those that ended without success.
+
+    A replay of those whose definition says `replay_class = ask` is refused (`unconfirmed`) without `confirm`, and of those with
+    `never` in any case.
+    """
     answers: list[Rerun] = []
     for some in _parts(ids):
-        answers += yield doors.door_retry_jobs(some, actor_type=actor_type, actor_id=actor_id, schema=schema)
+        answers += yield doors.door_retry_jobs(
+            some, confirm=confirm, actor_type=actor_type, actor_id=actor_id, schema=schema
+        )
     return answers
 
 
@@ -65,11 +72,16 @@ def replay(
     ids: Iterable[UUID],
     *,
     payload: bytes | None = None,
+    again: bool = False,
+    confirm: bool = False,
     actor_type: ActorType = "user",
     actor_id: str | None = None,
     schema: str = DEFAULT_SCHEMA,
 ) -> Flow[list[Rerun]]:
     """Runs jobs that ended without success again, as new ones with lineage; with `payload` (JSON) if given.
+
+    Those that were replayed already are refused (`already_replayed`, or `live`), unless the replay has ended and
+    `again` is true. Those whose definition says `replay_class = ask` are refused (`unconfirmed`) without `confirm`.
 
     Raises:
         PayloadRefused: the payload cannot be stored.
@@ -78,7 +90,13 @@ def replay(
     answers: list[Rerun] = []
     for some in _parts(ids):
         answers += yield doors.door_replay_jobs(
-            some, payload=payload, actor_type=actor_type, actor_id=actor_id, schema=schema
+            some,
+            payload=payload,
+            again=again,
+            confirm=confirm,
+            actor_type=actor_type,
+            actor_id=actor_id,
+            schema=schema,
         )
     return answers
 
@@ -165,7 +183,12 @@ class Moved:
 
 
 def move(
-    job_type: str, queue: str | None = None, *, batch: int = MOST_AT_ONCE, schema: str = DEFAULT_SCHEMA
+    job_type: str,
+    queue: str | None = None,
+    *,
+    batch: int = MOST_AT_ONCE,
+    actor: str | None = None,
+    schema: str = DEFAULT_SCHEMA,
 ) -> Flow[Moved]:
     """Takes the waiting jobs of a type into a queue, wherever they wait; None: into the one it belongs to.
 
@@ -176,7 +199,8 @@ def move(
     Args:
         job_type: name or alias, active or not.
         queue: where to.
-        batch: tickets of each state that one statement looks at, and may lock.
+        batch: tickets of each state that one statement looks at, and may lock; each has its row in the audit log.
+        actor: who acts, as in `pause`.
         schema: where Postmill's tables are.
 
     Raises:
@@ -189,7 +213,7 @@ def move(
     moved, after = 0, None
     while True:
         done: moving.Batch = yield moving.move_jobs(
-            home.job_type, name, after=after, most=batch, schema=schema
+            home.job_type, name, after=after, most=batch, actor_id=actor, schema=schema
         )
         moved += done.moved
         if done.looked_at is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from psycopg import Connection
@@ -24,6 +24,8 @@ def migrate(
     target: str | Connection[Any],
     schema: str = DEFAULT_SCHEMA,
     migrations: Sequence[Migration] | None = None,
+    *,
+    told: Callable[[Migration], object] = lambda migration: None,
 ) -> tuple[Migration, ...]:
     """Bring a schema up to date, making it if it is not there; returns what this call applied.
 
@@ -31,6 +33,7 @@ def migrate(
         target: a connection string, or a psycopg connection outside of a transaction.
         schema: its name.
         migrations: in place of those of the package.
+        told: is told of each one before it is applied.
 
     Raises:
         MigrationChanged, SchemaTooNew: nothing is applied.
@@ -39,13 +42,18 @@ def migrate(
     known = tuple(known_migrations() if migrations is None else migrations)
     if isinstance(target, str):
         with connections.connect(target, "postmill migrate") as conn:
-            return _migrate(conn, schema, known)
+            return _migrate(conn, schema, known, told)
     if target.info.transaction_status != TransactionStatus.IDLE:
         raise TransactionOpen("migrate needs a connection outside of a transaction")
-    return _migrate(target, schema, known)
+    return _migrate(target, schema, known, told)
 
 
-def _migrate(conn: Connection[Any], schema: str, known: tuple[Migration, ...]) -> tuple[Migration, ...]:
+def _migrate(
+    conn: Connection[Any],
+    schema: str,
+    known: tuple[Migration, ...],
+    told: Callable[[Migration], object],
+) -> tuple[Migration, ...]:
     with conn.transaction():
         status = check(conn, schema, known)
         status.refuse_foreign()
@@ -53,7 +61,12 @@ def _migrate(conn: Connection[Any], schema: str, known: tuple[Migration, ...]) -
         with conn.transaction():
             conn.execute(sql("schema/lock", schema))
             conn.execute(sql("schema/prepare", schema))
-    return tuple(migration for migration in status.pending if _apply(conn, schema, known, migration))
+    done = []
+    for migration in status.pending:
+        told(migration)
+        if _apply(conn, schema, known, migration):
+            done.append(migration)
+    return tuple(done)
 
 
 def _apply(conn: Connection[Any], schema: str, known: tuple[Migration, ...], migration: Migration) -> bool:

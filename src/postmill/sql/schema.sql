@@ -109,6 +109,28 @@ begin
 end
 $$;
 
+-- FUNCTION begin_artifact(uuid, uuid, uuid, bigint)
+
+CREATE FUNCTION postmill.begin_artifact(p_tenant uuid, p_job uuid, p_holder uuid, p_claim_no bigint, OUT status text, OUT id uuid) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if p_job is null then
+        status := case when postmill.in_scope(p_tenant) and exists (select from postmill.tenant t where t.id = p_tenant)
+                       then 'open' else 'unknown_tenant' end;
+    elsif not exists (select from postmill.running r where r.id = p_job and r.holder = p_holder and r.claim_no = p_claim_no) then
+        status := 'over';
+    else
+        status := case when (select count(*) from (select from postmill.artifact a where a.job_id = p_job and a.gone_at is null
+                                                    limit 1000) counted) < 1000 then 'open' else 'full' end;
+    end if;
+    if status = 'open' then
+        id := postmill.new_id();
+    end if;
+end
+$$;
+
 -- FUNCTION begin_request(uuid, boolean, text, text, text, text, text)
 
 CREATE FUNCTION postmill.begin_request(p_tenant uuid, p_platform boolean, p_via text, p_actor_type text, p_actor_id text, p_role text, p_request_id text) RETURNS boolean
@@ -692,6 +714,23 @@ begin
 end
 $$;
 
+-- FUNCTION door_begin_artifact(uuid, uuid, bigint)
+
+CREATE FUNCTION postmill.door_begin_artifact(p_job uuid, p_holder uuid, p_claim_no bigint, OUT status text, OUT id uuid, OUT tenant_id uuid) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    tenant_id := postmill.held_tenant(p_job, p_holder, p_claim_no);
+    if tenant_id is not null then
+        select b.status, b.id into status, id from postmill.begin_artifact(tenant_id, p_job, p_holder, p_claim_no) b;
+    else
+        status := case when postmill.ids_in_scope(array[p_job]) = '{}' or not exists (
+                            select from postmill.any_job j where j.id = p_job) then 'unknown' else 'over' end;
+    end if;
+end
+$$;
+
 -- FUNCTION door_cancel_jobs(uuid[], text, text, text)
 
 CREATE FUNCTION postmill.door_cancel_jobs(p_ids uuid[], p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, status text)
@@ -847,7 +886,7 @@ declare
     own_key text := p_definition ->> 'key';
 begin
     if not postmill.may_define() then
-        perform postmill.audit('definition.create', 'definition', own_key, null, null, null, null, 'denied');
+        perform postmill.audit('definitions.create', 'definition', own_key, null, null, null, null, 'denied');
         status := 'forbidden';
         return;
     end if;
@@ -868,7 +907,7 @@ begin
         'updated_at', postmill.now()) || (p_definition - 'rate'));
     insert into postmill.job_definition select new.*;
     perform postmill.set_rate(own_key, p_definition -> 'rate');
-    perform postmill.audit('definition.create', 'definition', own_key, null, null, p_definition);
+    perform postmill.audit('definitions.create', 'definition', own_key, null, null, p_definition);
     id := new.id;
     status := 'created';
 end
@@ -962,6 +1001,28 @@ begin
 end
 $$;
 
+-- FUNCTION door_delete_artifact(uuid, text, text, text)
+
+CREATE FUNCTION postmill.door_delete_artifact(p_id uuid, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    old postmill.artifact;
+begin
+    update postmill.artifact a set gone_at = postmill.now()
+     where a.id = p_id and a.gone_at is null and postmill.in_scope(a.tenant_id) returning a.* into old;
+    if not found then
+        return 'unknown';
+    end if;
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    perform postmill.audit('artifacts.delete', 'artifact', p_id::text, old.tenant_id,
+                           jsonb_build_object('job_id', old.job_id, 'name', old.name, 'content_type', old.content_type,
+                                              'size', old.size, 'sha256', encode(old.sha256, 'hex')), null, p_reason);
+    return 'deleted';
+end
+$$;
+
 -- FUNCTION door_deliver(jsonb)
 
 CREATE FUNCTION postmill.door_deliver(p_deliveries jsonb) RETURNS TABLE(event_id uuid, trigger_id uuid, outcome text, detail text, job_id uuid)
@@ -1030,7 +1091,7 @@ declare
     before jsonb;
 begin
     if not postmill.may_define() then
-        perform postmill.audit('definition.edit', 'definition', p_id::text, null, null, null, null, 'denied');
+        perform postmill.audit('definitions.edit', 'definition', p_id::text, null, null, null, null, 'denied');
         status := 'forbidden';
         return;
     end if;
@@ -1078,7 +1139,7 @@ begin
         perform postmill.set_rate(old.key, p_changes -> 'rate');
     end if;
     select jsonb_object_agg(c.name, to_jsonb(old) -> c.name) into before from jsonb_object_keys(p_changes) as c(name);
-    perform postmill.audit('definition.edit', 'definition', old.key, null,
+    perform postmill.audit('definitions.edit', 'definition', old.key, null,
                            before || case when p_changes ? 'rate' then jsonb_build_object('rate', old_rate) else '{}' end,
                            p_changes || case when cardinality(p_release) > 0
                                              then jsonb_build_object('released', to_jsonb(p_release)) else '{}' end);
@@ -1161,6 +1222,28 @@ begin
 end
 $$;
 
+-- FUNCTION door_held_artifact(uuid, uuid, bigint, uuid)
+
+CREATE FUNCTION postmill.door_held_artifact(p_job uuid, p_holder uuid, p_claim_no bigint, p_id uuid, OUT status text, OUT artifact jsonb) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    whose uuid := postmill.held_tenant(p_job, p_holder, p_claim_no);
+begin
+    if whose is null then
+        select b.status into status from postmill.door_begin_artifact(p_job, p_holder, p_claim_no) b;
+        return;
+    end if;
+    select 'found', to_jsonb(a) - 'gone_at' || jsonb_build_object('sha256', encode(a.sha256, 'hex'),
+               'expired', a.expires_at <= (select postmill.now()))
+      into status, artifact
+      from postmill.artifact a
+     where a.id = p_id and a.tenant_id = whose and (a.gone_at is null or a.expires_at <= (select postmill.now()));
+    status := coalesce(status, 'unknown');
+end
+$$;
+
 -- FUNCTION door_held_work(uuid, uuid, bigint)
 
 CREATE FUNCTION postmill.door_held_work(p_id uuid, p_holder uuid, p_claim_no bigint, OUT status text, OUT verb text, OUT answer jsonb, OUT job jsonb, OUT cancel_requested boolean, OUT cancel_reason text) RETURNS record
@@ -1206,6 +1289,25 @@ begin
             postmill.now() + interval '24 hours')
     on conflict (actor_type, actor_id, key) do update set request_hash = excluded.request_hash, status = excluded.status,
         content_type = excluded.content_type, location = excluded.location, body = excluded.body, expires_at = excluded.expires_at;
+end
+$$;
+
+-- FUNCTION door_keep_artifact(uuid, uuid, uuid, bigint, text, text, bigint, bytea, double precision)
+
+CREATE FUNCTION postmill.door_keep_artifact(p_id uuid, p_job uuid, p_holder uuid, p_claim_no bigint, p_name text, p_content_type text, p_size bigint, p_sha256 bytea, p_seconds double precision, OUT status text, OUT attempt integer, OUT created_at timestamp with time zone, OUT expires_at timestamp with time zone) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    whose uuid := postmill.held_tenant(p_job, p_holder, p_claim_no);
+begin
+    if whose is null then
+        status := 'over';
+        return;
+    end if;
+    select k.status, k.attempt, k.created_at, k.expires_at into status, attempt, created_at, expires_at
+      from postmill.keep_artifact(p_id, whose, p_job, p_holder, p_claim_no, true, p_name, p_content_type, p_size, p_sha256,
+                                  p_seconds) k;
 end
 $$;
 
@@ -1445,14 +1547,15 @@ begin
 end
 $$;
 
--- FUNCTION door_replay_jobs(uuid[], jsonb, text, text)
+-- FUNCTION door_replay_jobs(uuid[], jsonb, boolean, boolean, text, text)
 
-CREATE FUNCTION postmill.door_replay_jobs(p_ids uuid[], p_payload jsonb DEFAULT NULL::jsonb, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, status text, new_id uuid)
+CREATE FUNCTION postmill.door_replay_jobs(p_ids uuid[], p_payload jsonb DEFAULT NULL::jsonb, p_again boolean DEFAULT false, p_confirm boolean DEFAULT false, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, status text, new_id uuid)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
-    return query select r.* from postmill.rerun_jobs('dead.replay', p_ids, p_payload, p_actor_type, p_actor_id) r;
+    return query select r.* from postmill.rerun_jobs('dead.replay', p_ids, p_payload, p_again, p_confirm, p_actor_type,
+                                                          p_actor_id) r;
 end
 $$;
 
@@ -1529,14 +1632,14 @@ begin
 end
 $$;
 
--- FUNCTION door_retry_jobs(uuid[], text, text)
+-- FUNCTION door_retry_jobs(uuid[], boolean, text, text)
 
-CREATE FUNCTION postmill.door_retry_jobs(p_ids uuid[], p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, status text, new_id uuid)
+CREATE FUNCTION postmill.door_retry_jobs(p_ids uuid[], p_confirm boolean DEFAULT false, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, status text, new_id uuid)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
-    return query select r.* from postmill.rerun_jobs('jobs.retry', p_ids, null, p_actor_type, p_actor_id) r;
+    return query select r.* from postmill.rerun_jobs('jobs.retry', p_ids, null, false, p_confirm, p_actor_type, p_actor_id) r;
 end
 $$;
 
@@ -2592,7 +2695,8 @@ begin
          where n.nspname = 'postmill'
            and p.proname in ('enqueue', 'enqueue_quick', 'enqueue_one', 'enqueue_keyed', 'enqueue_many', 'enqueue_intake', 'cancel_jobs',
                              'retry_jobs', 'replay_jobs', 'job_type_names', 'now', 'new_id', 'job_state',
-                             'read_enqueue_rules', 'publish', 'publish_event', 'deliver_events')
+                             'read_enqueue_rules', 'publish', 'publish_event', 'deliver_events', 'begin_artifact',
+                             'keep_artifact', 'read_artifact', 'read_artifacts', 'door_delete_artifact')
     loop
         execute format('grant execute on function %s to %I', door, p_role);
     end loop;
@@ -2692,6 +2796,19 @@ begin
 end
 $$;
 
+-- FUNCTION held_tenant(uuid, uuid, bigint)
+
+CREATE FUNCTION postmill.held_tenant(p_job uuid, p_holder uuid, p_claim_no bigint) RETURNS uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return (select c.tenant_id from postmill.http_claim c
+             where c.job_id = p_job and c.claim_no = p_claim_no and c.holder = p_holder and c.ended_at is null
+               and c.expires_at > (select postmill.now()) and postmill.in_scope(c.tenant_id));
+end
+$$;
+
 -- FUNCTION history_moment()
 
 CREATE FUNCTION postmill.history_moment() RETURNS timestamp with time zone
@@ -2707,27 +2824,35 @@ begin
 end
 $$;
 
--- FUNCTION history_size(timestamp with time zone, timestamp with time zone, integer)
+-- FUNCTION history_size(timestamp with time zone, timestamp with time zone, integer, uuid)
 
-CREATE FUNCTION postmill.history_size(p_low timestamp with time zone, p_high timestamp with time zone, p_most integer) RETURNS bigint
+CREATE FUNCTION postmill.history_size(p_low timestamp with time zone, p_high timestamp with time zone, p_most integer, p_tenant uuid) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 begin
     return (select count(*) from (select from postmill.job j
                                    where j.id >= postmill.id_at(p_low)
-                                     and j.id < postmill.id_at(p_high + interval '1 millisecond') limit p_most) x)
+                                     and j.id < postmill.id_at(p_high + interval '1 millisecond')
+                                     and (p_tenant is null or j.tenant_id = p_tenant) limit p_most) x)
          + (select count(*) from (select from postmill.outcome o
-                                   where o.finished_at >= p_low and o.finished_at < p_high limit p_most) x)
+                                   where o.finished_at >= p_low and o.finished_at < p_high
+                                     and (p_tenant is null or o.tenant_id = p_tenant) limit p_most) x)
          + (select count(*) from (select from postmill.attempt a
-                                   where a.finished_at >= p_low and a.finished_at < p_high limit p_most) x)
-         + (select count(*) from (select from postmill.audit_log l where l.at >= p_low and l.at < p_high limit p_most) x)
+                                   where a.finished_at >= p_low and a.finished_at < p_high
+                                     and (p_tenant is null or a.tenant_id = p_tenant) limit p_most) x)
+         + (select count(*) from (select from postmill.audit_log l
+                                   where l.at >= p_low and l.at < p_high
+                                     and (p_tenant is null or l.tenant_id = p_tenant) limit p_most) x)
          + (select count(*) from (select from postmill.dead_letter d
-                                   where d.failed_at >= p_low and d.failed_at < p_high limit p_most) x)
+                                   where d.failed_at >= p_low and d.failed_at < p_high
+                                     and (p_tenant is null or d.tenant_id = p_tenant) limit p_most) x)
          + (select count(*) from (select from postmill.job_kept k
                                    where k.id >= postmill.id_at(p_low)
-                                     and k.id < postmill.id_at(p_high + interval '1 millisecond') limit p_most) x);
+                                     and k.id < postmill.id_at(p_high + interval '1 millisecond')
+                                     and (p_tenant is null or k.tenant_id = p_tenant) limit p_most) x);
 end
 $$;
 
@@ -2862,11 +2987,12 @@ begin
 end
 $$;
 
--- FUNCTION job_events(timestamp with time zone, timestamp with time zone)
+-- FUNCTION job_events(timestamp with time zone, timestamp with time zone, uuid)
 
-CREATE FUNCTION postmill.job_events(p_low timestamp with time zone, p_high timestamp with time zone) RETURNS TABLE(recorded_at timestamp with time zone, key text, event text, happened_at timestamp with time zone, job_id uuid, attempt integer, status text, reason text, error_class text, started_at timestamp with time zone, finished_at timestamp with time zone)
+CREATE FUNCTION postmill.job_events(p_low timestamp with time zone, p_high timestamp with time zone, p_tenant uuid) RETURNS TABLE(recorded_at timestamp with time zone, key text, event text, happened_at timestamp with time zone, job_id uuid, attempt integer, status text, reason text, error_class text, started_at timestamp with time zone, finished_at timestamp with time zone)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 begin
     return query
@@ -2874,9 +3000,11 @@ begin
            null::text, null::timestamptz, null::timestamptz
       from (select j.id, j.created_at from postmill.job j
              where j.id >= postmill.id_at(p_low) and j.id < postmill.id_at(p_high + interval '1 millisecond')
+               and (p_tenant is null or j.tenant_id = p_tenant)
             union all
             select k.id, k.created_at from postmill.job_kept k
-             where k.id >= postmill.id_at(p_low) and k.id < postmill.id_at(p_high + interval '1 millisecond')) b
+             where k.id >= postmill.id_at(p_low) and k.id < postmill.id_at(p_high + interval '1 millisecond')
+               and (p_tenant is null or k.tenant_id = p_tenant)) b
      where postmill.id_time(b.id) >= p_low and postmill.id_time(b.id) < p_high;
 
     return query
@@ -2893,7 +3021,7 @@ begin
                            select o.reason from postmill.outcome o
                             where o.job_id = a.job_id and o.run = a.run and o.holder is null
                               and o.status in ('dead_letter', 'failed') offset 0) g) d
-             where a.finished_at >= p_low and a.finished_at < p_high) t
+             where a.finished_at >= p_low and a.finished_at < p_high and (p_tenant is null or a.tenant_id = p_tenant)) t
      cross join lateral (values (1, 'job.started'),
            (2, case when t.status in ('failed', 'timeout', 'lost') then 'job.failed' end),
            (3, case when t.buried then 'job.deadlettered' else 'job.retried' end)) e(rank, event)
@@ -2911,13 +3039,14 @@ begin
            (3, case when o.holder is null and o.status in ('dead_letter', 'failed') and not exists (
                          select from postmill.attempt a where a.job_id = o.job_id and a.run = o.run)
                     then 'job.deadlettered' end)) e(rank, event)
-     where o.finished_at >= p_low and o.finished_at < p_high and e.event is not null;
+     where o.finished_at >= p_low and o.finished_at < p_high and (p_tenant is null or o.tenant_id = p_tenant)
+       and e.event is not null;
 
     return query
     select l.failed_at, l.id::text || '.' || lpad(l.run::text, 6, '0') || '.3', 'job.deadlettered', l.failed_at, l.id, l.run,
            'dead_letter', l.reason, l.error_class, l.last_attempt_at, l.failed_at
       from postmill.dead_letter l
-     where l.failed_at >= p_low and l.failed_at < p_high
+     where l.failed_at >= p_low and l.failed_at < p_high and (p_tenant is null or l.tenant_id = p_tenant)
        and not exists (select from postmill.attempt a where a.job_id = l.id and a.run = l.run);
 end
 $$;
@@ -2975,6 +3104,50 @@ begin
     select d.key from postmill.job_definition d where d.is_active
     union select a.alias from postmill.job_definition d, unnest(d.aliases) as a(alias) where d.is_active
     order by 1 limit 1000;
+end
+$$;
+
+-- FUNCTION keep_artifact(uuid, uuid, uuid, uuid, bigint, boolean, text, text, bigint, bytea, double precision)
+
+CREATE FUNCTION postmill.keep_artifact(p_id uuid, p_tenant uuid, p_job uuid, p_holder uuid, p_claim_no bigint, p_waits boolean, p_name text, p_content_type text, p_size bigint, p_sha256 bytea, p_seconds double precision, OUT status text, OUT attempt integer, OUT created_at timestamp with time zone, OUT expires_at timestamp with time zone) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if p_job is null then
+        if not postmill.in_scope(p_tenant) or not exists (select from postmill.tenant t where t.id = p_tenant) then
+            status := 'unknown_tenant';
+            return;
+        end if;
+    else
+        if p_waits then
+            select r.attempt into attempt from postmill.running r
+             where r.id = p_job and r.holder = p_holder and r.claim_no = p_claim_no for share;
+        else
+            select r.attempt into attempt from postmill.running r
+             where r.id = p_job and r.holder = p_holder and r.claim_no = p_claim_no for share skip locked;
+        end if;
+        if not found then
+            status := 'over';
+            return;
+        end if;
+    end if;
+    created_at := postmill.now();
+    expires_at := created_at + p_seconds * interval '1 second';
+    -- Of two puts of one name at once the later one stays: its insert waits for the other, and then replaces it.
+    loop
+        update postmill.artifact a set gone_at = postmill.now() where a.job_id = p_job and a.name = p_name and a.gone_at is null;
+        insert into postmill.artifact (id, tenant_id, job_id, name, content_type, size, sha256, attempt, created_at, expires_at)
+        values (p_id, p_tenant, p_job, p_name, p_content_type, p_size, p_sha256, keep_artifact.attempt, keep_artifact.created_at,
+                keep_artifact.expires_at)
+        on conflict (job_id, name) where gone_at is null do nothing;
+        exit when found;
+    end loop;
+    status := 'kept';
+    if p_job is null then
+        perform postmill.audit('artifacts.put', 'artifact', p_id::text, p_tenant, null, jsonb_build_object('name', p_name,
+            'content_type', p_content_type, 'size', p_size, 'sha256', encode(p_sha256, 'hex'), 'expires_at', expires_at));
+    end if;
 end
 $$;
 
@@ -3095,9 +3268,9 @@ begin
 end
 $$;
 
--- FUNCTION move_jobs(text, text, uuid, integer)
+-- FUNCTION move_jobs(text, text, uuid, integer, text, text)
 
-CREATE FUNCTION postmill.move_jobs(p_job_type text, p_queue text, p_after uuid DEFAULT NULL::uuid, p_most integer DEFAULT 1000) RETURNS TABLE(moved integer, looked_at uuid)
+CREATE FUNCTION postmill.move_jobs(p_job_type text, p_queue text, p_after uuid DEFAULT NULL::uuid, p_most integer DEFAULT 1000, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(moved integer, looked_at uuid)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -3108,7 +3281,9 @@ declare
     lanes uuid[];
     rung record;
     rings integer := 0;
+    before jsonb;
 begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
     moved := 0;
     select d.* into definition from postmill.job_definition d where d.key = p_job_type;
     if not found or not exists (select from postmill.queue q where q.name = p_queue) then
@@ -3126,7 +3301,7 @@ begin
         select 3, b.* from (select t.id, t.queue, t.lane from postmill.blocked t where t.id > low
                              order by t.id limit p_most) b
     ), mine as materialized (
-        select s.id,
+        select s.id, s.queue,
                case when definition.lane = 'type'
                       or s.lane in (j.tenant_id, '00000000-0000-0000-0000-000000000000',
                                     postmill.lane_of('type', j.tenant_id, definition.key, j.payload, null))
@@ -3148,9 +3323,11 @@ begin
     )
     select (select array_agg(m.id order by m.id) from mine m join held h on h.id = m.id),
            (select array_agg(m.lane order by m.id) from mine m join held h on h.id = m.id),
+           (select jsonb_object_agg(f.queue, f.n)
+              from (select m.queue, count(*) as n from mine m join held h on h.id = m.id group by 1) f),
            (select min(f.last)::uuid from (select max(s.id::text) as last from seen s
                                             group by s.place having count(*) = p_most) f)
-      into ids, lanes, looked_at;
+      into ids, lanes, before, looked_at;
     moved := coalesce(cardinality(ids), 0);
     if moved = 0 then
         return next;
@@ -3184,6 +3361,7 @@ begin
             perform postmill.ring(p_queue, rung.lane, rung.priority);
         end if;
     end loop;
+    perform postmill.audit('queues.move', 'definition', definition.key, null, before, jsonb_build_object(p_queue, moved));
     return next;
 end
 $$;
@@ -3692,6 +3870,37 @@ begin
 end
 $$;
 
+-- FUNCTION read_artifact(uuid)
+
+CREATE FUNCTION postmill.read_artifact(p_id uuid) RETURNS TABLE(id uuid, tenant_id uuid, job_id uuid, name text, content_type text, size bigint, sha256 bytea, attempt integer, created_at timestamp with time zone, expires_at timestamp with time zone, expired boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select a.id, a.tenant_id, a.job_id, a.name, a.content_type, a.size, a.sha256, a.attempt, a.created_at, a.expires_at,
+           a.expires_at <= (select postmill.now())
+      from postmill.artifact a
+     where a.id = p_id and (a.gone_at is null or a.expires_at <= (select postmill.now()));
+end
+$$;
+
+-- FUNCTION read_artifacts(uuid, text, uuid, integer)
+
+CREATE FUNCTION postmill.read_artifacts(p_job uuid, p_after text, p_after_id uuid, p_most integer) RETURNS TABLE(id uuid, tenant_id uuid, job_id uuid, name text, content_type text, size bigint, sha256 bytea, attempt integer, created_at timestamp with time zone, expires_at timestamp with time zone, expired boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select a.id, a.tenant_id, a.job_id, a.name, a.content_type, a.size, a.sha256, a.attempt, a.created_at, a.expires_at, false
+      from postmill.artifact a
+     where a.job_id is not distinct from p_job and a.gone_at is null and a.expires_at > (select postmill.now())
+       and (p_after is null or (a.name, a.id) > (p_after, p_after_id))
+     order by a.name, a.id limit p_most;
+end
+$$;
+
 -- FUNCTION read_attempts(uuid)
 
 CREATE FUNCTION postmill.read_attempts(p_id uuid) RETURNS TABLE(run integer, attempt integer, status text, worker_id text, pid integer, started_at timestamp with time zone, finished_at timestamp with time zone, exit_code integer, error_class text, error_code text, error_message text, error_status integer, stack text, stdout_tail text, stderr_tail text)
@@ -3885,14 +4094,15 @@ $$;
 
 -- FUNCTION read_enqueue_rules(text[])
 
-CREATE FUNCTION postmill.read_enqueue_rules(p_names text[]) RETURNS TABLE(name text, key text, kind text, arg_schema text, argv_template text, asks_key boolean, secrets text, secret_keys text[], encrypted boolean, version integer)
+CREATE FUNCTION postmill.read_enqueue_rules(p_names text[]) RETURNS TABLE(name text, key text, kind text, arg_schema text, argv_template text, asks_key boolean, secrets text, secret_keys text[], encrypted boolean, version integer, queue text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
     return query
     select u.name, d.key, d.kind, d.arg_schema::text, d.argv_template::text,
-           d.strict_envelope or (d.kind <> 'function' and d.idempotency is not null), d.secrets, d.secret_keys, d.encrypted, d.version
+           d.strict_envelope or (d.kind <> 'function' and d.idempotency is not null), d.secrets, d.secret_keys, d.encrypted, d.version,
+           d.queue
       from unnest(p_names) as u(name)
      cross join lateral (
         select e.* from postmill.job_definition e where e.key = u.name
@@ -3941,14 +4151,15 @@ declare
     deadline timestamptz := postmill.now() + interval '150 milliseconds';
     low timestamptz := p_after;
     high timestamptz;
-    width interval := '1 minute';
+    own uuid := case when not postmill.sees_all() then postmill.scope_tenant() end;
+    width interval := case when own is null then interval '1 minute' else '1 hour' end;
     size bigint;
     told integer := 0;
     got integer;
 begin
     while low < p_until loop
         high := least(low + width, p_until);
-        size := postmill.history_size(low, high, 4001);
+        size := postmill.history_size(low, high, 4001, own);
         if size = 0 then
             low := high;
             width := least(width * 16, interval '30 days');
@@ -3962,13 +4173,13 @@ begin
                        l.before, l.after, null::uuid, null::text, null::integer, null::text, null::text, null::timestamptz,
                        null::timestamptz, l.db_role
                   from postmill.audit_log l
-                 where l.at >= low and l.at < high and coalesce(p_kind, 'audit') = 'audit'
+                 where l.at >= low and l.at < high and (own is null or l.tenant_id = own) and coalesce(p_kind, 'audit') = 'audit'
                    and (p_events is null or l.action = any (p_events))
                 union all
                 select e.recorded_at, e.key, 'job', e.event, e.happened_at, b.tenant_id, b.project_id, b.actor_type::text,
                        b.actor_id, null, null, b.request_id, b.correlation_id, null, null, null, e.reason, null, null,
                        e.job_id, b.job_type, e.attempt, e.status, e.error_class, e.started_at, e.finished_at, null
-                  from postmill.job_events(low, high) e
+                  from postmill.job_events(low, high, own) e
                  cross join lateral (select j.tenant_id, j.project_id, j.job_type, j.actor_type, j.actor_id, j.request_id,
                                             j.correlation_id from postmill.job j where j.id = e.job_id
                                      union all
@@ -4856,9 +5067,9 @@ begin
 end
 $$;
 
--- FUNCTION replay_jobs(uuid[], text, text, jsonb)
+-- FUNCTION replay_jobs(uuid[], text, text, jsonb, boolean, boolean)
 
-CREATE FUNCTION postmill.replay_jobs(p_ids uuid[], p_actor_type text DEFAULT 'user'::text, p_actor_id text DEFAULT NULL::text, p_payload jsonb DEFAULT NULL::jsonb) RETURNS TABLE(id uuid, status text, new_id uuid)
+CREATE FUNCTION postmill.replay_jobs(p_ids uuid[], p_actor_type text DEFAULT 'user'::text, p_actor_id text DEFAULT NULL::text, p_payload jsonb DEFAULT NULL::jsonb, p_again boolean DEFAULT false, p_confirm boolean DEFAULT false) RETURNS TABLE(id uuid, status text, new_id uuid)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -4866,6 +5077,7 @@ declare
     body postmill.job;
     letter postmill.dead_letter;
     ended text;
+    lives boolean;
     answer record;
 begin
     for id in select distinct u.id from unnest(p_ids) as u(id) order by 1 loop
@@ -4891,13 +5103,17 @@ begin
             status := 'succeeded';
         else
             -- Fenced (offset 0): a plan for the first row alone would read the whole table.
-            select j.id into new_id
+            select j.id, postmill.is_live(j.id) into new_id, lives
               from (select f.id from postmill.job f where f.replayed_from = replay_jobs.id
                     union all select k.id from postmill.job_kept k where k.replayed_from = replay_jobs.id offset 0) j
-             where postmill.is_live(j.id) limit 1;
-            if found then
-                status := 'live';
-            end if;
+             order by 2 desc, j.id desc limit 1;
+            -- Nothing but a replay makes an outcome of a dead letter without making it another one.
+            status := case when lives then 'live'
+                           when p_again is not true and (found or ended = 'dead_letter') then 'already_replayed' end;
+        end if;
+        if status is null and p_confirm is not true
+            and exists (select from postmill.job_definition d where d.key = body.job_type and d.replay_class = 'ask') then
+            status := 'unconfirmed';
         end if;
         if status is null then
             if body.idempotency_key is null then
@@ -4997,9 +5213,9 @@ begin
 end
 $$;
 
--- FUNCTION rerun_jobs(text, uuid[], jsonb, text, text)
+-- FUNCTION rerun_jobs(text, uuid[], jsonb, boolean, boolean, text, text)
 
-CREATE FUNCTION postmill.rerun_jobs(p_action text, p_ids uuid[], p_payload jsonb, p_actor_type text, p_actor_id text) RETURNS TABLE(id uuid, status text, new_id uuid)
+CREATE FUNCTION postmill.rerun_jobs(p_action text, p_ids uuid[], p_payload jsonb, p_again boolean, p_confirm boolean, p_actor_type text, p_actor_id text) RETURNS TABLE(id uuid, status text, new_id uuid)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -5014,10 +5230,10 @@ begin
     for one in
         with done as materialized (
             select r.* from postmill.retry_jobs(case p_action when 'jobs.retry' then known end, postmill.acting_type(),
-                                                postmill.acting_id()) r
+                                                postmill.acting_id(), p_confirm) r
             union all
             select r.* from postmill.replay_jobs(case p_action when 'dead.replay' then known end, postmill.acting_type(),
-                                                 postmill.acting_id(), p_payload) r)
+                                                 postmill.acting_id(), p_payload, p_again, p_confirm) r)
         select u.id, coalesce(d.status, 'unknown') as status, d.new_id, tenants[array_position(known, u.id)] as tenant,
                states[array_position(known, u.id)] as state
           from (select distinct unnest(p_ids) as id) u left join done d on d.id = u.id
@@ -5123,9 +5339,9 @@ begin
 end
 $$;
 
--- FUNCTION retry_jobs(uuid[], text, text)
+-- FUNCTION retry_jobs(uuid[], text, text, boolean)
 
-CREATE FUNCTION postmill.retry_jobs(p_ids uuid[], p_actor_type text DEFAULT 'user'::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, status text, new_id uuid)
+CREATE FUNCTION postmill.retry_jobs(p_ids uuid[], p_actor_type text DEFAULT 'user'::text, p_actor_id text DEFAULT NULL::text, p_confirm boolean DEFAULT false) RETURNS TABLE(id uuid, status text, new_id uuid)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -5149,7 +5365,7 @@ begin
     return query
     select r.* from postmill.replay_jobs(
         array(select u.id from unnest(p_ids) as u(id) where u.id <> all (coalesce(moved, '{}'))),
-        p_actor_type, p_actor_id) r;
+        p_actor_type, p_actor_id, p_confirm => p_confirm) r;
 end
 $$;
 
@@ -5574,6 +5790,30 @@ begin
 end
 $$;
 
+-- FUNCTION take_gone_artifacts(integer)
+
+CREATE FUNCTION postmill.take_gone_artifacts(p_most integer) RETURNS TABLE(id uuid, tenant_id uuid)
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    edge uuid;
+begin
+    select postmill.id_at(min(x.since)) into edge from postmill.partition x where x.parent = 'job';
+    update postmill.artifact a set gone_at = moment where a.ctid = any (array(
+        select e.ctid from postmill.artifact e where e.gone_at is null and e.expires_at <= moment
+         order by e.expires_at limit p_most for update skip locked));
+    update postmill.artifact a set gone_at = moment where a.ctid = any (array(
+        select o.ctid from postmill.artifact o where o.gone_at is null and o.job_id < edge
+           and not exists (select from postmill.job_kept k where k.id = o.job_id)
+         order by o.job_id limit p_most for update skip locked));
+    return query
+    update postmill.artifact a set gone_at = moment where a.ctid = any (array(
+        select g.ctid from postmill.artifact g where g.gone_at is not null order by g.gone_at limit p_most for update skip locked))
+    returning a.id, a.tenant_id;
+end
+$$;
+
 -- FUNCTION take_tokens(bigint, integer)
 
 CREATE FUNCTION postmill.take_tokens(p_limit bigint, p_n integer) RETURNS void
@@ -5946,6 +6186,40 @@ CREATE TABLE postmill.api_key (
     CONSTRAINT api_key_hash_check CHECK ((length(hash) = 32)),
     CONSTRAINT api_key_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
 );
+
+-- TABLE artifact
+
+CREATE TABLE postmill.artifact (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    job_id uuid,
+    name text NOT NULL COLLATE pg_catalog."C",
+    content_type text NOT NULL COLLATE pg_catalog."C",
+    size bigint NOT NULL,
+    sha256 bytea NOT NULL,
+    attempt integer,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    gone_at timestamp with time zone,
+    CONSTRAINT artifact_sha256_check CHECK ((length(sha256) = 32)),
+    CONSTRAINT artifact_size_check CHECK ((size >= 0))
+);
+
+-- VIEW artifacts
+
+CREATE VIEW postmill.artifacts AS
+ SELECT id,
+    tenant_id,
+    job_id,
+    name,
+    content_type,
+    size,
+    encode(sha256, 'hex'::text) AS sha256,
+    attempt,
+    created_at,
+    expires_at
+   FROM postmill.artifact a
+  WHERE (gone_at IS NULL);
 
 -- TABLE attempt
 
@@ -6847,6 +7121,11 @@ ALTER TABLE ONLY postmill.api_key
 ALTER TABLE ONLY postmill.api_key
     ADD CONSTRAINT api_key_pkey PRIMARY KEY (id);
 
+-- CONSTRAINT artifact artifact_pkey
+
+ALTER TABLE ONLY postmill.artifact
+    ADD CONSTRAINT artifact_pkey PRIMARY KEY (id);
+
 -- CONSTRAINT audit_chain audit_chain_audit_id_key
 
 ALTER TABLE ONLY postmill.audit_chain
@@ -7101,9 +7380,25 @@ ALTER TABLE ONLY postmill.worker
 
 CREATE INDEX api_key_tenant ON postmill.api_key USING btree (tenant_id);
 
+-- INDEX artifact_expires
+
+CREATE INDEX artifact_expires ON postmill.artifact USING btree (expires_at) WHERE (gone_at IS NULL);
+
+-- INDEX artifact_gone
+
+CREATE INDEX artifact_gone ON postmill.artifact USING btree (gone_at) WHERE (gone_at IS NOT NULL);
+
+-- INDEX artifact_name
+
+CREATE UNIQUE INDEX artifact_name ON postmill.artifact USING btree (job_id, name) WHERE (gone_at IS NULL);
+
+-- INDEX artifact_tenant
+
+CREATE INDEX artifact_tenant ON postmill.artifact USING btree (tenant_id, id);
+
 -- INDEX attempt_finished_at
 
-CREATE INDEX attempt_finished_at ON ONLY postmill.attempt USING brin (finished_at) WITH (pages_per_range='16', autosummarize='on');
+CREATE INDEX attempt_finished_at ON ONLY postmill.attempt USING brin (finished_at, tenant_id uuid_bloom_ops) WITH (pages_per_range='16', autosummarize='on');
 
 -- INDEX attempt_job
 
@@ -7203,7 +7498,7 @@ CREATE INDEX job_tenant_source ON ONLY postmill.job USING btree (tenant_id, sour
 
 -- INDEX outcome_finished_at
 
-CREATE INDEX outcome_finished_at ON ONLY postmill.outcome USING brin (finished_at) WITH (pages_per_range='16', autosummarize='on');
+CREATE INDEX outcome_finished_at ON ONLY postmill.outcome USING brin (finished_at, tenant_id uuid_bloom_ops) WITH (pages_per_range='16', autosummarize='on');
 
 -- INDEX outcome_job
 
@@ -7383,6 +7678,10 @@ ALTER TABLE ONLY postmill.webhook
 
 ALTER TABLE postmill.api_key ENABLE ROW LEVEL SECURITY;
 
+-- ROW SECURITY artifact
+
+ALTER TABLE postmill.artifact ENABLE ROW LEVEL SECURITY;
+
 -- ROW SECURITY attempt
 
 ALTER TABLE postmill.attempt ENABLE ROW LEVEL SECURITY;
@@ -7430,6 +7729,10 @@ ALTER TABLE postmill.job_kept ENABLE ROW LEVEL SECURITY;
 -- POLICY api_key of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.api_key AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY artifact of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.artifact AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
 -- POLICY attempt of_the_scope
 
@@ -7526,6 +7829,10 @@ ALTER TABLE postmill.webhook ENABLE ROW LEVEL SECURITY;
 -- POLICY api_key whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.api_key USING (true) WITH CHECK (true);
+
+-- POLICY artifact whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.artifact USING (true) WITH CHECK (true);
 
 -- POLICY attempt whoever_has_rights
 

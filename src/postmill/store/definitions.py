@@ -107,7 +107,7 @@ def edit_definition(
 
 
 def _rules(row: Sequence[Any]) -> EnqueueRules:
-    _, key, kind, arg_schema, argv_template, asks_key, secrets, secret_keys, encrypted, version = row
+    _, key, kind, arg_schema, argv_template, asks_key, secrets, secret_keys, encrypted, version, queue = row
     return EnqueueRules(
-        key, kind, arg_schema, argv_template, asks_key, secrets, tuple(secret_keys), encrypted, version
+        key, kind, arg_schema, argv_template, asks_key, secrets, tuple(secret_keys), encrypted, version, queue
     )

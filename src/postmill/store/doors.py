@@ -110,12 +110,16 @@ def door_cancel_jobs(
 def door_retry_jobs(
     ids: Sequence[UUID],
     *,
+    confirm: bool = False,
     actor_type: ActorType = "user",
     actor_id: str | None = None,
     schema: str = DEFAULT_SCHEMA,
 ) -> Statement[list[Rerun]]:
-    """Makes jobs due that wait for their next attempt; replays those that ended without success."""
-    args = (list(ids), actor_type, actor_id)
+    """Makes jobs due that wait for their next attempt; replays those that ended without success.
+
+    confirm: those whose definition wants to be asked (`replay_class = ask`), too.
+    """
+    args = (list(ids), confirm, actor_type, actor_id)
     return Statement("door_retry_jobs", sql("jobs/door_retry_jobs", schema), args, _reruns)
 
 
@@ -123,12 +127,17 @@ def door_replay_jobs(
     ids: Sequence[UUID],
     *,
     payload: bytes | None = None,
+    again: bool = False,
+    confirm: bool = False,
     actor_type: ActorType = "user",
     actor_id: str | None = None,
     schema: str = DEFAULT_SCHEMA,
 ) -> Statement[list[Rerun]]:
-    """Runs ended jobs again as new ones with lineage, with another payload if one is given."""
-    args = (list(ids), None if payload is None else payload.decode(), actor_type, actor_id)
+    """Runs ended jobs again as new ones with lineage, with another payload if one is given.
+
+    again: those that were replayed already, too. confirm: those whose definition wants to be asked (`replay_class = ask`), too.
+    """
+    args = (list(ids), None if payload is None else payload.decode(), again, confirm, actor_type, actor_id)
     return Statement("door_replay_jobs", sql("jobs/door_replay_jobs", schema), args, _reruns)
 
 

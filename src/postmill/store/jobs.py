@@ -34,11 +34,13 @@ class Canceled:
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """What a retry or replay did; `new_id` is the new job, or the live one that stands in the way.
+    """What a retry or replay did; `new_id` is the new job, or the one that stands in the way.
 
     due: it waited for its next attempt, and is due now. replayed: runs again as `new_id`. live: a replay of
-    it is live already. key_held: its key belongs to another live job. waiting | running | succeeded |
-    unknown: nothing to do. Other statuses are those of an enqueue that was refused.
+    it is live already. already_replayed: one has ended; replay that one, or ask for it again. unconfirmed:
+    its definition says `replay_class = ask`; confirm it. never: its definition forbids it. key_held: its key
+    belongs to another live job. waiting | running | succeeded | unknown: nothing to do. Other statuses are those
+    of an enqueue that was refused.
     """
 
     id: UUID
@@ -72,12 +74,16 @@ def cancel_jobs(
 def retry_jobs(
     ids: Sequence[UUID],
     *,
+    confirm: bool = False,
     actor_type: ActorType = "user",
     actor_id: str | None = None,
     schema: str = DEFAULT_SCHEMA,
 ) -> Statement[list[Rerun]]:
-    """Makes jobs due that wait for their next attempt; replays those that ended without success."""
-    args = (list(ids), actor_type, actor_id)
+    """Makes jobs due that wait for their next attempt; replays those that ended without success.
+
+    confirm: those whose definition wants to be asked (`replay_class = ask`), too.
+    """
+    args = (list(ids), actor_type, actor_id, confirm)
     return Statement(
         "retry_jobs", sql("jobs/retry_jobs", schema), args, lambda rows: [Rerun(*r) for r in rows]
     )
@@ -87,12 +93,17 @@ def replay_jobs(
     ids: Sequence[UUID],
     *,
     payload: bytes | None = None,
+    again: bool = False,
+    confirm: bool = False,
     actor_type: ActorType = "user",
     actor_id: str | None = None,
     schema: str = DEFAULT_SCHEMA,
 ) -> Statement[list[Rerun]]:
-    """Runs ended jobs again as new ones with lineage, with another payload if one is given."""
-    args = (list(ids), actor_type, actor_id, None if payload is None else payload.decode())
+    """Runs ended jobs again as new ones with lineage, with another payload if one is given.
+
+    again: those that were replayed already, too. confirm: those whose definition wants to be asked (`replay_class = ask`), too.
+    """
+    args = (list(ids), actor_type, actor_id, None if payload is None else payload.decode(), again, confirm)
     return Statement(
         "replay_jobs", sql("jobs/replay_jobs", schema), args, lambda rows: [Rerun(*r) for r in rows]
     )

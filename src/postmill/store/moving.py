@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
+from postmill.domain.job_options import ActorType
 from postmill.store.catalog import DEFAULT_SCHEMA, sql
 from postmill.store.statement import Statement
 
@@ -47,10 +48,17 @@ def home_of(name: str, *, schema: str = DEFAULT_SCHEMA) -> Statement[Home | None
 
 
 def move_jobs(
-    job_type: str, queue: str, *, after: UUID | None, most: int, schema: str = DEFAULT_SCHEMA
+    job_type: str,
+    queue: str,
+    *,
+    after: UUID | None,
+    most: int,
+    actor_type: ActorType = "user",
+    actor_id: str | None = None,
+    schema: str = DEFAULT_SCHEMA,
 ) -> Statement[Batch]:
     """Takes waiting jobs of a type into a queue: those among the next `most` tickets of each state."""
-    args = (job_type, queue, after, most)
+    args = (job_type, queue, after, most, actor_type, actor_id)
     return Statement("move_jobs", sql("queues/move_jobs", schema), args, lambda rows: Batch(*rows[0]))
 
 

@@ -35,6 +35,7 @@ from postmill.telemetry.events_jobs import (
 )
 from postmill.telemetry.events_upkeep import (
     UPKEEP_EVENTS,
+    ArtifactsCleared,
     EventsDelivered,
     JobsPromoted,
     JobsRescued,
@@ -55,6 +56,7 @@ __all__ = [
     "FLEET_EVENTS",
     "JOB_EVENTS",
     "UPKEEP_EVENTS",
+    "ArtifactsCleared",
     "DatabaseAway",
     "DatabaseBack",
     "Event",

@@ -39,6 +39,15 @@ class PartitionsPruned(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class ArtifactsCleared(Event):
+    """Files of `n` artifacts that nobody can see any more were cleared away, and `orphans` that never became one."""
+
+    name: ClassVar[str] = "artifacts_cleared"
+    n: int
+    orphans: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class UpkeepFailed(Event):
     """A round of upkeep failed; it runs again at its next turn."""
 
@@ -112,6 +121,7 @@ UPKEEP_EVENTS: tuple[type[Event], ...] = (
     JobsPromoted,
     JobsRescued,
     PartitionsPruned,
+    ArtifactsCleared,
     UpkeepFailed,
     QueueMeasured,
     PolicyBroken,

@@ -8,11 +8,10 @@ from typing import Any
 
 import typer
 
-from postmill.cli.options import PANEL
+from postmill.cli.app import SHARED
+from postmill.cli.help_page import paragraphs
 from postmill.cli.tree import app
 from tests.support.reference.markdown import code, table
-
-_MARKUP = re.compile(r"\[/?[a-z ]*\]")
 
 
 def commands() -> str:
@@ -42,16 +41,20 @@ def _section(path: tuple[str, ...], command: Any) -> str:
     words = [_usage(param) for param in params if _is_argument(param)]
     if any(not _is_argument(param) for param in params):
         words.append("[OPTIONS]")
-    parts = [f"### postmill {name}", f"`{' '.join(['postmill', name, *words])}`", _plain(command.help or "")]
+    parts = [
+        f"### postmill {name}",
+        f"`{' '.join(['postmill', name, *words])}`",
+        "\n\n".join(paragraphs(command.help)),
+    ]
     if params:
         parts.append(table(("argument or option", "meaning"), map(_row, params)))
-    if examples := re.findall(r"\$\[/\] (.*)", (command.epilog or "").replace("\\[", "[")):
+    if examples := re.findall(r"(?m)^\$ (.*)", command.epilog or ""):
         parts.append("```sh\n" + "\n".join(examples) + "\n```")
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
 def _is_shared(param: Any) -> bool:
-    return getattr(param, "rich_help_panel", None) == PANEL
+    return getattr(param, "rich_help_panel", None) == SHARED
 
 
 def _is_argument(param: Any) -> bool:
@@ -68,8 +71,4 @@ def _row(param: Any) -> tuple[str, str]:
     if not _is_argument(param) and not param.is_flag:
         name += f" {param.metavar or param.name.removesuffix('_').upper()}"
     default = "" if param.default in (None, False, ()) or param.required else f" Default: `{param.default}`."
-    return code(name.strip()), _plain(param.help or "") + default
-
-
-def _plain(text: str) -> str:
-    return _MARKUP.sub("", text.replace("\\[", "[")).strip()
+    return code(name.strip()), " ".join((param.help or "").split()) + default

@@ -66,13 +66,13 @@ def job_options() -> str:
 def _entry(name: str, value: Any) -> str:
     parts = [f"### {name}"]
     if name not in _NO_SIGNATURE and not issubclass(value if isinstance(value, type) else object, Exception):
-        parts.append(f"```py\n{name}{_signature(value)}\n```")
+        parts.append(f"```py\n{name}{signature(value)}\n```")
     parts.append(paragraphs(_doc(value)))
     if dataclasses.is_dataclass(value) and name in ("NewJob", "JobView", "Enqueued"):
         fields = [(code(one.name), code(str(one.type))) for one in dataclasses.fields(value) if one.repr]
         parts.append(table(("field", "type"), fields))
     if name in _MEMBERS:
-        rows = [(code(signature), text) for signature, text in _members(value)]
+        rows = [(code(called), text) for called, text in _members(value)]
         parts.append(table(("method or property", "meaning"), rows))
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
@@ -86,19 +86,19 @@ def _members(kind: type) -> Iterator[tuple[str, str]]:
                 yield name, _first(value)
         elif isinstance(value, classmethod) or inspect.isfunction(value):
             function = value.__func__ if isinstance(value, classmethod) else value
-            yield f"{name}{_signature(function, bound=True)}", _first(function)
+            yield f"{name}{signature(function, bound=True)}", _first(function)
 
 
-def _signature(value: Any, *, bound: bool = False) -> str:
+def signature(value: Any, *, bound: bool = False) -> str:
     """As it is called: `(job: NewJob, *, wait: float | None = None) -> Enqueued`, without `self`."""
-    signature = inspect.signature(value)
-    parameters = list(signature.parameters.values())[1 if bound else 0 :]
+    found = inspect.signature(value)
+    parameters = list(found.parameters.values())[1 if bound else 0 :]
     parts: list[str] = []
     for parameter in parameters:
         if parameter.kind is parameter.KEYWORD_ONLY and not any(part.startswith("*") for part in parts):
             parts.append("*")
         parts.append(_parameter(parameter))
-    answer = "" if isinstance(value, type) else f" -> {_flow(str(signature.return_annotation))}"
+    answer = "" if isinstance(value, type) else f" -> {_flow(str(found.return_annotation))}"
     line = f"({', '.join(parts)}){answer}"
     if bound or len(line) <= 90:
         return line
@@ -124,7 +124,7 @@ def _parameter(parameter: inspect.Parameter) -> str:
 
 def _flow(answer: str) -> str:
     """What a flow answers, for the methods that are made of one."""
-    found = re.fullmatch(r"(?:Coroutine\[Any, Any, |Flow\[)(.*)\]", answer)
+    found = re.fullmatch(r"(?:Coroutine\[Any, Any, |Flow\[|Call\[)(.*)\]", answer)
     return found[1] if found else answer
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tests.support.reference import cli, events, exits, http, life, metrics, names, settings, sql
+from tests.support.reference import api_client, cli, events, exits, http, life, metrics, names, settings, sql
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -28,6 +28,8 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "metrics": metrics.tables,
     "events": events.table,
     "operations": http.operations,
+    "api client": api_client.section,
+    "api client errors": api_client.errors,
     "problems": http.problems,
 }
 

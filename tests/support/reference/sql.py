@@ -17,7 +17,8 @@ PUBLIC = {
     "cancel_jobs": "Ends jobs that wait (`canceled`), asks those that run (`requested`); `finished` had ended before,"
     " `unknown` is no job. `serialization`: above READ COMMITTED others were quicker; run the transaction again.",
     "retry_jobs": "A job that waits for its next attempt is `due` now; one that ended without success is replayed.",
-    "replay_jobs": "Runs ended jobs again as new ones, with lineage: `replayed` (`new_id`), or why not.",
+    "replay_jobs": "Runs ended jobs again as new ones, with lineage: `replayed` (`new_id`), or why not. One that was"
+    " replayed already needs `p_again`.",
     "discard_jobs": "Closes dead letters as failed.",
     "pause_queue": "Hands out no more jobs of a queue. False: there is no such queue.",
     "resume_queue": "Opens it again.",

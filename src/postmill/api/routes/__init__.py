@@ -6,6 +6,7 @@ from fastapi import APIRouter
 from fastapi.routing import APIRoute
 
 from postmill.api.routes import (
+    artifacts,
     audit,
     dead_letters,
     definitions,
@@ -23,7 +24,9 @@ from postmill.api.routes import (
     tenants,
     triggers,
     webhooks,
+    welcome,
     work,
+    work_artifacts,
     workers,
 )
 
@@ -39,6 +42,8 @@ BELOW_PREFIX: tuple[APIRouter, ...] = tuple(
         queues,
         workers,
         work,
+        work_artifacts,
+        artifacts,
         definitions,
         triggers,
         events,
@@ -52,8 +57,8 @@ BELOW_PREFIX: tuple[APIRouter, ...] = tuple(
 )
 """The API's, below its prefix."""
 
-BESIDE_IT: tuple[APIRouter, ...] = (health.router, session.links)
-"""Probes, and where a login link leads."""
+BESIDE_IT: tuple[APIRouter, ...] = (health.router, session.links, welcome.router)
+"""Probes, login links, and where those lead."""
 
 
 def route_named(name: str) -> APIRoute:

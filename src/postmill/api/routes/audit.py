@@ -9,16 +9,17 @@ from uuid import UUID
 
 import orjson
 from fastapi import Depends, Query, Request
-from pydantic import AwareDatetime, Field
 from starlette.responses import StreamingResponse
 
 from postmill.api.asked import Asked, may
-from postmill.api.models import Model
-from postmill.api.paging import Cursor, Limit, Page, cursor_of, parts_of
+from postmill.api.paging import Cursor, Limit, cursor_of, parts_of
 from postmill.api.routing import new_router
 from postmill.bind import arun
 from postmill.domain.access import Action
 from postmill.operate import audit
+from postmill.shapes.audit import History, HistoryItem, Kind, LogRow
+from postmill.shapes.moments import Moment
+from postmill.shapes.paging import Page
 from postmill.store.audit import (
     MAX_ID,
     MAX_TIME,
@@ -36,70 +37,6 @@ NDJSON = "application/x-ndjson"
 PAGE = 500
 """Events that a stream reads at once."""
 
-Kind = Literal["audit", "job"]
-
-
-class Event(Model):
-    """Something that happened: an action that was audited, or a step in the life of a job."""
-
-    id: str = Field(
-        description="Stable, and unique.", examples=["0198f3a2-7c11-7abc-8def-0123456789ab.000001.2"]
-    )
-    cursor: str = Field(description="Where a reader goes on after this event.")
-    kind: Kind = Field(examples=["job"])
-    event: str = Field(examples=["job.succeeded"])
-    at: datetime = Field(description="When it happened.")
-    recorded_at: datetime = Field(description="When it was recorded: the order of the stream.")
-    org_id: UUID | None = Field(description="The tenant; null for what is the platform's.")
-    project_id: UUID | None = None
-    actor_type: str = Field(examples=["user"])
-    actor_id: str | None = Field(examples=["ada"])
-    role: str | None = None
-    via: str | None = Field(default=None, examples=["api"])
-    db_role: str | None = Field(default=None, description="The role that the database knew the session by.")
-    request_id: str | None = None
-    correlation_id: str | None = None
-    target_kind: str | None = None
-    target: str | None = None
-    result: str | None = Field(default=None, examples=["done"])
-    reason: str | None = None
-    before: Any = None
-    after: Any = None
-    job_id: UUID | None = None
-    job_type: str | None = None
-    attempt: int | None = Field(default=None, description="Which execution, from 1; 0 is the enqueuing.")
-    status: str | None = None
-    error_class: str | None = None
-    started_at: datetime | None = None
-    finished_at: datetime | None = None
-
-
-class History(Page[Event]):
-    """One page of history. It may be short although there is more: `next` decides."""
-
-    resume: str = Field(description="Where to go on when more has happened; never null.")
-
-
-class LogRow(Model):
-    """A row of the audit log."""
-
-    id: UUID
-    at: datetime
-    tenant_id: UUID | None
-    actor_type: str = Field(examples=["api_key"])
-    actor_id: str | None
-    role: str | None
-    via: str = Field(examples=["api"])
-    action: str = Field(examples=["keys.revoke"])
-    target_kind: str | None
-    target: str | None
-    result: Literal["done", "denied", "refused"]
-    reason: str | None
-    request_id: str | None
-    before: Any
-    after: Any
-    db_role: str
-
 
 @router.get(
     "/audit",
@@ -114,7 +51,7 @@ async def list_history(
     asked: Annotated[Asked, Depends(may(Action.AUDIT_READ))],
     limit: Limit = 100,
     cursor: Cursor = None,
-    since: Annotated[AwareDatetime | None, Query(description="Begin here; a cursor wins.")] = None,
+    since: Annotated[Moment | None, Query(description="Begin here; a cursor wins.")] = None,
     kind: Annotated[
         Kind | None, Query(description="`audit`: the log; `job`: lives of jobs; default: both.")
     ] = None,
@@ -193,10 +130,10 @@ def _after(text: str | None, since: datetime | None) -> Position | None:
     return Position(since) if since is not None else None
 
 
-def _event(found: HistoryEvent) -> Event:
-    fields = {name: getattr(found, name) for name in Event.model_fields if hasattr(found, name)}
+def _event(found: HistoryEvent) -> HistoryItem:
+    fields = {name: getattr(found, name) for name in HistoryItem.model_fields if hasattr(found, name)}
     place_ = cursor_of(found.recorded_at, found.key)
-    return Event(**fields | {"id": found.key, "cursor": place_, "at": found.happened_at})
+    return HistoryItem(**fields | {"id": found.key, "cursor": place_, "at": found.happened_at})
 
 
 def _row(row: AuditRow) -> LogRow:

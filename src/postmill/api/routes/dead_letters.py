@@ -7,74 +7,30 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import Depends, Query, Request, Response
-from pydantic import Field
 
 from postmill.api.asked import Asked, may
 from postmill.api.entering import edited_payload
-from postmill.api.job_models import ID, TENANT, Reason, ReplayedJob
-from postmill.api.models import Model
-from postmill.api.paging import Cursor, Limit, Page, cursor_of, parts_of
+from postmill.api.paging import Cursor, Limit, cursor_of, parts_of
 from postmill.api.problems import Problem, not_found
 from postmill.api.routes.job_acts import refuse, replayed
 from postmill.api.routes.jobs import DefinitionKey, Queue, Tenant
 from postmill.api.routing import new_router
 from postmill.domain.access import Action
+from postmill.domain.job import JobView
+from postmill.domain.lifecycle import State
 from postmill.domain.redaction import redacted, redacted_text
 from postmill.operate import commands
 from postmill.operate.payloads import readable
+from postmill.shapes.dead_letters import DeadLetter, Discard, DiscardedJob, Replay, WholeDeadLetter
+from postmill.shapes.jobs import ReplayedJob
+from postmill.shapes.paging import Page
 from postmill.store.dead import DeadLetter as Stored
 from postmill.store.dead import read_dead_letter, read_dead_letters
+from postmill.store.reads import read_job_state
 
 router = new_router("dead letters")
 
 Read = Annotated[Asked, Depends(may(Action.DEAD_READ))]
-
-
-class DeadLetter(Model):
-    """A dead letter in a list. Its id is the job's."""
-
-    id: UUID = Field(examples=[ID])
-    tenant_id: UUID = Field(examples=[TENANT])
-    definition_key: str | None = Field(
-        description="Null: the job's body is gone.", examples=["recompute-trained-tags"]
-    )
-    queue: str = Field(examples=["default"])
-    reason: str = Field(examples=["max_retries_exceeded"])
-    error_class: str | None = Field(examples=["TimeoutError"])
-    error_code: str | None
-    error_status: int | None = Field(description="The HTTP status that a service answered.")
-    last_error: str | None = Field(description="In lists at most 500 characters.")
-    attempts: int = Field(examples=[3])
-    failed_at: datetime
-    last_attempt_at: datetime | None
-
-
-class WholeDeadLetter(DeadLetter):
-    """A dead letter with all that is known of it."""
-
-    stack: str | None
-    payload: Any = Field(default=None, description="Null without the permission `payloads.read`.")
-
-
-class Replay(Model):
-    """How a dead letter runs again."""
-
-    payload: dict[str, Any] | None = Field(
-        default=None, description="In place of the old one; null keeps that.", examples=[{"model": "siglip"}]
-    )
-
-
-class Discard(Model):
-    """Why a dead letter is discarded."""
-
-    reason: Reason = None
-
-
-class DiscardedJob(Model):
-    """A dead letter that was closed: the job counts as failed."""
-
-    id: UUID = Field(examples=[ID])
-    status: str = Field(examples=["failed"])
 
 
 @router.get("/dead-letters")
@@ -128,14 +84,23 @@ async def replay_dead_letter(
     asked: Annotated[Asked, Depends(may(Action.DEAD_REPLAY))],
     body: Replay | None = None,
 ) -> ReplayedJob:
-    """Run a dead letter again as a new job, which knows whose replay it is."""
-    letter = await _letter(asked, job_id)
+    """Run a dead letter again as a new job, which knows whose replay it is.
+
+    One that was replayed already is refused with 409, which names that job (`job_id`), unless it has ended and `again` is
+    true; one whose definition says `replay_class = ask`, unless `confirm` is true.
+    """
+    body = Replay() if body is None else body
+    letter = await _letter_or_replayed(asked, job_id)
     payload = None
-    if body is not None and body.payload is not None:
+    if body.payload is not None:
         if letter.job_type is None:
             raise Problem(409, "job-body-gone", "the job's body is gone; enqueue a new job")
         payload = await edited_payload(asked, letter.job_type, letter.tenant_id, body.payload)
-    (answer,) = await asked.drive(commands.replay([job_id], payload=payload, schema=asked.schema))
+    (answer,) = await asked.drive(
+        commands.replay(
+            [job_id], payload=payload, again=body.again, confirm=body.confirm, schema=asked.schema
+        )
+    )
     if answer.status != "replayed":
         refuse(answer)
     return await replayed(asked, request, response, answer)
@@ -160,6 +125,16 @@ async def _letter(asked: Asked, job_id: UUID) -> Stored:
     if letter is None:
         raise not_found("dead letter; it may have been replayed or discarded")
     return letter
+
+
+async def _letter_or_replayed(asked: Asked, job_id: UUID) -> Stored | JobView:
+    letter = await asked.run(read_dead_letter(job_id, schema=asked.schema))
+    if letter is not None:
+        return letter
+    for job in await asked.run(read_job_state([job_id], schema=asked.schema)):
+        if job.status is State.DEAD_LETTER and job.replayed_as is not None:
+            return job
+    raise not_found("dead letter; it may have been discarded")
 
 
 def _facts(letter: Stored) -> dict[str, Any]:

@@ -8,17 +8,18 @@ from uuid import UUID
 from fastapi import Depends, Query
 
 from postmill.api.asked import Asked, may
-from postmill.api.definition_models import (
+from postmill.api.paging import Cursor, Limit, cursor_of, parts_of
+from postmill.api.routing import new_router
+from postmill.domain.access import Action
+from postmill.operate import definitions
+from postmill.shapes.definitions import (
     Definition,
     DefinitionChanges,
     DefinitionVersion,
     Kind,
     NewDefinition,
 )
-from postmill.api.paging import Cursor, Limit, Page, cursor_of, parts_of
-from postmill.api.routing import new_router
-from postmill.domain.access import Action
-from postmill.operate import definitions
+from postmill.shapes.paging import Page
 
 router = new_router("definitions")
 

@@ -8,14 +8,16 @@ from uuid import UUID
 from fastapi import Depends, Query, Request, Response
 
 from postmill.api.asked import Asked, may
-from postmill.api.event_models import Event, EventDelivery, NewEvent, PublishedEvent
-from postmill.api.moments import Moment
-from postmill.api.paging import Cursor, Limit, Offset, Page, cursor_of, parts_of
+from postmill.api.paging import Cursor, Limit, Offset, cursor_of, parts_of
 from postmill.api.problems import Problem
 from postmill.api.routing import location, new_router
+from postmill.api.trigger_shapes import delivery
 from postmill.domain.access import Action
 from postmill.domain.redaction import redacted
 from postmill.operate import events
+from postmill.shapes.events import Event, EventDelivery, NewEvent, PublishedEvent
+from postmill.shapes.moments import Moment
+from postmill.shapes.paging import Page
 from postmill.store.events import EventView
 from postmill.store.events import list_events as listed
 
@@ -60,7 +62,7 @@ async def list_events(
 ) -> Page[Event]:
     """List events, the newest first."""
     if cursor is not None and offset:
-        raise Problem(422, "invalid-request", "cursor and offset exclude each other")
+        raise Problem(422, "invalid-cursor", "cursor and offset exclude each other")
     found = await asked.run(
         listed(
             name=name,
@@ -87,7 +89,7 @@ async def get_event(asked: Read, event_id: UUID) -> Event:
 async def list_event_deliveries(asked: Read, event_id: UUID) -> Page[EventDelivery]:
     """What came of an event at each trigger that it met: its job, or the reason why there is none."""
     found = await asked.drive(events.deliveries(event_id, schema=asked.schema))
-    return Page(items=[EventDelivery.of(view) for view in found], next=None)
+    return Page(items=[delivery(view) for view in found], next=None)
 
 
 def _shown(asked: Asked, view: EventView) -> Event:

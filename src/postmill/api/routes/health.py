@@ -17,6 +17,7 @@ from postmill.api.measuring import page
 from postmill.domain.access import Action
 from postmill.domain.errors import PostmillError
 from postmill.schema.check import acheck
+from postmill.shapes.health import Alive, Readiness
 from postmill.telemetry.metrics import CONTENT_TYPE
 
 router = APIRouter(tags=["health"])
@@ -26,12 +27,19 @@ PATIENCE = 2.0
 
 
 @router.get("/healthz", operation_id="get_health")
-async def get_health() -> dict[str, bool]:
+async def get_health() -> Alive:
     """The process answers."""
-    return {"alive": True}
+    return Alive(alive=True)
 
 
-@router.get("/readyz", operation_id="get_readiness", responses={503: {"description": "It cannot work now."}})
+@router.get(
+    "/readyz",
+    operation_id="get_readiness",
+    responses={
+        200: {"model": Readiness},
+        503: {"model": Readiness, "description": "It cannot work now."},
+    },
+)
 async def get_readiness(request: Request) -> Response:
     """The database answers and its schema is one to work on; else 503."""
     backend: Backend = request.app.state.backend

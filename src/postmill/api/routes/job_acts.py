@@ -8,12 +8,12 @@ from uuid import UUID
 from fastapi import Depends, Request, Response
 
 from postmill.api.asked import Asked, may
-from postmill.api.job_models import Cancel, CanceledJob, EnqueuedJob, ReplayedJob
 from postmill.api.problems import Problem, not_found
 from postmill.api.routing import location, new_router
 from postmill.domain.access import Action
 from postmill.domain.job import JobView
 from postmill.operate import commands
+from postmill.shapes.jobs import Cancel, CanceledJob, EnqueuedJob, ReplayedJob, Retry
 from postmill.store.jobs import Rerun
 from postmill.store.reads import read_job_state
 
@@ -24,7 +24,10 @@ REFUSED = {
     "waiting": "it waits for other jobs",
     "succeeded": "it has succeeded; there is nothing to retry",
     "never": "its definition says that it is never replayed",
+    "unconfirmed": "its definition wants to be asked before a replay: send `confirm` with true",
     "live": "it runs again already",
+    "already_replayed": "it was replayed already, and that job (`job_id`, if it is not forgotten by now) has ended;"
+    " retry that one, or replay this dead letter with `again`",
     "key_held": "its key belongs to another live job",
     "inactive": "its definition takes no new jobs",
     "unknown_type": "its definition is gone",
@@ -69,15 +72,21 @@ async def retry_job(
     request: Request,
     response: Response,
     asked: Annotated[Asked, Depends(may(Action.JOBS_RETRY))],
+    body: Retry | None = None,
 ) -> EnqueuedJob | ReplayedJob:
-    """Retry a job: one that waits for its next attempt is due now, one that ended without success runs again."""
-    (answer,) = await asked.drive(commands.retry([job_id], schema=asked.schema))
+    """Retry a job: one that waits for its next attempt is due now, one that ended without success runs again.
+
+    409 where the definition says `replay_class = ask`, unless `confirm` is true; and where it says `never`.
+    """
+    confirm = body is not None and body.confirm
+    (answer,) = await asked.drive(commands.retry([job_id], confirm=confirm, schema=asked.schema))
     if answer.status == "replayed":
         return await replayed(asked, request, response, answer)
     if answer.status not in ("due", "waiting"):
         refuse(answer)
     job = await _job(asked, job_id)
-    if job.status != "queued":
+    # A worker may have it by now: what was made due is answered as such, whatever it is since.
+    if answer.status == "waiting" and job.status != "queued":
         refuse(answer)
     return EnqueuedJob(
         id=job.id,

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import Depends
-from pydantic import Field
 
 from postmill.api.asked import Asked, may
-from postmill.api.job_models import ID, Key, Priority, Reason, Source
-from postmill.api.models import Model
-from postmill.api.moments import Moment
 from postmill.api.paging import cursor_of, parts_of
 from postmill.api.problems import Problem, not_found
 from postmill.api.routing import new_router
 from postmill.bind import adrive, arun
 from postmill.domain.access import Action
 from postmill.operate import commands
+from postmill.shapes.job_priority import Prioritized, PrioritizedJob, SetPriorities, SetPriority
 from postmill.store.jobs import NEWEST
 from postmill.store.reads import read_jobs
 
@@ -33,52 +30,6 @@ REFUSED = {
     "finished": "it has ended",
     "contended": "it is just being claimed or moved; try again",
 }
-
-
-class SetPriority(Model):
-    """Another priority."""
-
-    priority: Priority
-    reason: Reason = None
-
-
-class PrioritizedJob(Model):
-    """A job with its priority."""
-
-    id: UUID = Field(examples=[ID])
-    priority: int = Field(examples=[10])
-    changed: bool = Field(description="False: it had that priority.", examples=[True])
-
-
-class WaitingJobs(Model):
-    """Which of the jobs that wait: those that meet all of this."""
-
-    status: Literal["queued", "scheduled", "blocked"] = Field(examples=["queued"])
-    definition_key: Key | None = Field(default=None, examples=["recompute-trained-tags"])
-    queue: Key | None = Field(default=None, examples=["default"])
-    source: Source | None = Field(default=None, examples=["event"])
-    tenant_id: UUID | None = None
-    created_after: Moment | None = None
-    created_before: Moment | None = Field(default=None, examples=["2026-02-16T10:30:00Z"])
-
-
-class SetPriorities(SetPriority):
-    """Another priority for the jobs that a filter meets."""
-
-    filter: WaitingJobs
-    cursor: str | None = Field(default=None, max_length=500, description="The `next` of the request before.")
-
-
-class Prioritized(Model):
-    """What became of them."""
-
-    changed: int = Field(examples=[12])
-    unchanged: int = Field(description="They had that priority.", examples=[0])
-    skipped: int = Field(description="They were claimed or moved meanwhile.", examples=[0])
-    next: str | None = Field(
-        description="The `cursor` to go on with: one request takes 1,000 jobs at most. Null: that was all.",
-        examples=[None],
-    )
 
 
 @router.patch("/jobs/{job_id:uuid}/priority")

@@ -9,10 +9,8 @@ from fastapi import Depends, Query, Request, Response
 
 from postmill.api.asked import Asked, may
 from postmill.api.entering import enter
-from postmill.api.job_models import Attempt, EnqueuedJob, EnqueueJob, Job, Source, Status, WholeJob
 from postmill.api.job_shapes import attempt, listed, whole
-from postmill.api.moments import Moment
-from postmill.api.paging import Cursor, Limit, Offset, Page, cursor_of, parts_of
+from postmill.api.paging import Cursor, Limit, Offset, cursor_of, parts_of
 from postmill.api.problems import Problem, not_found
 from postmill.api.routing import location, new_router
 from postmill.domain.access import Action
@@ -20,6 +18,9 @@ from postmill.domain.idempotency import Mode
 from postmill.domain.job import JobView, NewJob
 from postmill.domain.lane import DEFAULT_TENANT
 from postmill.operate.payloads import shown
+from postmill.shapes.jobs import Attempt, EnqueuedJob, EnqueueJob, Job, Source, Status, WholeJob
+from postmill.shapes.moments import Moment
+from postmill.shapes.paging import Page
 from postmill.store.jobs import NEWEST
 from postmill.store.reads import read_attempts, read_job_state, read_jobs
 
@@ -97,7 +98,7 @@ async def list_jobs(
     `next`.
     """
     if cursor is not None and offset:
-        raise Problem(422, "invalid-request", "cursor and offset exclude each other")
+        raise Problem(422, "invalid-cursor", "cursor and offset exclude each other")
     found = await asked.run(
         read_jobs(
             status=status,

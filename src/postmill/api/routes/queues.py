@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated
 
 from fastapi import Depends, Path
-from pydantic import Field
 
 from postmill.api.asked import Asked, may
-from postmill.api.job_models import Reason
-from postmill.api.models import Model
-from postmill.api.moments import Moment
-from postmill.api.paging import Page
 from postmill.api.problems import not_found
 from postmill.api.routing import new_router
 from postmill.domain.access import Action
 from postmill.operate import commands
+from postmill.shapes.paging import Page
+from postmill.shapes.queues import Pause, Queue
 from postmill.store.queues import read_queues
 
 router = new_router("queues")
@@ -26,37 +22,6 @@ Write = Annotated[Asked, Depends(may(Action.QUEUES_WRITE))]
 Name = Annotated[
     str, Path(min_length=1, max_length=200, description="The queue's name.", examples=["q:mail"])
 ]
-
-
-class Queue(Model):
-    """A queue. How much of its work is where is null for a tenant; numbers end at 10,000."""
-
-    name: str = Field(examples=["q:mail"])
-    priority: int = Field(description="Lower is served first.", examples=[100])
-    lane: str = Field(description="Who has fair shares of it.", examples=["tenant"])
-    paused: bool = Field(description="Nothing is handed out now.", examples=[False])
-    paused_at: datetime | None
-    paused_by: str | None
-    pause_reason: str | None = Field(examples=["provider is down"])
-    resume_at: datetime | None = Field(description="When it opens by itself.")
-    queued: int | None = Field(examples=[12])
-    scheduled: int | None = Field(examples=[3])
-    blocked: int | None = Field(examples=[0])
-    running: int | None = Field(examples=[4])
-    dead_letters: int | None = Field(examples=[2])
-    oldest_seconds: float | None = Field(description="How long its oldest queued job has been ready.")
-    next_due_seconds: float | None = Field(description="Until its next scheduled job is due.")
-
-
-class Pause(Model):
-    """How a queue is paused."""
-
-    reason: Reason = None
-    resume_at: Moment | None = Field(
-        default=None,
-        description="When it opens by itself; null: when it is resumed.",
-        examples=["2031-01-01T00:00:00Z"],
-    )
 
 
 @router.get("/queues")

@@ -2,62 +2,32 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated
-from uuid import UUID
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import Field
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from postmill.api.asked import Asked, may
 from postmill.api.backend import Backend
 from postmill.api.cookies import COOKIE, csrf_token, drop_cookie, set_cookie
-from postmill.api.models import Model
 from postmill.api.problems import unauthorized
+from postmill.api.routes import welcome
 from postmill.api.routing import new_router
 from postmill.bind import arun
-from postmill.domain.access import PERMISSIONS, Principal, Role
+from postmill.domain.access import PERMISSIONS, Principal
 from postmill.domain.secret import hashed, new_secret
+from postmill.shapes.session import OpenSession, Session
 from postmill.store.access import FoundLogin, close_login, open_login
 
 router = new_router("session")
 links = APIRouter(tags=["session"])
 
-AFTER_LOGIN = "/api/v1/session"
-"""Where a login link leads, below the root path."""
-
 NO_TRACE = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
 """What carries a secret in its address is neither kept nor told to others."""
 
 
-class Login(Model):
-    """What opens a login."""
-
-    token: str = Field(
-        min_length=20, max_length=200, description="The token of a login link, or an API key.",
-        examples=["4f7dZ8Fv3m0n4T5l4P9d2o5rXk2Qv8sYb1wU6cJtN3E"],
-    )  # fmt: skip
-
-
-class Session(Model):
-    """Who asks."""
-
-    actor_type: str = Field(examples=["user"])
-    actor_id: str = Field(examples=["ada"])
-    role: Role = Field(examples=["operator"])
-    tenant_id: UUID | None = Field(description="Null: the platform's.")
-    may: list[str] = Field(
-        description="The actions that the role allows.", examples=[["jobs.read", "jobs.cancel"]]
-    )
-    expires_at: datetime | None = Field(description="When the login ends; null without one.")
-    csrf_token: str | None = Field(
-        description="For the header X-CSRF-Token, beside a cookie; null without one."
-    )
-
-
 @router.post("/session", operation_id="open_session", status_code=201, response_model=Session)
-async def open_session(body: Login, request: Request) -> Response:
+async def open_session(body: OpenSession, request: Request) -> Response:
     """Exchange a login link's token, which holds once, or an API key for a cookie."""
     cookie, login = await _open(request, body.token)
     answer = JSONResponse(_session(_principal(login), login, cookie).model_dump(mode="json"), 201, NO_TRACE)
@@ -88,7 +58,7 @@ async def follow_login_link(request: Request, token: str) -> Response:
     """Open the login that a link is for, and go on."""
     cookie, _ = await _open(request, token)
     root = request.scope.get("root_path", "")
-    return _with_cookie(RedirectResponse(f"{root}{AFTER_LOGIN}", 303, NO_TRACE), request, cookie)
+    return _with_cookie(RedirectResponse(f"{root}{welcome.PATH}", 303, NO_TRACE), request, cookie)
 
 
 async def _open(request: Request, token: str) -> tuple[str, FoundLogin]:

@@ -2,88 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Annotated, Any, Literal
-from uuid import UUID
+from typing import Annotated, Any
 
 from fastapi import Depends
-from pydantic import Field
 
 from postmill.api.asked import Asked, may
-from postmill.api.models import Model
-from postmill.api.paging import Cursor, Limit, Page, cursor_of, parts_of
+from postmill.api.paging import Cursor, Limit, cursor_of, parts_of
 from postmill.api.routing import new_router
 from postmill.domain.access import Action
 from postmill.operate import tenants
+from postmill.shapes.paging import Page
+from postmill.shapes.tenants import NewProject, NewTenant, Project, Tenant, TenantChanges
 
 router = new_router("tenants")
-
-Status = Literal["active", "throttled", "suspended"]
-
-
-class Settings(Model):
-    """What the platform says of a tenant."""
-
-    name: str | None = Field(default=None, min_length=1, max_length=200, examples=["Ada's bakery"])
-    timezone: str | None = Field(default=None, max_length=64, examples=["Europe/Amsterdam"])
-    status: Status | None = Field(default=None, examples=["active"])
-    weight: int | None = Field(
-        default=None, ge=1, le=1000, description="Its share of a queue beside others'.", examples=[1]
-    )
-    max_running: int | None = Field(
-        default=None, ge=1, le=2**31 - 1, description="Jobs at once; null is without limit.", examples=[20]
-    )
-    retention_seconds: float | None = Field(
-        default=None,
-        gt=0,
-        le=3_162_240_000,
-        description="How long its history is kept; null is the platform's.",
-    )
-    reason: str | None = Field(default=None, max_length=2000, description="Why; for the audit log.")
-
-    def named(self) -> dict[str, Any]:
-        """What was given; a null counts only where it means something."""
-        given = self.model_dump(exclude_unset=True, exclude={"slug"})
-        nullable = ("max_running", "retention_seconds", "reason")
-        return {key: value for key, value in given.items() if value is not None or key in nullable}
-
-
-class NewTenant(Settings):
-    """A tenant to be made."""
-
-    slug: str = Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", examples=["bakery"])
-
-
-class Tenant(Model):
-    """A tenant."""
-
-    id: UUID
-    slug: str = Field(examples=["bakery"])
-    name: str = Field(examples=["Ada's bakery"])
-    timezone: str = Field(examples=["Europe/Amsterdam"])
-    status: Status = Field(examples=["active"])
-    weight: int = Field(examples=[1])
-    max_running: int | None
-    retention_seconds: float | None
-    created_at: datetime
-    updated_at: datetime
-
-
-class NewProject(Model):
-    """A project to be made."""
-
-    slug: str = Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", examples=["wedding-cakes"])
-    name: str | None = Field(default=None, min_length=1, max_length=200, examples=["Wedding cakes"])
-
-
-class Project(Model):
-    """A project of a tenant."""
-
-    id: UUID
-    tenant_id: UUID
-    slug: str = Field(examples=["wedding-cakes"])
-    name: str = Field(examples=["Wedding cakes"])
-    created_at: datetime
 
 
 @router.get("/tenants", operation_id="list_tenants")
@@ -102,7 +33,7 @@ async def create_tenant(
     body: NewTenant, asked: Annotated[Asked, Depends(may(Action.TENANTS_WRITE))]
 ) -> Tenant:
     """Make a tenant."""
-    made = await asked.drive(tenants.create_tenant(body.slug, schema=asked.schema, **body.named()))
+    made = await asked.drive(tenants.create_tenant(body.slug, schema=asked.schema, **_named(body)))
     return Tenant.model_validate(made)
 
 
@@ -114,10 +45,10 @@ async def get_tenant(tenant: str, asked: Annotated[Asked, Depends(may(Action.TEN
 
 @router.patch("/tenants/{tenant}", operation_id="change_tenant")
 async def change_tenant(
-    tenant: str, body: Settings, asked: Annotated[Asked, Depends(may(Action.TENANTS_WRITE))]
+    tenant: str, body: TenantChanges, asked: Annotated[Asked, Depends(may(Action.TENANTS_WRITE))]
 ) -> Tenant:
     """Change settings of a tenant; those that are not named stay. A suspended one's keys and logins open nothing."""
-    changed = await asked.drive(tenants.change_tenant(tenant, schema=asked.schema, **body.named()))
+    changed = await asked.drive(tenants.change_tenant(tenant, schema=asked.schema, **_named(body)))
     asked.backend.keys.forget()
     return Tenant.model_validate(changed)
 
@@ -143,3 +74,10 @@ async def create_project(
     """Make a project of a tenant."""
     made = await asked.drive(tenants.create_project(tenant, body.slug, body.name, schema=asked.schema))
     return Project.model_validate(made)
+
+
+def _named(body: TenantChanges) -> dict[str, Any]:
+    """What was given; a null counts only where it means something."""
+    given = body.model_dump(exclude_unset=True, exclude={"slug"})
+    nullable = ("max_running", "retention_seconds", "reason")
+    return {key: value for key, value in given.items() if value is not None or key in nullable}

@@ -9,11 +9,16 @@ from uuid import UUID
 from fastapi import Depends, Query, Request, Response
 
 from postmill.api.asked import Asked, may
-from postmill.api.event_models import EventDelivery
-from postmill.api.paging import Cursor, Limit, Offset, Page, cursor_of, parts_of
+from postmill.api.paging import Cursor, Limit, Offset, cursor_of, parts_of
 from postmill.api.problems import Problem
 from postmill.api.routing import location, new_router
-from postmill.api.trigger_models import (
+from postmill.api.trigger_shapes import delivery, due_moments, saved
+from postmill.api.trigger_shapes import listed as shown
+from postmill.domain.access import Action
+from postmill.operate import triggers
+from postmill.shapes.events import EventDelivery
+from postmill.shapes.paging import Page
+from postmill.shapes.triggers import (
     DueMoment,
     NewTrigger,
     RanTrigger,
@@ -25,8 +30,6 @@ from postmill.api.trigger_models import (
     TriggerPreview,
     Type,
 )
-from postmill.domain.access import Action
-from postmill.operate import triggers
 from postmill.store.events import list_deliveries
 from postmill.store.triggers import list_ticks
 from postmill.store.triggers import list_triggers as listed
@@ -58,7 +61,7 @@ async def list_triggers(
 ) -> Page[Trigger]:
     """List triggers, the newest first."""
     if cursor is not None and offset:
-        raise Problem(422, "invalid-request", "cursor and offset exclude each other")
+        raise Problem(422, "invalid-cursor", "cursor and offset exclude each other")
     found = await asked.run(
         listed(
             tenant=tenant_id,
@@ -72,7 +75,7 @@ async def list_triggers(
             schema=asked.schema,
         )
     )
-    items = [Trigger.of(view) for view in found]
+    items = [shown(view) for view in found]
     return Page(items=items, next=cursor_of(items[-1].id) if len(items) == limit else None)
 
 
@@ -82,9 +85,9 @@ async def create_trigger(
 ) -> SavedTrigger:
     """Make a trigger. What is wrong is refused with the field named; what may go wrong is among the warnings."""
     fields = body.model_dump(exclude_unset=True, exclude={"tenant_id"})
-    saved = await asked.drive(triggers.create(fields, tenant=body.tenant_id, schema=asked.schema))
-    response.headers["Location"] = location(request, f"{PATH}/{saved.trigger.id}")
-    return SavedTrigger.saved(saved)
+    made = await asked.drive(triggers.create(fields, tenant=body.tenant_id, schema=asked.schema))
+    response.headers["Location"] = location(request, f"{PATH}/{made.trigger.id}")
+    return saved(made)
 
 
 @router.post(PATH + "/preview", responses=NO_TENANT)
@@ -93,7 +96,7 @@ async def preview_trigger(asked: Read, body: NewTrigger, count: Count = 10) -> T
     fields = body.model_dump(exclude_unset=True, exclude={"tenant_id"})
     found = await asked.drive(triggers.preview(fields, count, tenant=body.tenant_id, schema=asked.schema))
     return TriggerPreview(
-        next_runs=DueMoment.all_of(found.next_runs),
+        next_runs=due_moments(found.next_runs),
         dedupe_window_seconds=found.dedupe_window_seconds,
         warnings=found.warnings,
     )
@@ -102,7 +105,7 @@ async def preview_trigger(asked: Read, body: NewTrigger, count: Count = 10) -> T
 @router.get(ONE)
 async def get_trigger(asked: Read, trigger_id: UUID) -> Trigger:
     """Show one trigger."""
-    return Trigger.of(await asked.drive(triggers.show(trigger_id, schema=asked.schema)))
+    return shown(await asked.drive(triggers.show(trigger_id, schema=asked.schema)))
 
 
 @router.patch(ONE)
@@ -112,7 +115,7 @@ async def change_trigger(asked: Write, trigger_id: UUID, body: TriggerChanges) -
     A schedule that is changed or switched on is planned from now on: what a pause left out is not made up for.
     """
     changes = body.model_dump(exclude_unset=True)
-    return SavedTrigger.saved(await asked.drive(triggers.change(trigger_id, changes, schema=asked.schema)))
+    return saved(await asked.drive(triggers.change(trigger_id, changes, schema=asked.schema)))
 
 
 @router.delete(ONE, status_code=204)
@@ -148,7 +151,7 @@ async def run_trigger(
 async def list_next_runs(asked: Read, trigger_id: UUID, count: Count = 10) -> Page[DueMoment]:
     """The next due moments of a schedule that is enabled, from the scheduler's own arithmetic."""
     runs = await asked.drive(triggers.next_runs(trigger_id, count, schema=asked.schema))
-    return Page(items=DueMoment.all_of(runs), next=None)
+    return Page(items=due_moments(runs), next=None)
 
 
 @router.get(ONE + "/ticks")
@@ -173,5 +176,5 @@ async def list_trigger_deliveries(
     found = await asked.run(
         list_deliveries(trigger=trigger_id, before=before, most=limit, schema=asked.schema)
     )
-    items = [EventDelivery.of(view) for view in found]
+    items = [delivery(view) for view in found]
     return Page(items=items, next=cursor_of(items[-1].event_id) if len(items) == limit else None)

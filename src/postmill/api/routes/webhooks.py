@@ -9,20 +9,21 @@ from fastapi import Depends, Request, Response
 
 from postmill.api.asked import Asked, may
 from postmill.api.context import traceparent
-from postmill.api.event_models import (
-    NewWebhook,
-    ReceivedWebhook,
-    Webhook,
-    WebhookChanges,
-    WebhookWithSecret,
-)
-from postmill.api.paging import Cursor, Limit, Page, cursor_of, parts_of
+from postmill.api.paging import Cursor, Limit, cursor_of, parts_of
 from postmill.api.problems import Problem, not_found
 from postmill.api.receiving import receive
 from postmill.api.routing import location, new_router
 from postmill.domain.access import Action
 from postmill.operate import webhooks
 from postmill.operate.webhooks import NewSecret
+from postmill.shapes.paging import Page
+from postmill.shapes.webhooks import (
+    NewWebhook,
+    ReceivedWebhook,
+    Webhook,
+    WebhookChanges,
+    WebhookWithSecret,
+)
 from postmill.store.webhooks import list_webhooks as listed
 
 router = new_router("webhooks")

@@ -15,7 +15,15 @@ from postmill.api.long_poll import LongPoll, outcomes_of
 from postmill.api.problems import Problem
 from postmill.api.routing import new_router
 from postmill.api.undelivered import Delivered, watched
-from postmill.api.work_models import (
+from postmill.bind import adrive
+from postmill.domain.access import Action
+from postmill.domain.errors import LeaseLost
+from postmill.domain.fence import fence_token, read_fence
+from postmill.engine.http_work.claiming import Given
+from postmill.engine.http_work.outcomes import Held
+from postmill.engine.http_work.reported import ErrorReport
+from postmill.engine.result import encode_result
+from postmill.shapes.work import (
     ClaimedJobs,
     ClaimJobs,
     CompletedJob,
@@ -25,14 +33,6 @@ from postmill.api.work_models import (
     Heartbeat,
     RenewedLease,
 )
-from postmill.bind import adrive
-from postmill.domain.access import Action
-from postmill.domain.errors import LeaseLost
-from postmill.domain.fence import fence_token, read_fence
-from postmill.engine.http_work.claiming import Given
-from postmill.engine.http_work.outcomes import Held
-from postmill.engine.http_work.reported import ErrorReport
-from postmill.engine.result import encode_result
 
 router = new_router("worker")
 

@@ -11,6 +11,7 @@ import typer
 from postmill.cli.errors import CliError
 from postmill.cli.run import Run
 from postmill.cli.tables import pairs, table
+from postmill.domain.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from postmill.bench import Case
@@ -49,8 +50,31 @@ def bench(
     if case is None:
         _show_cases(run, list(CASES.values()))
         return
-    found = run_case(case, run.given.dsn, parse_options(options or []), run.out.note)
+    given = parse_options(options or [])
+    _check(case, given)
+    found = run_case(case, run.given.dsn, given, lambda text: _tell(run, text))
     run.out.show(found, lambda: pairs((name, shown(value)) for name, value in found.items()))
+
+
+def _check(case: str, given: dict[str, Any]) -> None:
+    """Raises CliError (usage) for a case or an option that there is not, before a server is started."""
+    from postmill.bench import CASES, BenchError
+
+    known = CASES.get(case)
+    if known is None:
+        raise CliError(
+            f"there is no case {case!r}{did_you_mean(case, CASES, noun='cases')}", "see: postmill bench"
+        )
+    try:
+        known.read(given)
+    except BenchError as fault:
+        raise CliError(str(fault), "see: postmill bench") from None
+
+
+def _tell(run: Run, text: str) -> None:
+    """How it goes, where somebody looks on; a warning goes with the figures, wherever they go."""
+    if run.out.side.is_terminal or text.startswith("warning: "):
+        run.out.note(text)
 
 
 def parse_options(words: Sequence[str]) -> dict[str, Any]:

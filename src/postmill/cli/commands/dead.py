@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Annotated
-from uuid import UUID
 
 import typer
 from rich.console import Group, RenderableType
@@ -11,10 +10,10 @@ from rich.text import Text
 
 from postmill.bind import drive
 from postmill.cli.ages import relative
-from postmill.cli.completion import complete_job_type, complete_queue
+from postmill.cli.completion import complete_dead, complete_job_type, complete_queue, complete_tenant
 from postmill.cli.ids import short
 from postmill.cli.job_page import as_json
-from postmill.cli.lookups import find_ids, server_now
+from postmill.cli.lookups import find_ids, server_now, tenant_id
 from postmill.cli.reasons import LONGEST, error_of
 from postmill.cli.run import Run
 from postmill.cli.tables import pairs, table
@@ -43,7 +42,12 @@ def list_(
     job_type: Type = None,
     queue: Queue = None,
     reason: Reason = None,
-    tenant: Annotated[UUID | None, typer.Option(metavar="UUID", help="Only of this tenant.")] = None,
+    tenant: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TENANT", help="Only of this tenant: slug or id.", autocompletion=complete_tenant
+        ),
+    ] = None,
     limit: Limit = 20,
 ) -> None:
     """List dead letters, the newest first: each waits for a replay or a discard."""
@@ -51,7 +55,12 @@ def list_(
         letters = drive(
             conn,
             insight.dead_letters(
-                tenant=tenant, queue=queue, reason=reason, job_type=job_type, most=limit, schema=run.schema
+                tenant=tenant_id(conn, run.schema, tenant),
+                queue=queue,
+                reason=reason,
+                job_type=job_type,
+                most=limit,
+                schema=run.schema,
             ),
         )
         now = server_now(conn, run.schema)
@@ -79,7 +88,11 @@ def list_(
 
 
 def show(
-    run: Run, id: Annotated[str, typer.Argument(metavar="ID", help="Job id, whole or its beginning.")]
+    run: Run,
+    id: Annotated[
+        str,
+        typer.Argument(metavar="ID", help="Job id, whole or its beginning.", autocompletion=complete_dead),
+    ],
 ) -> None:
     """Show one dead letter: what it was to do, why it was given up, and where it failed."""
     with run.connect() as conn:

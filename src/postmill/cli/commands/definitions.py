@@ -38,7 +38,7 @@ DRIFT = {
 
 def list_(
     run: Run,
-    kind: Annotated[Kind | None, typer.Option(help="Only of this kind.")] = None,
+    kind: Annotated[Kind | None, typer.Option(help="Only of this kind: function, command, http.")] = None,
     queue: Annotated[
         str | None,
         typer.Option("--queue", metavar="QUEUE", help="Only of this queue.", autocompletion=complete_queue),

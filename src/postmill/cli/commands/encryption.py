@@ -10,6 +10,8 @@ from rich.text import Text
 from postmill.bind import drive
 from postmill.cli.errors import CliError
 from postmill.cli.run import Run
+from postmill.cli.text import one_line
+from postmill.domain.encryption import is_key_name
 from postmill.domain.encryption import new_key as make_key
 from postmill.operate.encryption import rotate as rotate_payloads
 
@@ -18,8 +20,15 @@ def new_key(
     run: Run, name: Annotated[str, typer.Argument(metavar="NAME", help="How it will be called.")]
 ) -> None:
     """Make a key for the setting encryption.keys, and print it. Nothing is stored; put it first in the list."""
+    if not is_key_name(name):
+        raise CliError(
+            f"expected a name of 1 to 64 letters, digits, _ . and -, got {one_line(name, 80)!r}",
+            "as in: postmill encryption new-key 2031-05",
+        )
     entry = f"{name}:{make_key()}"
-    run.out.show({"name": name, "entry": entry}, lambda: Text(entry))
+    if run.out.as_json:
+        run.out.document({"name": name, "entry": entry})
+    run.out.copyable(entry)
 
 
 def rotate(run: Run) -> None:

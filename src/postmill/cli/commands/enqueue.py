@@ -14,11 +14,11 @@ from rich.text import Text
 
 from postmill.cli.ages import between
 from postmill.cli.assignments import parse_assignments
-from postmill.cli.completion import complete_argument, complete_job_type
+from postmill.cli.completion import complete_argument, complete_job_type, complete_tenant
 from postmill.cli.errors import CliError, explain
 from postmill.cli.exits import ExitCode
 from postmill.cli.job_page import as_json
-from postmill.cli.lookups import Connection, JobTypeShape, job_type_shape
+from postmill.cli.lookups import Connection, JobTypeShape, job_type_shape, tenant_id
 from postmill.cli.reasons import why
 from postmill.cli.run import Run
 from postmill.cli.values import duration, moment
@@ -28,6 +28,7 @@ from postmill.client import enqueue as enqueue_on
 from postmill.domain.errors import InactiveJobType, JobDidNotSucceed, WaitTimeout
 from postmill.domain.job import Enqueued, JobView, NewJob
 from postmill.domain.payload import encode
+from postmill.operate.doctor.unserved import what_to_start
 
 
 def enqueue(
@@ -39,7 +40,8 @@ def enqueue(
         list[str] | None,
         typer.Argument(
             metavar="NAME=VALUE",
-            help="Its arguments. NAME=VALUE is text, or a number or true/false where the type takes one.",
+            help="Its arguments. NAME=VALUE for text, numbers and true/false, as the type takes them; "
+            "NAME:=JSON for lists, objects and all else (sizes:='[64, 128]').",
             autocompletion=complete_argument,
         ),
     ] = None,
@@ -58,10 +60,15 @@ def enqueue(
     at: Annotated[
         str | None, typer.Option(metavar="MOMENT", help="Not before 2031-05-17T09:30+02:00.")
     ] = None,
-    priority: Annotated[int | None, typer.Option(help="A lower number is more urgent (default 100).")] = None,
-    tenant: Annotated[UUID | None, typer.Option(metavar="UUID", help="Whose work it is.")] = None,
+    priority: Annotated[
+        int | None, typer.Option(metavar="N", help="A lower number is more urgent (default 100).")
+    ] = None,
+    tenant: Annotated[
+        str | None,
+        typer.Option(metavar="TENANT", help="Whose work it is: slug or id.", autocompletion=complete_tenant),
+    ] = None,
     project: Annotated[UUID | None, typer.Option(metavar="UUID", help="Project inside the tenant.")] = None,
-    max_attempts: Annotated[int | None, typer.Option(min=1, help="Attempts in all.")] = None,
+    max_attempts: Annotated[int | None, typer.Option(metavar="N", min=1, help="Attempts in all.")] = None,
     wait: Annotated[
         bool, typer.Option("--wait", metavar="", help="Wait for the end; exit 1 if it does not succeed.")
     ] = False,
@@ -81,13 +88,13 @@ def enqueue(
         "delay": None if delay is None else timedelta(seconds=duration(delay, "--delay") or 0.0),
         "scheduled_for": moment(at, "--at"),
         "priority": priority,
-        "tenant": tenant,
         "project": project,
         "max_attempts": max_attempts,
         "actor_type": "user",
         "actor_id": who(),
     }
     with run.connect() as conn:
+        options["tenant"] = tenant_id(conn, run.schema, tenant)
         shape = job_type_shape(conn, run.schema, job_type)
         if not shape.active:
             raise InactiveJobType(shape.name)
@@ -128,15 +135,15 @@ def _tell(run: Run, shape: JobTypeShape, answer: Enqueued, *, waits: bool) -> No
             )
     else:
         if not waits:
-            run.out.console.print(Text(str(answer.id)))
+            run.out.copyable(str(answer.id))
         if not answer.created:
             run.out.note("a live job has this key; none was created", style="yellow")
         elif not waits:
             run.out.note(f"{shape.name} is in queue {shape.queue}; watch it: postmill jobs show {answer.id}")
-    if waits and not shape.workers:
+    if not shape.workers and answer.created and (waits or not run.out.as_json):
         run.out.warn(
-            f"no live worker serves {shape.name}; the job waits until one does",
-            "start one: postmill worker MODULE (or postmill up MODULE)",
+            f"no live worker serves {shape.name} in queue {shape.queue}; the job waits until one does",
+            what_to_start(shape.queue, [shape.kind]),
         )
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from typing import Annotated
-from uuid import UUID
 
 import typer
 
 from postmill.bind import drive
-from postmill.cli.completion import complete_job_type, complete_queue
+from postmill.cli.completion import complete_job, complete_job_type, complete_queue, complete_tenant
 from postmill.cli.job_page import job_page, job_table
-from postmill.cli.lookups import find_ids, server_now
+from postmill.cli.lookups import find_ids, server_now, tenant_id
+from postmill.cli.options import one_of
 from postmill.cli.run import Run
 from postmill.domain.lifecycle import State
 from postmill.operate import insight, payloads
@@ -18,7 +18,9 @@ from postmill.operate import insight, payloads
 
 def list_(
     run: Run,
-    status: Annotated[State | None, typer.Option("--status", help="Only jobs in this state.")] = None,
+    status: Annotated[
+        State | None, typer.Option("--status", help=f"Only jobs in this state: {one_of(State)}.")
+    ] = None,
     job_type: Annotated[
         str | None,
         typer.Option(
@@ -29,9 +31,17 @@ def list_(
         str | None,
         typer.Option("--queue", metavar="QUEUE", help="Only of this queue.", autocompletion=complete_queue),
     ] = None,
-    tenant: Annotated[UUID | None, typer.Option(metavar="UUID", help="Only of this tenant.")] = None,
+    tenant: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TENANT", help="Only of this tenant: slug or id.", autocompletion=complete_tenant
+        ),
+    ] = None,
     before: Annotated[
-        str | None, typer.Option(metavar="ID", help="Only jobs made before this one (next page).")
+        str | None,
+        typer.Option(
+            metavar="ID", help="Only jobs made before this one (next page).", autocompletion=complete_job
+        ),
     ] = None,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many.")] = 20,
 ) -> None:
@@ -44,7 +54,7 @@ def list_(
                 state=status,
                 job_type=job_type,
                 queue=queue,
-                tenant=tenant,
+                tenant=tenant_id(conn, run.schema, tenant),
                 before=last,
                 most=limit,
                 schema=run.schema,
@@ -67,7 +77,10 @@ def list_(
 
 
 def show(
-    run: Run, id: Annotated[str, typer.Argument(metavar="ID", help="Job id, whole or its beginning.")]
+    run: Run,
+    id: Annotated[
+        str, typer.Argument(metavar="ID", help="Job id, whole or its beginning.", autocompletion=complete_job)
+    ],
 ) -> None:
     """Show one job: where it stands, its arguments and result, and its attempts on a line of time."""
     with run.connect() as conn:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
+from uuid import UUID
 
 import typer
 
 from postmill.bind import drive
-from postmill.cli.completion import complete_module
+from postmill.cli.completion import complete_job, complete_module
+from postmill.cli.confirming import Yes, confirmed
 from postmill.cli.lookups import find_ids
 from postmill.cli.modules import load_registry
 from postmill.cli.outcomes import Told, report
@@ -15,16 +18,25 @@ from postmill.cli.run import Run
 from postmill.cli.tables import table
 from postmill.cli.who import who
 from postmill.operate import commands, insight
+from postmill.store.jobs import Rerun
 
-Ids = Annotated[list[str], typer.Argument(metavar="ID", help="Job ids, whole or their beginning.")]
+Ids = Annotated[
+    list[str],
+    typer.Argument(metavar="ID", help="Job ids, whole or their beginning.", autocompletion=complete_job),
+]
 
 RERUN = {
     "due": Told("waited for its next attempt; is due now"),
     "replayed": Told("runs again as {new}"),
     "live": Told("runs again already, as {new}", failed=True),
+    "already_replayed": Told(
+        "was replayed already, as {new}; replay that one, or this one once more: postmill dead replay ID --again",
+        failed=True,
+    ),
     "key_held": Told("its key belongs to the live job {new}", failed=True),
     "waiting": Told("still waits; nothing to retry", failed=True),
     "running": Told("runs right now; nothing to retry", failed=True),
+    "unconfirmed": Told("its definition wants to be asked before a replay: --yes", failed=True),
     "never": Told("its definition says that it is never replayed", failed=True),
     "succeeded": Told("has succeeded; nothing to retry", failed=True),
     "unknown": Told("no such job", missing=True),
@@ -49,11 +61,14 @@ def cancel(
     report(run, [(answer.id, answer.status, None) for answer in answers], meaning)
 
 
-def retry(run: Run, ids: Ids) -> None:
+def retry(run: Run, ids: Ids, yes: Yes = False) -> None:
     """Make waiting retries due now; run failed, canceled and dead jobs again as new ones."""
+
+    def again(some: Sequence[UUID], confirm: bool) -> list[Rerun]:
+        return run.act(conn, commands.retry(some, confirm=confirm, actor_id=who(), schema=run.schema))
+
     with run.connect() as conn:
-        whole = find_ids(conn, run.schema, ids)
-        answers = run.act(conn, commands.retry(whole, actor_id=who(), schema=run.schema))
+        answers = confirmed(run, find_ids(conn, run.schema, ids), again, yes)
     report(run, [(answer.id, answer.status, answer.new_id) for answer in answers], RERUN)
 
 

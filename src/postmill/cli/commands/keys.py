@@ -13,8 +13,10 @@ from postmill.bind import drive
 from postmill.bind import run as run_statement
 from postmill.cli.address import link
 from postmill.cli.ages import relative
+from postmill.cli.completion import complete_tenant
 from postmill.cli.errors import CliError
 from postmill.cli.lookups import server_now
+from postmill.cli.options import one_of
 from postmill.cli.run import Run
 from postmill.cli.tables import table
 from postmill.cli.values import duration, moment
@@ -25,9 +27,14 @@ from postmill.store.keys import KeyView, list_keys, list_logins
 
 TenantOption = Annotated[
     str | None,
-    typer.Option("--tenant", metavar="TENANT", help="Slug or id; none for a role of the platform."),
+    typer.Option(
+        "--tenant",
+        metavar="TENANT",
+        help="Slug or id; none for a role of the platform.",
+        autocompletion=complete_tenant,
+    ),
 ]
-RoleOption = Annotated[Role, typer.Option("--role", help="What it may do.")]
+RoleOption = Annotated[Role, typer.Option("--role", help=f"What it may do: {one_of(Role)}.")]
 Reason = Annotated[str | None, typer.Option(help="Why; for the audit log.")]
 MOST = 10_000
 
@@ -82,7 +89,7 @@ def create(
     if run.out.as_json:
         run.out.document(made)
         return
-    run.out.say(made.key)
+    run.out.copyable(made.key)
     run.out.note(f"this is shown once; send it as `Authorization: Bearer {made.prefix}…` (id {made.id})")
 
 
@@ -162,7 +169,7 @@ def login(
             {"url": address, "actor_id": made.actor_id, "role": made.role, "expires_at": made.expires_at}
         )
         return
-    run.out.say(address)
+    run.out.copyable(address)
     run.out.note(
         f"it opens one login as {made.actor_id} ({made.role}), and waits until {_shown(made.expires_at)}"
     )

@@ -8,6 +8,7 @@ import typer
 
 from postmill.cli.errors import CliError
 from postmill.cli.exits import ExitCode
+from postmill.cli.progress import counting
 from postmill.cli.run import Run
 from postmill.cli.securing import warn_if_unsecured
 from postmill.schema.check import check
@@ -45,7 +46,9 @@ def migrate_schema(
 
 def _migrate(run: Run) -> None:
     with run.connect(ready=False) as conn:
-        done = migrate(conn, run.schema)
+        pending = len(check(conn, run.schema).pending)
+        with counting(run.out, "migrating", pending) as next_:
+            done = migrate(conn, run.schema, told=lambda step: next_(1, step.name))
         version = check(conn, run.schema).version
         warn_if_unsecured(run, conn)
     if run.out.as_json:

@@ -8,6 +8,7 @@ import typer
 
 from postmill.bind import drive
 from postmill.cli.commands.triggers_act import ContextOption, Fields, context_of
+from postmill.cli.completion import complete_tenant
 from postmill.cli.run import Run
 from postmill.cli.tables import table
 from postmill.cli.who import who
@@ -21,7 +22,13 @@ def publish(
     fields: Fields = None,
     whole: ContextOption = None,
     tenant: Annotated[
-        str | None, typer.Option("--tenant", metavar="TENANT", help="Whose event it is: slug or id.")
+        str | None,
+        typer.Option(
+            "--tenant",
+            metavar="TENANT",
+            help="Whose event it is: slug or id.",
+            autocompletion=complete_tenant,
+        ),
     ] = None,
     correlation_id: Annotated[
         str | None, typer.Option("--correlation-id", help="Its jobs carry it on; default: the event's id.")

@@ -119,7 +119,7 @@ def move(
     tried again. May be stopped and run again at any time.
     """
     with run.connect() as conn:
-        done = drive(conn, commands.move(job_type, to, schema=run.schema))
+        done = run.act_in_parts(conn, commands.move(job_type, to, schema=run.schema))
         strays = drive(conn, insight.strays(done.job_type, schema=run.schema))
     if run.out.as_json:
         run.out.document(done)

@@ -11,7 +11,7 @@ from rich.text import Text
 from postmill.cli.database import described
 from postmill.cli.output import jsonable
 from postmill.cli.run import Run
-from postmill.cli.settings_sources import DEFAULT, Setting, effective
+from postmill.cli.settings_sources import DEFAULT, Length, Setting, effective
 from postmill.cli.tables import table
 from postmill.client.address import LEFT_BY_UP, left_by_up
 
@@ -50,4 +50,8 @@ def _with_local(setting: Setting) -> Setting:
 
 
 def _text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, default=jsonable, ensure_ascii=False)
+    return (
+        str(value)
+        if isinstance(value, str | Length)
+        else json.dumps(value, default=jsonable, ensure_ascii=False)
+    )

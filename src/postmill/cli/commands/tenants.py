@@ -8,18 +8,25 @@ import typer
 
 from postmill.bind import drive
 from postmill.cli.ages import length
+from postmill.cli.completion import complete_tenant
 from postmill.cli.run import Run
 from postmill.cli.tables import pairs, table
 from postmill.cli.values import duration
 from postmill.operate import tenants
 from postmill.store.tenants import TenantView
 
-Name = Annotated[str, typer.Argument(metavar="TENANT", help="Its slug or id.")]
+Name = Annotated[
+    str, typer.Argument(metavar="TENANT", help="Its slug or id.", autocompletion=complete_tenant)
+]
 Slug = Annotated[str, typer.Argument(metavar="SLUG", help="1 to 63 of a-z, 0-9 and -.")]
 Title = Annotated[str | None, typer.Option("--name", help="How people call it.")]
 Zone = Annotated[str | None, typer.Option("--timezone", metavar="ZONE", help="Such as Europe/Amsterdam.")]
-Weight = Annotated[int | None, typer.Option(help="Its share of a queue beside others' (1 to 1000).")]
-Most = Annotated[int | None, typer.Option("--max-running", help="Jobs at once; 0 is without limit.")]
+Weight = Annotated[
+    int | None, typer.Option(metavar="N", help="Its share of a queue beside others' (1 to 1000).")
+]
+Most = Annotated[
+    int | None, typer.Option("--max-running", metavar="N", help="Jobs at once; 0 is without limit.")
+]
 Keep = Annotated[
     str | None,
     typer.Option("--retention", metavar="TIME", help="How long its history is kept: 30d …; 0 is as all."),

@@ -12,6 +12,7 @@ from rich.text import Text
 from postmill.bind import drive
 from postmill.bind import run as run_statement
 from postmill.cli.ages import relative
+from postmill.cli.completion import complete_tenant, complete_trigger
 from postmill.cli.ids import short
 from postmill.cli.lookups import server_now
 from postmill.cli.run import Run
@@ -22,9 +23,17 @@ from postmill.operate import tenants, triggers
 from postmill.operate.triggers import Run as DueMoment
 from postmill.store.triggers import TriggerView, list_triggers
 
-Trigger = Annotated[str, typer.Argument(metavar="TRIGGER", help="Its label, or the beginning of its id.")]
+Trigger = Annotated[
+    str,
+    typer.Argument(
+        metavar="TRIGGER", help="Its label, or the beginning of its id.", autocompletion=complete_trigger
+    ),
+]
 TenantOption = Annotated[
-    str | None, typer.Option("--tenant", metavar="TENANT", help="Only of this tenant: slug or id.")
+    str | None,
+    typer.Option(
+        "--tenant", metavar="TENANT", help="Only of this tenant: slug or id.", autocompletion=complete_tenant
+    ),
 ]
 COLUMNS = ("id", "label", "waits for", "makes", "state", "next run")
 
@@ -32,7 +41,8 @@ COLUMNS = ("id", "label", "waits for", "makes", "state", "next run")
 def list_(
     run: Run,
     trigger_type: Annotated[
-        Literal["event", "schedule"] | None, typer.Option("--type", help="Only of this type.")
+        Literal["event", "schedule"] | None,
+        typer.Option("--type", help="Only of this type: event, schedule."),
     ] = None,
     tenant: TenantOption = None,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many.")] = 100,

@@ -59,7 +59,7 @@ def context_of(text: str | None, fields: list[str] | None) -> dict[str, Any]:
             raise CliError(
                 "--context is a JSON object", """as in: --context '{"folder_path": "/invoices"}'"""
             )
-    return parse_assignments(fields or [], {}, base)
+    return parse_assignments(fields or [], {}, base, whole="--context {}")
 
 
 def _switch(run: Run, trigger: str, *, on: bool) -> None:

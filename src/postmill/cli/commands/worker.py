@@ -49,6 +49,7 @@ def worker(
     port: Port = None,
     child: Child = None,
     report: Report = None,
+    quiet_start: Annotated[bool, typer.Option("--quiet-start", hidden=True)] = False,
 ) -> None:
     """Run jobs until SIGTERM or Ctrl-C: then finish what runs, give back what waits, and exit with 0.
 
@@ -59,7 +60,16 @@ def worker(
     """
     from postmill.cli.working import run_worker
 
-    run_worker(run, modules or [], queues or [], processes, port, child=child, report=report)
+    run_worker(
+        run,
+        modules or [],
+        queues or [],
+        processes,
+        port,
+        child=child,
+        report=report,
+        quiet_start=quiet_start,
+    )
 
 
 def upkeep(run: Run, port: Port = None, child: Child = None, report: Report = None) -> None:

@@ -18,10 +18,21 @@ class Launch:
         memory_limit: RLIMIT_AS in bytes; None for none.
         scratch_root: where to make the scratch folder that becomes the working directory; None: no folder, and the
             worker's own working directory.
+        folder: name of a folder to make in the scratch folder; empty: it begins empty.
         keep: file descriptors that the program inherits besides 0, 1 and 2.
     """
 
-    __slots__ = ("argv", "env", "grace", "keep", "memory_limit", "scratch_root", "tail_bytes", "timeout")
+    __slots__ = (
+        "argv",
+        "env",
+        "folder",
+        "grace",
+        "keep",
+        "memory_limit",
+        "scratch_root",
+        "tail_bytes",
+        "timeout",
+    )
 
     def __init__(
         self,
@@ -33,6 +44,7 @@ class Launch:
         tail_bytes: int,
         memory_limit: int | None = None,
         scratch_root: bytes | None = None,
+        folder: bytes = b"",
         keep: Sequence[int] = (),
     ) -> None:
         self.argv = tuple(argv)
@@ -42,6 +54,7 @@ class Launch:
         self.tail_bytes = tail_bytes
         self.memory_limit = memory_limit
         self.scratch_root = scratch_root
+        self.folder = folder
         self.keep = tuple(keep)
 
     def fields(self) -> list[bytes]:
@@ -54,13 +67,14 @@ class Launch:
             number(self.tail_bytes),
             number(self.memory_limit),
             self.scratch_root or b"",
+            self.folder,
             b",".join(number(fd) for fd in self.keep),
         ]
 
     @classmethod
     def of(cls, fields: Sequence[bytes]) -> Launch:
         """From a LAUNCH frame."""
-        argv, env, timeout, grace, tail_bytes, memory_limit, scratch_root, keep = fields
+        argv, env, timeout, grace, tail_bytes, memory_limit, scratch_root, folder, keep = fields
         pairs = split(env)
         return cls(
             split(argv),
@@ -70,6 +84,7 @@ class Launch:
             tail_bytes=int(tail_bytes),
             memory_limit=int(memory_limit) if memory_limit else None,
             scratch_root=scratch_root or None,
+            folder=folder,
             keep=[int(fd) for fd in keep.split(b",")] if keep else (),
         )
 

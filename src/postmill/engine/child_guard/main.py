@@ -34,27 +34,27 @@ def _main(control: int, worker: int) -> None:
     wake = _hear_children()
     order = wire.receive(control)
     if order is not None:
-        report = _guard(Launch.of(order[1]), control, gone, wake)
+        report, folder = _guard(Launch.of(order[1]), control, gone, wake)
         _tell(control, report)
         _await_release(control, gone)
+        # Only now: the worker may have looked at what the program left there.
+        _discard(folder)
 
 
-def _guard(launch: Launch, control: int, gone: int | None, wake: int) -> bytes:
-    """From start to end; returns the last frame."""
+def _guard(launch: Launch, control: int, gone: int | None, wake: int) -> tuple[bytes, bytes | None]:
+    """From start to end; returns the last frame, and the scratch folder."""
     kin.adopt_orphans()
     folder: bytes | None = None
     try:
-        folder = scratch.make(launch.scratch_root) if launch.scratch_root is not None else None
+        folder = scratch.make(launch.scratch_root, launch.folder) if launch.scratch_root is not None else None
         program = start(launch, folder)
     except OSError as error:
-        _discard(folder)
-        return wire.pack(wire.REFUSED, str(error.errno).encode(), (error.strerror or "").encode())
+        return wire.pack(wire.REFUSED, str(error.errno).encode(), (error.strerror or "").encode()), folder
     _tell(control, wire.pack(wire.STARTED, str(program.pid).encode(), folder or b""))
     watch = Watch(launch, program, control, gone, wake)
     watch.run()
     ending = _end(watch, program, wake)
-    _discard(folder)
-    return wire.pack(wire.ENDED, *ending.fields())
+    return wire.pack(wire.ENDED, *ending.fields()), folder
 
 
 def _hear_children() -> int:

@@ -8,14 +8,16 @@ import stat
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def make(root: bytes) -> bytes:
-    """A new, empty folder for this user alone. Raises OSError."""
+def make(root: bytes, inner: bytes = b"") -> bytes:
+    """A new folder for this user alone, with an empty folder `inner` in it, or empty. Raises OSError."""
     while True:
         path = os.path.join(root, b"postmill-" + os.urandom(8).hex().encode())
         try:
             os.mkdir(path, 0o700)
         except FileExistsError:
             continue
+        if inner:
+            os.mkdir(os.path.join(path, inner), 0o700)
         return path
 
 

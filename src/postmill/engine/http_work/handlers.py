@@ -6,18 +6,13 @@ from typing import Any
 
 from postmill.domain.encryption import KeyRing
 from postmill.domain.errors import PostmillError
-from postmill.domain.job_type import job
 from postmill.engine.command_handlers import Followed, stored_type
 from postmill.engine.guarded import CheckOrg, Guard
+from postmill.engine.stored_type import StoredType
 from postmill.engine.work import Handler
 from postmill.telemetry.bus import Bus
 from postmill.telemetry.counters import Counters
 from postmill.telemetry.events import UpkeepFailed
-
-
-async def elsewhere() -> None:
-    """Stands where a job type has its function."""
-    raise NotImplementedError("an http worker runs this")
 
 
 class Handlers:
@@ -40,13 +35,11 @@ class Handlers:
 
     def unknown(self, name: str, queue: str) -> Handler:
         """For a job whose definition is gone, or is of another kind by now: the default policies."""
-        return Handler(job(name or "unknown", queue=queue)(elsewhere), self._counters.of(name, queue), None)
+        return Handler(StoredType.of(name or "unknown", queue=queue), self._counters.of(name, queue), None)
 
     def _handler(self, row: Followed) -> Handler:
         try:
-            made = Handler(
-                stored_type(row, row.worker_limit, elsewhere), self._counters.of(row.key, row.queue), None
-            )
+            made = Handler(stored_type(row, row.worker_limit), self._counters.of(row.key, row.queue), None)
         except (PostmillError, ValueError, TypeError) as fault:
             self._bus.emit(UpkeepFailed("definitions", f"definition {row.key!r} cannot be followed: {fault}"))
             made = self.unknown(row.key, row.queue)

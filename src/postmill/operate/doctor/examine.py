@@ -21,6 +21,7 @@ from postmill.operate.doctor.probe import SLOWEST, Probe
 from postmill.operate.doctor.server import check_server, check_settings
 from postmill.operate.doctor.strays import check_strays
 from postmill.operate.doctor.tables import check_connections, check_dead_rows, check_queues
+from postmill.operate.doctor.unserved import check_unserved
 
 Check = Callable[[Probe], Finding]
 
@@ -43,6 +44,7 @@ SCHEMA_CHECKS: dict[str, Check] = {
     "upkeep": check_upkeep,
     "job_types": check_job_types,
     "queues": check_queues,
+    "unserved": check_unserved,
     "strays": check_strays,
     "invariants": check_invariants,
 }

@@ -59,7 +59,7 @@ def check_upkeep(probe: Probe) -> Finding:
     late = [
         row
         for row in rows
-        if row["seconds"] is not None and row["seconds"] > ROUND_OVERDUE.get(row["name"], 7200.0)
+        if row["seconds"] is not None and row["waited"] > ROUND_OVERDUE.get(row["name"], 7200.0)
     ]
     if late:
         names = ", ".join(f"{row['name']} ({span(row['seconds'])} ago)" for row in late)

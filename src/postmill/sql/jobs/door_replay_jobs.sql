@@ -1,1 +1,2 @@
-select r.id, r.status, r.new_id from {schema}.door_replay_jobs($1::uuid[], $2::text::jsonb, $3::text, $4::text) r
+select r.id, r.status, r.new_id
+  from {schema}.door_replay_jobs($1::uuid[], $2::text::jsonb, $3::boolean, $4::boolean, $5::text, $6::text) r

@@ -1,2 +1,4 @@
--- $4: another payload for the new jobs, as JSON text; NULL keeps the old one.
-select r.id, r.status, r.new_id from {schema}.replay_jobs($1::uuid[], $2::text, $3::text, $4::text::jsonb) r
+-- $4: another payload for the new jobs, as JSON text; NULL keeps the old one. $5: also those that were replayed already.
+-- $6: also those whose definition wants to be asked.
+select r.id, r.status, r.new_id
+  from {schema}.replay_jobs($1::uuid[], $2::text, $3::text, $4::text::jsonb, $5::boolean, $6::boolean) r

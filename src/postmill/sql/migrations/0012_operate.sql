@@ -71,16 +71,19 @@ end
 $$;
 
 -- Runs an ended job again as a new one with lineage; an open dead letter leaves the list. replayed: new_id is the
--- new job. live: a replay of it still waits or runs (new_id). key_held: its key belongs to a live job (new_id).
+-- new job. live: a replay of it still waits or runs (new_id). already_replayed: one has ended (new_id, the latest; NULL
+-- if it succeeded and left no trace), and p_again did not ask for another. key_held: its key belongs to a live job (new_id).
 -- waiting | running | succeeded | unknown: there is nothing to replay. never: its definition forbids it.
+-- unconfirmed: its definition says ask, and p_confirm did not say that somebody was asked.
 create function {schema}.replay_jobs(p_ids uuid[], p_actor_type text default 'user', p_actor_id text default null,
-    p_payload jsonb default null)
+    p_payload jsonb default null, p_again boolean default false, p_confirm boolean default false)
 returns table (id uuid, status text, new_id uuid)
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
     body {schema}.job;
     letter {schema}.dead_letter;
     ended text;
+    lives boolean;
     answer record;
 begin
     for id in select distinct u.id from unnest(p_ids) as u(id) order by 1 loop
@@ -106,13 +109,17 @@ begin
             status := 'succeeded';
         else
             -- Fenced (offset 0): a plan for the first row alone would read the whole table.
-            select j.id into new_id
+            select j.id, {schema}.is_live(j.id) into new_id, lives
               from (select f.id from {schema}.job f where f.replayed_from = replay_jobs.id
                     union all select k.id from {schema}.job_kept k where k.replayed_from = replay_jobs.id offset 0) j
-             where {schema}.is_live(j.id) limit 1;
-            if found then
-                status := 'live';
-            end if;
+             order by 2 desc, j.id desc limit 1;
+            -- Nothing but a replay makes an outcome of a dead letter without making it another one.
+            status := case when lives then 'live'
+                           when p_again is not true and (found or ended = 'dead_letter') then 'already_replayed' end;
+        end if;
+        if status is null and p_confirm is not true
+            and exists (select from {schema}.job_definition d where d.key = body.job_type and d.replay_class = 'ask') then
+            status := 'unconfirmed';
         end if;
         if status is null then
             if body.idempotency_key is null then
@@ -187,7 +194,8 @@ end
 $$;
 
 -- A job that waits for its next attempt is due now; a failed, canceled or dead one is replayed.
-create function {schema}.retry_jobs(p_ids uuid[], p_actor_type text default 'user', p_actor_id text default null)
+create function {schema}.retry_jobs(p_ids uuid[], p_actor_type text default 'user', p_actor_id text default null,
+    p_confirm boolean default false)
 returns table (id uuid, status text, new_id uuid)
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -210,7 +218,7 @@ begin
     return query
     select r.* from {schema}.replay_jobs(
         array(select u.id from unnest(p_ids) as u(id) where u.id <> all (coalesce(moved, '{}'))),
-        p_actor_type, p_actor_id) r;
+        p_actor_type, p_actor_id, p_confirm => p_confirm) r;
 end
 $$;
 

@@ -168,47 +168,60 @@ end
 $$;
 
 -- History is read by the moment of its recording. These indexes cost a report nothing that can be measured (a range of
--- pages has one entry), where a b-tree would have one for each row.
-create index outcome_finished_at on {schema}.outcome using brin (finished_at) with (pages_per_range = 16, autosummarize = on);
-create index attempt_finished_at on {schema}.attempt using brin (finished_at) with (pages_per_range = 16, autosummarize = on);
+-- pages has one entry), where a b-tree would have one for each row. The entry tells also which tenants a range has
+-- none of: who has ten jobs among others' million finds them without a look at all of those.
+create index outcome_finished_at on {schema}.outcome using brin (finished_at, tenant_id uuid_bloom_ops)
+    with (pages_per_range = 16, autosummarize = on);
+create index attempt_finished_at on {schema}.attempt using brin (finished_at, tenant_id uuid_bloom_ops)
+    with (pages_per_range = 16, autosummarize = on);
 
--- How many rows a stretch of history may have, of whatever tenant, counted up to p_most: to choose how much of it a
--- page reads at once.
-create function {schema}.history_size(p_low timestamptz, p_high timestamptz, p_most integer) returns bigint
-language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+-- How many rows a stretch of history has, of one tenant or of all (p_tenant NULL), counted up to p_most: to choose how
+-- much of it a page reads at once.
+create function {schema}.history_size(p_low timestamptz, p_high timestamptz, p_most integer, p_tenant uuid) returns bigint
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off
+set plan_cache_mode = force_custom_plan as $$
 begin
     return (select count(*) from (select from {schema}.job j
                                    where j.id >= {schema}.id_at(p_low)
-                                     and j.id < {schema}.id_at(p_high + interval '1 millisecond') limit p_most) x)
+                                     and j.id < {schema}.id_at(p_high + interval '1 millisecond')
+                                     and (p_tenant is null or j.tenant_id = p_tenant) limit p_most) x)
          + (select count(*) from (select from {schema}.outcome o
-                                   where o.finished_at >= p_low and o.finished_at < p_high limit p_most) x)
+                                   where o.finished_at >= p_low and o.finished_at < p_high
+                                     and (p_tenant is null or o.tenant_id = p_tenant) limit p_most) x)
          + (select count(*) from (select from {schema}.attempt a
-                                   where a.finished_at >= p_low and a.finished_at < p_high limit p_most) x)
-         + (select count(*) from (select from {schema}.audit_log l where l.at >= p_low and l.at < p_high limit p_most) x)
+                                   where a.finished_at >= p_low and a.finished_at < p_high
+                                     and (p_tenant is null or a.tenant_id = p_tenant) limit p_most) x)
+         + (select count(*) from (select from {schema}.audit_log l
+                                   where l.at >= p_low and l.at < p_high
+                                     and (p_tenant is null or l.tenant_id = p_tenant) limit p_most) x)
          + (select count(*) from (select from {schema}.dead_letter d
-                                   where d.failed_at >= p_low and d.failed_at < p_high limit p_most) x)
+                                   where d.failed_at >= p_low and d.failed_at < p_high
+                                     and (p_tenant is null or d.tenant_id = p_tenant) limit p_most) x)
          + (select count(*) from (select from {schema}.job_kept k
                                    where k.id >= {schema}.id_at(p_low)
-                                     and k.id < {schema}.id_at(p_high + interval '1 millisecond') limit p_most) x);
+                                     and k.id < {schema}.id_at(p_high + interval '1 millisecond')
+                                     and (p_tenant is null or k.tenant_id = p_tenant) limit p_most) x);
 end
 $$;
 
--- The life of jobs within a stretch of history, as events: a projection over bodies, attempts and outcomes. A start is
--- told together with the end of its attempt, as it is recorded. key orders what is recorded at one moment: by job,
+-- The life of jobs within a stretch of history, of one tenant or of all (p_tenant NULL), as events: a projection over
+-- bodies, attempts and outcomes. A start is told together with the end of its attempt, as it is recorded. key orders what is recorded at one moment: by job,
 -- execution and rank, so that each job's events come in their true order.
-create function {schema}.job_events(p_low timestamptz, p_high timestamptz)
+create function {schema}.job_events(p_low timestamptz, p_high timestamptz, p_tenant uuid)
 returns table (recorded_at timestamptz, key text, event text, happened_at timestamptz, job_id uuid, attempt integer,
     status text, reason text, error_class text, started_at timestamptz, finished_at timestamptz)
-language plpgsql volatile set enable_seqscan = off as $$
+language plpgsql volatile set enable_seqscan = off set plan_cache_mode = force_custom_plan as $$
 begin
     return query
     select {schema}.id_time(b.id), b.id::text || '.000000.0', 'job.enqueued', b.created_at, b.id, 0, null::text, null::text,
            null::text, null::timestamptz, null::timestamptz
       from (select j.id, j.created_at from {schema}.job j
              where j.id >= {schema}.id_at(p_low) and j.id < {schema}.id_at(p_high + interval '1 millisecond')
+               and (p_tenant is null or j.tenant_id = p_tenant)
             union all
             select k.id, k.created_at from {schema}.job_kept k
-             where k.id >= {schema}.id_at(p_low) and k.id < {schema}.id_at(p_high + interval '1 millisecond')) b
+             where k.id >= {schema}.id_at(p_low) and k.id < {schema}.id_at(p_high + interval '1 millisecond')
+               and (p_tenant is null or k.tenant_id = p_tenant)) b
      where {schema}.id_time(b.id) >= p_low and {schema}.id_time(b.id) < p_high;
 
     return query
@@ -225,7 +238,7 @@ begin
                            select o.reason from {schema}.outcome o
                             where o.job_id = a.job_id and o.run = a.run and o.holder is null
                               and o.status in ('dead_letter', 'failed') offset 0) g) d
-             where a.finished_at >= p_low and a.finished_at < p_high) t
+             where a.finished_at >= p_low and a.finished_at < p_high and (p_tenant is null or a.tenant_id = p_tenant)) t
      cross join lateral (values (1, 'job.started'),
            (2, case when t.status in ('failed', 'timeout', 'lost') then 'job.failed' end),
            (3, case when t.buried then 'job.deadlettered' else 'job.retried' end)) e(rank, event)
@@ -243,13 +256,14 @@ begin
            (3, case when o.holder is null and o.status in ('dead_letter', 'failed') and not exists (
                          select from {schema}.attempt a where a.job_id = o.job_id and a.run = o.run)
                     then 'job.deadlettered' end)) e(rank, event)
-     where o.finished_at >= p_low and o.finished_at < p_high and e.event is not null;
+     where o.finished_at >= p_low and o.finished_at < p_high and (p_tenant is null or o.tenant_id = p_tenant)
+       and e.event is not null;
 
     return query
     select l.failed_at, l.id::text || '.' || lpad(l.run::text, 6, '0') || '.3', 'job.deadlettered', l.failed_at, l.id, l.run,
            'dead_letter', l.reason, l.error_class, l.last_attempt_at, l.failed_at
       from {schema}.dead_letter l
-     where l.failed_at >= p_low and l.failed_at < p_high
+     where l.failed_at >= p_low and l.failed_at < p_high and (p_tenant is null or l.tenant_id = p_tenant)
        and not exists (select from {schema}.attempt a where a.job_id = l.id and a.run = l.run);
 end
 $$;
@@ -269,14 +283,15 @@ declare
     deadline timestamptz := {schema}.now() + interval '150 milliseconds';
     low timestamptz := p_after;
     high timestamptz;
-    width interval := '1 minute';
+    own uuid := case when not {schema}.sees_all() then {schema}.scope_tenant() end;
+    width interval := case when own is null then interval '1 minute' else '1 hour' end;
     size bigint;
     told integer := 0;
     got integer;
 begin
     while low < p_until loop
         high := least(low + width, p_until);
-        size := {schema}.history_size(low, high, 4001);
+        size := {schema}.history_size(low, high, 4001, own);
         if size = 0 then
             low := high;
             width := least(width * 16, interval '30 days');
@@ -290,13 +305,13 @@ begin
                        l.before, l.after, null::uuid, null::text, null::integer, null::text, null::text, null::timestamptz,
                        null::timestamptz, l.db_role
                   from {schema}.audit_log l
-                 where l.at >= low and l.at < high and coalesce(p_kind, 'audit') = 'audit'
+                 where l.at >= low and l.at < high and (own is null or l.tenant_id = own) and coalesce(p_kind, 'audit') = 'audit'
                    and (p_events is null or l.action = any (p_events))
                 union all
                 select e.recorded_at, e.key, 'job', e.event, e.happened_at, b.tenant_id, b.project_id, b.actor_type::text,
                        b.actor_id, null, null, b.request_id, b.correlation_id, null, null, null, e.reason, null, null,
                        e.job_id, b.job_type, e.attempt, e.status, e.error_class, e.started_at, e.finished_at, null
-                  from {schema}.job_events(low, high) e
+                  from {schema}.job_events(low, high, own) e
                  cross join lateral (select j.tenant_id, j.project_id, j.job_type, j.actor_type, j.actor_id, j.request_id,
                                             j.correlation_id from {schema}.job j where j.id = e.job_id
                                      union all

@@ -56,12 +56,13 @@ create trigger changed after insert or update or delete on {schema}.job_definiti
 -- What whoever enqueues by name checks first. Keys and aliases that are not there have no row.
 create function {schema}.read_enqueue_rules(p_names text[])
 returns table (name text, key text, kind text, arg_schema text, argv_template text, asks_key boolean, secrets text,
-               secret_keys text[], encrypted boolean, version integer)
+               secret_keys text[], encrypted boolean, version integer, queue text)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 begin
     return query
     select u.name, d.key, d.kind, d.arg_schema::text, d.argv_template::text,
-           d.strict_envelope or (d.kind <> 'function' and d.idempotency is not null), d.secrets, d.secret_keys, d.encrypted, d.version
+           d.strict_envelope or (d.kind <> 'function' and d.idempotency is not null), d.secrets, d.secret_keys, d.encrypted, d.version,
+           d.queue
       from unnest(p_names) as u(name)
      cross join lateral (
         select e.* from {schema}.job_definition e where e.key = u.name
@@ -154,7 +155,7 @@ declare
     own_key text := p_definition ->> 'key';
 begin
     if not {schema}.may_define() then
-        perform {schema}.audit('definition.create', 'definition', own_key, null, null, null, null, 'denied');
+        perform {schema}.audit('definitions.create', 'definition', own_key, null, null, null, null, 'denied');
         status := 'forbidden';
         return;
     end if;
@@ -175,7 +176,7 @@ begin
         'updated_at', {schema}.now()) || (p_definition - 'rate'));
     insert into {schema}.job_definition select new.*;
     perform {schema}.set_rate(own_key, p_definition -> 'rate');
-    perform {schema}.audit('definition.create', 'definition', own_key, null, null, p_definition);
+    perform {schema}.audit('definitions.create', 'definition', own_key, null, null, p_definition);
     id := new.id;
     status := 'created';
 end
@@ -205,7 +206,7 @@ declare
     before jsonb;
 begin
     if not {schema}.may_define() then
-        perform {schema}.audit('definition.edit', 'definition', p_id::text, null, null, null, null, 'denied');
+        perform {schema}.audit('definitions.edit', 'definition', p_id::text, null, null, null, null, 'denied');
         status := 'forbidden';
         return;
     end if;
@@ -253,7 +254,7 @@ begin
         perform {schema}.set_rate(old.key, p_changes -> 'rate');
     end if;
     select jsonb_object_agg(c.name, to_jsonb(old) -> c.name) into before from jsonb_object_keys(p_changes) as c(name);
-    perform {schema}.audit('definition.edit', 'definition', old.key, null,
+    perform {schema}.audit('definitions.edit', 'definition', old.key, null,
                            before || case when p_changes ? 'rate' then jsonb_build_object('rate', old_rate) else '{}' end,
                            p_changes || case when cardinality(p_release) > 0
                                              then jsonb_build_object('released', to_jsonb(p_release)) else '{}' end);

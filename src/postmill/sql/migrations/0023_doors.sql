@@ -133,7 +133,8 @@ end
 $$;
 
 -- Retry (p_action jobs.retry) and replay (dead.replay) with what they write into the log.
-create function {schema}.rerun_jobs(p_action text, p_ids uuid[], p_payload jsonb, p_actor_type text, p_actor_id text)
+create function {schema}.rerun_jobs(p_action text, p_ids uuid[], p_payload jsonb, p_again boolean, p_confirm boolean,
+    p_actor_type text, p_actor_id text)
 returns table (id uuid, status text, new_id uuid)
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -147,10 +148,10 @@ begin
     for one in
         with done as materialized (
             select r.* from {schema}.retry_jobs(case p_action when 'jobs.retry' then known end, {schema}.acting_type(),
-                                                {schema}.acting_id()) r
+                                                {schema}.acting_id(), p_confirm) r
             union all
             select r.* from {schema}.replay_jobs(case p_action when 'dead.replay' then known end, {schema}.acting_type(),
-                                                 {schema}.acting_id(), p_payload) r)
+                                                 {schema}.acting_id(), p_payload, p_again, p_confirm) r)
         select u.id, coalesce(d.status, 'unknown') as status, d.new_id, tenants[array_position(known, u.id)] as tenant,
                states[array_position(known, u.id)] as state
           from (select distinct unnest(p_ids) as id) u left join done d on d.id = u.id
@@ -168,21 +169,24 @@ begin
 end
 $$;
 
-create function {schema}.door_retry_jobs(p_ids uuid[], p_actor_type text default null, p_actor_id text default null)
-returns table (id uuid, status text, new_id uuid)
-language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
-begin
-    return query select r.* from {schema}.rerun_jobs('jobs.retry', p_ids, null, p_actor_type, p_actor_id) r;
-end
-$$;
-
--- p_payload: another one for the new jobs; NULL keeps the old.
-create function {schema}.door_replay_jobs(p_ids uuid[], p_payload jsonb default null, p_actor_type text default null,
+-- p_confirm: also those whose definition wants to be asked.
+create function {schema}.door_retry_jobs(p_ids uuid[], p_confirm boolean default false, p_actor_type text default null,
     p_actor_id text default null)
 returns table (id uuid, status text, new_id uuid)
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 begin
-    return query select r.* from {schema}.rerun_jobs('dead.replay', p_ids, p_payload, p_actor_type, p_actor_id) r;
+    return query select r.* from {schema}.rerun_jobs('jobs.retry', p_ids, null, false, p_confirm, p_actor_type, p_actor_id) r;
+end
+$$;
+
+-- p_payload: another one for the new jobs; NULL keeps the old. p_again: one that was replayed already is so once more.
+create function {schema}.door_replay_jobs(p_ids uuid[], p_payload jsonb default null, p_again boolean default false,
+    p_confirm boolean default false, p_actor_type text default null, p_actor_id text default null)
+returns table (id uuid, status text, new_id uuid)
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    return query select r.* from {schema}.rerun_jobs('dead.replay', p_ids, p_payload, p_again, p_confirm, p_actor_type,
+                                                          p_actor_id) r;
 end
 $$;
 

@@ -9,8 +9,11 @@
 --
 -- The lane is the one of the definition's rule of today. A key's lane stays: the ticket alone knows a key that the caller
 -- named, and it cuts the same share in every queue. Only a limit wins over it, as at the enqueue.
+--
+-- A batch that moved something is in the audit log, with where its jobs stood before.
 create function {schema}.move_jobs(
-    p_job_type text, p_queue text, p_after uuid default null, p_most integer default 1000)
+    p_job_type text, p_queue text, p_after uuid default null, p_most integer default 1000, p_actor_type text default null,
+    p_actor_id text default null)
 returns table (moved integer, looked_at uuid)
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -20,7 +23,9 @@ declare
     lanes uuid[];
     rung record;
     rings integer := 0;
+    before jsonb;
 begin
+    perform {schema}.act_as(p_actor_type, p_actor_id);
     moved := 0;
     select d.* into definition from {schema}.job_definition d where d.key = p_job_type;
     if not found or not exists (select from {schema}.queue q where q.name = p_queue) then
@@ -38,7 +43,7 @@ begin
         select 3, b.* from (select t.id, t.queue, t.lane from {schema}.blocked t where t.id > low
                              order by t.id limit p_most) b
     ), mine as materialized (
-        select s.id,
+        select s.id, s.queue,
                case when definition.lane = 'type'
                       or s.lane in (j.tenant_id, '00000000-0000-0000-0000-000000000000',
                                     {schema}.lane_of('type', j.tenant_id, definition.key, j.payload, null))
@@ -60,9 +65,11 @@ begin
     )
     select (select array_agg(m.id order by m.id) from mine m join held h on h.id = m.id),
            (select array_agg(m.lane order by m.id) from mine m join held h on h.id = m.id),
+           (select jsonb_object_agg(f.queue, f.n)
+              from (select m.queue, count(*) as n from mine m join held h on h.id = m.id group by 1) f),
            (select min(f.last)::uuid from (select max(s.id::text) as last from seen s
                                             group by s.place having count(*) = p_most) f)
-      into ids, lanes, looked_at;
+      into ids, lanes, before, looked_at;
     moved := coalesce(cardinality(ids), 0);
     if moved = 0 then
         return next;
@@ -96,6 +103,7 @@ begin
             perform {schema}.ring(p_queue, rung.lane, rung.priority);
         end if;
     end loop;
+    perform {schema}.audit('queues.move', 'definition', definition.key, null, before, jsonb_build_object(p_queue, moved));
     return next;
 end
 $$;

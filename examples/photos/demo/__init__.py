@@ -1,0 +1,1 @@
+"""The application on pictures that are drawn for it: `python -m examples.photos`."""

@@ -1,0 +1,1 @@
+"""The part of Dropbox's HTTP API that the application needs."""

@@ -1,0 +1,59 @@
+"""The HTTP API from Python: typed clients that need no database, for code that blocks and for code that awaits.
+
+    from postmill.http import ApiClient
+
+    with ApiClient("https://jobs.example.com", key="pm_…") as api:
+        job = api.jobs.enqueue("resize", {"photo": 4711})
+
+Needs the extra `http`. What is answered are the models of `postmill.shapes`.
+"""
+
+from __future__ import annotations
+
+from postmill.http.asynchronous import AsyncApiClient
+from postmill.http.errors import (
+    ApiError,
+    Conflict,
+    Forbidden,
+    NotFound,
+    Refused,
+    TooManyRequests,
+    Unauthorized,
+    Unavailable,
+    UnexpectedAnswer,
+    Unreachable,
+)
+from postmill.http.sync import ApiClient
+from postmill.shapes.definitions import DefinitionChanges, NewDefinition, Rate
+from postmill.shapes.job_priority import WaitingJobs
+from postmill.shapes.tenants import NewTenant, TenantChanges
+from postmill.shapes.triggers import NewTrigger, TriggerChanges
+from postmill.shapes.work import JobError, WorkProgress
+
+__all__ = [
+    # the clients
+    "ApiClient",
+    "AsyncApiClient",
+    # what they are given
+    "DefinitionChanges",
+    "JobError",
+    "NewDefinition",
+    "NewTenant",
+    "NewTrigger",
+    "Rate",
+    "TenantChanges",
+    "TriggerChanges",
+    "WaitingJobs",
+    "WorkProgress",
+    # what goes wrong
+    "ApiError",
+    "Unauthorized",
+    "Forbidden",
+    "NotFound",
+    "Conflict",
+    "Refused",
+    "TooManyRequests",
+    "Unavailable",
+    "Unreachable",
+    "UnexpectedAnswer",
+]

@@ -1,0 +1,182 @@
+"""The operations by what they are about, for code that awaits. What each does is written in `calls`."""
+
+from __future__ import annotations
+
+from postmill.http.awaiting import AsyncGroup, awaiting, following, saving
+from postmill.http.calls import (
+    access,
+    artifacts,
+    audit,
+    dead_letters,
+    definitions,
+    events,
+    health,
+    job_acts,
+    jobs,
+    queues,
+    triggers,
+    webhooks,
+    work,
+)
+
+
+class AsyncJobs(AsyncGroup):
+    """Jobs: enqueue, look, act."""
+
+    enqueue = awaiting(jobs.enqueue_job)
+    list = awaiting(jobs.list_jobs)
+    each = following(jobs.list_jobs)
+    get = awaiting(jobs.get_job)
+    attempts = awaiting(jobs.list_attempts)
+    summary = awaiting(jobs.summarize_jobs)
+    why = awaiting(jobs.explain_job)
+    envelope = awaiting(jobs.get_job_envelope)
+    idempotency_keys = awaiting(jobs.list_idempotency_keys)
+    each_idempotency_key = following(jobs.list_idempotency_keys)
+    cancel = awaiting(job_acts.cancel_job)
+    retry = awaiting(job_acts.retry_job)
+    prioritize = awaiting(job_acts.set_priority)
+    prioritize_all = awaiting(job_acts.set_priorities)
+
+
+class AsyncDeadLetters(AsyncGroup):
+    """Jobs given up on, waiting for an operator."""
+
+    list = awaiting(dead_letters.list_dead_letters)
+    each = following(dead_letters.list_dead_letters)
+    get = awaiting(dead_letters.get_dead_letter)
+    replay = awaiting(dead_letters.replay_dead_letter)
+    discard = awaiting(dead_letters.discard_dead_letter)
+
+
+class AsyncDefinitions(AsyncGroup):
+    """Job definitions."""
+
+    list = awaiting(definitions.list_definitions)
+    each = following(definitions.list_definitions)
+    create = awaiting(definitions.create_definition)
+    get = awaiting(definitions.get_definition)
+    edit = awaiting(definitions.edit_definition)
+    versions = awaiting(definitions.list_definition_versions)
+    each_version = following(definitions.list_definition_versions)
+
+
+class AsyncTriggers(AsyncGroup):
+    """Rules that make jobs."""
+
+    list = awaiting(triggers.list_triggers)
+    each = following(triggers.list_triggers)
+    create = awaiting(triggers.create_trigger)
+    preview = awaiting(triggers.preview_trigger)
+    get = awaiting(triggers.get_trigger)
+    change = awaiting(triggers.change_trigger)
+    remove = awaiting(triggers.remove_trigger)
+    run = awaiting(triggers.run_trigger)
+    next_runs = awaiting(triggers.list_next_runs)
+    ticks = awaiting(triggers.list_trigger_ticks)
+    each_tick = following(triggers.list_trigger_ticks)
+    deliveries = awaiting(triggers.list_trigger_deliveries)
+    each_delivery = following(triggers.list_trigger_deliveries)
+
+
+class AsyncEvents(AsyncGroup):
+    """Facts that an application published."""
+
+    publish = awaiting(events.publish_event)
+    list = awaiting(events.list_events)
+    each = following(events.list_events)
+    get = awaiting(events.get_event)
+    deliveries = awaiting(events.list_event_deliveries)
+
+
+class AsyncWebhooks(AsyncGroup):
+    """Where others send events to."""
+
+    list = awaiting(webhooks.list_webhooks)
+    each = following(webhooks.list_webhooks)
+    create = awaiting(webhooks.create_webhook)
+    get = awaiting(webhooks.get_webhook)
+    change = awaiting(webhooks.change_webhook)
+    rotate = awaiting(webhooks.rotate_webhook)
+    remove = awaiting(webhooks.remove_webhook)
+
+
+class AsyncQueues(AsyncGroup):
+    """Named families of work."""
+
+    list = awaiting(queues.list_queues)
+    get = awaiting(queues.get_queue)
+    pause = awaiting(queues.pause_queue)
+    resume = awaiting(queues.resume_queue)
+
+
+class AsyncWorkers(AsyncGroup):
+    """Worker sessions."""
+
+    list = awaiting(queues.list_workers)
+    each = following(queues.list_workers)
+
+
+class AsyncWork(AsyncGroup):
+    """The calls of a worker over HTTP."""
+
+    claim = awaiting(work.claim_jobs)
+    heartbeat = awaiting(work.renew_lease)
+    complete = awaiting(work.complete_job)
+    fail = awaiting(work.fail_job)
+    put_artifact = awaiting(artifacts.put_artifact)
+    read_artifact = awaiting(artifacts.read_artifact_for_job)
+    save_artifact = saving(artifacts.read_artifact_for_job)
+
+
+class AsyncArtifacts(AsyncGroup):
+    """Files that jobs read or made."""
+
+    list = awaiting(artifacts.list_artifacts)
+    each = following(artifacts.list_artifacts)
+    get = awaiting(artifacts.get_artifact)
+    read = awaiting(artifacts.get_artifact_content)
+    save = saving(artifacts.get_artifact_content)
+    delete = awaiting(artifacts.delete_artifact)
+
+
+class AsyncTenants(AsyncGroup):
+    """Tenants and their projects."""
+
+    list = awaiting(access.list_tenants)
+    each = following(access.list_tenants)
+    create = awaiting(access.create_tenant)
+    get = awaiting(access.get_tenant)
+    change = awaiting(access.change_tenant)
+    projects = awaiting(access.list_projects)
+    each_project = following(access.list_projects)
+    create_project = awaiting(access.create_project)
+
+
+class AsyncKeys(AsyncGroup):
+    """API keys, and logins of the console."""
+
+    list = awaiting(access.list_keys)
+    each = following(access.list_keys)
+    create = awaiting(access.create_key)
+    revoke = awaiting(access.revoke_key)
+    logins = awaiting(access.list_logins)
+    each_login = following(access.list_logins)
+    end_login = awaiting(access.end_login)
+
+
+class AsyncAudit(AsyncGroup):
+    """What happened."""
+
+    history = awaiting(audit.list_history)
+    each = following(audit.list_history)
+    log = awaiting(audit.list_audit_log)
+    each_logged = following(audit.list_audit_log)
+
+
+class AsyncHealth(AsyncGroup):
+    """The server itself."""
+
+    alive = awaiting(health.get_health)
+    ready = awaiting(health.get_readiness)
+    metrics = awaiting(health.get_metrics)

@@ -1,0 +1,78 @@
+"""The client for code that awaits."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+import httpx
+
+from postmill.http.async_groups import (
+    AsyncArtifacts,
+    AsyncAudit,
+    AsyncDeadLetters,
+    AsyncDefinitions,
+    AsyncEvents,
+    AsyncHealth,
+    AsyncJobs,
+    AsyncKeys,
+    AsyncQueues,
+    AsyncTenants,
+    AsyncTriggers,
+    AsyncWebhooks,
+    AsyncWork,
+    AsyncWorkers,
+)
+from postmill.http.awaiting import AsyncGroup, AsyncWire, awaiting
+from postmill.http.calls import access, health
+from postmill.http.place import find_place
+
+
+class AsyncApiClient(AsyncGroup):
+    """`ApiClient` for code that awaits: `await api.jobs.get(…)`, `async for job in api.jobs.each()`.
+
+    Args and errors as those of `ApiClient`.
+    """
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        key: str | None = None,
+        *,
+        timeout: float = 30.0,
+        retry_for: float = 30.0,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        url, headers = find_place(base_url, key)
+        made = httpx.AsyncClient(base_url=url, headers=headers, timeout=timeout, transport=transport)
+        wire = AsyncWire(made, timeout, retry_for)
+        super().__init__(wire)
+        self.jobs = AsyncJobs(wire)
+        self.dead_letters = AsyncDeadLetters(wire)
+        self.definitions = AsyncDefinitions(wire)
+        self.triggers = AsyncTriggers(wire)
+        self.events = AsyncEvents(wire)
+        self.webhooks = AsyncWebhooks(wire)
+        self.queues = AsyncQueues(wire)
+        self.workers = AsyncWorkers(wire)
+        self.work = AsyncWork(wire)
+        self.artifacts = AsyncArtifacts(wire)
+        self.tenants = AsyncTenants(wire)
+        self.keys = AsyncKeys(wire)
+        self.audit = AsyncAudit(wire)
+        self.health = AsyncHealth(wire)
+
+    whoami = awaiting(access.get_session)
+    openapi = awaiting(health.get_openapi)
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._wire.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()

@@ -1,0 +1,32 @@
+"""What happened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from postmill.http.call import Call, at, get, model
+from postmill.shapes.audit import History, Kind, LogRow
+from postmill.shapes.paging import Page
+
+
+def list_history(
+    *,
+    since: datetime | None = None,
+    kind: Kind | None = None,
+    event: Sequence[str] | None = None,
+    limit: int | None = None,
+    cursor: str | None = None,
+) -> Call[History]:
+    """What happened, in the order of recording: the audit log (`kind="audit"`) and the lives of jobs as one stream.
+
+    It ends a second or two before the present; `resume` of the last page is the `cursor` to go on with later.
+    """
+    return get(at("audit"), model(History), since=since, kind=kind, event=event, limit=limit, cursor=cursor)
+
+
+def list_audit_log(
+    *, action: str | None = None, limit: int | None = None, cursor: str | None = None
+) -> Call[Page[LogRow]]:
+    """The audit log alone, the newest first."""
+    return get(at("audit", "log"), model(Page[LogRow]), action=action, limit=limit, cursor=cursor)

@@ -1,0 +1,50 @@
+"""Queues and workers."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from postmill.http.call import Call, at, get, model, write
+from postmill.shapes.paging import Page
+from postmill.shapes.queues import Queue
+from postmill.shapes.workers import Worker
+
+
+def list_queues() -> Call[Page[Queue]]:
+    """All queues, the most urgent first."""
+    return get(at("queues"), model(Page[Queue]))
+
+
+def get_queue(queue: str) -> Call[Queue]:
+    """One queue."""
+    return get(at("queues", queue), model(Queue))
+
+
+def pause_queue(
+    queue: str,
+    *,
+    reason: str | None = None,
+    resume_at: datetime | None = None,
+    idempotency_key: str | None = None,
+) -> Call[Queue]:
+    """Stops handing out jobs of a queue, until `resume_at` or until it is resumed. Running ones go on."""
+    body = {"reason": reason, "resume_at": resume_at}
+    return write("POST", at("queues", queue, "pause"), model(Queue), body, key=idempotency_key)
+
+
+def resume_queue(queue: str, *, idempotency_key: str | None = None) -> Call[Queue]:
+    """Hands out jobs of a queue again."""
+    return write("POST", at("queues", queue, "resume"), model(Queue), key=idempotency_key)
+
+
+def list_workers(
+    *, seen_within_seconds: float | None = None, limit: int | None = None, cursor: str | None = None
+) -> Call[Page[Worker]]:
+    """Worker sessions, those that started last first; seen within a day by default."""
+    return get(
+        at("workers"),
+        model(Page[Worker]),
+        seen_within_seconds=seen_within_seconds,
+        limit=limit,
+        cursor=cursor,
+    )

@@ -1,0 +1,182 @@
+"""The operations by what they are about, for code that blocks. What each does is written in `calls`."""
+
+from __future__ import annotations
+
+from postmill.http.blocking import Group, blocking, following, saving
+from postmill.http.calls import (
+    access,
+    artifacts,
+    audit,
+    dead_letters,
+    definitions,
+    events,
+    health,
+    job_acts,
+    jobs,
+    queues,
+    triggers,
+    webhooks,
+    work,
+)
+
+
+class Jobs(Group):
+    """Jobs: enqueue, look, act."""
+
+    enqueue = blocking(jobs.enqueue_job)
+    list = blocking(jobs.list_jobs)
+    each = following(jobs.list_jobs)
+    get = blocking(jobs.get_job)
+    attempts = blocking(jobs.list_attempts)
+    summary = blocking(jobs.summarize_jobs)
+    why = blocking(jobs.explain_job)
+    envelope = blocking(jobs.get_job_envelope)
+    idempotency_keys = blocking(jobs.list_idempotency_keys)
+    each_idempotency_key = following(jobs.list_idempotency_keys)
+    cancel = blocking(job_acts.cancel_job)
+    retry = blocking(job_acts.retry_job)
+    prioritize = blocking(job_acts.set_priority)
+    prioritize_all = blocking(job_acts.set_priorities)
+
+
+class DeadLetters(Group):
+    """Jobs given up on, waiting for an operator."""
+
+    list = blocking(dead_letters.list_dead_letters)
+    each = following(dead_letters.list_dead_letters)
+    get = blocking(dead_letters.get_dead_letter)
+    replay = blocking(dead_letters.replay_dead_letter)
+    discard = blocking(dead_letters.discard_dead_letter)
+
+
+class Definitions(Group):
+    """Job definitions."""
+
+    list = blocking(definitions.list_definitions)
+    each = following(definitions.list_definitions)
+    create = blocking(definitions.create_definition)
+    get = blocking(definitions.get_definition)
+    edit = blocking(definitions.edit_definition)
+    versions = blocking(definitions.list_definition_versions)
+    each_version = following(definitions.list_definition_versions)
+
+
+class Triggers(Group):
+    """Rules that make jobs."""
+
+    list = blocking(triggers.list_triggers)
+    each = following(triggers.list_triggers)
+    create = blocking(triggers.create_trigger)
+    preview = blocking(triggers.preview_trigger)
+    get = blocking(triggers.get_trigger)
+    change = blocking(triggers.change_trigger)
+    remove = blocking(triggers.remove_trigger)
+    run = blocking(triggers.run_trigger)
+    next_runs = blocking(triggers.list_next_runs)
+    ticks = blocking(triggers.list_trigger_ticks)
+    each_tick = following(triggers.list_trigger_ticks)
+    deliveries = blocking(triggers.list_trigger_deliveries)
+    each_delivery = following(triggers.list_trigger_deliveries)
+
+
+class Events(Group):
+    """Facts that an application published."""
+
+    publish = blocking(events.publish_event)
+    list = blocking(events.list_events)
+    each = following(events.list_events)
+    get = blocking(events.get_event)
+    deliveries = blocking(events.list_event_deliveries)
+
+
+class Webhooks(Group):
+    """Where others send events to."""
+
+    list = blocking(webhooks.list_webhooks)
+    each = following(webhooks.list_webhooks)
+    create = blocking(webhooks.create_webhook)
+    get = blocking(webhooks.get_webhook)
+    change = blocking(webhooks.change_webhook)
+    rotate = blocking(webhooks.rotate_webhook)
+    remove = blocking(webhooks.remove_webhook)
+
+
+class Queues(Group):
+    """Named families of work."""
+
+    list = blocking(queues.list_queues)
+    get = blocking(queues.get_queue)
+    pause = blocking(queues.pause_queue)
+    resume = blocking(queues.resume_queue)
+
+
+class Workers(Group):
+    """Worker sessions."""
+
+    list = blocking(queues.list_workers)
+    each = following(queues.list_workers)
+
+
+class Work(Group):
+    """The calls of a worker over HTTP."""
+
+    claim = blocking(work.claim_jobs)
+    heartbeat = blocking(work.renew_lease)
+    complete = blocking(work.complete_job)
+    fail = blocking(work.fail_job)
+    put_artifact = blocking(artifacts.put_artifact)
+    read_artifact = blocking(artifacts.read_artifact_for_job)
+    save_artifact = saving(artifacts.read_artifact_for_job)
+
+
+class Artifacts(Group):
+    """Files that jobs read or made."""
+
+    list = blocking(artifacts.list_artifacts)
+    each = following(artifacts.list_artifacts)
+    get = blocking(artifacts.get_artifact)
+    read = blocking(artifacts.get_artifact_content)
+    save = saving(artifacts.get_artifact_content)
+    delete = blocking(artifacts.delete_artifact)
+
+
+class Tenants(Group):
+    """Tenants and their projects."""
+
+    list = blocking(access.list_tenants)
+    each = following(access.list_tenants)
+    create = blocking(access.create_tenant)
+    get = blocking(access.get_tenant)
+    change = blocking(access.change_tenant)
+    projects = blocking(access.list_projects)
+    each_project = following(access.list_projects)
+    create_project = blocking(access.create_project)
+
+
+class Keys(Group):
+    """API keys, and logins of the console."""
+
+    list = blocking(access.list_keys)
+    each = following(access.list_keys)
+    create = blocking(access.create_key)
+    revoke = blocking(access.revoke_key)
+    logins = blocking(access.list_logins)
+    each_login = following(access.list_logins)
+    end_login = blocking(access.end_login)
+
+
+class Audit(Group):
+    """What happened."""
+
+    history = blocking(audit.list_history)
+    each = following(audit.list_history)
+    log = blocking(audit.list_audit_log)
+    each_logged = following(audit.list_audit_log)
+
+
+class Health(Group):
+    """The server itself."""
+
+    alive = blocking(health.get_health)
+    ready = blocking(health.get_readiness)
+    metrics = blocking(health.get_metrics)

@@ -1,0 +1,66 @@
+"""Dead letters in bodies and answers."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from pydantic import Field
+
+from postmill.shapes.base import Answer, Model
+from postmill.shapes.jobs import ID, TENANT, Reason
+
+
+class DeadLetter(Answer):
+    """A dead letter in a list. Its id is the job's."""
+
+    id: UUID = Field(examples=[ID])
+    tenant_id: UUID = Field(examples=[TENANT])
+    definition_key: str | None = Field(
+        description="Null: the job's body is gone.", examples=["recompute-trained-tags"]
+    )
+    queue: str = Field(examples=["default"])
+    reason: str = Field(examples=["max_retries_exceeded"])
+    error_class: str | None = Field(examples=["TimeoutError"])
+    error_code: str | None
+    error_status: int | None = Field(description="The HTTP status that a service answered.")
+    last_error: str | None = Field(description="In lists at most 500 characters.")
+    attempts: int = Field(examples=[3])
+    failed_at: datetime
+    last_attempt_at: datetime | None
+
+
+class WholeDeadLetter(DeadLetter):
+    """A dead letter with all that is known of it."""
+
+    stack: str | None
+    payload: Any = Field(default=None, description="Null without the permission `payloads.read`.")
+
+
+class Replay(Model):
+    """How a dead letter runs again."""
+
+    payload: dict[str, Any] | None = Field(
+        default=None, description="In place of the old one; null keeps that.", examples=[{"model": "siglip"}]
+    )
+    again: bool = Field(
+        default=False, description="Also if it was replayed already, and that replay has ended."
+    )
+    confirm: bool = Field(
+        default=False,
+        description="Somebody was asked: needed where the definition says `replay_class = ask`.",
+    )
+
+
+class Discard(Model):
+    """Why a dead letter is discarded."""
+
+    reason: Reason = None
+
+
+class DiscardedJob(Answer):
+    """A dead letter that was closed: the job counts as failed."""
+
+    id: UUID = Field(examples=[ID])
+    status: str = Field(examples=["failed"])

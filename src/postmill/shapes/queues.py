@@ -1,0 +1,42 @@
+"""Queues in bodies and answers."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import Field
+
+from postmill.shapes.base import Answer, Model
+from postmill.shapes.jobs import Reason
+from postmill.shapes.moments import Moment
+
+
+class Queue(Answer):
+    """A queue. How much of its work is where is null for a tenant; numbers end at 10,000."""
+
+    name: str = Field(examples=["q:mail"])
+    priority: int = Field(description="Lower is served first.", examples=[100])
+    lane: str = Field(description="Who has fair shares of it.", examples=["tenant"])
+    paused: bool = Field(description="Nothing is handed out now.", examples=[False])
+    paused_at: datetime | None
+    paused_by: str | None
+    pause_reason: str | None = Field(examples=["provider is down"])
+    resume_at: datetime | None = Field(description="When it opens by itself.")
+    queued: int | None = Field(examples=[12])
+    scheduled: int | None = Field(examples=[3])
+    blocked: int | None = Field(examples=[0])
+    running: int | None = Field(examples=[4])
+    dead_letters: int | None = Field(examples=[2])
+    oldest_seconds: float | None = Field(description="How long its oldest queued job has been ready.")
+    next_due_seconds: float | None = Field(description="Until its next scheduled job is due.")
+
+
+class Pause(Model):
+    """How a queue is paused."""
+
+    reason: Reason = None
+    resume_at: Moment | None = Field(
+        default=None,
+        description="When it opens by itself; null: when it is resumed.",
+        examples=["2031-01-01T00:00:00Z"],
+    )

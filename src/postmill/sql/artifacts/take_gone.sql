@@ -1,0 +1,1 @@
+select id, tenant_id from {schema}.take_gone_artifacts($1::integer)

@@ -1,0 +1,192 @@
+"""What a caller does with each operation, one after the other on one server."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import UUID
+
+from postmill.domain.access import Role
+from postmill.http import (
+    AsyncApiClient,
+    DefinitionChanges,
+    JobError,
+    NewDefinition,
+    NewTenant,
+    NewTrigger,
+    TenantChanges,
+    TriggerChanges,
+    WaitingJobs,
+    WorkProgress,
+)
+from postmill.shapes.jobs import ReplayedJob
+from tests.support.api import Api
+
+
+async def the_server_itself(admin: AsyncApiClient) -> None:
+    assert (await admin.health.alive()).alive
+    assert (await admin.health.ready()).ready
+    assert "# TYPE" in await admin.health.metrics()
+    assert (await admin.openapi())["openapi"] == "3.1.0"
+    assert (await admin.whoami()).role is Role.SUPER_ADMIN
+
+
+async def tenants_and_projects(admin: AsyncApiClient) -> None:
+    made = await admin.tenants.create(NewTenant(slug="mill", name="The mill", max_running=7))
+    assert (made.max_running, made.timezone) == (7, "UTC")
+    changed = await admin.tenants.change("mill", TenantChanges(max_running=None))
+    assert (changed.max_running, changed.name) == (None, "The mill")
+    assert await admin.tenants.get(made.id) == changed
+    assert changed in (await admin.tenants.list()).items
+    project = await admin.tenants.create_project("mill", "flour", name="Flour")
+    assert [one async for one in admin.tenants.each_project(made.id)] == [project]
+
+
+async def keys_and_logins(admin: AsyncApiClient, api: Api) -> None:
+    end = datetime.now(UTC) + timedelta(days=1)
+    made = await admin.keys.create("nightly", Role.OPERATOR, tenant="mill", expires_at=end)
+    assert made.key.startswith(made.prefix)
+    assert made.expires_at == end
+    assert made.id in {one.id async for one in admin.keys.each(live=True)}
+    assert (await admin.keys.revoke(made.id, reason="done")).status == "revoked"
+    assert made.id not in {one.id for one in (await admin.keys.list(live=True)).items}
+    browser = await api.client(Role.OPERATOR)
+    await browser.post("/session", json={"token": await api.key(Role.OPERATOR, "acme")})
+    (login,) = (await admin.keys.logins()).items
+    assert (await admin.keys.end_login(login.id)).id == login.id
+
+
+async def definitions(admin: AsyncApiClient) -> None:
+    made = await admin.definitions.create(
+        NewDefinition(key="thumb", kind="http", queue="media/big", max_attempts=3, on_exhausted="dead_letter")
+    )
+    edited = await admin.definitions.edit(made.id, DefinitionChanges(priority=5, version=made.version))
+    assert (edited.priority, edited.max_attempts) == (5, 3)
+    assert (await admin.definitions.edit(made.id, DefinitionChanges(max_attempts=None))).max_attempts != 3
+    assert (await admin.definitions.get(made.id)).key == "thumb"
+    assert [one.key async for one in admin.definitions.each(kind="http", is_active=True)] == ["thumb"]
+    assert [one.version for one in (await admin.definitions.versions(made.id)).items] == [3, 2, 1]
+
+
+async def jobs(admin: AsyncApiClient) -> None:
+    later = datetime.now(UTC) + timedelta(hours=1)
+    made = await admin.jobs.enqueue(
+        "thumb", {"photo": UUID(int=7), "at": later}, priority=3, scheduled_for=later, dedupe_key="photo:7"
+    )
+    assert made.status == "scheduled"
+    job = await admin.jobs.get(made.id)
+    assert job.payload == {"photo": str(UUID(int=7)), "at": later.isoformat().replace("+00:00", "Z")}
+    assert (job.priority, job.scheduled_for, job.dedupe_key) == (3, later, "photo:7")
+    assert (await admin.jobs.enqueue("thumb", dedupe_key="photo:7")).id == made.id
+    assert [one.job_id async for one in admin.jobs.each_idempotency_key(key="photo:7")] == [made.id]
+    listed = await admin.jobs.list(
+        status="scheduled",
+        definition_key="thumb",
+        created_before=later,
+        created_after=job.queued_at - timedelta(1),
+    )
+    assert [one.id for one in listed.items] == [made.id]
+    assert (await admin.jobs.attempts(made.id)).items == []
+    assert (await admin.jobs.summary()).counts_by_status.scheduled == 1
+    assert (await admin.jobs.why(made.id)).reasons
+    assert (await admin.jobs.envelope(made.id)).idempotency_key == "photo:7"
+    assert (await admin.jobs.prioritize(made.id, 9)).changed
+    done = await admin.jobs.prioritize_all(8, WaitingJobs(status="scheduled", created_before=later))
+    assert (done.changed, done.next) == (1, None)
+    assert (await admin.jobs.cancel(made.id, reason="no more")).status == "canceled"
+    again = await admin.jobs.retry(made.id)
+    assert isinstance(again, ReplayedJob)
+    assert again.replayed_from == made.id
+    await admin.jobs.cancel(again.id)
+
+
+async def work_artifacts_and_dead_letters(
+    admin: AsyncApiClient, worker: AsyncApiClient, tmp_path: Path
+) -> None:
+    for photo in (1, 2):
+        await admin.jobs.enqueue("thumb", {"photo": photo}, correlation_id="c-1")
+    good, bad = (await worker.work.claim("w-1", job_types=["thumb"], max_jobs=2, wait_seconds=1)).jobs
+    lease = await worker.work.heartbeat(good.job_id, good.fence, progress=WorkProgress(done=1, total=2))
+    assert not lease.cancel_requested
+    assert [one.worker_id async for one in admin.workers.each(seen_within_seconds=60)] == ["w-1"]
+    await _artifacts(admin, worker, good.job_id, good.fence, tmp_path)
+    assert (await worker.work.complete(good.job_id, good.fence, {"bytes": 3})).status == "succeeded"
+    failed = await worker.work.fail(bad.job_id, bad.fence, JobError(error_class="E", retryable=False))
+    assert failed.status == "dead_letter"
+
+    (letter,) = (await admin.dead_letters.list(definition_key="thumb")).items
+    assert (await admin.dead_letters.get(letter.id)).payload == bad.payload
+    replayed = await admin.dead_letters.replay(letter.id, payload={"photo": 3})
+    (held,) = (await worker.work.claim("w-1", queues=["media/big"])).jobs
+    assert (held.job_id, held.payload) == (replayed.id, {"photo": 3})
+    await worker.work.fail(held.job_id, held.fence, JobError(error_class="E", retryable=False))
+    assert (await admin.dead_letters.discard(held.job_id, reason="known")).status == "failed"
+
+
+async def _artifacts(
+    admin: AsyncApiClient, worker: AsyncApiClient, job_id: UUID, fence: str, folder: Path
+) -> None:
+    large, copy = folder / "large.bin", folder / "copy.bin"
+    large.write_bytes(bytes(range(256)) * 1000)
+    made = await worker.work.put_artifact(job_id, "a b.csv", b"a,b\n", fence=fence, content_type="text/csv")
+    assert (made.name, made.size, made.content_type) == ("a b.csv", 4, "text/csv")
+    second = await worker.work.put_artifact(job_id, "large.bin", large, fence=fence, expires_in=3600)
+    assert [one async for one in admin.artifacts.each(job_id, limit=1)] == [made, second]
+    assert await admin.artifacts.get(made.id) == made
+    assert await admin.artifacts.read(made.id) == b"a,b\n"
+    assert await worker.work.read_artifact(job_id, made.id, fence=fence) == b"a,b\n"
+    await worker.work.save_artifact(copy, job_id, second.id, fence=fence)
+    await admin.artifacts.save(copy, second.id)
+    assert await asyncio.to_thread(copy.read_bytes) == large.read_bytes()
+    assert sorted(one.name for one in folder.iterdir()) == ["copy.bin", "large.bin"]
+    await admin.artifacts.delete(made.id, reason="small")
+
+
+async def queues(admin: AsyncApiClient) -> None:
+    until = datetime.now(UTC) + timedelta(days=1)
+    paused = await admin.queues.pause("media/big", reason="slow", resume_at=until)
+    assert (paused.paused, paused.resume_at, paused.pause_reason) == (True, until, "slow")
+    assert await admin.queues.get("media/big") == paused
+    assert not (await admin.queues.resume("media/big")).paused
+    assert "media/big" in {one.name for one in (await admin.queues.list()).items}
+
+
+async def triggers_events_and_webhooks(admin: AsyncApiClient) -> None:
+    nightly = NewTrigger(label="n", trigger_type="schedule", cron_expr="0 2 * * *", definition_key="thumb")
+    assert len((await admin.triggers.preview(nightly, count=3)).next_runs) == 3
+    saved = await admin.triggers.create(nightly)
+    assert len((await admin.triggers.next_runs(saved.id, count=2)).items) == 2
+    assert (await admin.triggers.ticks(saved.id)).items == []
+    changed = await admin.triggers.change(saved.id, TriggerChanges(cron_expr=None, every="15m"))
+    assert changed.every_seconds == 900
+    assert (await admin.triggers.get(saved.id)).every_seconds == 900
+    ran = await admin.triggers.run(saved.id, traceparent=f"00-{'a' * 32}-{'b' * 16}-01")
+    assert (await admin.jobs.get(ran.job_id)).traceparent
+    await admin.triggers.remove(saved.id)
+    assert [one async for one in admin.triggers.each(trigger_type="schedule", is_enabled=True)] == []
+
+    waiting = await admin.triggers.create(
+        NewTrigger(label="e", trigger_type="event", event_name="made", definition_key="thumb")
+    )
+    published = await admin.events.publish("made", {"n": 1}, correlation_id="c-9")
+    assert [one.outcome for one in published.deliveries] == ["enqueued"]
+    assert (await admin.events.get(published.id)).context == {"n": 1}
+    assert [one.id async for one in admin.events.each(correlation_id="c-9")] == [published.id]
+    (delivery,) = (await admin.events.deliveries(published.id)).items
+    assert [one async for one in admin.triggers.each_delivery(waiting.id)] == [delivery]
+
+    hook = await admin.webhooks.create("Dropbox", "made")
+    assert (await admin.webhooks.rotate(hook.id)).secret != hook.secret
+    assert not (await admin.webhooks.change(hook.id, is_enabled=False)).is_enabled
+    assert (await admin.webhooks.get(hook.id)).label == "Dropbox"
+    assert [one.id async for one in admin.webhooks.each()] == [hook.id]
+    await admin.webhooks.remove(hook.id)
+
+
+async def what_happened(admin: AsyncApiClient) -> None:
+    log = [one.action async for one in admin.audit.each_logged(limit=50)]
+    assert {"keys.revoke", "queues.pause"} <= {*log}
+    page = await admin.audit.history(kind="audit", limit=1)
+    assert page.resume
+    assert [one async for one in admin.audit.each(event=["no.such"])] == []
