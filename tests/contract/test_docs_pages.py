@@ -91,6 +91,14 @@ def test_words_are_those_of_the_glossary(page: Path) -> None:
     assert found == {}
 
 
+def test_every_guide_is_found_from_the_first_page() -> None:
+    index = (ROOT / "docs/index.md").read_text(encoding="utf-8")
+    linked = set(re.findall(r"\]\((how-to/[\w-]+\.md)", index))
+    assert {
+        path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs/how-to").glob("*.md")
+    } == linked
+
+
 def blocks(language: str) -> list[str]:
     """All blocks of a language that the pages' own test does not run."""
     pages = [page for page in TEXTS if name(page) not in FOLLOWED_ELSEWHERE]
@@ -107,9 +115,9 @@ def test_commands_that_are_not_run_exist() -> None:
         elif found := re.match(r"pip install -e '\.\[(\w+)\]'", line):
             assert found[1] in project["optional-dependencies"], line
         else:
-            assert re.match(r"(POSTMILL_KEY=\S+ )?(postmill|echo|node|psql|pg_dump) ", line), (
-                line
-            )  # the examples of the reference: tests/cli
+            assert re.match(
+                r"(POSTMILL_KEY=\S+ )?(postmill|echo|node|psql|pg_dump|python3 -m venv|\.) ", line
+            ), line  # the examples of the reference: tests/cli
 
 
 def test_the_unit_of_systemd_gives_a_drain_its_time() -> None:

@@ -150,8 +150,11 @@ def _next(data: Path) -> Text:
     text = Text.assemble(("\nEverything is kept in ", "bold"), (str(data), "cyan"), "\n")
     text.append("What to try next\n", "bold")
     for what, command in (
-        ("kill -9 a worker in mid-sync, and lose nothing:", "python -m examples.photos --kill-worker"),
-        ("Dropbox on a bad day:", "python -m examples.photos --script rough"),
+        (
+            "kill -9 a worker in mid-sync, and lose nothing:",
+            ".venv/bin/python -m examples.photos --kill-worker",
+        ),
+        ("Dropbox on a bad day:", ".venv/bin/python -m examples.photos --script rough"),
     ):
         text.append(f"  {what}\n")
         text.append(f"    {command}\n", "cyan")
