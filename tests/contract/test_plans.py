@@ -101,7 +101,7 @@ def test_a_look_for_lanes(big: Big) -> None:
     for plans in big.trace(big.worker.lanes):
         lean(plans)
         assert plans.rows("ready") <= 2 * lanes + 2
-        assert plans.buffers < 12 * (lanes + 2)
+        assert plans.buffers < 16 * (lanes + 2)  # some descents of the index for each lane
 
 
 def test_news_of_lanes(big: Big) -> None:
