@@ -50,6 +50,28 @@ async def test_bodies_are_bounded(client: httpx.AsyncClient) -> None:
     problem(answer, 413, "body-too-large")
 
 
+async def test_who_leaves_in_mid_body_is_no_fault(api: Api) -> None:
+    """Nothing is answered, and nothing is raised for the log to show as ours."""
+    key = await api.key(Role.TENANT_ADMIN, "acme")
+    heads = {"authorization": f"Bearer {key}", "content-type": "application/json", "content-length": "100"}
+    said = iter(
+        [{"type": "http.request", "body": b'{"definition', "more_body": True}, {"type": "http.disconnect"}]
+    )
+    answered: list[Any] = []
+
+    async def receive() -> Any:
+        return next(said)
+
+    async def send(message: Any) -> None:
+        answered.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": "/api/v1/jobs", "raw_path": b"/api/v1/jobs"}
+    scope |= {"query_string": b"", "http_version": "1.1", "scheme": "http", "asgi": {"version": "3.0"}}
+    scope |= {"headers": [(name.encode(), value.encode()) for name, value in heads.items()]}
+    await api.app(scope | {"client": ("127.0.0.1", 1), "server": ("api.test", 80)}, receive, send)
+    assert answered == []
+
+
 async def test_bodies_are_strict_json(client: httpx.AsyncClient) -> None:
     def nested(levels: int) -> str:
         # The payload itself is one of them.

@@ -55,6 +55,25 @@ def test_upkeep_that_nobody_does(look, stage, pg):
     assert (late.level, "overdue: rescue (24 h ago)" in late.summary) == (Level.WARN, True)
 
 
+def test_a_round_that_has_nothing_to_do_is_not_late(look, stage, pg):
+    stage.register("greet")
+    stage.open("greet")
+    pg.execute(
+        "update postmill.upkeep set last_run_at = postmill.now() - interval '1 day' where name = 'promote';"
+        " update postmill.lease set started_at = postmill.now() - interval '1 day'"
+    )
+    assert look("upkeep").level is Level.OK
+    stage.enqueue("greet", delay="1 hour")
+    assert look("upkeep").level is Level.OK, "due in an hour"
+    pg.execute(
+        "with gone as (delete from postmill.scheduled returning *)"
+        " insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)"
+        " select queue, lane, run_at - interval '62 minutes', id, priority, attempt, run, lost from gone"
+    )
+    late = look("upkeep")
+    assert (late.level, "overdue: promote (24 h ago)" in late.summary) == (Level.WARN, True)
+
+
 def test_jobs_that_wait_where_their_type_is_not_at_home(look, stage, pg):
     stage.register("greet")
     stage.open("greet")

@@ -33,6 +33,35 @@ def test_after_a_kill_it_starts_again(shop):
         assert up.ends() == 0
 
 
+def test_a_database_server_that_is_killed_comes_back(shop):
+    with running(shop, "up", "jobs.py", "--port", "0") as up:
+        up.says(READY, 45)
+        assert cli("enqueue", "greet", "name=Ada", "--wait", "--timeout", "30s").code == 0
+        os.kill(int((shop / ".postmill/postgres/postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+        up.says("the database server runs again", 45)
+        assert cli("enqueue", "greet", "name=Bob", "--wait", "--timeout", "30s").code == 0
+        assert len(cli("jobs", "list", "--status", "succeeded", "--json").json["jobs"]) == 2
+        up.signal(signal.SIGTERM)
+        assert up.ends() == 0
+
+
+def test_its_own_environment_takes_nothing_out_of_the_file(shop):
+    """Sourced, as the tutorial says, and started again from that shell."""
+    file = shop / ".postmill/postmill.env"
+    with running(shop, "up", "jobs.py", "--port", "0") as up:
+        up.says(READY, 45)
+        before = file.read_text()
+        up.signal(signal.SIGTERM)
+        assert up.ends() == 0
+    found = dict(line.split("=", 1) for line in before.splitlines())
+    store = {"POSTMILL_ARTIFACTS__URL": found["POSTMILL_ARTIFACTS__URL"].strip("'")}
+    with running(shop, "up", "jobs.py", "--port", "0", env=store) as up:
+        up.says(READY, 45)
+        assert f"POSTMILL_ARTIFACTS__URL='{store['POSTMILL_ARTIFACTS__URL']}'" in file.read_text()
+        up.signal(signal.SIGTERM)
+        assert up.ends() == 0
+
+
 def test_what_is_wrong_is_said_before_a_server_starts(shop):
     answer = cli("up", "job.py")
     assert answer.code == 2

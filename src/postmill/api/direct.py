@@ -14,6 +14,7 @@ from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from postmill.api.asked import Asked
@@ -54,6 +55,8 @@ class Direct:
         request = JsonRequest(scope, receive)
         try:
             said, content = await self._answered(request)
+        except ClientDisconnect:
+            return None  # Nobody is there to be answered.
         except Exception as error:
             problem = error if isinstance(error, Problem) else meaning(error)
             if problem is None:

@@ -96,7 +96,10 @@ MEANINGS: dict[type[Exception], Made] = {
         503, "database-unavailable", "the database does not answer; try again", headers=SOON
     ),
     PoolTimeout: lambda error: Problem(
-        503, "database-busy", "all database connections are busy; try again", headers=SOON
+        503,
+        "database-busy",
+        "no connection to the database became free: all are busy, or it is away; try again",
+        headers=SOON,
     ),
 }
 """What each error means to who asks. Anything else is a fault of ours: 500, with the request's id to find it by."""

@@ -132,8 +132,10 @@ def _database(run: Run, data: Path, http: str) -> Iterator[tuple[str, Path | Non
         yield run.dsn, None
         return
     more = {ADDRESS: http}
-    if run.settings.artifacts.url is None:
-        more[STORE_VARIABLE] = f"file://{data.absolute() / ARTIFACTS}"
+    store = f"file://{data.absolute() / ARTIFACTS}"
+    # Our own address comes back to us where the file that we write was sourced.
+    if run.settings.artifacts.address in (None, store):
+        more[STORE_VARIABLE] = store
     with LocalDatabase(data, schema=run.schema, more=more, told=run.out.note) as database:
         other = os.environ.get(VARIABLE)
         if other and other != database.dsn:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from postmill.client.address import LEFT_BY_UP, VARIABLE
+from postmill.local.errors import LocalServerError
 from postmill.local.server import LocalServer
 from postmill.schema.migration import Migration
 from postmill.schema.runner import migrate
@@ -17,6 +19,8 @@ from postmill.store.catalog import DEFAULT_SCHEMA
 DEFAULT_FOLDER = LEFT_BY_UP.parent
 
 ENVIRONMENT = LEFT_BY_UP.name
+
+_LOOK_EVERY = 0.5  # seconds between two looks whether the server lives
 
 
 class LocalDatabase:
@@ -29,7 +33,7 @@ class LocalDatabase:
         more: further variables to write down beside the URL.
         told: takes lines about what takes its time.
 
-    Entering starts it; leaving stops it. Raises LocalServerError.
+    Entering starts it; leaving stops it. In between it is started again whenever it dies. Raises LocalServerError.
     """
 
     def __init__(
@@ -48,6 +52,8 @@ class LocalDatabase:
         self._here = Path.cwd() if here is None else here
         self._more = dict(more or {})
         self._told = told
+        self._leaving = threading.Event()
+        self._keeper = threading.Thread(target=self._keep, name="postmill up: keeps the server", daemon=True)
 
     @property
     def dsn(self) -> str:
@@ -70,12 +76,26 @@ class LocalDatabase:
         except BaseException:
             self.server.stop()
             raise
+        self._keeper.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._leaving.set()
+        self._keeper.join()
         self.server.stop()
+
+    def _keep(self) -> None:
+        """Killed, say by a machine short of memory, it comes back with all that was committed."""
+        while not self._leaving.wait(_LOOK_EVERY):
+            if self.server.pid is None:
+                self._told("the database server has ended; it is started again")
+                try:
+                    self.server.start()
+                    self._told("the database server runs again")
+                except LocalServerError as fault:
+                    self._told(f"it did not start: {fault}")
 
     def _write_down(self) -> None:
         text = "".join(f"{name}='{value}'\n" for name, value in ({VARIABLE: self.dsn} | self._more).items())

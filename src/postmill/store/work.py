@@ -95,7 +95,7 @@ def open_work(
 ) -> Statement[OpenWork]:
     """The session of this worker within the scope, its lease lasting `seconds` at least."""
     args = (worker_id, list(queues), list(types), seconds, json.dumps(metadata))
-    return Statement("open_work", sql("work/open_work", schema), args, lambda rows: OpenWork(*rows[0]))
+    return Statement("open_work", sql("http_work/open_work", schema), args, lambda rows: OpenWork(*rows[0]))
 
 
 def work_lanes(
@@ -104,7 +104,7 @@ def work_lanes(
     """Where there is work in these queues, within the scope."""
     return Statement(
         "work_lanes",
-        sql("work/work_lanes", schema),
+        sql("http_work/work_lanes", schema),
         (list(queues), most),
         lambda rows: [WorkLane(*row) for row in rows],
     )
@@ -132,7 +132,7 @@ def claim_work(
     args = (holder, most, lease, list(types), *columns)
     return Statement(
         "claim_work",
-        sql("work/claim_work", schema),
+        sql("http_work/claim_work", schema),
         args,
         lambda rows: [Taken(row[0], row[1], row[2], row[3], _json(row[4])) for row in rows],
     )
@@ -142,7 +142,7 @@ def work_types(types: Sequence[str], *, schema: str = DEFAULT_SCHEMA) -> Stateme
     """The http definitions with these keys or aliases: rows as those of `definitions/followed.sql`."""
     return Statement(
         "work_types",
-        sql("work/work_types", schema),
+        sql("http_work/work_types", schema),
         (list(types),),
         lambda rows: [tuple(row) for row in rows],
     )
@@ -153,7 +153,10 @@ def check_org(
 ) -> Statement[tuple[bool, bool]]:
     """Does the organization exist, and is the project one of its own?"""
     return Statement(
-        "check_org", sql("work/check_org", schema), (tenant, project), lambda rows: (rows[0][0], rows[0][1])
+        "check_org",
+        sql("http_work/check_org", schema),
+        (tenant, project),
+        lambda rows: (rows[0][0], rows[0][1]),
     )
 
 
@@ -162,20 +165,22 @@ def doze_work(
 ) -> Statement[None]:
     """For so many seconds these queues ring; 0: no longer."""
     return Statement(
-        "doze_work", sql("work/doze_work", schema), (holder, list(queues), seconds), lambda rows: None
+        "doze_work", sql("http_work/doze_work", schema), (holder, list(queues), seconds), lambda rows: None
     )
 
 
 def release_work(holder: UUID, claim_no: int, *, schema: str = DEFAULT_SCHEMA) -> Statement[None]:
     """Gives back what a claim took, at no cost: its answer found nobody."""
-    return Statement("release_work", sql("work/release_work", schema), (holder, claim_no), lambda rows: None)
+    return Statement(
+        "release_work", sql("http_work/release_work", schema), (holder, claim_no), lambda rows: None
+    )
 
 
 def held_work(id: UUID, holder: UUID, claim_no: int, *, schema: str = DEFAULT_SCHEMA) -> Statement[HeldWork]:
     """The job under a fence, locked until the end of the transaction."""
     return Statement(
         "held_work",
-        sql("work/held_work", schema),
+        sql("http_work/held_work", schema),
         (id, holder, claim_no),
         lambda rows: _held(*rows[0]),
     )
@@ -191,7 +196,7 @@ def beat_work(
 ) -> Statement[Beat]:
     """Renews a job's lease; `progress`: done, total and a text."""
     args = (id, holder, claim_no, *(progress or (None, None, None)))
-    return Statement("beat_work", sql("work/beat_work", schema), args, lambda rows: Beat(*rows[0]))
+    return Statement("beat_work", sql("http_work/beat_work", schema), args, lambda rows: Beat(*rows[0]))
 
 
 def report_work(
@@ -217,7 +222,9 @@ def report_work(
         answer: what the worker is told.
     """
     args = (id, holder, claim_no, verb, report, json.dumps(fields), result, json.dumps(answer))
-    return Statement("report_work", sql("work/report_work", schema), args, lambda rows: _json(rows[0][0]))
+    return Statement(
+        "report_work", sql("http_work/report_work", schema), args, lambda rows: _json(rows[0][0])
+    )
 
 
 def _held(

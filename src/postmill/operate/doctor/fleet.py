@@ -6,7 +6,15 @@ from postmill.operate.doctor.finding import Finding, Level
 from postmill.operate.doctor.probe import Probe
 from postmill.operate.doctor.spans import span
 
-ROUND_OVERDUE = {"promote": 60.0, "rescue": 120.0, "prune": 7200.0, "sweep": 7200.0, "monitor": 600.0}
+ROUND_OVERDUE = {
+    "promote": 60.0,
+    "schedule": 60.0,
+    "deliver": 60.0,
+    "rescue": 120.0,
+    "prune": 7200.0,
+    "sweep": 7200.0,
+    "monitor": 600.0,
+}
 """Seconds after which a round that nobody ran is worth a word, where somebody lives who could."""
 
 
