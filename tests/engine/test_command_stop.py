@@ -177,10 +177,11 @@ def test_the_end_of_the_loop_ends_its_commands() -> None:
     assert gone(pids)
 
 
-async def test_a_hundred_timeouts_leave_no_zombie() -> None:
+@pytest.mark.parametrize("n", [100, pytest.param(1000, marks=pytest.mark.long)])
+async def test_timeouts_leave_no_zombie(n: int) -> None:
     """Case 107."""
     command = Command(("bash", "-c", "sleep 600 & setsid sleep 600 & wait"), timeout=0.02, grace=5)
-    results = await limited([lambda: run_command(command)] * 100, most=10)
+    results = await limited([lambda: run_command(command)] * n, most=10)
     assert all(result.timed_out for result in results)
     assert offspring() == []
 
