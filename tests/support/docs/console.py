@@ -23,7 +23,7 @@ from tests.support.spawner import Spawned, Spawner
 
 NOTEBOOK = "tests.support.docs.notebook"
 LASTING = frozenset({"up", "worker", "upkeep", "server"})
-LOOKS = re.compile(r"postmill (?:jobs|dead|queues|workers|definitions|audit) (?:list|show)\b")
+LOOKS = re.compile(r"postmill [a-z]+ (?:list|show)\b")
 _SETS = ("export ", "set -a;", "source ", "unset ")
 _VARIABLE = re.compile(r"([A-Z_][A-Z0-9_]*)=(.*)", re.DOTALL)
 _SHELL = re.compile(r"[|<>;&$`*]")
