@@ -61,11 +61,15 @@ def left(before: set[str]) -> set[str]:
     if not held() - before:
         return set()
     deadline = time.monotonic() + PATIENCE
+    pause = 0.01
     while found := held() - before:
-        gc.collect()
         if time.monotonic() > deadline:
             return found
-        time.sleep(0.01)
+        # A collection takes up to a second, in which no other thread of this process runs: the pauses between must
+        # be long enough for a thread to end in, on a machine that has other things to do.
+        gc.collect()
+        time.sleep(pause)
+        pause = min(2 * pause, 0.5)
     return set()
 
 
