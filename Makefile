@@ -36,8 +36,8 @@ demo: venv ## the enrichment example on real texts, with a summary
 	$(PY) -m examples.enrichment.demo
 
 NAME ?= enrichment
-example: venv ## make example NAME=enrichment, or photos
-	$(PY) -m "examples.$(NAME)"
+example: venv ## make example NAME=enrichment, photos or yellowbook
+	@$(PY) -m examples "$(NAME)"
 
 test: lint test-suite test-matrix ## everything: linters, the suite, the matrix
 

@@ -7,8 +7,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 pytest_plugins = [
+    "tests.support.garbage",
     "tests.support.memory",
-    "tests.support.fixtures",
     "tests.support.spawner",
+    "tests.support.fixtures",
     "tests.support.leaks",
 ]

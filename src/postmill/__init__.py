@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from postmill.domain.job_type import JobType, job
     from postmill.domain.limit import Rate
     from postmill.domain.policy import ByErrorClass, Constant, Exponential, Steps
+    from postmill.domain.queue import Queue
     from postmill.domain.registry import Registry
     from postmill.domain.resource import resource
     from postmill.domain.settings import Settings
-    from postmill.domain.signals import Bury, Cancel, Fail, Retry, Snooze
+    from postmill.domain.signals import BudgetDeferred, BudgetExhausted, Bury, Cancel, Fail, Retry, Snooze
     from postmill.engine.context import Context
     from postmill.engine.worker import Worker
 
@@ -42,6 +43,7 @@ __all__ = [
     "JobType",
     "resource",
     "Registry",
+    "Queue",
     "Exponential",
     "Steps",
     "Constant",
@@ -75,6 +77,8 @@ __all__ = [
     "Cancel",
     "Bury",
     "Fail",
+    "BudgetDeferred",
+    "BudgetExhausted",
     # what goes wrong
     "PostmillError",
     "EnqueueRefused",
@@ -91,10 +95,11 @@ _HOMES = {
     "postmill.domain.job_type": "JobType job",
     "postmill.domain.limit": "Rate",
     "postmill.domain.policy": "ByErrorClass Constant Exponential Steps",
+    "postmill.domain.queue": "Queue",
     "postmill.domain.registry": "Registry",
     "postmill.domain.resource": "resource",
     "postmill.domain.settings": "Settings",
-    "postmill.domain.signals": "Bury Cancel Fail Retry Snooze",
+    "postmill.domain.signals": "BudgetDeferred BudgetExhausted Bury Cancel Fail Retry Snooze",
     "postmill.engine.context": "Context",
     "postmill.engine.worker": "Worker",
 }

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from postmill.domain.errors import (
     AlreadyThere,
+    ArchiveDamaged,
+    ArchiveFailed,
+    ArchiveMissing,
     ArtifactDamaged,
     ArtifactGone,
     ArtifactRefused,
@@ -35,6 +38,7 @@ from postmill.domain.errors import (
     SomeRefused,
     TimedOut,
     Undecodable,
+    UnknownBudget,
     UnknownJobType,
     UnknownQueue,
     WaitTimeout,
@@ -42,6 +46,9 @@ from postmill.domain.errors import (
 
 __all__ = [
     "AlreadyThere",
+    "ArchiveDamaged",
+    "ArchiveFailed",
+    "ArchiveMissing",
     "ArtifactDamaged",
     "ArtifactGone",
     "ArtifactRefused",
@@ -73,6 +80,7 @@ __all__ = [
     "SomeRefused",
     "TimedOut",
     "Undecodable",
+    "UnknownBudget",
     "UnknownJobType",
     "UnknownQueue",
     "WaitTimeout",

@@ -21,15 +21,21 @@ PARAMETERS = {
     "trigger_id": "trigger",
     "event_id": "event",
     "webhook_id": "webhook",
+    "incident_id": "incident",
     "key_id": "api_key",
     "login_id": "console_session",
     "tenant": None,
     "definition_id": "definition",
     "queue": "queue",
     "artifact_id": "artifact",
+    "operation_id": "operation",
     "artifact_name": "planning.csv",
+    "budget": "budget",
+    "period": "2025-01",
+    "reservation_id": "budget_reservation",
+    "subject": "failed",
 }
-SHARED = {"definition_id", "queue"}
+SHARED = {"definition_id", "queue", "subject"}
 """Things of the platform that everybody sees."""
 
 
@@ -77,6 +83,8 @@ def filled(door: Door, tenant: Tenant) -> str:
 
     def value(found: re.Match[str]) -> str:
         name = found[1].partition(":")[0]
+        if name == "group_id":
+            return tenant.group
         assert name in PARAMETERS, f"{door}: what is {{{name}}}? tell PARAMETERS"
         kind = PARAMETERS[name]
         return str(tenant.id) if kind is None else str(tenant.ids.get(kind, kind))

@@ -216,3 +216,41 @@ def test_following_by_hand() -> None:
     for bad in ("", "1", "1:00", "x:" + "0" * 64, "1:" + "g" * 64):
         with pytest.raises(ValueError, match=r"non-hexadecimal|no anchor"):
             Anchor.parse(bad)
+
+
+async def test_the_chain_of_a_pruned_log_verifies_from_where_it_begins(apg: Conn, database: Database) -> None:
+    """What is past its retention goes, from the beginning and to the archive; nobody else takes a row out."""
+    await apg.execute("select set_config('postmill.clock_offset', '-800 days', false)")
+    await filled(apg, database, 5)
+    first = await adrive(apg, verify())
+    await apg.execute("select set_config('postmill.clock_offset', '0', false)")
+    await note(apg, "young")
+    await seal(database)
+    end = await adrive(apg, verify([first]))
+    await apg.execute("update postmill.archive_state set required = true")
+    await apg.execute("select postmill.prune_audit(3)")
+    await apg.execute("select postmill.prune_audit(1000)")
+    assert await (await apg.execute("select postmill.prune_audit(1000)")).fetchone() == (0,)
+    start = await (await apg.execute("select n, hash from postmill.audit_start")).fetchone()
+    assert start == (5, first.hash)
+    kept = await (await apg.execute("select action from postmill.audit_log order by at")).fetchall()
+    assert kept == [("young",), ("audit.prune",), ("audit.prune",)]
+    await seal(database)
+    assert (await adrive(apg, verify([first, end]))).n == 8
+    assert "anchor" in str(await broken(apg, Anchor(5, bytes(32))))
+    rows = await (await apg.execute("select fields from postmill.leaving order by n")).fetchall()
+    assert [row[0][-2] for row in rows] == ["1", "2", "3", "4", "5"]
+    assert rows[-1][0][-1] == first.hash.hex()
+    for statement in (
+        "delete from postmill.audit_log",
+        "delete from postmill.audit_chain",
+        "truncate postmill.audit_chain",
+    ):
+        with pytest.raises(psycopg.errors.RestrictViolation):
+            await apg.execute(statement.encode())
+    # A log of which nothing is left is gone on with where it ended.
+    await apg.execute("select set_config('postmill.clock_offset', '900 days', false)")
+    await apg.execute("select postmill.prune_audit(1000)")
+    assert await (await apg.execute("select count(*) from postmill.audit_chain")).fetchone() == (0,)
+    await seal(database)
+    assert (await adrive(apg, verify())).n == 9

@@ -39,7 +39,7 @@ READS = (
         "/audit/log",
         "/queues",
     ),
-    *("/workers", "/dead-letters", "/admin/jobs/definitions", "/jobs/triggers", "/events"),
+    *("/doctor", "/top", "/workers", "/dead-letters", "/admin/jobs/definitions", "/jobs/triggers", "/events"),
 )
 
 

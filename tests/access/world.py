@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from hashlib import md5
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -27,6 +28,11 @@ class Tenant:
     ids: dict[str, UUID] = field(default_factory=dict)
 
     @property
+    def group(self) -> str:
+        """The id of its error group."""
+        return md5(self.mark.encode()).hexdigest()[:16]
+
+    @property
     def traces(self) -> list[str]:
         """What must not be read by others: the mark, its id, and the ids of what it has."""
         return [self.mark, str(self.id), *map(str, self.ids.values())]
@@ -44,10 +50,19 @@ ROWS: dict[str, dict[str, Any]] = {
     "tick": {"outcome": "skipped"},
     "event_delivery": {"outcome": "failed"},
     "webhook": {"event_name": "world.made"},
+    "budget_line": {"kind": "spend"},
     "artifact": {"expires_at": "2100-01-01T00:00Z"},
+    "operation": {"kind": "replay", "stage": "rest", "status": "paused"},
+    "operation_item": {},
+    "rollup": {"outcome": "succeeded"},
+    "rollup_part": {"outcome": "succeeded"},
     "http_session": {},
     "http_claim": {"expires_at": "2100-01-01T00:00Z"},
+    "incident": {"kind": "budget", "severity": "info"},
+    "incident_part": {},
+    "notification": {"event": "trigger"},
     "job_kept": {"queue": QUEUE, "job_type": JOB_TYPE, "id": None},
+    "retention_rule": {"subject": "failed"},
 }
 OPTIONAL = {"detail", "label", "payload_template", "created_by", "target", "message", "name"}
 """Columns that could stay empty, but would prove less then."""
@@ -111,8 +126,9 @@ def _row(conn: Connection[Any], tenant: Tenant, table: str) -> None:
     )
     row = conn.execute(insert, list(values.values())).fetchone()
     assert row is not None
+    ids = {column for column, kind, _ in columns if kind == "uuid"}
     own = next(
-        (row[0][key] for key in ("id", "holder", "event_id", "trigger_id", "job_id") if key in row[0]), None
+        (row[0][key] for key in ("id", "holder", "event_id", "trigger_id", "job_id") if key in ids), None
     )
     if own is not None:
         tenant.ids[table] = UUID(own)
@@ -138,9 +154,11 @@ def _value(conn: Connection[Any], tenant: Tenant, column: str, kind: str) -> Any
         return known or uuid4()
     return {
         "jsonb": Jsonb({"mark": tenant.mark}),
+        "text[]": [tenant.mark],
         "bytea": tenant.mark.encode().ljust(32, b"-")[:32],
         "integer": 1,
         "bigint": 1,
+        "numeric": 1,
         "double precision": 1.0,
         "boolean": True,
         "timestamp with time zone": datetime.now(UTC),
@@ -175,6 +193,14 @@ def _jobs(conn: Connection[Any], tenant: Tenant) -> None:
                  (*fence("retried"), tenant.mark))  # fmt: skip
     conn.execute("insert into postmill.progress (job_id, holder, claim_no, done, message, at) values (%s, %s, 1, 1, %s, now())",
                  (tenant.ids["running"], holder, tenant.mark))  # fmt: skip
+    group = (tenant.group, tenant.mark, tenant.mark)
+    conn.execute("insert into postmill.error_group (id, job_type, error_class, message, frame, first_seen_at, last_seen_at,"
+                 " count) values (%s, 'world', 'ValueError', %s, %s, now(), now(), 1)", group)  # fmt: skip
+    conn.execute("insert into postmill.error_group_part (id, tenant_id, job_type, error_class, message, frame, first_at,"
+                 " last_at, n) values (%s, %s, 'world', 'ValueError', %s, %s, now(), now(), 1)",
+                 (tenant.group, tenant.id, tenant.mark, tenant.mark))  # fmt: skip
+    conn.execute("insert into postmill.error_group_tenant (id, tenant_id, first_seen_at, last_seen_at, count, sample_job)"
+                 " values (%s, %s, now(), now(), 1, %s)", (tenant.group, tenant.id, tenant.ids["dead"]))  # fmt: skip
     tenant.ids["queued"] = _enqueue(conn, tenant, key=tenant.mark)
     tenant.ids["scheduled"] = _enqueue(conn, tenant, delay="1 hour")
 

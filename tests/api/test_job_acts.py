@@ -10,6 +10,7 @@ import pytest
 import pytest_asyncio
 
 from postmill.domain.access import Role
+from postmill.operate.doctor.examine import CHECKS
 from tests.support.api import Api, problem
 from tests.support.jobs_in_states import StateMaker
 
@@ -192,7 +193,11 @@ async def test_dead_letters(api: Api, client: httpx.AsyncClient, make: StateMake
         (
             "dead.replay",
             {"status": "dead_letter"},
-            {"replayed_as": answer.json()["id"], "payload_edited": True},
+            {
+                "replayed_as": answer.json()["id"],
+                "payload_edited": True,
+                "changes": [{"path": "/n", "before": 1, "after": 2}],
+            },
         )
     ]
     answer = await client.post(f"/dead-letters/{second}/discard", json={"reason": "will not be mended"})
@@ -238,3 +243,33 @@ async def test_attempts_and_why(client: httpx.AsyncClient, make: StateMaker) -> 
     codes = [r["code"] for r in (await client.get(f"/jobs/{later}/why")).json()["reasons"]]
     assert codes == ["not_due", "no_worker_for_type"]
     assert UUID((await client.get(f"/jobs/{later}/why")).json()["id"]) == later
+
+
+async def test_the_doctor_is_the_platforms(api: Api, client: httpx.AsyncClient) -> None:
+    problem(await client.get("/doctor"), 403, "forbidden")
+    platform = await api.client(Role.PLATFORM_VIEWER, None)
+    found = (await platform.get("/doctor")).json()
+    levels = {one["check"]: one["level"] for one in found["checks"]}
+    assert list(levels) == list(CHECKS)
+    assert {levels[name] for name in ("server", "migrations", "listen", "invariants", "partitions")} == {"ok"}
+    assert found["level"] == max(levels.values(), key=["ok", "warn", "fail"].index)
+    details = {one["check"]: one["details"] for one in found["checks"]}
+    assert all("query" not in row for row in details["horizon"])
+    assert details["server"][0]["database"] == api.database.name
+    document = problem(await platform.get("/doctor", params={"only": "worker"}), 422, "invalid-value")
+    assert "did you mean 'workers'?" in document["detail"]
+
+
+async def test_what_goes_on_is_the_platforms(api: Api, client: httpx.AsyncClient, make: StateMaker) -> None:
+    problem(await client.get("/top"), 403, "forbidden")
+    platform = await api.client(Role.PLATFORM_VIEWER, None)
+    id = await make.running()
+    await api.owner.execute(
+        "select postmill.raise_incident('stale_workers', 'fleet', 'warning', 'one is gone', '{}')"
+    )
+    found = (await platform.get("/top", params={"sort": "running", "limit": 1000})).json()
+    assert str(id) in {job["id"] for job in found["running"]}
+    assert found["queues"][0]["running"] == max(queue["running"] for queue in found["queues"])
+    assert "w1" in {worker["worker_id"] for worker in found["workers"]}
+    assert [incident["title"] for incident in found["incidents"]] == ["one is gone"]
+    problem(await platform.get("/top", params={"sort": "depth"}), 422, "invalid-request")

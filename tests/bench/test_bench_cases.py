@@ -12,6 +12,8 @@ from postmill.bench import CASES, run
 from postmill.bench.place import placed
 from tests.support.databases import Database
 
+pytestmark = pytest.mark.usefixtures("forked")
+
 SMALL: dict[str, dict[str, Any]] = {
     "throughput": {"jobs": 1000, "processes": 2, "keep": "failures"},
     "latency": {"samples": 5, "jobs": 500},
@@ -24,6 +26,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "wal": {"jobs": 500, "commits": 40},
     "soak": {"jobs": 1000},
     "schedules": {"schedules": 500, "due": 50, "rounds": 1},
+    "telemetry": {"jobs": 300, "rounds": 1},
 }
 MORE: dict[str, set[str]] = {
     "throughput": {"seconds", "cpu_us_per_job", "limit_cpu_us_per_job"},
@@ -36,6 +39,7 @@ MORE: dict[str, set[str]] = {
     "wal": {"wal_bytes_per_job", "limit_wal_bytes_per_job", "single_wal_bytes_per_job"},
     "soak": {"flatness", "rss_bytes", "rss_growth_bytes", "tenths_per_s"},
     "schedules": {"late", "idle_look_ms"},
+    "telemetry": {"cpu_us_per_job", "limit_cpu_us_per_job"},
 }
 
 

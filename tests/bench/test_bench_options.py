@@ -21,6 +21,7 @@ NAMES = [
     "wal",
     "soak",
     "schedules",
+    "telemetry",
 ]
 
 

@@ -1,4 +1,7 @@
-"""Applications, one per kind of connection: how each begins, ends and reads. Nothing here knows postmill's tables."""
+"""Applications, one per kind of connection: how each begins, ends and reads. Nothing here knows postmill's tables.
+
+SQLAlchemy is imported where it is used: every test process reads this file, and few run these tests.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,8 @@ import django
 import django.conf
 import django.db
 import psycopg
-import sqlalchemy as sa
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import dict_row
-from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
-from sqlalchemy.orm import Session
-from sqlalchemy.pool import NullPool
 
 from postmill.client import (
     acancel,
@@ -170,8 +169,10 @@ class AsyncpgPool(Asyncpg):
 
 class SqlalchemyConnection(Caller):
     async def open(self) -> None:
+        import sqlalchemy as sa
+
         self.engine = sa.create_engine(
-            "postgresql+psycopg://", creator=lambda: psycopg.connect(self.dsn), poolclass=NullPool
+            "postgresql+psycopg://", creator=lambda: psycopg.connect(self.dsn), poolclass=sa.NullPool
         )
         self.conn = self.engine.connect()
 
@@ -180,7 +181,9 @@ class SqlalchemyConnection(Caller):
         self.engine.dispose()
 
     async def execute(self, statement: str) -> Any:
-        result = self.conn.execute(sa.text(statement))
+        from sqlalchemy import text
+
+        result = self.conn.execute(text(statement))
         return result.scalar_one() if result.returns_rows else None
 
 
@@ -188,6 +191,8 @@ class SqlalchemySession(SqlalchemyConnection):
     async def open(self) -> None:
         await super().open()
         self.conn.close()
+        from sqlalchemy.orm import Session
+
         self.conn = Session(self.engine)
 
 
@@ -196,6 +201,9 @@ class SqlalchemyAsyncSession(Caller):
     driver = "psycopg"
 
     async def open(self) -> None:
+        from sqlalchemy import NullPool
+        from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
+
         parts = conninfo_to_dict(self.dsn)
         parts["database" if self.driver == "asyncpg" else "dbname"] = parts.pop("dbname")
         url = f"postgresql+{self.driver}://"
@@ -213,7 +221,9 @@ class SqlalchemyAsyncSession(Caller):
         await self.conn.rollback()
 
     async def execute(self, statement: str) -> Any:
-        result = await self.conn.execute(sa.text(statement))
+        from sqlalchemy import text
+
+        result = await self.conn.execute(text(statement))
         return result.scalar_one() if result.returns_rows else None
 
 

@@ -12,8 +12,6 @@ from uuid import UUID
 
 import psycopg
 import pytest
-import sqlalchemy as sa
-from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
 from postmill.bind import adrive, arun, drive, run
 from postmill.client import acancel, aenqueue, aenqueue_many, cancel, enqueue, enqueue_many
@@ -73,6 +71,7 @@ async def test_what_is_no_connection_is_refused(thing: Any) -> None:
 
 
 def test_pools_engines_and_cursors_are_no_connections(dsn: str) -> None:
+    import sqlalchemy as sa
     from psycopg_pool import ConnectionPool
 
     with pytest.raises(TypeError, match="take a connection from the pool"):
@@ -84,6 +83,8 @@ def test_pools_engines_and_cursors_are_no_connections(dsn: str) -> None:
 
 
 def test_another_database_is_refused() -> None:
+    import sqlalchemy as sa
+
     engine = sa.create_engine("sqlite://")
     with engine.connect() as conn, pytest.raises(TypeError, match=r"not sqlite\+pysqlite"):
         enqueue(conn, greet.new())
@@ -94,6 +95,9 @@ def test_another_database_is_refused() -> None:
 
 
 def test_a_scoped_session_is_a_session(outside: psycopg.Connection[Any], dsn: str) -> None:
+    import sqlalchemy as sa
+    from sqlalchemy.orm import Session, scoped_session, sessionmaker
+
     engine = sa.create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(dsn))
     session: scoped_session[Session] = scoped_session(sessionmaker(engine))
     enqueue(session, greet.new())

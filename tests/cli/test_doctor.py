@@ -15,7 +15,7 @@ def test_all_is_well_but_for_the_missing_worker(dsn, here):
     assert {name for name, check in found.items() if check["level"] != "ok"} == {"workers"}
     assert "postmill worker MODULE" in found["workers"]["advice"]
     assert cli("doctor", "--strict", dsn=dsn).code == 1
-    assert "1 of 18 checks want a look" in cli("doctor", dsn=dsn).out
+    assert "1 of 20 checks want a look" in cli("doctor", dsn=dsn).out
 
 
 def test_no_schema_and_no_server(empty_database, here):
@@ -50,3 +50,32 @@ def test_a_role_that_may_little(look, database, pg):
     assert found["permissions"].summary == "this role may enqueue; not work, operate, migrate"
     assert "may not look" in found["invariants"].summary
     pg.execute("drop owned by app")
+
+
+def test_only_what_a_probe_asks_for(dsn, empty_database, here):
+    answer = cli("doctor", "--only", "workers", "--only", "server", "--strict", "--json", dsn=dsn)
+    assert answer.code == 1
+    assert [(check["check"], check["level"]) for check in answer.json["checks"]] == [
+        ("server", "ok"),
+        ("workers", "warn"),
+    ]
+    assert cli("doctor", "--only", "horizon", "--strict", dsn=dsn).code == 0
+    refused = cli("doctor", "--only", "worker", dsn=dsn)
+    assert refused.code == 2
+    assert "there is no check 'worker'; did you mean 'workers'?" in refused.err
+    # Where there is no schema, no check of it can be well.
+    answer = cli("doctor", "--only", "workers", dsn=empty_database.dsn)
+    assert answer.code == 4
+    assert "fail  migrations" in answer.out
+
+
+def test_a_table_that_takes_more_than_its_rows(look, pg, monkeypatch):
+    assert look("bloat").level is Level.OK
+    monkeypatch.setattr("postmill.operate.doctor.bloat.SMALL", 1)
+    pg.execute("insert into postmill.intake (batch, n, job_type, payload) select gen_random_uuid(), n, 'x', '{}'"
+               " from generate_series(1, 200) n")  # fmt: skip
+    pg.execute("delete from postmill.intake")
+    found = look("bloat")
+    assert found.level is Level.WARN
+    assert "intake takes 0.0 MiB for 0 rows" in found.summary
+    assert "reindex table concurrently postmill.intake" in found.advice

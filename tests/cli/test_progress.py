@@ -4,8 +4,9 @@ import io
 
 import pytest
 
+from postmill.cli import run as cli_run
 from postmill.cli.output import Output, Screen
-from postmill.cli.progress import counting, overseen
+from postmill.cli.progress import counting, overseen, tallying
 from tests.cli.support import cli
 
 
@@ -57,3 +58,24 @@ def test_migrate_and_replay_in_a_pipe_say_what_they_did_only(empty_database, dsn
     assert cli("migrate", dsn=empty_database.dsn).err == ""
     replayed = cli("dead", "replay", "--all", "--yes", dsn=dsn)
     assert (replayed.code, replayed.err) == (0, "")
+
+
+def test_what_has_no_known_end_is_counted(seen):
+    out, written = seen
+    with tallying(out, "moving greet") as moved:
+        moved(12_000)
+        moved(345)
+    assert "moving greet 12,345" in written.getvalue()
+
+
+def test_a_move_shows_how_far_it_is(dsn, stage, monkeypatch, seen):
+    """The whole command, its stderr a terminal."""
+    out, written = seen
+    stage.register("greet")
+    for _ in range(3):
+        stage.enqueue("greet")
+    stage.register("greet", queue="mail")
+    monkeypatch.setattr(cli_run, "Output", lambda **_: out)
+    answer = cli("queues", "move", "greet", dsn=dsn)
+    assert answer.code == 0
+    assert "moving greet 3" in written.getvalue()

@@ -27,7 +27,7 @@ def test_from_an_empty_folder_and_once_more(shop):
     port = unused_port()
     with running(shop, "up", "jobs.py", "--port", str(port)) as up:
         up.says(READY, 45)
-        assert f"http://127.0.0.1:{port}/metrics" in up.out
+        up.says(rf"metrics +http://127.0.0.1:{port}/metrics\n(?s:.*)in another terminal")
         assert cli("enqueue", "greet", "name=Ada", "--wait", "--timeout", "20s").out == '"Hello Ada"\n'
         page = get(f"http://127.0.0.1:{port}/metrics")
         assert 'jobs_succeeded_total{job_type="greet",queue="default"} 1' in page
@@ -71,7 +71,7 @@ def test_from_an_empty_folder_and_once_more(shop):
 def test_data_elsewhere_is_known_here(shop):
     with running(shop, "up", "--data", "the data", "--port", "0") as up:
         up.says(READY, 45)
-        assert "none: only stored commands run" in up.out
+        up.says("none: only stored commands run")
         assert (shop / "the data" / "postmill.env").read_text() == (
             shop / ".postmill" / "postmill.env"
         ).read_text()

@@ -197,4 +197,4 @@ def test_the_latest_moment_can_be_read_in_every_time_zone(pg: Connection[Any]) -
         pg.execute("select set_config('timezone', %s, false)", [zone])
         assert sessions.rows(pg, "jobs/job_state", [id])
         assert sessions.rows(pg, "queues/list_queues")
-    assert sessions.rows(pg, "upkeep/measure") == [("default", "scheduled", 1, None)]
+    assert sessions.rows(pg, "upkeep/measure") == [("default", "default", "scheduled", 1, None)]

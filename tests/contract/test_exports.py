@@ -15,6 +15,7 @@ NAMES = [
         "JobType",
         "resource",
         "Registry",
+        "Queue",
         "Exponential",
         "Steps",
         "Constant",
@@ -27,7 +28,18 @@ NAMES = [
     *("enqueue", "aenqueue", "enqueue_many", "aenqueue_many", "publish", "apublish", "cancel", "acancel"),
     *("Client", "AsyncClient"),
     *("NewJob", "Enqueued", "JobView"),
-    *("Context", "Worker", "Settings", "Retry", "Snooze", "Cancel", "Bury", "Fail"),
+    *(
+        "Context",
+        "Worker",
+        "Settings",
+        "Retry",
+        "Snooze",
+        "Cancel",
+        "Bury",
+        "Fail",
+        "BudgetDeferred",
+        "BudgetExhausted",
+    ),
     *("PostmillError", "EnqueueRefused"),
 ]
 

@@ -19,7 +19,10 @@ from tests.support.reference.http import document
 BESIDE = {"get_openapi"}
 """Methods for what is not in the document: itself."""
 
-BY_FENCE = {"renew_lease", "complete_job", "fail_job"}
+BY_FENCE = {
+    *("renew_lease", "complete_job", "fail_job"),
+    *("reserve_budget", "start_reservation", "settle_reservation", "release_reservation"),
+}
 """Done once by their fence, so they take no Idempotency-Key of the caller's."""
 
 NAMES = {"Idempotency-Key": "idempotency_key", "Postmill-Fence": "fence"}

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from postmill import job
 from postmill.domain.errors import DefinitionError, PayloadRefused
 from postmill.domain.idempotency import TTL_BY_CATEGORY, Idempotency, Mode, default_key, stable_hash
 
@@ -22,6 +23,9 @@ values: st.SearchStrategy[Any] = st.recursive(
     max_leaves=12,
 )
 payloads = st.dictionaries(st.text(), values, max_size=5)
+
+
+def _embed(text: str) -> None: ...
 
 
 def reordered(value: Any) -> Any:
@@ -109,6 +113,18 @@ def test_modes_and_their_windows() -> None:
         (
             lambda: Idempotency(Mode.WINDOW, float("nan")),  # type: ignore[arg-type]
             "NaN",
+        ),
+        (
+            lambda: Idempotency(content="text"),  # type: ignore[arg-type]
+            "a list of arguments, not 'text'",
+        ),
+        (
+            lambda: job("t", idempotency=Idempotency(content=("txet",)))(_embed),
+            "no argument; did you mean 'text'",
+        ),
+        (
+            lambda: job("t", idempotency=Idempotency(content=("text",)), encrypted=True)(_embed),
+            "cannot read the idempotency content",
         ),
         (lambda: Idempotency.for_category("plannig"), "unknown job category 'plannig'"),
     ],

@@ -56,6 +56,9 @@ def test_every_option() -> None:
         secret_keys=["customer"],
         encrypted=True,
         replay_class="ask",
+        budget="reports",
+        action="look at the export",
+        escalation_fields=["customer"],
     )
     def report(customer: str) -> None: ...
 
@@ -64,11 +67,12 @@ def test_every_option() -> None:
         "name": "report", "aliases": ["old-report"], "description": "", "queue": "q:exports",
         "arg_schema": report.json_schema(), "timeout_seconds": 60.0, "max_attempts": 2,
         "retry": {"kind": "constant", "delay": 5.0, "jitter": [1.0, 1.0]},
-        "idempotency_mode": "queued", "idempotency_window_seconds": None, "keep": "failures",
+        "idempotency_mode": "queued", "idempotency_window_seconds": None, "idempotency_content": None, "keep": "failures",
         "on_exhausted": "fail", "isolation": "process", "worker_limit": 3,
         "rate": {"count": 10, "per": 60.0, "burst": 10}, "lane": "payload.customer", "priority": 7,
         "log_fields": ["customer"], "category": "exports", "strict_envelope": False, "secrets": "redact",
-        "secret_keys": ["customer"], "encrypted": True, "replay_class": "ask",
+        "secret_keys": ["customer"], "encrypted": True, "replay_class": "ask", "budget": "reports",
+        "action": "look at the export", "escalation_fields": ["customer"],
     }  # fmt: skip
 
 

@@ -81,7 +81,7 @@ def test_a_section_left_empty_has_its_defaults() -> None:
         ({"schema": ""}, "setting 'schema' in file1: String should have at least 1"),
         ({"retry": {"jitter": [2, 1]}}, "setting 'retry' in file1: jitter is a pair (low, high)"),
         ({"log": {"level": "loud"}}, "setting 'log.level' in file1: Input should be 'debug', 'info'"),
-        ({"budgets": {"ai": {}}}, "setting 'budgets.ai.monthly_limit' in file1: Field required"),
+        ({"budgets": {"ai": {}}}, "setting 'budgets.ai' in file1: needs either limit or monthly_limit"),
         ({"metrics": {"port": 70000}}, "setting 'metrics.port' in file1: Input should be less than"),
     ],
 )  # fmt: skip
@@ -122,8 +122,10 @@ def test_every_key_is_described_with_a_default_that_is_its_own() -> None:
     found = {key.path: key for key in keys(Settings)}
     assert all(key.description.endswith(".") for key in found.values())
     assert {path for path, key in found.items() if key.secret} == {
-        "database_url", "listen_url", "escalation.pagerduty_key", "escalation.slack_webhook",
+        "database_url", "listen_url", "escalation.pagerduty_key", "escalation.slack_webhook", "escalation.smtp_url",
+        "escalation.channels.<NAME>.url", "escalation.channels.<NAME>.key",
         "encryption.keys", "artifacts.url", "artifacts.options", "api.key",
+        "archive.url", "archive.options",
     }  # fmt: skip
     assert found["queues.<NAME>.slots"].default == 10
     assert found["schema"].default == "postmill"
@@ -153,7 +155,7 @@ def test_the_seeds_own_tree_has_a_place_for_every_key() -> None:
     }  # fmt: skip
     assert settings.queue("SCREENSHOT").slots == 3
     assert settings.job_type("SCREENSHOT_CAPTURE").worker_limit == 2
-    assert settings.budgets["ai_tagging"].monthly_limit == Decimal(500)
+    assert settings.budgets["ai-tagging"].monthly_limit == Decimal(500)
     assert settings.escalation.ops_email == "ops@villagecompute.com"
     assert settings.escalation.pagerduty_key is not None
 

@@ -319,7 +319,7 @@ class Life(RuleBasedStateMachine):
             due = [id for id in ids if id not in self.model.locked and self._place(id) == "scheduled"]
             self.model.ready_again([self.model.jobs[id] for id in due])
         else:
-            found = rows(self.conn, "jobs/replay_jobs", ids, "user", None, None, again, False)
+            found = rows(self.conn, "jobs/replay_jobs", ids, "user", None, None, again, False, True, None)
         answers = self.last = {id: (status, new) for id, status, new in found}
         assert answers.keys() == set(ids)
         for id in sorted(ids):

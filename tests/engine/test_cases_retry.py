@@ -1,8 +1,9 @@
 """Case 45: no retry policy loses a job, however many attempts it has behind it and whatever it answers. Case 51: no error
-is too big, too long or too strange to be stored."""
+is too big, too long or too strange to be stored. Case 47: a deploy costs no attempt."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 from datetime import timedelta
@@ -142,3 +143,24 @@ async def test_a_strange_error_is_stored(database: Database, apg: Conn, which: s
         message, stack = await one(apg, sizes)
         assert message <= 16 * 1024
         assert (stack or 0) <= 32 * 1024
+
+
+async def test_deploys_cost_no_attempt(database: Database, apg: Conn) -> None:
+    """Case 47: a job with two attempts outlives more drains than it has attempts, and then ends well."""
+    starts: list[int] = []
+
+    @job("long", max_attempts=2)
+    async def long() -> str:
+        starts.append(len(starts))
+        await asyncio.sleep(0 if len(starts) > 3 else 60)
+        return "done"
+
+    await apg.execute("""select * from postmill.register_job_types('[{"key": "long", "max_attempts": 2}]')""")
+    id = await enqueue(apg, "long")
+    for deploy in range(3):
+        async with working(database.dsn, long, grace=0.1):
+            await until(lambda deploy=deploy: len(starts) > deploy)
+    async with working(database.dsn, long):
+        assert (await end(apg, id, "succeeded"))[0] == 1
+    interrupted = "select count(*) from postmill.attempt where status = 'interrupted'"
+    assert await one(apg, interrupted) == 3

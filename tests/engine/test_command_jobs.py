@@ -195,7 +195,7 @@ async def test_a_timeout_stops_the_group(database: Database, apg: Conn, programs
         "hang",
         "import signal, time; signal.signal(15, signal.SIG_IGN); print('on', flush=True); time.sleep(60)",
     )
-    await define(apg, "hang", argv_template=["hang"], timeout_seconds=0.3, max_attempts=1)
+    await define(apg, "hang", argv_template=["hang"], timeout_seconds=1, max_attempts=1)
     async with working(database.dsn, grace=0.2):
         run = await ended(apg, await enqueue(apg, "hang"), "dead_letter")
     assert (run["status"], run["exit_code"], run["stdout_tail"]) == ("timeout", None, "on\n")

@@ -7,11 +7,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import UUID
 
+import pytest
+
 from postmill.domain.access import Role
 from postmill.http import (
     AsyncApiClient,
     DefinitionChanges,
     JobError,
+    LetterSelection,
     NewDefinition,
     NewTenant,
     NewTrigger,
@@ -20,6 +23,7 @@ from postmill.http import (
     WaitingJobs,
     WorkProgress,
 )
+from postmill.http.errors import NotFound, Refused
 from postmill.shapes.jobs import ReplayedJob
 from tests.support.api import Api
 
@@ -28,8 +32,15 @@ async def the_server_itself(admin: AsyncApiClient) -> None:
     assert (await admin.health.alive()).alive
     assert (await admin.health.ready()).ready
     assert "# TYPE" in await admin.health.metrics()
+    found = await admin.health.doctor(only=["server", "workers"])
+    assert [(one.check, one.level) for one in found.checks] == [("server", "ok"), ("workers", "warn")]
     assert (await admin.openapi())["openapi"] == "3.1.0"
     assert (await admin.whoami()).role is Role.SUPER_ADMIN
+
+
+async def what_goes_on(admin: AsyncApiClient) -> None:
+    found = await admin.workers.top(sort="queued", limit=3)
+    assert (found.running, found.incidents) == ([], [])
 
 
 async def tenants_and_projects(admin: AsyncApiClient) -> None:
@@ -121,7 +132,25 @@ async def work_artifacts_and_dead_letters(
     (held,) = (await worker.work.claim("w-1", queues=["media/big"])).jobs
     assert (held.job_id, held.payload) == (replayed.id, {"photo": 3})
     await worker.work.fail(held.job_id, held.fence, JobError(error_class="E", retryable=False))
+    assert (await admin.dead_letters.statistics()).by_definition[0].name == "thumb"
+    assert (await admin.dead_letters.recovery_rules()).items == []
+    await _operations(admin, held.job_id)
     assert (await admin.dead_letters.discard(held.job_id, reason="known")).status == "failed"
+
+
+async def _operations(admin: AsyncApiClient, letter: UUID) -> None:
+    chosen = LetterSelection(definition_key="thumb")
+    assert [one.id for one in (await admin.operations.preview(chosen)).sample] == [letter]
+    begun = await admin.operations.start("replay", chosen, rate=0.5, canary=1, reason="mended")
+    assert (begun.total, begun.stage, begun.filter) == (1, "canary", {"job_type": "thumb"})
+    assert (await admin.operations.pause(begun.id, reason="not yet")).pause_reason == "not yet"
+    assert (await admin.operations.resume(begun.id)).status == "running"
+    assert (await admin.operations.abort(begun.id)).status == "aborted"
+    assert [one.id async for one in admin.operations.each()] == [begun.id]
+    assert (await admin.operations.list(open=True)).items == []
+    assert (await admin.operations.get(begun.id)).results == {}
+    (left,) = [one async for one in admin.operations.each_letter(begun.id, status="waiting")]
+    assert (left.job_id, left.new_id) == (letter, None)
 
 
 async def _artifacts(
@@ -143,6 +172,20 @@ async def _artifacts(
     await admin.artifacts.delete(made.id, reason="small")
 
 
+async def stats_and_errors(admin: AsyncApiClient, api: Api) -> None:
+    await api.owner.execute(
+        """insert into postmill.error_group_part (id, tenant_id, job_type, error_class, message, frame, first_at, last_at, n)
+           values ('5f2ab8c01d3e4f67', '00000000-0000-0000-0000-000000000001', 'mill', 'OSError', '', '', now(), now(), 3)"""
+    )
+    await api.owner.execute("select postmill.fold_error_groups(10)")
+    (cause,) = (await admin.errors.list(definition_key="mill")).items
+    assert cause in [one async for one in admin.errors.each()]
+    whole = await admin.errors.get(cause.id)
+    assert (whole.count, whole.affected[0].count) == (3, 3)
+    happened = (await admin.stats(by="queue", bucket_seconds=60)).items
+    assert sum(one.counts.get("succeeded", 0) for one in happened) >= 1
+
+
 async def queues(admin: AsyncApiClient) -> None:
     until = datetime.now(UTC) + timedelta(days=1)
     paused = await admin.queues.pause("media/big", reason="slow", resume_at=until)
@@ -150,6 +193,21 @@ async def queues(admin: AsyncApiClient) -> None:
     assert await admin.queues.get("media/big") == paused
     assert not (await admin.queues.resume("media/big")).paused
     assert "media/big" in {one.name for one in (await admin.queues.list()).items}
+
+
+async def incidents(admin: AsyncApiClient, api: Api) -> None:
+    await api.rows(
+        "select postmill.raise_incident('budget', k, 'warning', 'spent ' || k, '{\"share\": 0.9}') from unnest(%s::text[]) k",
+        ["a", "b"],
+    )
+    second, first = (await admin.incidents.list(status="live", kind="budget")).items
+    assert (first.title, first.status, first.facts) == ("spent a", "open", {"share": 0.9})
+    taken = await admin.incidents.acknowledge(first.id, reason="we look")
+    assert (taken.status, taken.note) == ("acknowledged", "we look")
+    assert (await admin.incidents.resolve(second.id)).status == "resolved"
+    whole = await admin.incidents.get(first.id)
+    assert (whole.notifications, whole.job_ids, whole.acknowledged_by) == ([], [], taken.acknowledged_by)
+    assert [one.id async for one in admin.incidents.each(status="resolved", limit=1)] == [second.id]
 
 
 async def triggers_events_and_webhooks(admin: AsyncApiClient) -> None:
@@ -190,3 +248,20 @@ async def what_happened(admin: AsyncApiClient) -> None:
     page = await admin.audit.history(kind="audit", limit=1)
     assert page.resume
     assert [one async for one in admin.audit.each(event=["no.such"])] == []
+
+
+async def retention_and_archive(admin: AsyncApiClient) -> None:
+    """Without an archive; what is in one is read elsewhere."""
+    rule = await admin.retention.set("audit", None, reason="for ever")
+    assert (rule.keep_seconds, rule.source) == (None, "operator")
+    assert {one.subject: one for one in (await admin.retention.list()).items}["audit"] == rule
+    assert (await admin.retention.unset("audit")).source == "default"
+    with pytest.raises(Refused, match="did you mean"):
+        await admin.retention.set("audits", 3600)
+    assert (await admin.archive.list(source="job", status="archived")).items == []
+    assert [one async for one in admin.archive.each()] == []
+    with pytest.raises(NotFound):
+        await admin.archive.job(UUID(int=7))
+    assert (await admin.archive.switch(True, reason="try")).required
+    assert (await admin.archive.state()).waiting == 0
+    assert not (await admin.archive.switch(False)).required

@@ -8,7 +8,7 @@ import httpx
 
 from postmill.domain.access import Role
 from postmill.http import AsyncApiClient
-from tests.http import callers
+from tests.http import budget_callers, callers
 from tests.http.recording import EXEMPT, Recording, operations
 from tests.support.api import BASE, Api, opened
 from tests.support.databases import Database
@@ -31,11 +31,17 @@ async def _call_all(api: Api, wire: Recording, folder: Path) -> None:
         AsyncApiClient(BASE, worker_key, transport=wire) as worker,
     ):
         await callers.the_server_itself(admin)
+        await callers.what_goes_on(admin)
         await callers.tenants_and_projects(admin)
         await callers.keys_and_logins(admin, api)
         await callers.definitions(admin)
         await callers.jobs(admin)
         await callers.work_artifacts_and_dead_letters(admin, worker, folder)
+        await callers.stats_and_errors(admin, api)
         await callers.queues(admin)
+        await budget_callers.budgets(admin)
+        await budget_callers.spending(admin, worker)
+        await callers.incidents(admin, api)
         await callers.triggers_events_and_webhooks(admin)
         await callers.what_happened(admin)
+        await callers.retention_and_archive(admin)

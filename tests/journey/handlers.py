@@ -108,3 +108,8 @@ async def p_effect(ctx: Context) -> None:
 async def p_fail(ctx: Context, text: str = "boom") -> None:
     note(ctx, "start")
     raise ValueError(text)
+
+
+@job(max_attempts=3, retry=Constant(0.1))
+async def embed(n: int) -> None:
+    """What the letters of tests/support/letters.py were to do."""

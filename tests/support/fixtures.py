@@ -5,6 +5,7 @@ database        that database: .dsn, .connect(), .aconnect(), .backends()
 dsn             its URL
 empty_database  a database without the schema
 own_cluster     a server of the test's own, migrated database `postgres`: to restart, kill, pin its horizon
+forked          every `python -m …` that the test starts is forked where it is imported already (`forking.py`)
 """
 
 from __future__ import annotations
@@ -14,16 +15,20 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 import pytest_asyncio
 from hypothesis import settings
 from psycopg import AsyncConnection, Connection
 
 from postmill.local.server import LocalServer
-from postmill.schema.runner import migrate
-from tests.support.databases import Database, administered, fresh_database, make_template
+from tests.support.databases import Database, administered, fresh_database
+from tests.support.mould import TEMPLATE, Mould, mould
 from tests.support.ports import unused_port
-from tests.support.postgres import bindir, new_server
+from tests.support.postgres import bindir
+from tests.support.spawner import forked_children
+
+__all__ = ["mould"]
 
 # No test is timed: on a busy machine an example that takes 1 ms took 200.
 settings.register_profile("untimed", deadline=None)
@@ -37,9 +42,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.fixture(scope="session")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalServer]:
+def cluster(mould: Mould, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalServer]:
     """The server that the tests of this process share."""
-    with new_server(tmp_path_factory.mktemp("cluster")) as server, administered(server):
+    with mould.server(tmp_path_factory.mktemp("cluster")) as server, administered(server):
         yield server
     shutil.rmtree(server.cluster)  # the log stays
 
@@ -47,7 +52,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalServer]:
 @pytest.fixture(scope="session")
 def template(cluster: LocalServer) -> str:
     """Name of the migrated template database."""
-    return make_template(cluster)
+    return TEMPLATE
 
 
 @pytest.fixture
@@ -85,10 +90,13 @@ async def apg(database: Database) -> AsyncIterator[AsyncConnection[Any]]:
 
 
 @pytest.fixture
-def own_cluster(tmp_path: Path) -> Iterator[LocalServer]:
+def own_cluster(mould: Mould, tmp_path: Path) -> Iterator[LocalServer]:
     """A server for this test alone, its database `postgres` migrated."""
-    with new_server(tmp_path / "own cluster") as server:
-        migrate(server.dsn())
+    with mould.server(tmp_path / "own cluster") as server:
+        with psycopg.connect(server.dsn(TEMPLATE), autocommit=True) as conn:
+            conn.execute("drop database postgres")
+        with psycopg.connect(server.dsn("template1"), autocommit=True) as conn:
+            conn.execute(f"alter database {TEMPLATE} rename to postgres")
         yield server
 
 
@@ -96,3 +104,10 @@ def own_cluster(tmp_path: Path) -> Iterator[LocalServer]:
 def free_port() -> int:
     """A TCP port of the loopback address that nobody listens on."""
     return unused_port()
+
+
+@pytest.fixture
+def forked() -> Iterator[None]:
+    """Not for tests that are about the start of a process."""
+    with forked_children():
+        yield

@@ -142,7 +142,7 @@ def put_back(
     n = len(held)
     missed = rows(
         conn, "report/put_back", *_head(held), [status] * n, [delay] * n, [0] * n, [error] * n,
-        *[[None] * n for _ in range(8)],
+        *[[None] * n for _ in range(9)],
     )  # fmt: skip
     return {row[0] for row in missed}
 
@@ -152,7 +152,7 @@ def finish(conn: Connection[Any], held: Sequence[Held], status: str, reason: str
     n = len(held)
     missed = rows(
         conn, "report/finish", *_head(held), [status] * n, [status] * n, [reason] * n,
-        *[[None] * n for _ in range(9)],
+        *[[None] * n for _ in range(10)],
     )  # fmt: skip
     return {row[0] for row in missed}
 
@@ -160,7 +160,7 @@ def finish(conn: Connection[Any], held: Sequence[Held], status: str, reason: str
 def bury(conn: Connection[Any], held: Sequence[Held], reason: str = "permanent_error") -> set[UUID]:
     n = len(held)
     missed = rows(
-        conn, "report/bury", *_head(held), ["failed"] * n, [reason] * n, *[[None] * n for _ in range(9)]
+        conn, "report/bury", *_head(held), ["failed"] * n, [reason] * n, *[[None] * n for _ in range(10)]
     )  # fmt: skip
     return {row[0] for row in missed}
 

@@ -15,13 +15,17 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 from tests.support.eventually import eventually
+from tests.support.forking import forked
 
 ROOT = Path(__file__).parents[2]
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+"""What has threads cannot be forked."""
+
 LONGEST = 60.0
 """Seconds that anything may take."""
 
@@ -89,6 +93,7 @@ class Spawner:
             self.zygote = subprocess.Popen(
                 [sys.executable, "-m", "tests.support.zygote", str(far.fileno())],
                 pass_fds=[far.fileno()], cwd=ROOT, stdin=subprocess.DEVNULL, start_new_session=True,
+                env={**os.environ, **ONE_THREAD},
             )  # fmt: skip
 
     @property
@@ -119,14 +124,19 @@ class Spawner:
         *,
         module: str = "postmill.cli.main",
         function: str = "main",
+        family: bool = True,
+        desk: bool = False,
     ) -> Forked:
-        """A process of `module.function()`, as if it were the program `argv[0]`.
+        """A process of `module.function()`, as if it were the program `argv[0]`; without a function, of the module.
 
-        `streams` are its stdin (None: nothing), stdout and stderr.
+        `streams` are its stdin (None: nothing), stdout and stderr. What of ours it starts itself is forked as well,
+        unless it shall be no `family`; so are the `postmill` of a shell with a `desk`.
         """
         order = {
             "do": "run", "argv": list(argv), "folder": str(folder), "env": dict(env),
-            "module": module, "function": function,
+            "module": module, "function": function, "code": "",
+            "session": True, "adopt": False, "family": family and _has_children(module, argv, env), "desk": desk,
+            "here": True,
         }  # fmt: skip
         with open(os.devnull) as nothing:
             stdin, *rest = streams
@@ -142,12 +152,24 @@ class Spawner:
         module: str = "postmill.cli.main",
         function: str = "main",
         stdin: int | None = None,
+        family: bool = True,
+        desk: bool = False,
     ) -> Spawned:
-        """The same, its output kept in a file."""
+        """The same, its output kept in a file, line by line as on a terminal."""
+        env = {"PYTHONUNBUFFERED": "1", **env}
         log = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
         streams = (stdin, log.fileno(), log.fileno())
-        forked = self.fork(argv, folder, env, streams, module=module, function=function)
+        forked = self.fork(
+            argv, folder, env, streams, module=module, function=function, family=family, desk=desk
+        )
         return Spawned(self, forked.pid, forked.name, log)
+
+
+def _has_children(module: str, argv: Sequence[str], env: Mapping[str, str]) -> bool:
+    if module != "postmill.cli.main":
+        return module.startswith("examples.")
+    many = {"-p", "--processes"} & set(argv) or "POSTMILL_WORKER__MAX_JOBS_PER_PROCESS" in env
+    return "up" in argv[1:2] or bool(many)
 
 
 _SPAWNERS: list[Spawner] = []
@@ -158,6 +180,13 @@ def spawner() -> Spawner:
     if not _SPAWNERS:
         _SPAWNERS.append(Spawner())
     return _SPAWNERS[0]
+
+
+@contextlib.contextmanager
+def forked_children() -> Iterator[None]:
+    """Meanwhile every `python -m …` that this process starts is forked from the zygote, and a child of this process."""
+    with forked(spawner().ask):
+        yield
 
 
 def lasting() -> tuple[int, int] | None:

@@ -41,7 +41,8 @@ def example(known: type[Event], facts: JobFacts) -> Event:
         "job_ids": (UUID(int=9),), "seconds": 6.5, "retry_in": 1.0, "outage": 30.0, "depth": {"queued": 3},
         "worker_id": "host:1:boot", "error": "gone", "channel": "postmill", "round": "pruner", "queue": "default",
         "job_type": "enrich", "why": "it returned NaN", "outcomes": {"enqueued": 3}, "late": 0.2, "label": "nightly",
-        "trigger_id": UUID(int=8), "tenant_id": UUID(int=1),
+        "trigger_id": UUID(int=8), "tenant_id": UUID(int=1), "budget": "ai", "percent": 90.0, "severity": "warning",
+        "change": "raised", "steps": 2, "planned": 3, "source": "outcome", "rows": 7, "size": 900,
     }  # fmt: skip
     given = {field.name: values[field.name] for field in fields(known) if field.default is MISSING}  # type: ignore[arg-type]
     return known(**given)
@@ -96,13 +97,13 @@ def test_success_is_silent_by_default_and_its_events_are_not_even_built(
 
 def test_a_sample_takes_whole_jobs(facts: Callable[..., JobFacts]) -> None:
     emitted: list[Event] = []
-    for n in range(1000):
-        job = facts(job_id=UUID(int=n * 10))
+    for n in range(1024):
+        job = facts(job_id=UUID(int=n * 64))
         emitted += [events.JobStarted(job), events.JobCompleted(job)]
     written = lines(emitted, sample=0.25, per_second=10_000)
-    assert len(written) == 500
-    assert len({line["job_id"] for line in written}) == 250
-    assert len(lines(emitted, sample=1.0, per_second=10_000)) == 2000
+    assert len(written) == 512
+    assert len({line["job_id"] for line in written}) == 256
+    assert len(lines(emitted, sample=1.0, per_second=10_000)) == 2048
 
 
 def test_a_failure_that_is_retried_warns_and_the_last_one_is_an_error(facts: Callable[..., JobFacts]) -> None:

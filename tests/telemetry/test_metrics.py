@@ -32,6 +32,7 @@ NAMES = {
     "job_queue_backlog_total": "gauge",
     "job_retry_total": "counter",
     "screenshot_concurrency_utilization": "gauge",
+    "job_budget_consumed_dollars": "counter",
     # ours
     "jobs_queue_latency_seconds": "histogram",
     "postmill_wakeups_total": "counter",
@@ -55,6 +56,9 @@ LABELS = {
     "job_queue_backlog_total": {"queue"},
     "job_retry_total": {"job_type", "queue"},
     "screenshot_concurrency_utilization": set(),
+    "job_budget_consumed_dollars_total": {"job_type"},  # so this parser calls a counter
+    "deadletter_open": {"queue"},
+    "jobs_queue_depth": {"queue", "tenant", "status"},
 }
 
 
@@ -62,7 +66,9 @@ def worked() -> Counters:
     """A worker that has seen everything once."""
     counters = Counters("host:1:boot")
     enrich = counters.of("enrich", "q:default")
-    enrich.enqueued, enrich.claimed, enrich.started = 5, 4, 4
+    enrich.claimed, enrich.started = 4, 4
+    counters.gauges.enqueued = {("enrich", "q:default"): 5}
+    counters.spend("enrich", "USD", 1.25)
     enrich.done(0.3, 1, 0.01)
     enrich.done(700.0, 2, 0.5)
     enrich.failed_attempt("TimeoutError", 2.0, 0.2, retried=True)
@@ -78,6 +84,7 @@ def worked() -> Counters:
             Depth("q:default", "t2", "queued", 12),
             Depth("q:default", "t1", "scheduled", 99),
             Depth("q:empty", "t1", "scheduled", 1),
+            Depth("q:empty", "t1", "dead_letter", 2),
         ],
         oldest={"q:default": 4.5},
         types={"enrich": 42},
@@ -219,10 +226,14 @@ def test_buckets_are_cumulative_and_end_with_the_count() -> None:
 def test_our_writer_and_prometheus_clients_say_the_same(odd: str) -> None:
     counters = worked()
     counters.of(odd, odd).failed_attempt(odd, 1.0, 1.0, retried=True)
-    assert samples(render(counters)) == samples(generate_latest(CountersCollector(counters)))
-    heads = [line for line in render(counters).splitlines() if line.startswith(b"#")]
-    theirs = generate_latest(CountersCollector(counters)).splitlines()
-    assert heads == [line for line in theirs if line.startswith(b"#")]
+    ours, theirs = render(counters), generate_latest(CountersCollector(counters))
+    # A counter whose name does not end in _total their writer cannot write.
+    named = b"# TYPE job_budget_consumed_dollars "
+    assert named + b"untyped\n" in theirs
+    theirs = theirs.replace(named + b"untyped", named + b"counter")
+    assert samples(ours) == samples(theirs)
+    heads = [[line for line in page.splitlines() if line.startswith(b"#")] for page in (ours, theirs)]
+    assert heads[0] == heads[1]
 
 
 def test_other_collectors_follow_on_the_page() -> None:

@@ -43,6 +43,6 @@ def test_of_one_page_nothing_is_changed() -> None:
 def test_two_workers_pages_have_each_family_once() -> None:
     one, other = Counters("one"), Counters("other")
     for counters, n in ((one, 2), (other, 3)):
-        counters.of("mail", "default").enqueued += n
+        counters.of("mail", "default").claimed += n
     seen = samples(merged(render(one), render(other)))
-    assert seen["jobs_enqueued_total{'job_type': 'mail', 'queue': 'default'}"] == 5
+    assert seen["jobs_claimed_total{'job_type': 'mail', 'queue': 'default'}"] == 5

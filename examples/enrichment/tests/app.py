@@ -16,7 +16,6 @@ from psycopg.rows import dict_row
 
 from examples.enrichment import jobs
 from examples.enrichment.create_item import CreatedItem, CreateItem
-from examples.upstreams.enrichment_api import server
 from examples.upstreams.script import Answer, Rule, Script
 from examples.upstreams.scripted import ScriptedServer
 from postmill import Registry, Worker
@@ -49,6 +48,9 @@ async def until(look: Callable[[], Awaitable[T]], timeout: float = 10.0, what: s
 @contextmanager
 def serving(script: Script = CALM) -> Iterator[ScriptedServer]:
     """The enrichment service in a thread."""
+    # Only here: every test process reads this file, few run these tests, and what analyses texts is large.
+    from examples.upstreams.enrichment_api import server
+
     api = server(script)
     thread = threading.Thread(target=api.serve_forever, kwargs={"poll_interval": 0.01}, name="stand-in")
     thread.start()

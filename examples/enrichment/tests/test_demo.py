@@ -16,8 +16,12 @@ import pytest
 from examples.staging.children import ROOT
 from examples.upstreams.script import Answer, Rule, Script
 from tests.support.eventually import eventually
+from tests.support.processes import working_in
 
-pytestmark = pytest.mark.timeout(400)  # whole demos, on machines that may be busy
+pytestmark = [
+    pytest.mark.timeout(400),  # whole demos, on machines that may be busy
+    pytest.mark.usefixtures("forked"),
+]
 ENV = {**os.environ, "COLUMNS": "100", "PYTHONPATH": str(ROOT)}
 SMALL = ["--items", "20", "--workers", "1"]
 
@@ -39,27 +43,12 @@ def run(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def processes_of(data: Path) -> list[str]:
-    """Processes whose environment or command line names the data folder."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) != os.getpid():
-            try:
-                words = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
-                place = os.readlink(entry / "cwd")
-            except OSError:
-                continue
-            if os.fsencode(data) in words or place.startswith(str(data)):
-                found.append(words[:80].decode(errors="replace"))
-    return found
-
-
 @pytest.fixture
 def data(tmp_path: Path) -> Iterator[Path]:
     """A data folder with a space in its name. At the end no process may be left that works in it."""
     folder = tmp_path / "demo data"
     yield folder
-    eventually(lambda: not processes_of(folder), 10.0, "all processes' having ended")
+    eventually(lambda: not working_in(folder), 10.0, "all processes' having ended")
 
 
 def test_it_works_and_says_so_when_items_failed(data: Path) -> None:
@@ -117,7 +106,7 @@ def test_however_it_ends_the_folder_is_as_good_as_before(data: Path) -> None:
     assert demo.returncode == 130
     assert "Stopped" in rest
     assert "Traceback" not in rest
-    eventually(lambda: not processes_of(data), 10.0, "the end of all processes after Ctrl-C")
+    eventually(lambda: not working_in(data), 10.0, "the end of all processes after Ctrl-C")
 
     with under_way(data) as (demo, seen):
         found = re.search(r"processes (\d+)", seen)
@@ -127,7 +116,7 @@ def test_however_it_ends_the_folder_is_as_good_as_before(data: Path) -> None:
     assert demo.returncode == 2
     assert "worker 1 ended with code -9" in rest
     assert "Traceback" not in rest
-    eventually(lambda: not processes_of(data), 10.0, "the end of all processes after that of the worker")
+    eventually(lambda: not working_in(data), 10.0, "the end of all processes after that of the worker")
 
     with under_way(data) as (demo, _):
         demo.kill()

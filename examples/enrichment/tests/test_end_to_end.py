@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import pytest
 import pytest_asyncio
 from psycopg import AsyncConnection
 
@@ -20,6 +21,8 @@ from postmill import aenqueue_many
 from postmill.local.server import LocalServer
 from tests.support.databases import Database
 from tests.support.invariants import invariants
+
+pytestmark = pytest.mark.usefixtures("forked")
 
 QUICK = Script(latency=(0.01, 0.06))
 SLOW = Script(latency=(0.3, 0.6))

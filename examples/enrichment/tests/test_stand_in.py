@@ -12,7 +12,6 @@ from pydantic import SecretStr
 
 from examples.enrichment.api import ApiBusy, ApiError, ApiRefused, ApiUnavailable, Enrichment, EnrichmentApi
 from examples.enrichment.settings import AppSettings, from_environment
-from examples.upstreams.enrichment_api import server
 from examples.upstreams.script import ROUGH, SCRIPTS, USUAL, Answer, Rule, Script, load_script
 from postmill.domain.classify import classify
 from postmill.domain.errors import SettingsError
@@ -24,6 +23,8 @@ TEXT = "A post mill turns its whole body into the wind. It stands on one post, a
 @contextmanager
 def serving(*answers: Answer, key: str | None = None) -> Iterator[AppSettings]:
     """Settings for a stand-in whose first calls get these answers."""
+    from examples.upstreams.enrichment_api import server
+
     api = server(Script(latency=QUICK, rules=(Rule(every=1, answers=answers),)), key=key)
     thread = threading.Thread(target=api.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from examples.upstreams.text_analysis import KEY_PHRASES, SUMMARY_CHARACTERS, TITLE_CHARACTERS, analyse
+if TYPE_CHECKING:
+    from examples.upstreams.text_analysis import Analysis
 
 ENGLISH = """Post mill
 
@@ -26,6 +29,13 @@ TEXTS = {
 }
 
 
+def analyse(text: str) -> Analysis:
+    """Imports what is large where it is used: every test process reads this file, and few run these tests."""
+    from examples.upstreams import text_analysis
+
+    return text_analysis.analyse(text)
+
+
 @pytest.mark.parametrize("language", TEXTS)
 def test_languages_are_told_apart(language: str) -> None:
     assert analyse(TEXTS[language]).language == language
@@ -33,6 +43,8 @@ def test_languages_are_told_apart(language: str) -> None:
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_every_part_has_its_bounds_and_comes_from_the_text(text: str) -> None:
+    from examples.upstreams.text_analysis import KEY_PHRASES, SUMMARY_CHARACTERS, TITLE_CHARACTERS
+
     found = analyse(text)
     assert 0 < len(found.title) <= TITLE_CHARACTERS
     assert 0 < len(found.summary) <= SUMMARY_CHARACTERS

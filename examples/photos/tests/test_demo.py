@@ -14,8 +14,12 @@ from PIL import Image
 
 from examples.staging.children import ROOT
 from tests.support.eventually import eventually
+from tests.support.processes import working_in
 
-pytestmark = pytest.mark.timeout(400)  # a whole demo, on a machine that may be busy
+pytestmark = [
+    pytest.mark.timeout(400),  # a whole demo, on a machine that may be busy
+    pytest.mark.usefixtures("forked"),
+]
 
 
 @pytest.fixture
@@ -23,7 +27,7 @@ def data(tmp_path: Path) -> Iterator[Path]:
     """A data folder with a space in its name. At the end no process may be left that works in it."""
     folder = tmp_path / "demo data"
     yield folder
-    eventually(lambda: not _processes_of(folder), 10.0, "the end of all processes")
+    eventually(lambda: not working_in(folder), 10.0, "the end of all processes")
 
 
 def test_the_story_from_pictures_to_tags(data: Path) -> None:
@@ -64,17 +68,3 @@ def test_the_story_from_pictures_to_tags(data: Path) -> None:
             assert len(sheet.getcolors(1_000_000) or ()) > 1_000
     # The tokens are in the database, but no one could read them, and in no log of ours.
     assert not [log for log in data.glob("*.log") if "sl.u." in log.read_text(errors="replace")]
-
-
-def _processes_of(data: Path) -> list[str]:
-    """Processes whose environment or command line names the data folder."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) != os.getpid():
-            try:
-                words = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
-            except OSError:
-                continue
-            if os.fsencode(data) in words:
-                found.append(words[:80].decode(errors="replace"))
-    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +14,7 @@ from postmill.api.entrance import Entrance
 from postmill.api.key_cache import KeyCache
 from postmill.api.oidc import Provider
 from postmill.api.rules import Rules
+from postmill.archive.storage import ArchiveStorage
 from postmill.artifacts.storage import Storage
 from postmill.bind import arun
 from postmill.domain.access import Principal
@@ -23,17 +25,21 @@ from postmill.store.audit import deny
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """The connections that requests share, what was set, the HTTP workers' desk, where jobs come in and where files are."""
+    """The connections that requests share, what was set, the HTTP workers' desk, where jobs come in, where files are and where
+    history went."""
 
     pool: AsyncConnectionPool[AsyncConnection[Any]]
     settings: Settings
     desk: Desk
     entrance: Entrance
     storage: Storage
+    archive: ArchiveStorage
     provider: Provider | None = None
     keys: KeyCache = field(default_factory=KeyCache)
     denials: Denials = field(default_factory=Denials)
     rules: Rules = field(default_factory=Rules)
+    doctor: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held by the one round of checks that goes on."""
 
     @property
     def schema(self) -> str:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, NoReturn
-from uuid import UUID
+from typing import NoReturn
 
 from postmill.api.asked import Asked
 from postmill.api.problems import Problem, not_found
@@ -44,7 +42,7 @@ async def enter(asked: Asked, job: NewJob) -> tuple[str, Entered]:
             made = (
                 job
                 if rules is None
-                else rules.applied(replace(job, job_type=rules.key), partial(_ring, asked))
+                else rules.applied(replace(job, job_type=rules.key), partial(ring_of, asked))
             )
         except PayloadRefused:
             if not remembered:
@@ -54,8 +52,6 @@ async def enter(asked: Asked, job: NewJob) -> tuple[str, Entered]:
             continue
         entered = await asked.enqueue(made, None if rules is None else rules.version)
         if entered.status in ("created", "duplicate"):
-            if entered.status == "created" and rules is not None:
-                asked.backend.desk.counters.of(made.job_type, rules.queue).enqueued += 1
             return made.job_type, entered
         if entered.status != "changed":
             await _refuse(asked, made, entered)
@@ -74,14 +70,8 @@ async def known(asked: Asked, name: str) -> EnqueueRules | None:
     return rules
 
 
-async def edited_payload(asked: Asked, job_type: str, tenant: UUID, payload: Mapping[str, Any]) -> bytes:
-    """Another payload for a replay, checked and sealed as the definition wants it."""
-    rules = await known(asked, job_type)
-    job = NewJob.of(job_type, payload, tenant_id=tenant)
-    return job.payload if rules is None else rules.applied(job, partial(_ring, asked)).payload
-
-
-def _ring(asked: Asked) -> KeyRing:
+def ring_of(asked: Asked) -> KeyRing:
+    """The keys of encrypted payloads. Raises Problem 503 where this server has none."""
     ring = asked.backend.settings.encryption.ring
     if ring is None:
         raise Problem(

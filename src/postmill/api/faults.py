@@ -12,6 +12,9 @@ from starlette.responses import Response
 from postmill.api.problems import Problem, answer
 from postmill.domain.errors import (
     AlreadyThere,
+    ArchiveDamaged,
+    ArchiveFailed,
+    ArchiveMissing,
     ArtifactDamaged,
     ArtifactGone,
     ArtifactRefused,
@@ -34,6 +37,7 @@ from postmill.domain.errors import (
     UnknownQueue,
 )
 from postmill.domain.trigger import TriggerRefused
+from postmill.operate.incidents import IncidentRefused
 from postmill.operate.triggers import DeclaredInCode, EditedMeanwhile, RunRefused
 
 Made = Callable[[Exception], Problem]
@@ -71,6 +75,9 @@ MEANINGS: dict[type[Exception], Made] = {
     ArtifactDamaged: _refused(500, "artifact-damaged"),
     ArtifactStoreFailed: _refused(503, "store-unavailable"),
     ArtifactStoreMissing: _refused(503, "no-artifact-store"),
+    ArchiveDamaged: _refused(500, "archive-damaged"),
+    ArchiveFailed: _refused(503, "archive-unavailable"),
+    ArchiveMissing: _refused(503, "no-archive"),
     NotPermitted: _refused(403, "forbidden"),
     LeaseLost: _refused(409, "fence-over"),
     AlreadyThere: _refused(409, "already-there"),
@@ -80,6 +87,7 @@ MEANINGS: dict[type[Exception], Made] = {
     DeclaredInCode: _refused(409, "declared-in-code"),
     EditedMeanwhile: _refused(409, "conflict"),
     RunRefused: _refused(409, "run-refused"),
+    IncidentRefused: _refused(409, "incident-refused"),
     InvalidValue: _refused(422, "invalid-value"),
     UnknownQueue: _refused(404, "unknown-queue"),
     UnknownJobType: _refused(422, "unknown-definition"),

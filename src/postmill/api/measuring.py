@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from time import monotonic
+from typing import Any
 
 import orjson
+import psycopg
 from fastapi.routing import iter_route_contexts
 from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.exposition import generate_latest
+from psycopg import AsyncConnection
+from psycopg_pool import PoolTimeout
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from postmill.api.backend import Backend
@@ -15,7 +20,7 @@ from postmill.api.beside import Worker
 from postmill.bind import arun
 from postmill.store.catalog import sql
 from postmill.store.statement import Rows, Statement
-from postmill.telemetry.gauges import STALE_AFTER, Depth
+from postmill.telemetry.gauges import STALE_AFTER
 from postmill.telemetry.metrics import render
 from postmill.telemetry.pages import merged
 
@@ -87,6 +92,10 @@ async def page(backend: Backend, requests: Requests, worker: Worker | None) -> b
     """The page for a scrape: the server's own requests after what the worker beside it, or the fleet, has to tell."""
     if worker is None:
         return await _fleet(backend) + requests.page()
+    # Without the database the worker's own page is better than none: a counter stays where it was.
+    with suppress(psycopg.Error, PoolTimeout):
+        async with backend.pool.connection() as conn:
+            await _enqueued(backend, conn)
     # Of the jobs that HTTP workers reported here only this process knows.
     return merged(await worker.metrics(), render(backend.desk.counters)) + requests.page()
 
@@ -103,12 +112,21 @@ async def _fleet(backend: Backend) -> bytes:
         note = await arun(
             conn, Statement("server_gauges", sql("insight/server_gauges", backend.schema), (), decode)
         )
+        await _enqueued(backend, conn)
     counters = backend.desk.counters  # of the jobs of HTTP workers that reported here
     if note is not None:
-        rows: list[tuple[str, str, int, float]] = [tuple(row) for row in note["depths"]]  # type: ignore[attr-defined]
-        counters.gauges.measured(
-            [Depth(queue, "", state, n) for queue, state, n, _ in rows],
-            oldest={queue: age for queue, state, _, age in rows if state == "queued"},
-            types=note["types"],  # type: ignore[arg-type]
-        )
+        counters.gauges.noted(note)
     return render(counters)
+
+
+async def _enqueued(backend: Backend, conn: AsyncConnection[Any]) -> None:
+    """How many jobs were ever made: once per fleet, so this is the server's to tell."""
+    backend.desk.counters.gauges.enqueued = await arun(
+        conn,
+        Statement(
+            "enqueued_totals",
+            sql("insight/enqueued_totals", backend.schema),
+            (),
+            lambda rows: {(job_type, queue): n for job_type, queue, n in rows},
+        ),
+    )

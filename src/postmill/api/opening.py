@@ -15,6 +15,7 @@ from postmill import connections
 from postmill.api.backend import Backend
 from postmill.api.entrance import Entrance
 from postmill.api.oidc import Provider
+from postmill.archive.storage import ArchiveStorage
 from postmill.artifacts.storage import Storage
 from postmill.client.pools import alively
 from postmill.domain.errors import SettingsError
@@ -54,6 +55,7 @@ def opening(settings: Settings, bus: Bus) -> Callable[[FastAPI], AbstractAsyncCo
                 desk,
                 Entrance(pool, settings.schema_name),
                 Storage(settings.artifacts),
+                ArchiveStorage(settings.archive),
                 Provider.of(settings.oidc),
             )
             try:

@@ -13,8 +13,13 @@ _MOST = 500  # characters of what the store said
 
 
 @contextmanager
-def worded(what: str, secrets: Collection[str]) -> Iterator[None]:
-    """Whatever goes wrong inside is ArtifactStoreFailed: the store could not do `what`.
+def worded(
+    what: str,
+    secrets: Collection[str],
+    store: str = "the store of artifacts",
+    kind: type[PostmillError] = ArtifactStoreFailed,
+) -> Iterator[None]:
+    """Whatever goes wrong inside is ArtifactStoreFailed, or another `kind`: the store could not do `what`.
 
     Implementations raise what their libraries do, so every Exception counts.
     """
@@ -24,9 +29,7 @@ def worded(what: str, secrets: Collection[str]) -> Iterator[None]:
         raise
     except Exception as error:
         said = redacted_text(clean(str(error), _MOST), secrets)
-        raise ArtifactStoreFailed(
-            f"the store of artifacts could not {what}: {type(error).__name__}: {said}"
-        ) from None
+        raise kind(f"{store} could not {what}: {type(error).__name__}: {said}") from None
 
 
 def texts_in(value: object) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from postmill.bench.case import Case
-from postmill.bench.cases import beside, enqueue, latency, pinned, schedules, soak, throughput, wal
+from postmill.bench.cases import beside, enqueue, latency, pinned, schedules, soak, telemetry, throughput, wal
 
 CASES: dict[str, Case] = {
     case.name: case
@@ -19,5 +19,6 @@ CASES: dict[str, Case] = {
         wal.CASE,
         soak.CASE,
         schedules.CASE,
+        telemetry.CASE,
     )
 }

@@ -59,13 +59,22 @@ class Drained:
 
 
 def drain(
-    ground: Ground, kind: Kind, jobs: int, *, processes: int = 1, keep: str = "all", settle: bool = True
+    ground: Ground,
+    kind: Kind,
+    jobs: int,
+    *,
+    processes: int = 1,
+    keep: str = "all",
+    settle: bool = True,
+    telemetry: str | None = None,
 ) -> Drained:
     """Run `jobs` of the waiting jobs. The queue is paused until all processes are ready and the tables settled.
 
     Time starts with the opening of the queue and ends when reports of so many jobs are written.
+
+    `telemetry`: on | off; None: what a worker does of itself.
     """
-    order = ground.order(slots=SLOTS, keep=keep)
+    order = ground.order(slots=SLOTS, keep=keep) | {"telemetry": telemetry}
     ground.pause()
     with Fleet(MODULES[kind], [order] * processes) as fleet:
         if kind == "worker":

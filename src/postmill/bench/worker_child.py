@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
+from contextlib import nullcontext
 from typing import Any
 
 import uvloop
 
 from postmill.bench import wire
 from postmill.bench.jobs import QUEUE, REGISTRY, STARTS
+from postmill.bench.watched import watched
 from postmill.engine.config import WorkerConfig
 from postmill.engine.garbage import calm
 from postmill.engine.worker import Worker
@@ -22,9 +24,11 @@ from postmill.telemetry.logs import log_subscriber
 async def main(order: dict[str, Any]) -> None:
     """Work until the parent says stop."""
     bus, counters = Bus(), Counters()
-    log_subscriber(sys.stderr, "auto", "warning").subscribe(bus)
+    telemetry = order.get("telemetry")
+    if telemetry is None:
+        log_subscriber(sys.stderr, "auto", "warning").subscribe(bus)
     words = wire.Words()
-    config = WorkerConfig(poll_interval=order.get("poll_interval", 10.0))
+    config = WorkerConfig(poll_interval=order.get("poll_interval", 10.0), statistics=telemetry != "off")
     worker = Worker(
         order["dsn"],
         REGISTRY,
@@ -40,15 +44,16 @@ async def main(order: dict[str, Any]) -> None:
     if running.done():
         running.result()
     calm()
-    wire.tell(ready=True)
-    await words.go.wait()
-    began = time.process_time()
-    await words.report(
-        lambda: counters.reports,
-        running,
-        lambda: {"heard": sum(counters.notifications.values()), "starts": _starts()},
-    )
-    cpu = time.process_time() - began
+    with watched(bus, counters) if telemetry == "on" else nullcontext():
+        wire.tell(ready=True)
+        await words.go.wait()
+        began = time.process_time()
+        await words.report(
+            lambda: counters.reports,
+            running,
+            lambda: {"heard": sum(counters.notifications.values()), "starts": _starts()},
+        )
+        cpu = time.process_time() - began
     worker.drain()
     await running
     wire.tell(

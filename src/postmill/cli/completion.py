@@ -57,6 +57,46 @@ def complete_dead(ctx: typer.Context, incomplete: str) -> list[Offer]:
     return _asked(ctx, incomplete, ask)
 
 
+def complete_error_group(ctx: typer.Context, incomplete: str) -> list[Offer]:
+    """Error groups of open dead letters, the largest first."""
+    from postmill.bind import drive
+    from postmill.operate import operations
+
+    def ask(conn: psycopg.Connection[Any], schema: str) -> list[Offer]:
+        found = drive(conn, operations.statistics(schema=schema)).by_group
+        return [
+            (one.error_group, f"{one.count:,} {one.error_class}")
+            for one in found
+            if one.error_group is not None
+        ]
+
+    return _asked(ctx, incomplete, ask)
+
+
+def complete_operation(ctx: typer.Context, incomplete: str) -> list[Offer]:
+    """Ids of operations, the newest first, with what they do."""
+    from postmill.bind import drive
+    from postmill.operate import operations
+
+    def ask(conn: psycopg.Connection[Any], schema: str) -> list[Offer]:
+        found = drive(conn, operations.operations(most=MOST, schema=schema))
+        return [(str(one.id), f"{one.kind}, {one.status}, {one.tried:,} of {one.total:,}") for one in found]
+
+    return _asked(ctx, incomplete, ask)
+
+
+def complete_error(ctx: typer.Context, incomplete: str) -> list[Offer]:
+    """Ids of error groups, those seen last first, with job type and class."""
+    from postmill.bind import drive
+    from postmill.operate import stats
+
+    def ask(conn: psycopg.Connection[Any], schema: str) -> list[Offer]:
+        groups = drive(conn, stats.error_groups(most=MOST, schema=schema))
+        return [(group.id, f"{group.job_type}, {group.error_class}") for group in groups]
+
+    return _asked(ctx, incomplete, ask)
+
+
 def complete_tenant(ctx: typer.Context, incomplete: str) -> list[Offer]:
     """Slugs of tenants."""
     from postmill.bind import drive
@@ -64,6 +104,18 @@ def complete_tenant(ctx: typer.Context, incomplete: str) -> list[Offer]:
 
     def ask(conn: psycopg.Connection[Any], schema: str) -> list[Offer]:
         return [(one.slug, one.name) for one in drive(conn, tenants.tenants(most=10_000, schema=schema))]
+
+    return _asked(ctx, incomplete, ask)
+
+
+def complete_budget(ctx: typer.Context, incomplete: str) -> list[Offer]:
+    """Names of budgets."""
+    from postmill.bind import drive
+    from postmill.operate import budgets
+
+    def ask(conn: psycopg.Connection[Any], schema: str) -> list[Offer]:
+        found = drive(conn, budgets.budgets(most=1000, schema=schema))
+        return [(one.name, one.standing.level) for one in found]
 
     return _asked(ctx, incomplete, ask)
 
@@ -78,6 +130,26 @@ def complete_trigger(ctx: typer.Context, incomplete: str) -> list[Offer]:
         return [(trigger.label, trigger.trigger_type) for trigger in found]
 
     return _asked(ctx, incomplete, ask)
+
+
+def complete_incident(ctx: typer.Context, incomplete: str) -> list[Offer]:
+    """Ids of incidents that are not resolved, with what they are."""
+    from postmill.bind import drive
+    from postmill.operate import incidents
+
+    def ask(conn: psycopg.Connection[Any], schema: str) -> list[Offer]:
+        return [
+            (str(one.id), one.title) for one in drive(conn, incidents.incidents(most=MOST, schema=schema))
+        ]
+
+    return _asked(ctx, incomplete, ask)
+
+
+def complete_channel(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Names of channels, as the settings have them."""
+    with suppress(Exception):
+        return _beginning(_run(ctx).settings.escalation.all_channels, incomplete)
+    return []
 
 
 def complete_queue(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -176,3 +248,10 @@ def _connection(run: Run) -> psycopg.Connection[Any]:
 
 def _beginning(names: Iterable[str], incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
+
+
+def complete_subject(incomplete: str) -> list[Offer]:
+    """What retention has rules for."""
+    from postmill.domain.retention import SUBJECTS
+
+    return [(name, what) for name, what in SUBJECTS.items() if name.startswith(incomplete)]

@@ -14,7 +14,14 @@ from postmill.domain.definition import FIELDS
 
 _KINDS: dict[str, tuple[str, ...]] = {
     "object": ("arg_schema", "retry", "rate"),
-    "array": ("argv_template", "env_allow", "aliases", "secret_keys"),
+    "array": (
+        "argv_template",
+        "env_allow",
+        "aliases",
+        "secret_keys",
+        "escalation_fields",
+        "idempotency_content",
+    ),
     "integer": ("priority", "max_attempts", "worker_limit"),
     "number": ("timeout_seconds", "idempotency_ttl_seconds"),
     "boolean": ("strict_envelope", "encrypted", "is_active"),

@@ -55,6 +55,7 @@ _OWN: tuple[tuple[type[BaseException], ExitCode, str], ...] = (
         "this version and the database do not fit together; see postmill doctor",
     ),
     (errors.ArtifactStoreMissing, ExitCode.USAGE, ""),
+    (errors.ArchiveMissing, ExitCode.USAGE, ""),
     (
         errors.SettingsError,
         ExitCode.USAGE,

@@ -46,9 +46,13 @@ def job_table(jobs: Sequence[JobLine], now: datetime, *, short_ids: bool) -> Gri
 
 
 def job_page(
-    job: JobView, attempts: Sequence[AttemptView], now: datetime, home: str | None = None
+    job: JobView,
+    attempts: Sequence[AttemptView],
+    now: datetime,
+    home: str | None = None,
+    waits: str | None = None,
 ) -> RenderableType:
-    """Everything about one job. `home` is the queue that its type belongs to, where that is known."""
+    """Everything about one job. `home` is the queue that its type belongs to, `waits` why it does not run, if known."""
     head = Text.assemble((str(job.id), "bold"), "  ", state(job.status))
     if job.cancel_requested:
         head.append("  (asked to stop)", style="yellow")
@@ -57,6 +61,7 @@ def job_page(
             ("type", job.job_type),
             ("queue", f"{job.queue}, priority {job.priority}"),
             ("", _astray(job, home)),
+            ("waits", waits and f"{plain(waits)} (all reasons: postmill why {short(job.id)})"),
             ("attempt", f"{job.attempt} of {job.max_attempts}"),
             ("made", _moment(job.created_at, now)),
             ("due", _moment(job.scheduled_for, now) if job.scheduled_for else None),

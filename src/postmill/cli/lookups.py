@@ -37,6 +37,7 @@ class JobTypeShape:
     active: bool
     schema: dict[str, Any]
     workers: int
+    keep: str
 
 
 def server_now(conn: Connection, schema: str) -> datetime:
@@ -56,7 +57,14 @@ def job_type_shape(conn: Connection, schema: str, name: str) -> JobTypeShape:
     row = rows[0]
     shape = json.loads(row["arg_schema"])
     return JobTypeShape(
-        row["key"], row["queue"], row["kind"], row["description"], row["is_active"], shape, row["workers"]
+        row["key"],
+        row["queue"],
+        row["kind"],
+        row["description"],
+        row["is_active"],
+        shape,
+        row["workers"],
+        row["keep"],
     )
 
 

@@ -42,9 +42,10 @@ def load_registry(modules: Sequence[str], settings: Settings | None = None) -> R
     if settings is None:
         return found
     retry = settings.retry
-    return found.with_retry(retry.policy, retry.max_attempts).with_lanes(
+    settled = found.with_retry(retry.policy, retry.max_attempts).with_lanes(
         lambda queue: settings.queue(queue).lane
     )
+    return settled.with_queues(settings.declared_queues)
 
 
 def load_module(given: str) -> ModuleType:

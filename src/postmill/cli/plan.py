@@ -6,15 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from postmill.alerts.equipment import Equipment
 from postmill.cli.errors import CliError
 from postmill.cli.modules import load_registry
 from postmill.cli.queues_arg import match_queues, parse_queues
 from postmill.cli.shares import Share, divide, shares
 from postmill.domain.errors import SettingsError
 from postmill.domain.job_type_options import DEFAULT_QUEUE
+from postmill.domain.letter_care import LetterCare
 from postmill.domain.registry import Registry
 from postmill.domain.settings import Settings
+from postmill.domain.settings_budgets import declared_budgets
 from postmill.engine.config import WorkerConfig
+from postmill.engine.upkeep.retention import RetentionConfig
 from postmill.engine.work import QueueSlots
 
 MIB = 2**20
@@ -27,7 +31,8 @@ UPKEEP_PROCESSES = 2
 class Plan:
     """Job types, and for each process its share of slots and limits.
 
-    `adopts`: nobody named the queues, so those of stored commands are served, too, as they come.
+    `adopts`: nobody named the queues, so those of stored commands are served, too, as they come. `equipment`: what
+    escalation adds to each process.
     """
 
     registry: Registry
@@ -35,6 +40,7 @@ class Plan:
     settings: Settings
     modules: tuple[str, ...]
     adopts: bool
+    equipment: Equipment | None = None
 
     @property
     def slots(self) -> dict[str, int]:
@@ -51,7 +57,12 @@ class Plan:
         for name, count in self.shares[index].slots.items():
             known = self.settings.queue(name)
             made[name] = QueueSlots(name, count, priority=known.priority, poll_interval=known.poll_interval)
-        return made
+        return made if self.equipment is None else made | self.equipment.queues()
+
+    @property
+    def served(self) -> Registry:
+        """The job types, with the one that notifies."""
+        return self.registry if self.equipment is None else self.registry.joined(self.equipment.registry)
 
     def adopted(self, index: int, name: str) -> QueueSlots | None:
         """One process's share of a queue of stored commands; None: it has no slot of it."""
@@ -71,6 +82,7 @@ class Plan:
             modules=self.modules,
             worker_limits=self.shares[index].limits,
             adopt=partial(self.adopted, index) if self.adopts else None,
+            rounds={} if self.equipment is None else self.equipment.rounds,
         )
 
 
@@ -88,10 +100,14 @@ def base_config(settings: Settings) -> WorkerConfig:
         memory_limit=None if worker.child_memory is None else worker.child_memory * MIB,
         max_lost=settings.retry.max_lost,
         prepared=settings.prepared_statements,
-        retention=settings.retention.history,
-        partition_width=settings.partition_width,
+        retention=RetentionConfig(
+            settings.retention.seconds, settings.partition_width, settings.retention.keep_reasons
+        ),
+        archive=settings.archive,
         artifacts=settings.artifacts,
         keys=settings.encryption.ring,
+        budgets=tuple(declared_budgets(settings.budgets)),
+        letters=LetterCare.of(settings),
     )
 
 

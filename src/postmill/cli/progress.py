@@ -11,7 +11,9 @@ from rich.progress import (
     DownloadColumn,
     MofNCompleteColumn,
     Progress,
+    SpinnerColumn,
     TextColumn,
+    TimeElapsedColumn,
     TransferSpeedColumn,
 )
 
@@ -57,6 +59,23 @@ def counting(out: Output, name: str, total: int) -> Iterator[Callable[[int, str]
     with Progress(*columns, console=out.side, transient=True) as bar:
         task = bar.add_task(plain(name), total=total, text="")
         yield lambda done, text: bar.update(task, advance=done, text=plain(text))
+
+
+@contextmanager
+def tallying(out: Output, name: str) -> Iterator[Callable[[int], None]]:
+    """Gives a function that is told how many more are done, where nobody knows of how many."""
+    if not out.side.is_terminal:
+        yield lambda done: None
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        TextColumn("{task.completed:,.0f}", markup=False),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=out.side, transient=True) as bar:
+        task = bar.add_task(plain(name), total=None)
+        yield lambda done: bar.advance(task, done)
 
 
 def overseen(flow: Flow[T], seen: Callable[[Any], object]) -> Flow[T]:

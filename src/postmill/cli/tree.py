@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import typer
 
-from postmill.cli import exits
+from postmill.cli import exits, tree_access, tree_archive, tree_budget, tree_incidents
 from postmill.cli.app import Group
 from postmill.cli.commands import (
     artifacts,
     artifacts_act,
-    audit,
     bench,
-    dead,
-    dead_act,
+    dashboards,
     definitions,
     doctor,
     encryption,
     enqueue,
+    errors,
     init,
     jobs,
     jobs_act,
-    keys,
     migrate,
     openapi,
     publish,
     queues,
     server,
     settings,
-    tenants,
+    stats,
+    top,
     triggers,
     triggers_act,
     up,
@@ -38,6 +37,7 @@ from postmill.cli.commands import (
 from postmill.cli.errors import CliError
 from postmill.cli.options import Config, Debug, Dsn, Json, Schema, Version, command, group
 from postmill.cli.run import Given, Run
+from postmill.cli.tree_dead import dead_app, operations_app
 
 HELP = "Postmill: background jobs on one Postgres."
 
@@ -81,15 +81,11 @@ def shared(
 
 jobs_app = group("Look at jobs and act on them.")
 queues_app = group("Look at queues; pause and resume them; move what waits.")
-dead_app = group("Dead letters: jobs given up on, waiting for you.")
+errors_app = group("Causes of failures: what fails alike.")
 artifacts_app = group("Files that jobs read or made.")
 triggers_app = group("What makes jobs by itself: events and schedules.")
 definitions_app = group("The allow-list of job types.")
 encryption_app = group("Keys of encrypted payloads.")
-tenants_app = group("Tenants and their projects.")
-keys_app = group("API keys.")
-logins_app = group("Logins of the console.")
-audit_app = group("What was done, by whom.")
 workers_app = group("Look at workers.")
 
 command(app, "init", panel=START, examples=["postmill init", "postmill init shop"])(init.init)
@@ -139,6 +135,9 @@ command(
     examples=["postmill jobs list --status running", "postmill jobs list --type greet --json"],
 )(jobs.list_)
 command(jobs_app, "show", examples=["postmill jobs show 0198f3a2-7c11-7abc"])(jobs.show)
+command(jobs_app, "why", examples=["postmill jobs why 0198f3a2-7c11-7abc"])(jobs.why)
+command(app, "top", panel=OPERATE, examples=["postmill top", "postmill top --once --sort oldest"])(top.top_)
+command(app, "why", panel=OPERATE, examples=["postmill why 0198f3a2-7c11-7abc"])(jobs.why)
 command(jobs_app, "cancel", examples=["postmill jobs cancel 0198f3a2-7c11-7abc --reason 'wrong customer'"])(
     jobs_act.cancel
 )
@@ -160,16 +159,27 @@ command(
 )(queues.move)
 
 app.add_typer(dead_app, name="dead", rich_help_panel=OPERATE)
-command(dead_app, "list", examples=["postmill dead list --reason max_retries_exceeded"])(dead.list_)
-command(dead_app, "show", examples=["postmill dead show 0198f3a2-7c11-7abc"])(dead.show)
+app.add_typer(operations_app, name="operations", rich_help_panel=OPERATE)
+
+tree_incidents.grow(app, OPERATE)
+
+app.add_typer(errors_app, name="errors", rich_help_panel=OPERATE)
 command(
-    dead_app,
-    "replay",
-    examples=["postmill dead replay 0198f3a2-7c11-7abc", "postmill dead replay --all --type greet --yes"],
-)(dead_act.replay)
+    errors_app,
+    "list",
+    examples=["postmill errors list --since 1h", "postmill errors list --type send_mail --json"],
+)(errors.list_)
+command(errors_app, "show", examples=["postmill errors show 5f2ab8c01d3e4f67"])(errors.show)
 command(
-    dead_app, "discard", examples=["postmill dead discard 0198f3a2-7c11-7abc --reason 'no longer needed'"]
-)(dead_act.discard)
+    app,
+    "stats",
+    panel=OPERATE,
+    examples=[
+        "postmill stats",
+        "postmill stats --since 24h --by type",
+        "postmill stats --tenant bakery --json",
+    ],
+)(stats.stats)
 
 app.add_typer(artifacts_app, name="artifacts", rich_help_panel=OPERATE)
 command(
@@ -263,72 +273,14 @@ app.add_typer(encryption_app, name="encryption", rich_help_panel=CARE)
 command(encryption_app, "new-key", examples=["postmill encryption new-key 2031-05"])(encryption.new_key)
 command(encryption_app, "rotate", examples=["postmill encryption rotate"])(encryption.rotate)
 
+tree_archive.grow(app, CARE)
+
 app.add_typer(workers_app, name="workers", rich_help_panel=OPERATE)
 command(workers_app, "list", examples=["postmill workers list --all"])(workers.list_)
 
-app.add_typer(tenants_app, name="tenants", rich_help_panel=ACCESS)
-command(tenants_app, "list", examples=["postmill tenants list"])(tenants.list_)
-command(tenants_app, "show", examples=["postmill tenants show bakery"])(tenants.show)
-command(
-    tenants_app,
-    "create",
-    examples=['postmill tenants create bakery --name "Ada\'s bakery" --timezone Europe/Amsterdam'],
-)(tenants.create)
-command(
-    tenants_app,
-    "set",
-    examples=[
-        "postmill tenants set bakery --weight 3 --max-running 20",
-        "postmill tenants set bakery --status suspended --reason 'unpaid'",
-    ],
-)(tenants.set_)
-command(tenants_app, "projects", examples=["postmill tenants projects bakery"])(tenants.projects)
-command(tenants_app, "create-project", examples=["postmill tenants create-project bakery wedding-cakes"])(
-    tenants.create_project
-)
+tree_budget.grow(app, OPERATE)
 
-app.add_typer(keys_app, name="keys", rich_help_panel=ACCESS)
-command(keys_app, "list", examples=["postmill keys list", "postmill keys list --tenant bakery --all"])(
-    keys.list_
-)
-command(
-    keys_app,
-    "create",
-    examples=[
-        "postmill keys create 'nightly import' --role operator --tenant bakery --for 90d",
-        "postmill keys create prometheus --role platform_viewer",
-    ],
-)(keys.create)
-command(keys_app, "revoke", examples=["postmill keys revoke pm_4f7dZ8 --reason 'left in a repository'"])(
-    keys.revoke
-)
-app.add_typer(logins_app, name="logins", rich_help_panel=ACCESS)
-command(logins_app, "list", examples=["postmill logins list"])(keys.list_logins_)
-command(logins_app, "end", examples=["postmill logins end 0198f3a2-7c11-7abc-8def-0123456789ab"])(
-    keys.end_login
-)
-command(
-    app,
-    "login",
-    panel=ACCESS,
-    examples=["postmill login", "postmill login --as ada --role operator --tenant bakery"],
-)(keys.login)
-
-app.add_typer(audit_app, name="audit", rich_help_panel=ACCESS)
-command(audit_app, "list", examples=["postmill audit list", "postmill audit list --action keys.revoke"])(
-    audit.list_
-)
-command(
-    audit_app,
-    "export",
-    examples=[
-        "postmill audit export > audit.ndjson",
-        "postmill audit export --kind job --since 2031-05-17T00:00Z",
-    ],
-)(audit.export)
-command(
-    audit_app, "verify", examples=["postmill audit verify", "postmill audit verify --anchor 1024:9f86d081…"]
-)(audit.verify)
+tree_access.grow(app, ACCESS)
 
 command(
     app,
@@ -336,9 +288,22 @@ command(
     panel=CARE,
     examples=["postmill migrate", "postmill migrate --check", "postmill migrate --sql > schema.sql"],
 )(migrate.migrate_schema)
-command(app, "doctor", panel=CARE, examples=["postmill doctor", "postmill doctor --json --strict"])(
-    doctor.doctor
-)
+command(
+    app,
+    "doctor",
+    panel=CARE,
+    examples=[
+        "postmill doctor",
+        "postmill doctor --json --strict",
+        "postmill doctor --only workers --strict",
+    ],
+)(doctor.doctor)
+command(
+    app,
+    "dashboards",
+    panel=CARE,
+    examples=["postmill dashboards grafana > postmill.json", "postmill dashboards --output monitoring"],
+)(dashboards.dashboards)
 command(
     app,
     "bench",

@@ -12,6 +12,7 @@ from pathlib import Path
 import typer
 
 from postmill import bind
+from postmill.alerts.equipment import equipment
 from postmill.cli.ages import length
 from postmill.cli.errors import CliError
 from postmill.cli.family import Family, child_command
@@ -53,12 +54,12 @@ def run_worker(
         with run.out.reserved():
             code = family.run()
         finish(run, code, family.summary)
-    plan = replace(plan, settings=run.settings_here)
+    plan = replace(plan, settings=run.settings_here, equipment=equipment(run.settings_here, run.schema))
 
     def make(bus: Bus, counters: Counters) -> Worker:
         return Worker(
             run.dsn,
-            plan.registry,
+            plan.served,
             plan.queues(index),
             schema=run.schema,
             config=plan.config(index),
@@ -74,9 +75,11 @@ def run_worker(
 
 def run_upkeep(run: Run, port: int | None, *, child: str | None, report: Path | None) -> None:
     """A worker without job types and without claims; ends with the exit code."""
+    equipped = equipment(run.settings_here, run.schema)
 
     def make(bus: Bus, counters: Counters) -> Worker:
-        config = replace(base_config(run.settings_here), work=False)
+        rounds = {} if equipped is None else equipped.rounds
+        config = replace(base_config(run.settings_here), work=False, rounds=rounds)
         return Worker(run.dsn, Registry(), schema=run.schema, config=config, bus=bus, counters=counters)
 
     process = _process(run, make, run.settings.metrics.port if port is None else port, child)

@@ -153,6 +153,8 @@ def replay(
     payload: bytes | None = None,
     again: bool = False,
     confirm: bool = False,
+    despite_success: bool = False,
+    version: int | None = None,
     actor_type: ActorType = "user",
     actor_id: str | None = None,
 ) -> Flow[Rerun]:
@@ -160,6 +162,9 @@ def replay(
 
     One that was replayed already is refused (`already_replayed`, or `live`), unless its replay has ended and `again`
     is true. One whose job type says `replay_class = "ask"` is refused (`unconfirmed`), unless `confirm` is true.
+    One of which a later job with the same key, or the same type and payload, has succeeded (among the tenant's 20,000
+    newest) is refused (`succeeded_since`), unless `despite_success` is true; while its definition has not come to
+    `version` yet, any is (`old_version`).
 
     Raises:
         NotFound: there is no such job.
@@ -171,6 +176,8 @@ def replay(
         payload=payload,
         again=again,
         confirm=confirm,
+        despite_success=despite_success,
+        version=version,
         actor_type=actor_type,
         actor_id=actor_id,
         schema=schema,

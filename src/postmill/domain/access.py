@@ -55,33 +55,44 @@ class Action(StrEnum):
     DEAD_DISCARD = "dead.discard"
     DEFINITIONS_READ = "definitions.read"
     DEFINITIONS_WRITE = "definitions.write"
+    INCIDENTS_READ = "incidents.read"
+    INCIDENTS_ACT = "incidents.act"
     QUEUES_READ = "queues.read"
     QUEUES_WRITE = "queues.write"
     WORKERS_READ = "workers.read"
     ARTIFACTS_READ = "artifacts.read"
     ARTIFACTS_DELETE = "artifacts.delete"
+    BUDGETS_READ = "budgets.read"
+    BUDGETS_WRITE = "budgets.write"
     KEYS_READ = "keys.read"
     KEYS_WRITE = "keys.write"
     TENANTS_READ = "tenants.read"
     TENANTS_WRITE = "tenants.write"
     AUDIT_READ = "audit.read"
     METRICS_READ = "metrics.read"
+    DOCTOR_READ = "doctor.read"
+    RETENTION_READ = "retention.read"
+    RETENTION_WRITE = "retention.write"
+    ARCHIVE_READ = "archive.read"
     WORK = "work"
 
 
 _VIEWER = frozenset({
     Action.JOBS_READ, Action.EVENTS_READ, Action.TRIGGERS_READ, Action.DEAD_READ, Action.DEFINITIONS_READ,
-    Action.QUEUES_READ,
+    Action.QUEUES_READ, Action.INCIDENTS_READ, Action.BUDGETS_READ,
 })  # fmt: skip
 _OPERATOR = _VIEWER | {
     Action.PAYLOADS_READ, Action.JOBS_ENQUEUE, Action.JOBS_CANCEL, Action.JOBS_RETRY, Action.JOBS_PRIORITY,
-    Action.EVENTS_PUBLISH, Action.TRIGGERS_RUN, Action.DEAD_REPLAY, Action.ARTIFACTS_READ,
+    Action.EVENTS_PUBLISH, Action.TRIGGERS_RUN, Action.DEAD_REPLAY, Action.ARTIFACTS_READ, Action.INCIDENTS_ACT,
+    Action.ARCHIVE_READ,
 }  # fmt: skip
 _TENANT_ADMIN = _OPERATOR | {
     Action.TRIGGERS_WRITE, Action.DEAD_DISCARD, Action.ARTIFACTS_DELETE, Action.KEYS_READ, Action.KEYS_WRITE,
-    Action.AUDIT_READ,
+    Action.AUDIT_READ, Action.RETENTION_READ,
 }  # fmt: skip
-_PLATFORM_VIEWER = _VIEWER | {Action.WORKERS_READ, Action.TENANTS_READ, Action.METRICS_READ}
+_PLATFORM_VIEWER = _VIEWER | {
+    Action.WORKERS_READ, Action.TENANTS_READ, Action.METRICS_READ, Action.DOCTOR_READ, Action.RETENTION_READ,
+}  # fmt: skip
 _PLATFORM_OPERATOR = (
     _PLATFORM_VIEWER | _OPERATOR | {Action.QUEUES_WRITE, Action.DEAD_DISCARD, Action.ARTIFACTS_DELETE}
 )

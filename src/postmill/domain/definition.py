@@ -35,9 +35,10 @@ _OPTIONS = (
         "worker_limit",
         "aliases",
     ),
-    *("category", "strict_envelope", "secrets", "secret_keys", "encrypted", "replay_class"),
+    *("category", "strict_envelope", "secrets", "secret_keys", "encrypted", "replay_class", "action"),
+    "escalation_fields",
 )
-_TRANSLATED = ("timeout_seconds", "idempotency", "idempotency_ttl_seconds", "rate")
+_TRANSLATED = ("timeout_seconds", "idempotency", "idempotency_ttl_seconds", "idempotency_content", "rate")
 FIELDS = (*_OWN, *_OPTIONS, *_TRANSLATED)
 """Everything that may be written of a definition."""
 
@@ -45,9 +46,9 @@ OF_THE_CODE = frozenset({"kind", "arg_schema", "argv_template", "env_allow", "al
 """What of a type that Python code has registered only the code can change."""
 
 _FOLLOWS = {
-    "category": ("retry", "max_attempts", "idempotency", "idempotency_ttl_seconds"),
+    "category": ("retry", "max_attempts", "idempotency", "idempotency_ttl_seconds", "idempotency_content"),
     "strict_envelope": ("secrets", "idempotency"),
-    "idempotency": ("idempotency_ttl_seconds",),
+    "idempotency": ("idempotency_ttl_seconds", "idempotency_content"),
 }
 """What is derived anew where one of these changes, unless it is named beside it."""
 
@@ -161,9 +162,9 @@ def _options(key: str, given: Mapping[str, object]) -> dict[str, Any]:
     if given.get("rate") is not None:
         options["rate"] = _rate(given["rate"])
     if given.get("idempotency") is not None:
-        options["idempotency"] = _idempotency(given["idempotency"], given.get("idempotency_ttl_seconds"))
+        options["idempotency"] = _idempotency(given)
     try:
-        checked = check_options(key, options, ())
+        checked = check_options(key, options, None)
     except DefinitionError as fault:
         # `@job` names the type first; here the field comes first, as everywhere else.
         text = str(fault).removeprefix(f"job type {key!r}, ")
@@ -180,6 +181,7 @@ def _options(key: str, given: Mapping[str, object]) -> dict[str, Any]:
         "on_exhausted": checked["on_exhausted"],
         "idempotency": idempotency.mode.value if idempotency else None,
         "idempotency_ttl": None if window is None else f"{window.total_seconds():f} seconds",
+        "idempotency_content": list(idempotency.content) or None if idempotency else None,
         "category": checked["category"],
         "keep": checked["keep"],
         "lane": "type" if rate or checked["worker_limit"] else checked["lane"] or "tenant",
@@ -190,6 +192,8 @@ def _options(key: str, given: Mapping[str, object]) -> dict[str, Any]:
         "secrets": checked["secrets"],
         "secret_keys": list(checked["secret_keys"]),
         "encrypted": checked["encrypted"],
+        "action": checked["action"],
+        "escalation_fields": list(checked["escalation_fields"]),
         "rate": rate and {"count": rate.count, "seconds": rate.seconds, "burst": rate.capacity},
     }
 
@@ -215,11 +219,16 @@ def _argv(kind: str, template: object, schema: Mapping[str, Any]) -> list[Any] |
     return [list(part) if isinstance(part, list | tuple) else part for part in cast("list[Any]", template)]
 
 
-def _idempotency(mode: object, ttl: object) -> Idempotency:
+def _idempotency(given: Mapping[str, object]) -> Idempotency:
+    mode, content = given["idempotency"], given.get("idempotency_content")
     if mode not in tuple(Mode):
         raise DefinitionError(f"idempotency: {mode!r} is none of: {', '.join(Mode)}")
     try:
-        return Idempotency(Mode(str(mode)), ttl)  # type: ignore[arg-type]  # checked by the class itself
+        return Idempotency(
+            Mode(str(mode)),
+            given.get("idempotency_ttl_seconds"),  # type: ignore[arg-type]  # checked by the class itself
+            content=content or (),  # type: ignore[arg-type]
+        )
     except DefinitionError as fault:
         raise DefinitionError(f"idempotency: {fault}") from None
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from postmill.domain import argv
 from postmill.domain.arg_schema import faults
 from postmill.domain.argv_render import render
-from postmill.domain.encryption import MARK, KeyRing, is_sealed
+from postmill.domain.encryption import MARK, KeyMissing, KeyRing, NotOpened, is_sealed
 from postmill.domain.errors import PayloadRefused
 from postmill.domain.idempotency import default_key
 from postmill.domain.job import NewJob
@@ -58,6 +58,21 @@ class EnqueueRules:
         if self.asks_key and job.key is None:
             job = replace(job, key=default_key(self.key, job.tenant_id, job.project_id, job.payload))
         return sealed(job, self.key, ring()) if self.encrypted else job
+
+    def check_stored(self, job: NewJob, ring: KeyRing | None) -> None:
+        """Checks the payload of a job that is stored already. One that cannot be opened with these keys is not judged.
+
+        Raises:
+            PayloadRefused: names the JSON pointer of the fault.
+        """
+        if is_sealed(job.payload):
+            if ring is None:
+                return
+            try:
+                job = replace(job, payload=ring.open(job.payload, job.tenant_id, self.key))
+            except (KeyMissing, NotOpened):
+                return
+        self._check(job)
 
     def _check(self, job: NewJob) -> None:
         if self.secrets == "refuse":

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from postmill.domain.classify import ErrorVerdict, classify
+from postmill.domain.own_frame import own_frame
 from postmill.domain.redaction import redacted_text
 from postmill.domain.text import clean
 
@@ -23,7 +24,7 @@ class ErrorRecord:
     """Class, code, message (≤ 16 KiB), stack (≤ 32 KiB) and HTTP status of an error.
 
     NUL and lone surrogates become U+FFFD; of longer text head and tail are kept. What looks like a secret in message
-    and stack is hidden.
+    and stack is hidden. `frame` is the user's own code that it came from, as `module:function`.
     """
 
     error_class: str
@@ -31,10 +32,11 @@ class ErrorRecord:
     message: str = ""
     stack: str | None = None
     status: int | None = None
+    frame: str = ""
 
     def __post_init__(self) -> None:
         fields = (("error_class", NAME_BYTES), ("error_code", NAME_BYTES), ("message", MESSAGE_BYTES))
-        for name, limit in (*fields, ("stack", STACK_BYTES)):
+        for name, limit in (*fields, ("stack", STACK_BYTES), ("frame", NAME_BYTES)):
             value = getattr(self, name)
             if value is not None:
                 value = clean(value, limit)
@@ -46,7 +48,14 @@ class ErrorRecord:
     def of(cls, error: BaseException, verdict: ErrorVerdict | None = None) -> ErrorRecord:
         """The record of an exception. Never raises, not even for an exception whose own `str()` does."""
         verdict = verdict or classify(error)
-        return cls(verdict.error_class, verdict.error_code, _message(error), _stack(error), verdict.status)
+        return cls(
+            verdict.error_class,
+            verdict.error_code,
+            _message(error),
+            _stack(error),
+            verdict.status,
+            _frame(error),
+        )
 
 
 def _message(error: BaseException) -> str:
@@ -54,6 +63,13 @@ def _message(error: BaseException) -> str:
         return str(error)
     except Exception as fault:
         return f"(the message cannot be read: {type(fault).__name__})"
+
+
+def _frame(error: BaseException) -> str:
+    try:
+        return own_frame(error.__traceback__)
+    except Exception:  # a module's globals may be anything
+        return ""
 
 
 def _from_handler(error: BaseException) -> BaseException:

@@ -214,6 +214,26 @@ class UnknownQueue(PostmillError):
         return f"unknown queue {self.name!r}{did_you_mean(self.name, self.known, noun='queues')}"
 
 
+class UnknownBudget(PostmillError):
+    """There is no budget of this name that the job's tenant may spend from; another attempt would find none either.
+
+    Attributes:
+        name: what was asked for.
+        known: the names of the budgets there are.
+    """
+
+    retryable = False
+
+    def __init__(self, name: str, known: Iterable[str] = ()) -> None:
+        self.name = name
+        self.known = tuple(known)
+        super().__init__(name, self.known)
+
+    def __str__(self) -> str:
+        hint = did_you_mean(self.name, self.known, noun="budgets")
+        return f"there is no budget {self.name[:80]!r}{hint or '; make one: postmill budget set NAME --limit 500'}"
+
+
 class JobDidNotSucceed(PostmillError):
     """A job that was waited for ended in another way than success; `job` is its last known view."""
 
@@ -298,6 +318,22 @@ class ArtifactStoreFailed(PostmillError):
 
 class ArtifactStoreMissing(SettingsError):
     """No store of artifacts is configured here, or what it needs is not installed."""
+
+
+class ArchiveDamaged(PostmillError):
+    """What the cold archive has is not what was written there: a file or a manifest is missing, cut short or changed."""
+
+    retryable = False
+
+
+class ArchiveFailed(PostmillError):
+    """The cold archive's store could not do what was asked of it; nothing is dropped that is not safely there."""
+
+    retryable = True
+
+
+class ArchiveMissing(SettingsError):
+    """No cold archive is configured here, or what it needs is not installed."""
 
 
 class DatabaseMissing(PostmillError):

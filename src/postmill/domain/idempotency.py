@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -57,11 +57,16 @@ class Idempotency:
     `window` is the time for the modes `window` (default 24 h) and `ttl` (required there; see `for_category`).
     Without `key` the default key is used: `<job_type>:<tenant>:<project?>:<stable_hash>`. DefinitionError for
     nonsense.
+
+    `content` names the arguments that tell whether two jobs under one key are the same work (seed 4: a changed text is
+    embedded all the same). An enqueue under a held key with other content makes a new job, which takes the key over; the
+    holder is canceled (`superseded by <id>`) if it still waits, and left to end if it runs.
     """
 
     mode: Mode = Mode.ACTIVE
     window: timedelta | None = None
     key: Key | None = None
+    content: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         try:
@@ -76,6 +81,7 @@ class Idempotency:
         if not timed and window is not None:
             raise DefinitionError(f"idempotency mode {mode.value!r} takes no window")
         object.__setattr__(self, "window", None if window is None else check_window(window))
+        object.__setattr__(self, "content", check_content(self.content))
 
     @classmethod
     def for_category(cls, category: str, key: Key | None = None) -> Idempotency:
@@ -102,6 +108,17 @@ class Idempotency:
         except Exception as fault:
             raise PayloadRefused("key", f"cannot be made: {type(fault).__name__}: {fault}") from None
         return made
+
+
+def check_content(content: object) -> tuple[str, ...]:
+    """The names of arguments as a tuple; DefinitionError for anything else."""
+    if isinstance(content, str) or not isinstance(content, Iterable):
+        raise DefinitionError(f"idempotency content is a list of arguments, not {content!r}")
+    names = tuple(content)
+    for name in names:
+        if not isinstance(name, str) or not name:
+            raise DefinitionError(f"idempotency content is a list of arguments, not of {name!r}")
+    return tuple(dict.fromkeys(names))
 
 
 def check_window(window: object) -> timedelta:

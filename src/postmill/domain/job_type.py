@@ -72,11 +72,14 @@ class JobType(Generic[Q, P, R_co]):
     priority: int | None
     classifier: Classifier | None
     log_fields: tuple[str, ...]
+    action: str
+    escalation_fields: tuple[str, ...]
     category: str | None
     strict_envelope: bool
     secrets: Secrets
     secret_keys: tuple[str, ...]
     encrypted: bool
+    budget: str | None
     replay_class: ReplayClass
     explicit: frozenset[str]
     is_async: bool = field(init=False)
@@ -180,6 +183,7 @@ class JobType(Generic[Q, P, R_co]):
             "retry": to_json(self.retry),
             "idempotency_mode": idempotency.mode.value if idempotency else None,
             "idempotency_window_seconds": window.total_seconds() if window else None,
+            "idempotency_content": list(idempotency.content) or None if idempotency else None,
             "keep": self.keep,
             "on_exhausted": self.on_exhausted,
             "isolation": self.isolation,
@@ -192,11 +196,14 @@ class JobType(Generic[Q, P, R_co]):
             "lane": self.lane,
             "priority": self.priority,
             "log_fields": list(self.log_fields),
+            "action": self.action,
+            "escalation_fields": list(self.escalation_fields),
             "category": self.category,
             "strict_envelope": self.strict_envelope,
             "secrets": self.secrets,
             "secret_keys": list(self.secret_keys),
             "encrypted": self.encrypted,
+            "budget": self.budget,
             "replay_class": self.replay_class,
         }
         fault = find_fault(made, "")
@@ -332,6 +339,15 @@ def _make(fn: object, name: str | None, options: Mapping[str, object]) -> JobTyp
     checked = check_options(name, options, signature.names)
     if checked["isolation"] == "thread" and inspect.iscoroutinefunction(fn):
         raise DefinitionError(f"job type {name!r}, isolation: a coroutine runs on the loop, not in a thread")
+    idempotency: Idempotency | None = checked["idempotency"]
+    stray = (
+        next((one for one in idempotency.content if one not in signature.names), None)
+        if idempotency
+        else None
+    )
+    if stray is not None:
+        hint = did_you_mean(stray, signature.names, noun="arguments")
+        raise DefinitionError(f"job type {name!r}, idempotency: content {stray!r} is no argument{hint}")
     if name in checked["aliases"]:
         raise DefinitionError(f"job type {name!r}, aliases: its own name is among them")
     return JobType(name, fn, signature, **checked)

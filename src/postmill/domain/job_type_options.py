@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from typing import Any, Literal, TypedDict, TypeVar
 
+from postmill.domain.budget_fields import check_budget_name
 from postmill.domain.classify import Classifier
 from postmill.domain.curves import PLANNER_CATEGORIES, Curve
 from postmill.domain.duration import seconds
@@ -16,7 +17,7 @@ from postmill.domain.lane import check_rule
 from postmill.domain.limit import Rate
 from postmill.domain.outcome import OnExhausted
 from postmill.domain.policy import DEFAULT, RetryPolicy, check_policy
-from postmill.domain.queue import check_queue_name
+from postmill.domain.queue import Queue, check_queue_name
 from postmill.domain.suggest import did_you_mean
 
 T = TypeVar("T")
@@ -32,6 +33,7 @@ DEFAULT_TIMEOUT = 3600.0
 
 _NAME = re.compile(r"[^\W_][\w.:/-]{0,127}")
 INT_MAX = 2**31 - 1
+LONGEST_ACTION = 2000
 
 
 class JobTypeOptions(TypedDict, total=False):
@@ -39,8 +41,8 @@ class JobTypeOptions(TypedDict, total=False):
 
     name: str
     """The stable name; by default the function's own (never its module: moving code must not orphan jobs)."""
-    queue: str
-    """The queue of all jobs of this type. Default `default`."""
+    queue: str | Queue
+    """The queue of all jobs of this type: its name, or a `Queue(…)`. Default `default`."""
     retry: RetryPolicy | Curve
     """The wait between attempts: a policy, a seed's curve, or a function. Default 5 s, doubling to 5 min."""
     max_attempts: int
@@ -70,6 +72,10 @@ class JobTypeOptions(TypedDict, total=False):
     """Rules for which errors are worth another attempt, before the built-in ones."""
     log_fields: Iterable[str]
     """Arguments that are bound into the job's log lines."""
+    action: str
+    """What whoever is told that a job was given up shall do; part of the message. Default empty."""
+    escalation_fields: Iterable[str]
+    """Arguments that are shown in that message, such as the address of a screenshot. Secrets are redacted."""
     category: Literal["notifications", "audit", "planning", "exports", "imports", "maintenance"] | None
     """What kind of work it is: gives retry, max_attempts and idempotency where they are not named. Default None."""
     strict_envelope: bool
@@ -81,6 +87,9 @@ class JobTypeOptions(TypedDict, total=False):
     """Names of arguments that are secret besides those that look like it."""
     encrypted: bool
     """Keep payloads encrypted in the database, with the keys of the settings. Default False."""
+    budget: str | None
+    """Name of a budget that is looked at before each run: at QUEUE it ends as succeeded with nothing done, at HARD_STOP
+    it is given up (`budget_exhausted`). Default None."""
     replay_class: ReplayClass
     """Whether an ended job may be replayed: `safe` (default), `ask` (each replay must be confirmed: `--yes`, `confirm`) or
     `never`."""
@@ -95,8 +104,13 @@ def check_name(name: object) -> str:
     return name
 
 
-def check_options(job_type: str, options: Mapping[str, object], arguments: Iterable[str]) -> dict[str, Any]:
-    """Every option of a type, defaults filled in. DefinitionError names type, option and fault."""
+def check_options(
+    job_type: str, options: Mapping[str, object], arguments: Iterable[str] | None
+) -> dict[str, Any]:
+    """Every option of a type, defaults filled in. DefinitionError names type, option and fault.
+
+    `arguments`: those that there are; None where nobody knows.
+    """
     unknown = next((name for name in options if name not in _CHECKS), None)
     if unknown is not None:
         hint = did_you_mean(unknown, ["name", *_CHECKS], noun="options")
@@ -112,16 +126,21 @@ def check_options(job_type: str, options: Mapping[str, object], arguments: Itera
     if made["strict_envelope"]:
         made["secrets"] = made["secrets"] if "secrets" in options else "refuse"
         made["idempotency"] = made["idempotency"] or Idempotency()
+    if made["encrypted"] and made["idempotency"] is not None and made["idempotency"].content:
+        raise DefinitionError(
+            f"job type {job_type!r}, encrypted: the database cannot read the idempotency content"
+        )
     retry = made["retry"]
     if isinstance(retry, Curve):
         made["retry"] = retry.policy
         if "max_attempts" not in options:
             made["max_attempts"] = retry.max_attempts
         made["explicit"] |= {"max_attempts"}
-    stray = sorted(set(made["log_fields"]) - set(arguments))
-    if stray:
-        hint = did_you_mean(stray[0], arguments, noun="arguments")
-        raise DefinitionError(f"job type {job_type!r}, log_fields: {stray[0]!r} is no argument{hint}")
+    for name in ("log_fields", "escalation_fields") if arguments is not None else ():
+        stray = sorted(set(made[name]) - set(arguments or ()))
+        if stray:
+            hint = did_you_mean(stray[0], arguments or (), noun="arguments")
+            raise DefinitionError(f"job type {job_type!r}, {name}: {stray[0]!r} is no argument{hint}")
     return made
 
 
@@ -142,8 +161,10 @@ def _of_category(made: dict[str, Any], options: Mapping[str, object]) -> None:
 
 
 def _queue(value: object) -> str:
+    if isinstance(value, Queue):
+        return value.name
     if not isinstance(value, str):
-        raise TypeError(f"must be the name of a queue, not {value!r}")
+        raise TypeError(f"must be the name of a queue, or a Queue, not {value!r}")
     return check_queue_name(value)
 
 
@@ -214,6 +235,14 @@ def _names(value: object) -> tuple[str, ...]:
     return names
 
 
+def _action(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"must be text, not {value!r}")
+    if len(value) > LONGEST_ACTION:
+        raise ValueError(f"must be at most {LONGEST_ACTION} characters")
+    return value
+
+
 def _aliases(value: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(check_name(name) for name in _names(value)))
 
@@ -242,10 +271,13 @@ _CHECKS: dict[str, tuple[object, Callable[[Any], object]]] = {
     "priority": (None, _integer(-INT_MAX - 1, optional=True)),
     "classifier": (None, _instance(Classifier)),
     "log_fields": ((), _names),
+    "action": ("", _action),
+    "escalation_fields": ((), _names),
     "category": (None, _optional(_one_of(*PLANNER_CATEGORIES))),
     "strict_envelope": (False, _flag),
     "secrets": ("redact", _one_of("redact", "refuse")),
     "secret_keys": ((), _names),
     "encrypted": (False, _flag),
+    "budget": (None, _optional(check_budget_name)),
     "replay_class": ("safe", _one_of("safe", "ask", "never")),
 }

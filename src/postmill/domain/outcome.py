@@ -21,7 +21,10 @@ MAX_RETRIES_EXCEEDED = "max_retries_exceeded"
 WORKER_LOST = "worker_lost"
 UNDECODABLE = "undecodable"
 EXPIRED = "expired"
-BURY_REASONS = frozenset({PERMANENT_ERROR, MAX_RETRIES_EXCEEDED, WORKER_LOST, UNDECODABLE, EXPIRED})
+BUDGET_EXHAUSTED = "budget_exhausted"
+BURY_REASONS = frozenset(
+    {PERMANENT_ERROR, MAX_RETRIES_EXCEEDED, WORKER_LOST, UNDECODABLE, EXPIRED, BUDGET_EXHAUSTED}
+)
 """The reasons that the platform itself gives; a handler's `Bury(reason)` may bring its own."""
 
 REASON_BYTES = 1024
@@ -53,6 +56,13 @@ class Snoozed:
 
 
 @dataclass(frozen=True, slots=True)
+class Deferred:
+    """A budget lets nothing run now: the job ends as succeeded with nothing done."""
+
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Canceled:
     """The handler ended the job, or stopped at a checkpoint after a cancel request."""
 
@@ -75,7 +85,7 @@ class Buried:
     error: ErrorRecord
 
 
-Outcome = Succeeded | Retrying | Snoozed | Canceled | Failed | Buried
+Outcome = Succeeded | Retrying | Snoozed | Deferred | Canceled | Failed | Buried
 
 
 def decide(
@@ -102,6 +112,8 @@ def decide(
     match decisive:
         case signals.Snooze():
             return Snoozed(decisive.after, _storable(decisive.reason))
+        case signals.BudgetDeferred():
+            return Deferred(_storable(decisive.reason))
         case signals.Cancel() | signals.Canceled():
             return Canceled(_storable(decisive.reason))
     if verdict is None or isinstance(decisive, signals.Signal):
@@ -112,6 +124,8 @@ def decide(
             return Buried(_storable(decisive.reason) or PERMANENT_ERROR, record)
         case signals.Fail():
             return Failed(_storable(decisive.reason) or PERMANENT_ERROR, record)
+        case signals.BudgetExhausted():
+            return _give_up(BUDGET_EXHAUSTED, record, on_exhausted)
         case Undecodable():
             return Buried(UNDECODABLE, record)
     asked = isinstance(decisive, signals.Retry)

@@ -1,10 +1,13 @@
-"""Names of queues: their case is kept, and people need not type it where the name is clear."""
+"""Queues: their names (case is kept, and people need not type it where the name is clear), and who answers for them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
 
-from postmill.domain.errors import UnknownQueue
+from postmill.domain.duration import seconds
+from postmill.domain.errors import DefinitionError, UnknownQueue
 
 LONGEST_NAME = 128
 
@@ -37,3 +40,59 @@ def match_queue(name: str, known: Iterable[str]) -> str:
     if len(alike) == 1:
         return alike[0]
     raise UnknownQueue(name, names, alike)
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A queue as code declares it: who answers for it, and what is promised. `@job(queue=…)` takes one.
+
+    What the settings say of a queue (`queues.<NAME>`) wins over what stands here.
+
+    Args:
+        name: as `check_queue_name` has it.
+        owner: who answers for it.
+        contact: the channel on which the owner is told of a breach, e.g. `#platform-feeds`.
+        color: of the queue in the console.
+        sla: seconds (or timedelta) within which 95 % of its jobs are finished once due; None: best effort (seed 1, 1).
+        wait_target, run_target: the same for the time until the start, and from there to the end.
+        escalation: the escalation policy, or the channel, for jobs that are given up (seed 1, 5).
+
+    Raises:
+        DefinitionError: one of them cannot be.
+    """
+
+    name: str
+    owner: str | None = None
+    contact: str | None = None
+    color: str | None = None
+    sla: float | timedelta | None = None
+    wait_target: float | timedelta | None = None
+    run_target: float | timedelta | None = None
+    escalation: str | None = None
+
+    def __post_init__(self) -> None:
+        try:
+            check_queue_name(self.name)
+            for name in TARGETS:
+                value = getattr(self, name)
+                if value is not None:
+                    object.__setattr__(self, name, seconds(value, name, zero=False))
+        except (TypeError, ValueError) as fault:
+            raise DefinitionError(f"Queue({self.name!r}): {fault}") from None
+
+    def row(self) -> dict[str, object]:
+        """In the column names of the table of queues."""
+        return {
+            "name": self.name,
+            "owner": self.owner,
+            "contact": self.contact,
+            "color": self.color,
+            "sla_seconds": self.sla,
+            "wait_target_seconds": self.wait_target,
+            "run_target_seconds": self.run_target,
+            "escalation": self.escalation,
+        }
+
+
+TARGETS = ("sla", "wait_target", "run_target")
+"""What a queue may promise of its jobs' P95."""

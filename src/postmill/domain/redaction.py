@@ -112,7 +112,7 @@ def redacted(value: Any, names: Collection[str] = (), depth: int = 0) -> Any:
         return "…"
     if isinstance(value, Mapping):
         return {
-            key: REDACTED if _hidden(key, inner, names) else redacted(inner, names, depth + 1)
+            key: REDACTED if hidden(key, inner, names) else redacted(inner, names, depth + 1)
             for key, inner in value.items()
         }
     if isinstance(value, list):
@@ -125,7 +125,7 @@ def secrets_in(value: Any, names: Collection[str] = (), path: str = "args") -> I
     if isinstance(value, Mapping):
         for key, inner in value.items():
             at = f"{path}.{key}" if key.isidentifier() else f"{path}[{key!r}]"
-            if _hidden(key, inner, names):
+            if hidden(key, inner, names):
                 yield at, inner
             else:
                 yield from secrets_in(inner, names, at)
@@ -149,8 +149,8 @@ def secret_values(value: Any, names: Collection[str] = ()) -> set[str]:
     return found
 
 
-def _hidden(key: str, value: Any, names: Collection[str]) -> bool:
-    # Whether there is one (has_password: true) is no secret.
+def hidden(key: str, value: Any, names: Collection[str]) -> bool:
+    """Whether what lies under a key is kept secret. Whether there is one (`has_password: true`) is no secret."""
     return value is not None and not isinstance(value, bool) and (key in names or secret_key(key))
 
 

@@ -13,10 +13,11 @@ from postmill.domain.declared import DeclaredTrigger
 from postmill.domain.errors import DefinitionError, UnknownJobType
 from postmill.domain.job_type import JobType
 from postmill.domain.policy import RetryPolicy
+from postmill.domain.queue import Queue
 from postmill.domain.resource import Resource
 
 AnyJobType = JobType[..., ..., Any]
-Source: TypeAlias = "str | ModuleType | Registry | AnyJobType | Resource[Any]"
+Source: TypeAlias = "str | ModuleType | Registry | AnyJobType | Resource[Any] | Queue"
 
 
 class Registry:
@@ -29,6 +30,7 @@ class Registry:
     Attributes:
         modules: the modules that were collected; what they declared before and declare no more is taken out of use.
         triggers: declared triggers, each with its module's name.
+        declared: queues that say who answers for them, by name.
     """
 
     def __init__(
@@ -38,7 +40,9 @@ class Registry:
         *,
         triggers: Iterable[tuple[str, DeclaredTrigger]] = (),
         modules: Iterable[str] = (),
+        declared: Iterable[Queue] = (),
     ) -> None:
+        self.declared = _by_name(declared)
         self.modules = tuple(dict.fromkeys(modules))
         self.triggers = _distinct(triggers)
         self.resources: tuple[Resource[Any], ...] = tuple(dict.fromkeys(resources))
@@ -57,7 +61,7 @@ class Registry:
             self._types[job_type.name] = job_type
 
     @classmethod
-    def collect(cls, *sources: str | ModuleType | Registry | AnyJobType | Resource[Any]) -> Registry:
+    def collect(cls, *sources: Source) -> Registry:
         """The job types and resources at the top level of modules (by name or object), and inside packages.
 
         Imports what is not imported yet. Registries, single job types and resources may be given, too, and a module
@@ -70,6 +74,7 @@ class Registry:
             [value for _, value in found if isinstance(value, Resource)],
             triggers=[(name, value) for name, value in found if isinstance(value, DeclaredTrigger)],
             modules=[value for _, value in found if isinstance(value, str)],
+            declared=[value for _, value in found if isinstance(value, Queue)],
         )
 
     def with_retry(self, policy: RetryPolicy, max_attempts: int) -> Registry:
@@ -95,7 +100,35 @@ class Registry:
         )
 
     def _of(self, job_types: Iterable[AnyJobType]) -> Registry:
-        return Registry(job_types, self.resources, triggers=self.triggers, modules=self.modules)
+        return Registry(
+            job_types,
+            self.resources,
+            triggers=self.triggers,
+            modules=self.modules,
+            declared=self.declared.values(),
+        )
+
+    def with_queues(self, queues: Iterable[Queue]) -> Registry:
+        """The same types, with these declarations in the place of those that code has of the same queues."""
+        changed = dict(self.declared)
+        own = [*changed, *self.queues]
+        for queue in queues:
+            alike = {name for name in own if name.casefold() == queue.name.casefold()}
+            name = queue.name if queue.name in own or len(alike) != 1 else alike.pop()
+            changed[name] = dataclasses.replace(queue, name=name)
+        return Registry(
+            self, self.resources, triggers=self.triggers, modules=self.modules, declared=changed.values()
+        )
+
+    def joined(self, other: Registry) -> Registry:
+        """The types, resources, triggers and queues of both."""
+        return Registry(
+            [*self, *other],
+            [*self.resources, *other.resources],
+            triggers=[*self.triggers, *other.triggers],
+            modules=[*self.modules, *other.modules],
+            declared=[*self.declared.values(), *other.declared.values()],
+        )
 
     def __getitem__(self, name: str) -> AnyJobType:
         """The type of this name or alias; UnknownJobType (with what was probably meant) if there is none."""
@@ -141,12 +174,12 @@ def _with_retry(job_type: AnyJobType, policy: RetryPolicy, max_attempts: int) ->
     return dataclasses.replace(job_type, **changes) if changes else job_type
 
 
-Found = tuple[str, AnyJobType | Resource[Any] | DeclaredTrigger | str]
-"""The module's name, and what was found in it: a job type, a resource, a trigger, or the name itself, for the module."""
+Found = tuple[str, AnyJobType | Resource[Any] | DeclaredTrigger | Queue | str]
+"""The module's name, and what was found in it: a job type, a resource, a trigger, a queue, or the module's own name."""
 
 
 def _found_in(source: Source) -> Iterator[Found]:
-    if isinstance(source, JobType | Resource):
+    if isinstance(source, JobType | Resource | Queue):
         yield "", source
         return
     if isinstance(source, Registry):
@@ -156,7 +189,7 @@ def _found_in(source: Source) -> Iterator[Found]:
         name = module.__name__
         yield name, name
         for value in list(vars(module).values()):
-            if isinstance(value, JobType | Resource | DeclaredTrigger):
+            if isinstance(value, JobType | Resource | DeclaredTrigger | Queue):
                 yield name, value
             elif isinstance(value, Registry):
                 yield from _held(value)
@@ -167,6 +200,15 @@ def _held(registry: Registry) -> Iterator[Found]:
     yield from (("", resource) for resource in registry.resources)
     yield from registry.triggers
     yield from ((module, module) for module in registry.modules)
+    yield from (("", queue) for queue in registry.declared.values())
+
+
+def _by_name(queues: Iterable[Queue]) -> dict[str, Queue]:
+    made: dict[str, Queue] = {}
+    for queue in queues:
+        if made.setdefault(queue.name, queue) != queue:
+            raise DefinitionError(f"queue {queue.name!r} is declared twice, in two ways")
+    return made
 
 
 def _distinct(triggers: Iterable[tuple[str, DeclaredTrigger]]) -> tuple[tuple[str, DeclaredTrigger], ...]:

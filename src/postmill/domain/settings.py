@@ -6,50 +6,26 @@ The models only hold values; files and environment are read by `settings_load`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
 
-from postmill.domain.lane import check_rule
 from postmill.domain.policy import Exponential
-from postmill.domain.queue import check_queue_name
+from postmill.domain.queue import Queue
 from postmill.domain.settings_api import ApiSettings
+from postmill.domain.settings_archive import ArchiveSettings
 from postmill.domain.settings_artifacts import ArtifactSettings
+from postmill.domain.settings_budgets import BudgetSettings, check_names
+from postmill.domain.settings_dead import DeadLetterSettings, RecoverySettings
 from postmill.domain.settings_definitions import CommandSettings, EncryptionSettings
+from postmill.domain.settings_escalation import EscalationSettings
+from postmill.domain.settings_queues import QueueSettings, declared, queue_names
+from postmill.domain.settings_retention import RetentionSettings
 from postmill.domain.settings_server import OidcSettings, ServerSettings
 from postmill.domain.settings_types import Count, PositiveSeconds, Seconds, Section, comma_separated
+from postmill.domain.suggest import did_you_mean
 
 T = TypeVar("T")
-
-
-class QueueSettings(Section):
-    """One queue, as `queues.<NAME>`."""
-
-    slots: int = Field(
-        default=10, ge=0, description="Jobs at once per `postmill worker` command, over all its processes."
-    )
-    priority: int = Field(default=100, description="Order among queues; a lower number is served first.")
-    poll_interval: PositiveSeconds = Field(
-        default=5.0,
-        description="Seconds between looks for work when nothing rings; NOTIFY makes it a fallback only.",
-    )
-    owner: str | None = Field(default=None, description="Who answers for the queue.")
-    contact: str | None = Field(
-        default=None, description="Where the owner is told of a breach, e.g. `#platform-feeds`."
-    )
-    color: str | None = Field(default=None, description="Color of the queue in the console.")
-    sla: PositiveSeconds | None = Field(
-        default=None,
-        description="Seconds within which 95 % of jobs must be finished once due; none is best effort.",
-    )
-    escalation: str | None = Field(
-        default=None, description="Name of the escalation policy for jobs that are given up."
-    )
-    lane: Annotated[str, AfterValidator(check_rule)] = Field(
-        default="tenant",
-        description="Fair shares: `tenant`, `none` (strict order by priority) or `payload.<field>`.",
-    )
 
 
 class JobTypeSettings(Section):
@@ -58,6 +34,10 @@ class JobTypeSettings(Section):
     worker_limit: Count | None = Field(
         default=None,
         description="Jobs of this type at once per `postmill worker` command; none is without limit.",
+    )
+    dead_letters_above: Annotated[int, Field(ge=0)] | None = Field(
+        default=None,
+        description="An incident is raised when more dead letters of this type are open; none leaves it to the queue.",
     )
 
 
@@ -136,61 +116,6 @@ class LogSettings(Section):
     )
 
 
-class RetentionSettings(Section):
-    """How long ended jobs are kept, counted from their end.
-
-    History goes by whole partitions, so the longest of succeeded, failed and canceled holds for all three.
-    """
-
-    succeeded: PositiveSeconds = Field(
-        default=30 * 86400.0, description="Seconds that succeeded jobs are kept: 30 days."
-    )
-    failed: PositiveSeconds = Field(
-        default=30 * 86400.0, description="Seconds that failed jobs are kept: 30 days."
-    )
-    canceled: PositiveSeconds = Field(
-        default=30 * 86400.0, description="Seconds that canceled jobs are kept: 30 days."
-    )
-    dead_letter: PositiveSeconds = Field(
-        default=90 * 86400.0, description="Seconds after which a dead letter is deleted: 90 days."
-    )
-    archive_after: PositiveSeconds = Field(
-        default=30 * 86400.0,
-        description="Seconds after which a dead letter goes to the cold archive: 30 days.",
-    )
-    archive_url: str | None = Field(
-        default=None, description="fsspec URL of the cold archive; none is no archive."
-    )
-
-    @property
-    def history(self) -> float:
-        """Seconds that a partition of history is kept beyond its end."""
-        return max(self.succeeded, self.failed, self.canceled)
-
-
-class EscalationSettings(Section):
-    """Credentials and addresses of the escalation channels."""
-
-    pagerduty_key: SecretStr | None = Field(
-        default=None, description="Integration key of PagerDuty's Events API v2."
-    )
-    slack_webhook: SecretStr | None = Field(default=None, description="URL of the Slack webhook.")
-    ops_email: str | None = Field(default=None, description="Mailbox for daily digests.")
-
-
-class BudgetSettings(Section):
-    """A cap on spend, as `budgets.<NAME>`."""
-
-    monthly_limit: Decimal = Field(ge=0, description="Most that may be spent in a calendar month, in `unit`.")
-    unit: str = Field(default="USD", description="What is counted.")
-
-
-def _queue_names(queues: Mapping[str, T]) -> Mapping[str, T]:
-    for name in queues:
-        check_queue_name(name)
-    return queues
-
-
 class Settings(Section):
     """All settings."""
 
@@ -215,7 +140,7 @@ class Settings(Section):
     notify: bool = Field(
         default=True, description="`on`: workers are woken by NOTIFY; `off`: they only poll."
     )
-    queues: Annotated[dict[str, QueueSettings], AfterValidator(_queue_names)] = Field(
+    queues: Annotated[dict[str, QueueSettings], AfterValidator(queue_names)] = Field(
         default_factory=dict, description="Queues by name; case matters not where only one fits."
     )
     job_types: dict[str, JobTypeSettings] = Field(default_factory=dict, description="Limits by job type.")
@@ -234,15 +159,22 @@ class Settings(Section):
     )
     log: LogSettings = Field(default=LogSettings(), description="Logs.")
     retention: RetentionSettings = Field(
-        default_factory=RetentionSettings, description="How long jobs are kept."
+        default_factory=RetentionSettings, description="How long what is kept."
     )
+    archive: ArchiveSettings = Field(default=ArchiveSettings(), description="The cold archive.")
     partition_width: PositiveSeconds = Field(
         default=7 * 86400.0, description="Seconds of history in one partition: 7 days."
     )
     escalation: EscalationSettings = Field(
         default_factory=EscalationSettings, description="Escalation channels."
     )
-    budgets: dict[str, BudgetSettings] = Field(default_factory=dict, description="Budgets by name.")
+    budgets: Annotated[dict[str, BudgetSettings], AfterValidator(check_names)] = Field(
+        default_factory=dict, description="Budgets by name."
+    )
+    dead_letters: DeadLetterSettings = Field(
+        default_factory=DeadLetterSettings, description="Jobs that were given up."
+    )
+    recovery: dict[str, RecoverySettings] = Field(default_factory=dict, description="Recovery rules by name.")
 
     @property
     def dsn(self) -> str | None:
@@ -253,6 +185,20 @@ class Settings(Section):
     def listen_dsn(self) -> str | None:
         """`listen_url` in clear, or `database_url` where there is none."""
         return self.listen_url.get_secret_value() if self.listen_url else self.dsn
+
+    @model_validator(mode="after")
+    def _escalates(self) -> Self:
+        known = [*self.escalation.policies, *self.escalation.all_channels]
+        for name, queue in self.queues.items():
+            if known and queue.escalation is not None and queue.escalation not in known:
+                hint = did_you_mean(queue.escalation, known, noun="policies and channels")
+                raise ValueError(f"queues.{name}.escalation: there is no {queue.escalation!r}{hint}")
+        return self
+
+    @property
+    def declared_queues(self) -> list[Queue]:
+        """The queues that are written out, as they are stored."""
+        return [declared(name, queue) for name, queue in self.queues.items()]
 
     def queue(self, name: str) -> QueueSettings:
         """The settings of a queue, found without case where only one fits; the defaults where none does."""

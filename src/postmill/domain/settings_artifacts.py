@@ -11,12 +11,13 @@ from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 from postmill.domain.settings_types import Count, PositiveSeconds, Section
 
 
-def _as_text(value: object) -> object:
+def as_text(value: object) -> object:
     """A table of a settings file as the JSON text that an environment variable would have."""
     return json.dumps(value) if isinstance(value, Mapping) else value
 
 
-def _is_object(value: SecretStr | None) -> SecretStr | None:
+def is_object(value: SecretStr | None) -> SecretStr | None:
+    """ValueError for what is no JSON object."""
     if value is not None:
         try:
             found = json.loads(value.get_secret_value())
@@ -27,6 +28,12 @@ def _is_object(value: SecretStr | None) -> SecretStr | None:
     return value
 
 
+def options_in(value: SecretStr | None) -> dict[str, Any]:
+    """Options in clear, for a store only."""
+    found: dict[str, Any] = json.loads(value.get_secret_value()) if value else {}
+    return found
+
+
 class ArtifactSettings(Section):
     """Files that jobs read or made."""
 
@@ -35,7 +42,7 @@ class ArtifactSettings(Section):
         description="fsspec URL of the store, e.g. `file:///srv/artifacts` or `s3://bucket/artifacts`; none is no store,"
         " but for `postmill up`, which keeps them in its data folder.",
     )
-    options: Annotated[SecretStr | None, BeforeValidator(_as_text), AfterValidator(_is_object)] = Field(
+    options: Annotated[SecretStr | None, BeforeValidator(as_text), AfterValidator(is_object)] = Field(
         default=None,
         description="Options of the store's fsspec implementation, such as credentials: a JSON object, or a table.",
     )
@@ -56,8 +63,7 @@ class ArtifactSettings(Section):
     @property
     def storage_options(self) -> dict[str, Any]:
         """`options` in clear, for the store only."""
-        found: dict[str, Any] = json.loads(self.options.get_secret_value()) if self.options else {}
-        return found
+        return options_in(self.options)
 
     def clear(self) -> dict[str, Any]:
         """All of it in clear, to be validated again by another process of ours."""

@@ -21,7 +21,7 @@ PLACES: Mapping[str, tuple[str, ...]] = {
     f"workers.{NAME}": ("queues", NAME, "slots"),
     f"poll_interval.{NAME}": ("queues", NAME, "poll_interval"),
     "screenshot_concurrency": ("job_types", SCREENSHOT_TYPE, "worker_limit"),
-    "ai_tagging.monthly_budget": ("budgets", "ai_tagging", "monthly_limit"),
+    "ai_tagging.monthly_budget": ("budgets", "ai-tagging", "monthly_limit"),
     "escalation.pagerduty_key": ("escalation", "pagerduty_key"),
     "escalation.slack_webhook": ("escalation", "slack_webhook"),
     "escalation.ops_email": ("escalation", "ops_email"),

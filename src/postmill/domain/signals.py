@@ -53,6 +53,19 @@ class Fail(Signal):
     """The job ends `failed`, without retry and without a dead letter."""
 
 
+class BudgetDeferred(Signal):
+    """A budget lets nothing run now: the job ends as succeeded with nothing done, and the next run takes it up.
+
+    A handler whose jobs have no next run catches it and puts its job off: `raise Snooze(3600)`.
+    """
+
+
+class BudgetExhausted(Signal):
+    """A budget is used up: the job is given up without a retry, with the code `budget_exhausted`."""
+
+    code = "budget_exhausted"
+
+
 class Canceled(BaseException):
     """Raised by a checkpoint inside a handler whose job was canceled.
 

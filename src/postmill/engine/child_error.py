@@ -26,6 +26,8 @@ _KINDS: dict[str, type[signals.Signal] | type[signals.Canceled]] = {
     "cancel": signals.Cancel,
     "bury": signals.Bury,
     "fail": signals.Fail,
+    "deferred": signals.BudgetDeferred,
+    "exhausted": signals.BudgetExhausted,
     "canceled": signals.Canceled,
 }
 
@@ -91,6 +93,7 @@ def as_dict(record: ErrorRecord) -> dict[str, Any]:
         "message": record.message,
         "stack": record.stack,
         "status": record.status,
+        "frame": record.frame,
     }
 
 
@@ -105,6 +108,7 @@ def record_of(result: ChildResult) -> ErrorRecord | None:
         str(error["message"]),
         error.get("stack"),
         error.get("status"),
+        str(error.get("frame") or ""),
     )
 
 

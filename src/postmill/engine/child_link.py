@@ -78,6 +78,10 @@ class ChildLink:
         """At once: should the process die now, the worker must know that the job is done."""
         self.send({"settled": True})
 
+    def spent(self, unit: str, amount: float) -> None:
+        """For the worker's counters."""
+        self.send({"spent": [str(unit), float(amount)]})
+
     def completes(self) -> None:
         """Nothing to tell: the worker reports when this process, and with it that transaction, has ended."""
 

@@ -59,7 +59,7 @@ class ChildResult:
         result: JSON text of what the handler returned; None for None.
         error: see `child_error.describe`; also for `died` and `timeout`. `child_error.revive` makes an exception of it.
         signal_outcome: what a `domain.signals` exception decided: kind (`retry`, `snooze`, `cancel`, `bury`, `fail`,
-            `canceled`), reason, after (seconds or None).
+            `deferred`, `exhausted`, `canceled`), reason, after (seconds or None).
         exit_code, signal, pid: of the process, None if it never started.
         stdout_tail, stderr_tail: the end of what it printed, as text that can be stored.
         settled: it completed the job in its own transaction, whatever came after.

@@ -7,6 +7,7 @@ import contextlib
 import os
 import random
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter
 
 from postmill.domain.error_record import ErrorRecord
@@ -52,6 +53,7 @@ class Children:
                     timeout=work.row[TIMEOUT],
                     grace=self._grace,
                     cancel=work.stop,
+                    on_spent=partial(self._completer.counters.spend, handler.type.name),
                     on_progress=lambda done, total, text: self._completer.progress(work, done, total, text),
                 )
         except Exception as error:

@@ -269,8 +269,10 @@ class Claimer:
         moment = perf_counter()
         works: list[Work] = []
         handlers, queues = self._handlers, self._queues
-        wants_claimed = self._bus.wants(JobClaimed)
+        wanted = self._bus.limit(JobClaimed)
         server = int.from_bytes(rows[0][CLAIMED_AT], "big") if rows else 0
+        if rows:
+            self._completer.counting.offset = server * 1e-6 - moment
         for row in rows:
             at = row[SLOT] - 1
             counts[at] += 1
@@ -283,7 +285,7 @@ class Claimer:
                 row, claim_no, entries[at].lane, session, handler, queues[entries[at].queue], moment, ready
             )
             works.append(work)
-            if wants_claimed and handler is not None:
+            if wanted and handler is not None and row[0][14:] < wanted:
                 self._bus.emit(JobClaimed(self._facts(work)))
         now = monotonic()
         got: dict[str, int] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -11,13 +11,14 @@ import psycopg
 
 from postmill.domain.error_record import ErrorRecord
 from postmill.domain.text import clean
+from postmill.engine.counting import Counting
 from postmill.engine.database import is_conflict, is_outage
 from postmill.engine.held import Held
 from postmill.engine.link import Link
 from postmill.engine.raw import Ids, Longs
 from postmill.engine.reports import Report, Verb, arguments
 from postmill.engine.session import Session
-from postmill.engine.work import TENANT, Work
+from postmill.engine.work import JOB_TYPE, TENANT, Work
 from postmill.telemetry.bus import Bus
 from postmill.telemetry.counters import Counters
 from postmill.telemetry.events import ReportMissed
@@ -48,11 +49,12 @@ def _groups(succeeded: list[Success]) -> Iterator[list[Success]]:
 class Completer:
     """One loop, one connection. `backlog` counts what is not written yet; the claimer stops above a bound."""
 
-    def __init__(self, link: Link, held: Held, bus: Bus, counters: Counters) -> None:
+    def __init__(self, link: Link, held: Held, bus: Bus, counters: Counters, counting: Counting) -> None:
         self._link = link
         self.held = held
         self._bus = bus
-        self._counters = counters
+        self.counters = counters
+        self.counting = counting
         self.session: Session | None = None
         self.backlog = 0
         self._succeeded: list[Success] = []
@@ -136,7 +138,7 @@ class Completer:
             None,
         ]
         try:
-            await self._write("report/complete", args, [work for work, _, _ in group])
+            missed = await self._write("report/complete", args, [work for work, _, _ in group])
         except psycopg.Error as error:
             # A result that cannot be stored. Alone it fails its job; the others are not its business.
             if len(group) > 1:
@@ -147,19 +149,25 @@ class Completer:
             work, _, micros = group[0]
             record = ErrorRecord("Unstorable", message=f"the result could not be stored: {error}")
             report = Report(work, "bury", "failed", micros, reason="permanent_error", error=record)
-            await self._write("report/bury", arguments("bury", None, [report])[1:], [work])
+            await self._send("bury", [report])
+            return
+        if missed is not None:
+            self.counting.succeeded(group, missed)
 
     async def _forget(self, name: str, group: list[Success]) -> None:
         self.backlog -= len(group)
-        works = [work for work, _, _ in group if not work.lost]
+        group = [line for line in group if not line[0].lost]
+        works = [work for work, _, _ in group]
         args: list[Any] = [Ids([w.row[0] for w in works]), Longs([w.claim_no for w in works]), name]
-        await self._write("report/complete_forgotten", args, works)
+        missed = await self._write("report/complete_forgotten", args, works)
+        if missed is not None:
+            self.counting.succeeded(group, missed)
 
     async def _report(self, verb: Verb, group: list[Report]) -> None:
         self.backlog -= len(group)
         group = [report for report in group if not report.work.lost]
         try:
-            await self._write(f"report/{verb}", arguments(verb, None, group)[1:], [r.work for r in group])
+            await self._send(verb, group)
         except psycopg.Error as error:
             # Something in the texts cannot be stored. Alone the culprit is reported without them.
             if len(group) > 1:
@@ -172,17 +180,31 @@ class Completer:
                 error_class="Unstorable", message=f"the error could not be stored: {error}"
             )
             report.stdout_tail = report.stderr_tail = None
-            await self._write(f"report/{verb}", arguments(verb, None, group)[1:], [report.work])
+            await self._send(verb, group)
 
-    async def _write(self, path: str, args: Sequence[Any], works: list[Work]) -> None:
-        """One statement, repeated until the database has answered or the lease is over."""
+    async def _send(self, verb: Verb, group: list[Report]) -> None:
+        for report in group:
+            if report.error is not None:
+                handler, row = report.work.handler, report.work.row
+                name = handler.type.name if handler is not None else row[JOB_TYPE] or "unknown"
+                report.group = self.counting.failures.group(name, report.error)
+        args = arguments(verb, None, group)[1:]
+        missed = await self._write(f"report/{verb}", args, [report.work for report in group])
+        if missed is not None:
+            self.counting.reported(group, missed)
+
+    async def _write(self, path: str, args: Sequence[Any], works: list[Work]) -> Collection[bytes] | None:
+        """One statement, repeated until the database has answered or the lease is over.
+
+        The ids of the jobs that it did not end; None: nobody knows of any.
+        """
         session = self.session
         if not works or session is None:
-            return
+            return None
         uncertain = False
         while True:
             if session.lost:
-                return
+                return None
             try:
                 rows = await self._link.rows(path, [session.holder, *args])
             except (psycopg.Error, OSError) as error:
@@ -196,15 +218,15 @@ class Completer:
                 await self._link.pause(error)
                 continue
             self._link.backoff.reset()
-            self._counters.report_batches += 1
-            self._counters.reports += len(works)
-            if rows:
-                await self._missed(path, [bytes(row[0]) for row in rows], works, session, uncertain)
-            return
+            self.counters.report_batches += 1
+            self.counters.reports += len(works)
+            if not rows:
+                return ()
+            return await self._missed(path, [bytes(row[0]) for row in rows], works, session, uncertain)
 
     async def _missed(
         self, path: str, ids: list[bytes], works: list[Work], session: Session, uncertain: bool
-    ) -> None:
+    ) -> Collection[bytes]:
         claims = {work.id: work for work in works}
         if uncertain or any(claims[id].ctx is not None for id in ids):
             numbers = Longs([claims[id].claim_no for id in ids])
@@ -214,10 +236,11 @@ class Completer:
             if uncertain and path == "report/complete_forgotten":
                 ids = []  # it leaves no trace to be found
         if ids:
-            self._counters.missed_reports += len(ids)
+            self.counters.missed_reports += len(ids)
             self._bus.emit(
-                ReportMissed(worker_id=self._counters.worker_id, job_ids=tuple(UUID(bytes=id) for id in ids))
+                ReportMissed(worker_id=self.counters.worker_id, job_ids=tuple(UUID(bytes=id) for id in ids))
             )
+        return ids
 
     @property
     def has_progress(self) -> bool:

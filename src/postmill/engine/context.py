@@ -9,13 +9,17 @@ from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
 from postmill.artifacts.storage import Storage
+from postmill.domain.budget_fields import check_budget_name
 from postmill.domain.context import HandlerContext
 from postmill.domain.resource import Resource
 from postmill.domain.signals import Canceled
 from postmill.engine.artifacts import JobArtifacts
+from postmill.engine.asking import Asking
+from postmill.engine.budgets import Budget
 from postmill.engine.fence import Fence
 from postmill.engine.resources import Resources
 from postmill.engine.transaction import Scope, Transactions
+from postmill.store.spending import Spender
 
 T = TypeVar("T")
 
@@ -50,6 +54,9 @@ class ContextLink(Protocol):
     def stopping(self) -> bool: ...
 
     def settled(self) -> None: ...
+
+    def spent(self, unit: str, amount: float) -> None:
+        """So much was booked in a budget."""
 
     def completes(self) -> None:
         """The handler is about to complete its job in a transaction of its own, which locks the ticket."""
@@ -135,6 +142,24 @@ class Context(HandlerContext):
     def artifacts(self) -> JobArtifacts:
         """The files that this job makes, and those of its tenant that it reads."""
         return JobArtifacts(self._fence, self._link, self._transactions, self._storage)
+
+    def budget(self, name: str) -> Budget:
+        """A budget that this job spends from: `budget = await ctx.budget("ai-tagging")`, without `await` in a function.
+
+        Raises InvalidValue: budgets have no such names.
+        """
+        job, fence = self.job, self._fence
+        spender = Spender(
+            job.id,
+            fence.holder,
+            fence.claim_no,
+            job.tenant_id,
+            job.attempt,
+            job.job_type,
+            job.actor_type,
+            job.actor_id,
+        )
+        return Budget(check_budget_name(name), spender, Asking(self._transactions, self._link.spent))
 
     def transaction(self) -> Scope:
         """A transaction in which completing the job is part of the commit: the effect and the success are one.

@@ -57,6 +57,10 @@ class WorkLink:
     def settled(self) -> None:
         self._work.settled = True
 
+    def spent(self, unit: str, amount: float) -> None:
+        if self._work.handler is not None:
+            self._completer.counters.spend(self._work.handler.type.name, unit, amount)
+
     def completes(self) -> None:
         if self._work.ended:
             raise LeaseLost(f"job {UUID(bytes=self._work.id)} cannot be completed: its handler has ended")
@@ -94,6 +98,12 @@ class Contexts:
             make_log=job_log,
             deadline=datetime.now(UTC) + timedelta(seconds=timeout) if timeout is not None else None,
         )
+
+    async def within_budget(self, work: Work) -> None:
+        """Raises BudgetDeferred, BudgetExhausted, UnknownBudget: the budget of the job's type lets nothing run."""
+        assert work.handler is not None
+        assert work.handler.budget is not None
+        await self.make(work).budget(work.handler.budget).acheck()
 
     def artifacts(self, work: Work) -> JobArtifacts:
         """Those of a job that has no context: a command."""

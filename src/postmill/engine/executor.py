@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextvars import copy_context
 from functools import partial
 from time import monotonic, perf_counter
@@ -22,6 +22,9 @@ from postmill.engine.runner import MakeContext, Runner
 from postmill.engine.verdict import Verdicts, micros_of
 from postmill.engine.work import EXPIRED, LOST, SUSPECT, Handler, QueueSlots, TypeLimit, Work
 
+CheckBudget = Callable[[Work], Awaitable[None]]
+"""Raises what ends a run that the budget of its type does not allow."""
+
 _UNSERVED = 5.0  # seconds until a ticket of a type that this worker does not know is offered again
 
 
@@ -37,6 +40,7 @@ class Executor:
         children: Children,
         commands: Commands,
         hungry: Alarm,
+        check_budget: CheckBudget,
         *,
         limits: Iterable[TypeLimit],
         threads: int | None,
@@ -50,6 +54,7 @@ class Executor:
         self._completer = completer
         self._verdicts = verdicts
         self._hungry = hungry
+        self._check_budget = check_budget
         self._children = children
         self._commands = commands
         self._children.ended = self._commands.ended = self.child_ended
@@ -109,20 +114,38 @@ class Executor:
         self.running.add(work)
         handler.counters.started += 1
         work.started = perf_counter()
-        if handler.child or work.row[LOST] >= SUSPECT:
+        if handler.budget is not None:
+            runs = self._within_budget(work, handler)
+        elif handler.child or work.row[LOST] >= SUSPECT:
             work.stop = asyncio.Event()
             runs = (self._children if handler.command is None else self._commands).run(work, handler)
         elif handler.is_async:
             runs = self._runner.coroutine(work, handler)
         else:
             runs = self._runner.thread(work, handler)
-        if self._verdicts.wants_started:
+        wanted = self._verdicts.wants_started
+        if wanted and work.row[0][14:] < wanted:
             # In the handler's own context, so that a span that is opened there is current in the handler.
             context = copy_context()
             context.run(self._verdicts.started, work)
             work.task = self._create_task(runs, context=context)
         else:
             work.task = self._create_task(runs)
+
+    async def _within_budget(self, work: Work, handler: Handler) -> None:
+        """A type with a budget: looked at before each run, which may end here."""
+        try:
+            await self._check_budget(work)
+        except BaseException as error:
+            self._ended(work, error, None)
+            return
+        if handler.child or work.row[LOST] >= SUSPECT:
+            work.stop = asyncio.Event()
+            await self._children.run(work, handler)
+        elif handler.is_async:
+            await self._runner.coroutine(work, handler)
+        else:
+            await self._runner.thread(work, handler)
 
     def _refuse(self, work: Work) -> None:
         """A ticket that cannot start: past its time, without a body, or of a type that others serve."""
@@ -151,10 +174,13 @@ class Executor:
             elapsed = perf_counter() - work.started
             work.ended = True
             handler.counters.done(elapsed, work.row[3], work.started - work.ready)
-            if self._verdicts.wants_completed:
+            wanted = self._verdicts.wants_completed
+            if wanted and work.row[0][14:] < wanted:
                 self._verdicts.completed(work, elapsed)
             if not work.settled:
                 self._completer.succeeded(work, text, int(elapsed * 1_000_000))
+            else:
+                self._completer.counting.settled(work, int(elapsed * 1_000_000))
             self._free(work, handler)
         else:
             self._settle(work, error)
@@ -165,6 +191,7 @@ class Executor:
         assert handler is not None
         if work.settled:
             self._verdicts.settled(work)
+            self._completer.counting.settled(work, micros_of(work))
         elif not work.lost:
             try:
                 report = self._verdicts.report(work, error)
@@ -187,10 +214,13 @@ class Executor:
         elif report is None and not work.lost:
             elapsed = perf_counter() - work.started
             handler.counters.done(elapsed, work.row[3], work.started - work.ready)
-            if self._verdicts.wants_completed:
+            wanted = self._verdicts.wants_completed
+            if wanted and work.row[0][14:] < wanted:
                 self._verdicts.completed(work, elapsed)
             if not work.settled:
                 self._completer.succeeded(work, text, micros_of(work))
+            else:
+                self._completer.counting.settled(work, micros_of(work))
         self._free(work, handler)
 
     def _free(self, work: Work, handler: Handler) -> None:

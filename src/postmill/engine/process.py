@@ -21,6 +21,8 @@ from postmill.engine.child_waiting import stopping_on, to_the_end
 
 OnProgress = Callable[[float, float | None, str | None], object]
 
+OnSpent = Callable[[str, float], object]
+
 _ROOT = str(Path(__file__).parents[2])
 
 
@@ -31,6 +33,7 @@ async def run_in_child(
     grace: float,
     cancel: asyncio.Event | None = None,
     on_progress: OnProgress | None = None,
+    on_spent: OnSpent | None = None,
 ) -> ChildResult:
     """Run one job in a child process, to its end. Afterwards nothing of it is left: no process, zombie or descriptor.
 
@@ -39,6 +42,7 @@ async def run_in_child(
         grace: seconds from SIGTERM to SIGKILL, and for what a handler leaves behind when it has answered.
         cancel: once set, the handler is asked to stop. So it is when the awaiting task is cancelled; CancelledError
             goes on its way when the child has ended, a second cancellation kills it.
+        on_spent: gets unit and amount of what was booked in a budget.
         on_progress: gets done, total and text; at most about four times a second.
 
     Raises:
@@ -60,7 +64,7 @@ async def run_in_child(
             keep=[its.fileno()],
         )
         guarded = Guarded(launch)
-        run = _Run(spec, guarded, timeout, grace, on_progress)
+        run = _Run(spec, guarded, timeout, grace, on_progress, on_spent)
         return await to_the_end(run.run(mine, its, cancel), guarded)
 
 
@@ -78,12 +82,14 @@ class _Run:
         timeout: float | None,
         grace: float,
         on_progress: OnProgress | None,
+        on_spent: OnSpent | None,
     ) -> None:
         self._spec = spec
         self._guarded = guarded
         self._timeout = timeout
         self._grace = grace
         self._on_progress = on_progress
+        self._on_spent = on_spent
         self._heard = Heard()
 
     async def run(self, mine: socket.socket, its: socket.socket, cancel: asyncio.Event | None) -> ChildResult:
@@ -146,6 +152,8 @@ class _Run:
             self._guarded.limit(self._timeout)
         elif head.get("settled"):
             heard.settled = True
+        elif "spent" in head:
+            self._hear_spent(head["spent"])
         elif "where" in head:
             heard.where = str(head["where"])
         elif head.get("answer"):
@@ -158,3 +166,12 @@ class _Run:
                 raise child_frames.BadFrame
             if self._on_progress is not None:
                 self._on_progress(*words)
+
+    def _hear_spent(self, said: Any) -> None:
+        match said:
+            case [str(unit), float(amount)] if self._on_spent is not None:
+                self._on_spent(unit, amount)
+            case [str(), float()]:
+                pass
+            case _:
+                raise child_frames.BadFrame

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from postmill.domain.error_group import ErrorGroup
 from postmill.domain.error_record import ErrorRecord
 from postmill.engine.raw import Ids, Longs
 from postmill.engine.work import TENANT, Work
@@ -21,6 +22,7 @@ class Report:
         attempt_status: status of the attempt in history; None leaves none (it never started).
         delay: put_back: seconds until it is due; negative means ready at once.
         status: finish: `failed` or `canceled`.
+        group: of the error; the completer sets it.
     """
 
     work: Work
@@ -36,6 +38,7 @@ class Report:
     pid: int | None = None
     stdout_tail: str | None = None
     stderr_tail: str | None = None
+    group: ErrorGroup | None = None
 
 
 def arguments(verb: Verb, holder: Any, reports: Sequence[Report]) -> list[Any]:
@@ -60,6 +63,7 @@ def arguments(verb: Verb, holder: Any, reports: Sequence[Report]) -> list[Any]:
         [report.pid for report in reports],
         [report.stdout_tail for report in reports],
         [report.stderr_tail for report in reports],
+        [report.group and report.group.id for report in reports],
     ]
     if verb == "put_back":
         middle = [attempts, [report.delay for report in reports], [report.deaths for report in reports]]

@@ -32,6 +32,7 @@ from postmill.telemetry.events import (
     JobCanceled,
     JobCompleted,
     JobDeadLettered,
+    JobDeferred,
     JobFailed,
     JobInterrupted,
     JobRetryScheduled,
@@ -56,9 +57,9 @@ class Verdicts:
         self.refresh()
 
     def refresh(self) -> None:
-        """Look again who listens; the hot path asks two plain attributes."""
-        self.wants_started = self._bus.wants(JobStarted)
-        self.wants_completed = self._bus.wants(JobCompleted)
+        """Look again who listens, and to how many jobs; the hot path asks two plain attributes."""
+        self.wants_started = self._bus.limit(JobStarted)
+        self.wants_completed = self._bus.limit(JobCompleted)
 
     def facts(self, work: Work) -> JobFacts:
         row, handler = work.row, work.handler
@@ -96,7 +97,7 @@ class Verdicts:
         assert work.handler is not None
         seconds = perf_counter() - work.started
         work.handler.counters.done(seconds, work.row[ATTEMPT], work.started - work.ready)
-        if self.wants_completed:
+        if work.row[0][14:] < self.wants_completed:
             self.completed(work, seconds)
 
     def succeeded(self, work: Work) -> Report:
@@ -157,6 +158,8 @@ class Verdicts:
                 return Report(work, "put_back", failed, micros, delay=delay, error=record)
             case outcomes.Snoozed(delay=delay):
                 return Report(work, "put_back", "snoozed", micros, delay=delay)
+            case outcomes.Deferred(reason=reason):
+                return Report(work, "finish", "succeeded", micros, status="succeeded", reason=reason)
             case outcomes.Canceled(reason=reason):
                 reason = reason or "canceled"
                 return Report(work, "finish", "canceled", micros, status="canceled", reason=reason)
@@ -181,14 +184,21 @@ class Verdicts:
             case outcomes.Snoozed(delay=delay, reason=reason):
                 counters.snooze()
                 self._bus.emit(JobSnoozed(facts, delay=delay, reason=reason, duration_ms=ms))
+            case outcomes.Deferred(reason=reason):
+                counters.done(seconds, attempt, waited)
+                counters.throttled["defer"] += 1
+                self._bus.emit(JobDeferred(facts, reason=reason))
+                self._bus.emit(JobCompleted(facts, duration_ms=ms))
             case outcomes.Canceled(reason=reason):
                 counters.cancel()
                 self._bus.emit(JobCanceled(facts, reason=reason, duration_ms=ms))
             case outcomes.Failed(reason=reason, error=error):
+                counters.throttled["stop"] += reason == outcomes.BUDGET_EXHAUSTED
                 counters.failed_attempt(error.error_class, seconds, waited, retried=False)
                 counters.ended_failed(attempt)
                 self._failed(facts, error, ms, reason=reason)
             case outcomes.Buried(reason=reason, error=error):
+                counters.throttled["stop"] += reason == outcomes.BUDGET_EXHAUSTED
                 counters.failed_attempt(error.error_class, seconds, waited, retried=False)
                 counters.bury(reason, attempt)
                 self._failed(facts, error, ms, reason=reason)

@@ -43,6 +43,7 @@ class Handler:
 
     __slots__ = (
         "bind",
+        "budget",
         "child",
         "command",
         "counters",
@@ -64,8 +65,10 @@ class Handler:
         self.function: str | None = None
         self.is_async = False
         self.child = True
+        self.budget: str | None = None
         if isinstance(job_type, JobType):
             self.fn = job_type.fn
+            self.budget = job_type.budget
             self.function = f"{job_type.fn.__module__}.{job_type.fn.__qualname__}"
             self.bind = job_type.bind
             self.ctx_param = job_type.ctx_param

@@ -225,7 +225,7 @@ class Worker:
 
     def heard(self, payload: str) -> None:
         """A notification: `lane priority queue`, `@holder queue` for one reserve, `+deliver` for events, or
-        `!` for the lessor."""
+        `!` for others."""
         shop, session = self._shop, self._session
         if shop is None or session is None:
             return
@@ -234,6 +234,9 @@ class Worker:
             return
         if payload == "+deliver":
             shop.deliverer.wake()
+            return
+        if payload == "!operations":
+            shop.operator.wake()
             return
         if payload.startswith("!"):
             if self._lessor is not None:
@@ -306,6 +309,8 @@ class Worker:
         if self._lessor is not None:
             self._lessor.stop()
             await self._lessor.joined()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(shop.bookkeeper.write(), 2.0)
         if session is not None and not session.lost:
             with contextlib.suppress(psycopg.Error, OSError, TimeoutError):
                 await asyncio.wait_for(shop.control.rows("leases/close_session", [session.holder]), 2.0)

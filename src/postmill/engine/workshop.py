@@ -8,14 +8,17 @@ from collections.abc import Coroutine, Iterable
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from postmill.archive.storage import ArchiveStorage
 from postmill.artifacts.storage import Storage
-from postmill.domain.registering import refuse_unregistered
+from postmill.domain.registering import refuse_budgets, refuse_unregistered
 from postmill.engine.alarm import Alarm
+from postmill.engine.bookkeeper import Bookkeeper
 from postmill.engine.children import Children
 from postmill.engine.claimer import Claimer
 from postmill.engine.commands import Commands
 from postmill.engine.completer import Completer
 from postmill.engine.contexts import Contexts
+from postmill.engine.counting import Counting
 from postmill.engine.doorbell import Doorbell
 from postmill.engine.executor import Executor
 from postmill.engine.following import Following
@@ -25,18 +28,24 @@ from postmill.engine.listener import Listener
 from postmill.engine.outage import Outage
 from postmill.engine.session import Session
 from postmill.engine.transaction import Transactions
+from postmill.engine.upkeep.archivist import Archivist
+from postmill.engine.upkeep.budgets import Budgets
 from postmill.engine.upkeep.clearer import Clearer
 from postmill.engine.upkeep.deliverer import Deliverer
 from postmill.engine.upkeep.monitor import Monitor
+from postmill.engine.upkeep.operator import Operator
 from postmill.engine.upkeep.promoter import Promoter
 from postmill.engine.upkeep.pruner import Pruner
 from postmill.engine.upkeep.rescuer import Rescuer
+from postmill.engine.upkeep.roller import Roller
 from postmill.engine.upkeep.round import Round
 from postmill.engine.upkeep.scheduler import Scheduler
 from postmill.engine.upkeep.sealer import Sealer
 from postmill.engine.upkeep.sweeper import Sweeper
 from postmill.engine.verdict import Verdicts
 from postmill.engine.work import Handler
+from postmill.store.budgets import register_budgets
+from postmill.store.queues import register_queues
 from postmill.store.registration import register_job_types
 from postmill.store.triggers import register_triggers
 from postmill.telemetry.gauges import Usage
@@ -57,7 +66,9 @@ class Workshop:
         self.control = Link(dsn, schema, "control", self.outage, prepared=config.prepared)
         self._links = [self.control]
         claims, reports = self._link("claim"), self._link("report")
-        self.completer = Completer(reports, Held(self._link("held")), worker.bus, worker.counters)
+        counting = Counting(enabled=config.statistics)
+        self.completer = Completer(reports, Held(self._link("held")), worker.bus, worker.counters, counting)
+        self.bookkeeper = Bookkeeper(self.control, self.completer.counting, worker.session)
         self.verdicts = Verdicts(worker.bus, worker.worker_id)
         self.handlers = self._handlers()
         slots = sum(queue.slots for queue in worker.queues.values())
@@ -82,6 +93,7 @@ class Workshop:
             children,
             Commands(self.verdicts, self.storage, contexts.artifacts, grace=min(5.0, config.grace)),
             self.hungry,
+            contexts.within_budget,
             limits=[handler.limit for handler in set(self.handlers.values()) if handler.limit is not None],
             threads=config.threads,
             stop_again=min(5.0, max(0.5, config.grace)),
@@ -114,6 +126,9 @@ class Workshop:
         self.deliverer = Deliverer(
             self._link("deliver", raw=False), worker.bus, worker.worker_id, worker.counters
         )
+        self.operator = Operator(
+            self._link("operate", raw=False), worker.bus, worker.worker_id, config.letters, config.keys
+        )
         worker.counters.gauges.slots = lambda: {
             queue.name: Usage(queue.slots, queue.active) for queue in list(worker.queues.values())
         }
@@ -142,9 +157,14 @@ class Workshop:
         return made
 
     async def register(self) -> None:
-        """Make this worker's job types known; what an operator edited stays."""
+        """Make this worker's job types and budgets known; what an operator edited stays."""
+        if self._worker.config.budgets:
+            budgets = register_budgets(self._worker.config.budgets, schema=self._worker.schema)
+            rows = await self.control.rows("budgets/register_budgets", budgets.args)
+            refuse_budgets([(str(name), str(status)) for name, status in rows])
         if not self._worker.config.work:
             return
+        await self._register_queues()
         statement = register_job_types(
             self._worker.registry, max_lost=self._worker.config.max_lost, schema=self._worker.schema
         )
@@ -156,6 +176,12 @@ class Workshop:
             triggers = register_triggers(declared.modules, columns, schema=self._worker.schema)
             await self.control.rows("triggers/register_triggers", triggers.args)
         await self.following.load()
+
+    async def _register_queues(self) -> None:
+        """Who answers for the queues, and what is promised, as settings and code declare it."""
+        declared = list(self._worker.registry.declared.values())
+        if declared:
+            await self.control.rows("queues/register_queues", register_queues(declared).args)
 
     def _definitions_changed(self, queues: Iterable[str]) -> None:
         """Serve the commands there are: their queues, where nobody said which ones, and their limits."""
@@ -194,6 +220,7 @@ class Workshop:
         self._loop(tasks, "completer", self.completer.run())
         self._loop(tasks, "held", self.completer.held.run())
         self._loop(tasks, "chores", self._chores())
+        self._loop(tasks, "bookkeeper", self.bookkeeper.run())
         if config.work:
             self._loop(tasks, "claimer", self.claimer.run())
             self._loop(tasks, "definitions", self.following.run())
@@ -218,13 +245,18 @@ class Workshop:
         return [
             Promoter(self._link("promote"), bus, id, self.claimer.news_of),
             Rescuer(self._link("rescue"), bus, id, worker.session, worker.config.lease, worker.counters),
-            Pruner(self._link("prune"), bus, id, worker.config.retention, worker.config.partition_width),
+            Pruner(self._link("prune"), bus, id, worker.config.retention),
             Sweeper(self._link("sweep"), bus, id),
+            Budgets(self._link("budgets"), bus, id, worker.counters),
             Sealer(self._link("seal"), bus, id),
+            *([Roller(self._link("rollup", raw=False), bus, id)] if worker.config.statistics else []),
             Monitor(self._link("monitor"), bus, id, worker.counters),
             Scheduler(self._link("schedule", raw=False), bus, id, worker.counters),
             self.deliverer,
+            self.operator,
             *self._clearers(),
+            *(make(self._link(role, raw=False), bus, id) for role, make in worker.config.rounds.items()),
+            *self._archivists(),
         ]
 
     def _clearers(self) -> list[Round]:
@@ -232,6 +264,14 @@ class Workshop:
         if not self.storage.configured:
             return []  # others know where the files are
         return [Clearer(self._link("artifacts", raw=False), worker.bus, worker.worker_id, self.storage)]
+
+    def _archivists(self) -> list[Round]:
+        worker = self._worker
+        storage = ArchiveStorage(worker.config.archive)
+        if not storage.configured:
+            return []
+        link = self._link("archive", raw=False)
+        return [Archivist(link, worker.bus, worker.worker_id, storage, worker.counters)]
 
     def _loop(self, tasks: list[asyncio.Task[None]], name: str, body: Coroutine[Any, Any, None]) -> None:
         tasks.append(asyncio.create_task(body, name=name))

@@ -24,8 +24,10 @@ from postmill.http.errors import (
     Unreachable,
 )
 from postmill.http.sync import ApiClient
+from postmill.shapes.budgets import BudgetChanges, BudgetLevel, WholeBudget
 from postmill.shapes.definitions import DefinitionChanges, NewDefinition, Rate
 from postmill.shapes.job_priority import WaitingJobs
+from postmill.shapes.operations import LetterSelection
 from postmill.shapes.tenants import NewTenant, TenantChanges
 from postmill.shapes.triggers import NewTrigger, TriggerChanges
 from postmill.shapes.work import JobError, WorkProgress
@@ -35,8 +37,11 @@ __all__ = [
     "ApiClient",
     "AsyncApiClient",
     # what they are given
+    "BudgetChanges",
+    "BudgetLevel",
     "DefinitionChanges",
     "JobError",
+    "LetterSelection",
     "NewDefinition",
     "NewTenant",
     "NewTrigger",
@@ -44,6 +49,7 @@ __all__ = [
     "TenantChanges",
     "TriggerChanges",
     "WaitingJobs",
+    "WholeBudget",
     "WorkProgress",
     # what goes wrong
     "ApiError",

@@ -7,16 +7,22 @@ from postmill.http.calls import (
     access,
     artifacts,
     audit,
+    budgets,
     dead_letters,
     definitions,
     events,
     health,
+    incidents,
     job_acts,
     jobs,
+    operations,
     queues,
+    retention,
+    stats,
     triggers,
     webhooks,
     work,
+    work_budgets,
 )
 
 
@@ -47,6 +53,31 @@ class AsyncDeadLetters(AsyncGroup):
     get = awaiting(dead_letters.get_dead_letter)
     replay = awaiting(dead_letters.replay_dead_letter)
     discard = awaiting(dead_letters.discard_dead_letter)
+    statistics = awaiting(dead_letters.get_dead_statistics)
+    recovery_rules = awaiting(dead_letters.list_recovery_rules)
+
+
+class AsyncOperations(AsyncGroup):
+    """Bulk acts on dead letters."""
+
+    preview = awaiting(operations.preview_operation)
+    start = awaiting(operations.start_operation)
+    list = awaiting(operations.list_operations)
+    each = following(operations.list_operations)
+    get = awaiting(operations.get_operation)
+    letters = awaiting(operations.list_operation_letters)
+    each_letter = following(operations.list_operation_letters)
+    pause = awaiting(operations.pause_operation)
+    resume = awaiting(operations.resume_operation)
+    abort = awaiting(operations.abort_operation)
+
+
+class AsyncErrors(AsyncGroup):
+    """Causes of failures."""
+
+    list = awaiting(stats.list_error_groups)
+    each = following(stats.list_error_groups)
+    get = awaiting(stats.get_error_group)
 
 
 class AsyncDefinitions(AsyncGroup):
@@ -101,6 +132,16 @@ class AsyncWebhooks(AsyncGroup):
     remove = awaiting(webhooks.remove_webhook)
 
 
+class AsyncIncidents(AsyncGroup):
+    """What is, or was, wrong."""
+
+    list = awaiting(incidents.list_incidents)
+    each = following(incidents.list_incidents)
+    get = awaiting(incidents.get_incident)
+    acknowledge = awaiting(incidents.acknowledge_incident)
+    resolve = awaiting(incidents.resolve_incident)
+
+
 class AsyncQueues(AsyncGroup):
     """Named families of work."""
 
@@ -110,10 +151,27 @@ class AsyncQueues(AsyncGroup):
     resume = awaiting(queues.resume_queue)
 
 
+class AsyncBudgets(AsyncGroup):
+    """Caps on spend per period."""
+
+    list = awaiting(budgets.list_budgets)
+    each = following(budgets.list_budgets)
+    get = awaiting(budgets.get_budget)
+    put = awaiting(budgets.put_budget)
+    change = awaiting(budgets.change_budget)
+    history = awaiting(budgets.list_budget_periods)
+    breakdown = awaiting(budgets.break_down_budget)
+    lines = awaiting(budgets.list_budget_lines)
+    each_line = following(budgets.list_budget_lines)
+    correct = awaiting(budgets.correct_budget)
+    limit_period = awaiting(budgets.limit_budget_period)
+
+
 class AsyncWorkers(AsyncGroup):
     """Worker sessions."""
 
     list = awaiting(queues.list_workers)
+    top = awaiting(queues.show_top)
     each = following(queues.list_workers)
 
 
@@ -124,6 +182,10 @@ class AsyncWork(AsyncGroup):
     heartbeat = awaiting(work.renew_lease)
     complete = awaiting(work.complete_job)
     fail = awaiting(work.fail_job)
+    reserve = awaiting(work_budgets.reserve_budget)
+    start = awaiting(work_budgets.start_reservation)
+    settle = awaiting(work_budgets.settle_reservation)
+    release = awaiting(work_budgets.release_reservation)
     put_artifact = awaiting(artifacts.put_artifact)
     read_artifact = awaiting(artifacts.read_artifact_for_job)
     save_artifact = saving(artifacts.read_artifact_for_job)
@@ -180,3 +242,22 @@ class AsyncHealth(AsyncGroup):
     alive = awaiting(health.get_health)
     ready = awaiting(health.get_readiness)
     metrics = awaiting(health.get_metrics)
+    doctor = awaiting(health.examine_platform)
+
+
+class AsyncRetention(AsyncGroup):
+    """How long what is kept."""
+
+    list = awaiting(retention.list_retention)
+    set = awaiting(retention.set_retention)
+    unset = awaiting(retention.unset_retention)
+
+
+class AsyncArchive(AsyncGroup):
+    """The cold archive."""
+
+    list = awaiting(retention.list_archive)
+    each = following(retention.list_archive)
+    job = awaiting(retention.get_archived_job)
+    state = awaiting(retention.get_archive_state)
+    switch = awaiting(retention.switch_archive)

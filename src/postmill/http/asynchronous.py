@@ -8,15 +8,21 @@ from typing import Self
 import httpx
 
 from postmill.http.async_groups import (
+    AsyncArchive,
     AsyncArtifacts,
     AsyncAudit,
+    AsyncBudgets,
     AsyncDeadLetters,
     AsyncDefinitions,
+    AsyncErrors,
     AsyncEvents,
     AsyncHealth,
+    AsyncIncidents,
     AsyncJobs,
     AsyncKeys,
+    AsyncOperations,
     AsyncQueues,
+    AsyncRetention,
     AsyncTenants,
     AsyncTriggers,
     AsyncWebhooks,
@@ -25,6 +31,7 @@ from postmill.http.async_groups import (
 )
 from postmill.http.awaiting import AsyncGroup, AsyncWire, awaiting
 from postmill.http.calls import access, health
+from postmill.http.calls import stats as on_stats
 from postmill.http.place import find_place
 
 
@@ -49,19 +56,26 @@ class AsyncApiClient(AsyncGroup):
         super().__init__(wire)
         self.jobs = AsyncJobs(wire)
         self.dead_letters = AsyncDeadLetters(wire)
+        self.operations = AsyncOperations(wire)
+        self.errors = AsyncErrors(wire)
         self.definitions = AsyncDefinitions(wire)
         self.triggers = AsyncTriggers(wire)
         self.events = AsyncEvents(wire)
         self.webhooks = AsyncWebhooks(wire)
+        self.incidents = AsyncIncidents(wire)
         self.queues = AsyncQueues(wire)
+        self.budgets = AsyncBudgets(wire)
         self.workers = AsyncWorkers(wire)
         self.work = AsyncWork(wire)
         self.artifacts = AsyncArtifacts(wire)
         self.tenants = AsyncTenants(wire)
         self.keys = AsyncKeys(wire)
         self.audit = AsyncAudit(wire)
+        self.retention = AsyncRetention(wire)
+        self.archive = AsyncArchive(wire)
         self.health = AsyncHealth(wire)
 
+    stats = awaiting(on_stats.get_stats)
     whoami = awaiting(access.get_session)
     openapi = awaiting(health.get_openapi)
 

@@ -7,16 +7,22 @@ from postmill.http.calls import (
     access,
     artifacts,
     audit,
+    budgets,
     dead_letters,
     definitions,
     events,
     health,
+    incidents,
     job_acts,
     jobs,
+    operations,
     queues,
+    retention,
+    stats,
     triggers,
     webhooks,
     work,
+    work_budgets,
 )
 
 
@@ -47,6 +53,31 @@ class DeadLetters(Group):
     get = blocking(dead_letters.get_dead_letter)
     replay = blocking(dead_letters.replay_dead_letter)
     discard = blocking(dead_letters.discard_dead_letter)
+    statistics = blocking(dead_letters.get_dead_statistics)
+    recovery_rules = blocking(dead_letters.list_recovery_rules)
+
+
+class Operations(Group):
+    """Bulk acts on dead letters."""
+
+    preview = blocking(operations.preview_operation)
+    start = blocking(operations.start_operation)
+    list = blocking(operations.list_operations)
+    each = following(operations.list_operations)
+    get = blocking(operations.get_operation)
+    letters = blocking(operations.list_operation_letters)
+    each_letter = following(operations.list_operation_letters)
+    pause = blocking(operations.pause_operation)
+    resume = blocking(operations.resume_operation)
+    abort = blocking(operations.abort_operation)
+
+
+class Errors(Group):
+    """Causes of failures."""
+
+    list = blocking(stats.list_error_groups)
+    each = following(stats.list_error_groups)
+    get = blocking(stats.get_error_group)
 
 
 class Definitions(Group):
@@ -101,6 +132,16 @@ class Webhooks(Group):
     remove = blocking(webhooks.remove_webhook)
 
 
+class Incidents(Group):
+    """What is, or was, wrong."""
+
+    list = blocking(incidents.list_incidents)
+    each = following(incidents.list_incidents)
+    get = blocking(incidents.get_incident)
+    acknowledge = blocking(incidents.acknowledge_incident)
+    resolve = blocking(incidents.resolve_incident)
+
+
 class Queues(Group):
     """Named families of work."""
 
@@ -110,10 +151,27 @@ class Queues(Group):
     resume = blocking(queues.resume_queue)
 
 
+class Budgets(Group):
+    """Caps on spend per period."""
+
+    list = blocking(budgets.list_budgets)
+    each = following(budgets.list_budgets)
+    get = blocking(budgets.get_budget)
+    put = blocking(budgets.put_budget)
+    change = blocking(budgets.change_budget)
+    history = blocking(budgets.list_budget_periods)
+    breakdown = blocking(budgets.break_down_budget)
+    lines = blocking(budgets.list_budget_lines)
+    each_line = following(budgets.list_budget_lines)
+    correct = blocking(budgets.correct_budget)
+    limit_period = blocking(budgets.limit_budget_period)
+
+
 class Workers(Group):
     """Worker sessions."""
 
     list = blocking(queues.list_workers)
+    top = blocking(queues.show_top)
     each = following(queues.list_workers)
 
 
@@ -124,6 +182,10 @@ class Work(Group):
     heartbeat = blocking(work.renew_lease)
     complete = blocking(work.complete_job)
     fail = blocking(work.fail_job)
+    reserve = blocking(work_budgets.reserve_budget)
+    start = blocking(work_budgets.start_reservation)
+    settle = blocking(work_budgets.settle_reservation)
+    release = blocking(work_budgets.release_reservation)
     put_artifact = blocking(artifacts.put_artifact)
     read_artifact = blocking(artifacts.read_artifact_for_job)
     save_artifact = saving(artifacts.read_artifact_for_job)
@@ -180,3 +242,22 @@ class Health(Group):
     alive = blocking(health.get_health)
     ready = blocking(health.get_readiness)
     metrics = blocking(health.get_metrics)
+    doctor = blocking(health.examine_platform)
+
+
+class Retention(Group):
+    """How long what is kept."""
+
+    list = blocking(retention.list_retention)
+    set = blocking(retention.set_retention)
+    unset = blocking(retention.unset_retention)
+
+
+class Archive(Group):
+    """The cold archive."""
+
+    list = blocking(retention.list_archive)
+    each = following(retention.list_archive)
+    job = blocking(retention.get_archived_job)
+    state = blocking(retention.get_archive_state)
+    switch = blocking(retention.switch_archive)

@@ -9,16 +9,23 @@ import httpx
 
 from postmill.http.blocking import Group, Wire, blocking
 from postmill.http.calls import access, health
+from postmill.http.calls import stats as on_stats
 from postmill.http.groups import (
+    Archive,
     Artifacts,
     Audit,
+    Budgets,
     DeadLetters,
     Definitions,
+    Errors,
     Events,
     Health,
+    Incidents,
     Jobs,
     Keys,
+    Operations,
     Queues,
+    Retention,
     Tenants,
     Triggers,
     Webhooks,
@@ -67,19 +74,26 @@ class ApiClient(Group):
         super().__init__(wire)
         self.jobs = Jobs(wire)
         self.dead_letters = DeadLetters(wire)
+        self.operations = Operations(wire)
+        self.errors = Errors(wire)
         self.definitions = Definitions(wire)
         self.triggers = Triggers(wire)
         self.events = Events(wire)
         self.webhooks = Webhooks(wire)
+        self.incidents = Incidents(wire)
         self.queues = Queues(wire)
+        self.budgets = Budgets(wire)
         self.workers = Workers(wire)
         self.work = Work(wire)
         self.artifacts = Artifacts(wire)
         self.tenants = Tenants(wire)
         self.keys = Keys(wire)
         self.audit = Audit(wire)
+        self.retention = Retention(wire)
+        self.archive = Archive(wire)
         self.health = Health(wire)
 
+    stats = blocking(on_stats.get_stats)
     whoami = blocking(access.get_session)
     openapi = blocking(health.get_openapi)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from postmill.domain.audit import GENESIS, Anchor, AuditBroken, Link, follow
+from postmill.domain.audit import Anchor, AuditBroken, Link, follow
 from postmill.store import audit as store
 from postmill.store import seal
 from postmill.store.audit import HistoryPage, Position
@@ -64,11 +64,19 @@ def settled(*, patience: float = 0.0, schema: str = DEFAULT_SCHEMA) -> Flow[date
 def verify(anchors: Sequence[Anchor] = (), *, schema: str = DEFAULT_SCHEMA) -> Flow[Anchor]:
     """Follows the whole chain and looks for rows beside it; answers its end, to be kept elsewhere as an anchor.
 
+    It begins where the last pruning ended. An anchor of before that is not there to be compared any more.
+
     Raises:
         AuditBroken: names the first link that is wrong, or a row that nobody wrote as one writes the log.
     """
     noted: Anchor | None = yield seal.noted_end(schema=schema)
-    end = Anchor(0, GENESIS)
+    start: Anchor = yield seal.start(schema=schema)
+    for anchor in anchors:
+        if anchor.n == start.n and anchor.hash != start.hash:
+            raise AuditBroken(
+                f"link {start.n}, up to which the log was pruned, is not what its anchor says", start.n
+            )
+    end = start
     while links := (yield seal.chain(end.n, _PAGE, schema=schema)):
         rows = yield seal.canonical([id for _, id, _ in links], schema=schema)
         known = [Link(n, str(id), hash, rows.get(id)) for n, id, hash in links]

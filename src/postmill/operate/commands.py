@@ -9,7 +9,7 @@ Nothing here raises for a job that is in another state than hoped for: the answe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -19,7 +19,7 @@ from postmill.domain.errors import UnknownJobType, UnknownQueue
 from postmill.domain.job_options import ActorType
 from postmill.domain.job_type import JobType
 from postmill.domain.payload import check_text
-from postmill.domain.queue import match_queue
+from postmill.domain.queue import Queue, match_queue
 from postmill.store import audit, doors, moving, queues, registration
 from postmill.store.catalog import DEFAULT_SCHEMA
 from postmill.store.doors import Prioritized
@@ -74,6 +74,9 @@ def replay(
     payload: bytes | None = None,
     again: bool = False,
     confirm: bool = False,
+    despite_success: bool = False,
+    version: int | None = None,
+    changes: Sequence[Mapping[str, Any]] | None = None,
     actor_type: ActorType = "user",
     actor_id: str | None = None,
     schema: str = DEFAULT_SCHEMA,
@@ -82,6 +85,9 @@ def replay(
 
     Those that were replayed already are refused (`already_replayed`, or `live`), unless the replay has ended and
     `again` is true. Those whose definition says `replay_class = ask` are refused (`unconfirmed`) without `confirm`.
+    Those of which a later job with the same key, or the same type and payload, has succeeded, are refused
+    (`succeeded_since`) without `despite_success`; and all (`old_version`) while the definition has not come to `version`.
+    `changes`: what the payload changed, for the audit log (see `operate.editing`).
 
     Raises:
         PayloadRefused: the payload cannot be stored.
@@ -94,6 +100,9 @@ def replay(
             payload=payload,
             again=again,
             confirm=confirm,
+            despite_success=despite_success,
+            version=version,
+            changes=changes,
             actor_type=actor_type,
             actor_id=actor_id,
             schema=schema,
@@ -222,13 +231,19 @@ def move(
 
 
 def register(
-    job_types: Iterable[JobType[..., ..., Any]], *, schema: str = DEFAULT_SCHEMA
+    job_types: Iterable[JobType[..., ..., Any]],
+    *,
+    queues_declared: Iterable[Queue] = (),
+    schema: str = DEFAULT_SCHEMA,
 ) -> Flow[dict[str, str]]:
-    """Puts job types on the allow-list, with their queues. What an operator edited stays.
+    """Puts job types on the allow-list, with their queues, and who answers for these. What an operator edited stays.
 
     Answer per name: created | changed | unchanged | kept (some fields are the operator's).
     """
     answer: dict[str, str] = yield registration.register_job_types(job_types, schema=schema)
+    declared = list(queues_declared)
+    if declared:
+        yield queues.register_queues(declared, schema=schema)
     changed = {key: status for key, status in sorted(answer.items()) if status in ("created", "changed")}
     if changed:
         yield audit.record("definitions.register", "definition", None, after=changed, schema=schema)

@@ -74,11 +74,17 @@ def dead_letters(
     queue: str | None = None,
     reason: str | None = None,
     job_type: str | None = None,
+    error_group: str | None = None,
+    error_status: int | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
     before: tuple[datetime, UUID] | None = None,
     most: int = 50,
     schema: str = DEFAULT_SCHEMA,
 ) -> Flow[list[DeadLetter]]:
     """Open dead letters, those given up last first; `before` is the `position` of the last one read.
+
+    `since` and `until` (not with it) bound the moment at which they were given up.
 
     Raises:
         UnknownQueue: with what exists and what was probably meant.
@@ -86,7 +92,17 @@ def dead_letters(
     if queue is not None:
         queue = match_queue(queue, (yield queues.queue_names(schema=schema)))
     found: list[DeadLetter] = yield dead.list_dead(
-        tenant=tenant, queue=queue, reason=reason, job_type=job_type, before=before, most=most, schema=schema
+        tenant=tenant,
+        queue=queue,
+        reason=reason,
+        job_type=job_type,
+        error_group=error_group,
+        error_status=error_status,
+        since=since,
+        until=until,
+        before=before,
+        most=most,
+        schema=schema,
     )
     return found
 
@@ -97,7 +113,7 @@ def dead_letter(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Flow[DeadLetter]:
     Raises:
         NotFound: there is no such dead letter, or it was replayed or discarded.
     """
-    found: DeadLetter | None = yield dead.show_dead(id, schema=schema)
+    found: DeadLetter | None = yield dead.read_dead_letter(id, schema=schema)
     if found is None:
         raise NotFound(f"there is no open dead letter {id}; it may have been replayed or discarded")
     return found

@@ -28,7 +28,7 @@ def shown(job: JobView, ring: KeyRing | None, *, schema: str = DEFAULT_SCHEMA) -
         ring: keys that open encrypted payloads; without the right one the payload is the name of its key.
         schema: where Postmill's tables are.
     """
-    names = yield from _secret_names(job.job_type, schema)
+    names = yield from secret_names(job.job_type, schema)
     payload = readable(job.payload, job.tenant_id, job.job_type, ring)
     return replace(job, payload=redacted(payload, names), result=redacted(job.result, names))
 
@@ -42,7 +42,7 @@ def envelope(id: UUID, ring: KeyRing | None, *, schema: str = DEFAULT_SCHEMA) ->
     found: dict[str, Any] | None = yield store.read_envelope(id, schema=schema)
     if found is None:
         raise NotFound(f"there is no job {id}")
-    names = yield from _secret_names(found["job_type"], schema)
+    names = yield from secret_names(found["job_type"], schema)
     payload = readable(found["payload"], UUID(found["org_id"]), found["job_type"], ring)
     return found | {"payload": redacted(payload, names)}
 
@@ -61,6 +61,6 @@ def readable(payload: Any, tenant: UUID, job_type: str, ring: KeyRing | None) ->
     return {MARK: {"key": part.get("key")}}
 
 
-def _secret_names(job_type: str, schema: str) -> Flow[tuple[str, ...]]:
+def secret_names(job_type: str, schema: str) -> Flow[tuple[str, ...]]:
     rules: dict[str, EnqueueRules] = yield enqueue_rules([job_type], schema=schema)
     return rules[job_type].secret_keys if job_type in rules else ()

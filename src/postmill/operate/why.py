@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from postmill.domain.budget import Level
 from postmill.domain.errors import NotFound
 from postmill.domain.lifecycle import State
 from postmill.store.catalog import DEFAULT_SCHEMA
@@ -18,9 +19,10 @@ class Reason:
     """One thing that holds a job back, or what became of it.
 
     Attributes:
-        code: stable: queue_paused | tenant_suspended | definition_inactive | rate | not_due | overdue | retry_pending |
-            blocked | expired | no_worker_for_type | no_worker_for_queue | workers_draining | worker_limit | position |
-            cancel_requested | running | ended.
+        code: stable, in the order in which they are told: expired | queue_paused | tenant_suspended |
+            worker_limit | slots_taken | rate | budget | blocked | retry_pending | not_due | overdue | no_worker_for_type |
+            worker_too_old | workers_draining | no_worker_for_queue | definition_inactive | position; or
+            cancel_requested | running; or ended.
         text: the same for people, with the figures.
         seconds: until it is over, or since when, where that is known.
         until: when it is over by itself.
@@ -59,11 +61,19 @@ def reasons(facts: WhyFacts) -> list[Reason]:
         return _running(facts)
     if facts.state not in (State.SCHEDULED, State.QUEUED, State.BLOCKED):
         return [_ended(facts)]
-    found = [*_closed(facts), *_time(facts), *_workers(facts)]
-    if facts.state is State.QUEUED and facts.ready_seconds is not None:
+    found = [*_closed(facts), *_limits(facts), *_time(facts), *_workers(facts)]
+    if facts.is_active is False:
+        # Only new jobs are refused.
         found.append(
-            Reason("position", f"{_many(facts.ahead, 'job')} before it in its lane", facts.ready_seconds)
+            Reason("definition_inactive", f"{facts.job_type} takes no new jobs; those that wait go on")
         )
+    if facts.state is State.QUEUED and facts.ready_seconds is not None:
+        before = (
+            "it is the next one of its lane"
+            if not facts.ahead
+            else f"{_many(facts.ahead, 'job')} before it in its lane"
+        )
+        found.append(Reason("position", before, facts.ready_seconds))
     return found
 
 
@@ -76,49 +86,78 @@ def _closed(facts: WhyFacts) -> list[Reason]:
         found.append(Reason("queue_paused", text, until=facts.resume_at))
     if facts.tenant_status == "suspended":
         found.append(Reason("tenant_suspended", "its tenant is suspended"))
-    if facts.is_active is False:
-        # Only new jobs are refused.
-        found.append(
-            Reason("definition_inactive", f"{facts.job_type} takes no new jobs; those that wait go on")
-        )
     return found
 
 
-def _time(facts: WhyFacts) -> list[Reason]:
+def _limits(facts: WhyFacts) -> list[Reason]:
     found = []
-    if facts.state is State.BLOCKED:
-        found.append(Reason("blocked", "it waits for other jobs"))
-    elif facts.due_seconds is not None and facts.due_seconds > 0:
-        if facts.attempt > 1:
-            text = (
-                f"attempt {facts.attempt} of {facts.max_attempts} is due in {facts.due_seconds:.1f} s,"
-                f" after {facts.error_class or 'an error'}: {facts.error_message or 'no message'}"
+    most = (facts.worker_limit or 0) * facts.type_workers
+    if most and facts.type_running is not None and facts.type_running >= most:
+        text = (
+            f"{facts.job_type} is at its limit: {facts.type_running}/{most} run,"
+            f" {facts.worker_limit} on each of {_many(facts.type_workers, 'worker')}"
+        )
+        if facts.held_by:
+            text += f"; held by {', '.join(map(str, facts.held_by))}" + (
+                " …" if facts.type_running > 3 else ""
             )
-            found.append(Reason("retry_pending", text, facts.due_seconds))
-        else:
-            found.append(Reason("not_due", f"it is due in {facts.due_seconds:.1f} s", facts.due_seconds))
-    elif facts.due_seconds is not None or (facts.state is State.QUEUED and facts.ready_seconds is None):
-        late = -(facts.due_seconds or 0.0)
-        text = f"it has been due for {late:.1f} s, and no worker has moved it to the ready ones"
-        found.append(Reason("overdue", text, late))
+        found.append(Reason("worker_limit", text))
+    elif facts.state is State.QUEUED and facts.slots and facts.queue_running >= facts.slots:
+        text = (
+            f"every slot of queue {facts.queue} is taken: {facts.queue_running}/{facts.slots} run"
+            f" on {_many(facts.queue_workers, 'worker')}"
+        )
+        found.append(Reason("slots_taken", text))
     if facts.rate_count is not None and facts.rate_wait is not None and facts.rate_wait > 0:
         text = (
             f"{facts.job_type} is at its rate of {facts.rate_count} in {facts.rate_seconds:g} s;"
             f" free in {facts.rate_wait:.1f} s"
         )
         found.append(Reason("rate", text, facts.rate_wait))
+    if facts.budget is not None and facts.budget_action in _AT_BUDGET:
+        level = tuple(Level)[(facts.budget_level or 1) - 1]
+        text = f"budget {facts.budget} is at {level}: {_AT_BUDGET[facts.budget_action]}"
+        found.append(Reason("budget", text, until=facts.budget_ends))
     return found
+
+
+_AT_BUDGET = {
+    "defer": "a run would end with nothing done",
+    "stop": "a run would be given up as budget_exhausted",
+}
+
+
+def _time(facts: WhyFacts) -> list[Reason]:
+    if facts.state is State.BLOCKED:
+        return [Reason("blocked", "it waits for other jobs")]
+    if facts.due_seconds is not None and facts.due_seconds > 0:
+        if facts.attempt > 1:
+            text = (
+                f"attempt {facts.attempt} of {facts.max_attempts} is due in {facts.due_seconds:.1f} s,"
+                f" after {facts.error_class or 'an error'}: {facts.error_message or 'no message'}"
+            )
+            return [Reason("retry_pending", text, facts.due_seconds)]
+        return [Reason("not_due", f"it is due in {facts.due_seconds:.1f} s", facts.due_seconds)]
+    if facts.due_seconds is not None or (facts.state is State.QUEUED and facts.ready_seconds is None):
+        late = -(facts.due_seconds or 0.0)
+        text = f"it has been due for {late:.1f} s, and no worker has moved it to the ready ones"
+        return [Reason("overdue", text, late)]
+    return []
 
 
 def _workers(facts: WhyFacts) -> list[Reason]:
     if facts.type_workers:
-        if facts.worker_limit is None:
-            return []
-        text = f"each of {_many(facts.type_workers, 'worker')} runs at most {facts.worker_limit} of this type"
-        return [Reason("worker_limit", text)]
+        return []
     if facts.queue_workers:
         text = f"{_many(facts.queue_workers, 'live worker')} of queue {facts.queue}, none serves {facts.job_type}"
-        return [Reason("no_worker_for_type", text)]
+        found = [Reason("no_worker_for_type", text)]
+        if facts.outdated:
+            text = (
+                f"{facts.outdated} of them began before {facts.job_type} was registered;"
+                " restart them with the code that has it"
+            )
+            found.append(Reason("worker_too_old", text))
+        return found
     if facts.draining_workers:
         text = f"the only {_many(facts.draining_workers, 'worker')} of queue {facts.queue} are about to stop"
         return [Reason("workers_draining", text)]

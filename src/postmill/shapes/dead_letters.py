@@ -29,6 +29,9 @@ class DeadLetter(Answer):
     attempts: int = Field(examples=[3])
     failed_at: datetime
     last_attempt_at: datetime | None
+    error_group: str | None = Field(
+        default=None, description="Errors that are alike have one.", examples=["9f86d081884c7d65"]
+    )
 
 
 class WholeDeadLetter(DeadLetter):
@@ -36,6 +39,10 @@ class WholeDeadLetter(DeadLetter):
 
     stack: str | None
     payload: Any = Field(default=None, description="Null without the permission `payloads.read`.")
+    version: int | None = Field(default=None, description="The definition's version now.", examples=[3])
+    version_then: int | None = Field(
+        default=None, description="Its version when the job was enqueued.", examples=[2]
+    )
 
 
 class Replay(Model):
@@ -44,12 +51,24 @@ class Replay(Model):
     payload: dict[str, Any] | None = Field(
         default=None, description="In place of the old one; null keeps that.", examples=[{"model": "siglip"}]
     )
+    edit: dict[str, Any] | None = Field(
+        default=None,
+        description="In place of `payload`: a JSON merge patch (RFC 7396) of the old one; null takes a field away.",
+        examples=[{"model": "siglip"}],
+    )
     again: bool = Field(
         default=False, description="Also if it was replayed already, and that replay has ended."
     )
     confirm: bool = Field(
         default=False,
         description="Somebody was asked: needed where the definition says `replay_class = ask`.",
+    )
+    despite_success: bool = Field(
+        default=False,
+        description="Also if a later job with the same key, or the same type and payload, has succeeded.",
+    )
+    version: int | None = Field(
+        default=None, ge=1, le=2**31 - 1, description="Only once the definition is at this version."
     )
 
 

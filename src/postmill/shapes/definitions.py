@@ -72,6 +72,11 @@ class DefinitionFields(Model):
     on_exhausted: Literal["dead_letter", "fail"] | None = None
     idempotency: Literal["active", "queued", "window", "ttl"] | None = None
     idempotency_ttl_seconds: float | None = None
+    idempotency_content: list[str] | None = Field(
+        default=None,
+        description="Arguments that make the content: under a held key, other content is a new job, which supersedes one that "
+        "waits.",
+    )
     category: Category | None = Field(
         default=None, description="Gives retry, max_attempts and idempotency where they are not named."
     )
@@ -85,6 +90,12 @@ class DefinitionFields(Model):
     secrets: Literal["redact", "refuse"] | None = None
     secret_keys: list[str] | None = None
     encrypted: bool | None = None
+    action: str | None = Field(
+        default=None, max_length=2000, description="What whoever is told of a job that was given up shall do."
+    )
+    escalation_fields: list[str] | None = Field(
+        default=None, description="Fields of the payload that he is shown."
+    )
     is_active: bool | None = None
 
 
@@ -152,6 +163,7 @@ class Definition(Answer):
     on_exhausted: str
     idempotency: str | None
     idempotency_ttl_seconds: float | None
+    idempotency_content: list[str] | None
     category: str | None
     keep: str
     lane: str
@@ -163,6 +175,8 @@ class Definition(Answer):
     secrets: str
     secret_keys: list[str]
     encrypted: bool
+    action: str
+    escalation_fields: list[str]
     is_active: bool
     registered: bool = Field(description="Python code has registered it; some fields are the code's.")
     version: int

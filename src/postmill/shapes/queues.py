@@ -29,6 +29,26 @@ class Queue(Answer):
     dead_letters: int | None = Field(examples=[2])
     oldest_seconds: float | None = Field(description="How long its oldest queued job has been ready.")
     next_due_seconds: float | None = Field(description="Until its next scheduled job is due.")
+    owner: str | None = Field(description="Who answers for it.", examples=["Platform Services Guild"])
+    contact: str | None = Field(
+        description="Channel on which the owner is told of a breach; null for a tenant.",
+        examples=["#platform-feeds"],
+    )
+    color: str | None = Field(examples=["blue"])
+    sla_seconds: float | None = Field(
+        description="Within so long 95 % of jobs are finished once due; null: best effort.", examples=[300]
+    )
+    wait_target_seconds: float | None = Field(description="The same for the time until the start.")
+    run_target_seconds: float | None = Field(description="The same for the time that jobs run.")
+    escalation: str | None = Field(
+        description="Policy, or channel, for jobs that are given up; null for a tenant.", examples=["slack"]
+    )
+    attained: float | None = Field(
+        description="Share of the last hour's jobs within `sla_seconds`; null for a tenant.", examples=[0.998]
+    )
+    burn: float | None = Field(
+        description="How quickly the 5 % that may be late are used up: 1 is exactly those.", examples=[0.04]
+    )
 
 
 class Pause(Model):

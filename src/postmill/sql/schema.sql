@@ -7,10 +7,20 @@ CREATE SCHEMA postmill;
 CREATE DOMAIN postmill.actor_type AS text COLLATE pg_catalog."C"
 	CONSTRAINT actor_type_check CHECK ((VALUE = ANY (ARRAY['user'::text, 'system'::text, 'api_key'::text])));
 
+-- DOMAIN retention_subject
+
+CREATE DOMAIN postmill.retention_subject AS text COLLATE pg_catalog."C"
+	CONSTRAINT retention_subject_check CHECK ((VALUE = ANY (ARRAY['succeeded'::text, 'failed'::text, 'canceled'::text, 'archive_after'::text, 'dead_letter'::text, 'archive'::text, 'events'::text, 'audit'::text, 'incidents'::text, 'budgets'::text, 'operations'::text, 'error_groups'::text, 'rollup_minutes'::text, 'rollups'::text])));
+
 -- DOMAIN role_name
 
 CREATE DOMAIN postmill.role_name AS text COLLATE pg_catalog."C"
 	CONSTRAINT role_name_check CHECK ((VALUE = ANY (ARRAY['viewer'::text, 'operator'::text, 'tenant_admin'::text, 'platform_viewer'::text, 'platform_operator'::text, 'super_admin'::text, 'auditor'::text, 'worker'::text])));
+
+-- DOMAIN severity
+
+CREATE DOMAIN postmill.severity AS text COLLATE pg_catalog."C"
+	CONSTRAINT severity_check CHECK ((VALUE = ANY (ARRAY['info'::text, 'warning'::text, 'critical'::text])));
 
 -- DOMAIN source
 
@@ -27,6 +37,74 @@ begin
         perform set_config('postmill.actor_type', coalesce(p_actor_type, 'user'), true),
                 set_config('postmill.actor_id', p_actor_id, true);
     end if;
+end
+$$;
+
+-- TABLE operation
+
+CREATE TABLE postmill.operation (
+    id uuid NOT NULL,
+    tenant_id uuid,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    status text DEFAULT 'running'::text NOT NULL COLLATE pg_catalog."C",
+    stage text NOT NULL COLLATE pg_catalog."C",
+    filter jsonb NOT NULL,
+    rate double precision,
+    canary integer DEFAULT 0 NOT NULL,
+    again boolean DEFAULT false NOT NULL,
+    confirm boolean DEFAULT false NOT NULL,
+    despite_success boolean DEFAULT false NOT NULL,
+    version integer,
+    reason text,
+    total integer NOT NULL,
+    done integer DEFAULT 0 NOT NULL,
+    skipped integer DEFAULT 0 NOT NULL,
+    failed integer DEFAULT 0 NOT NULL,
+    twins_at timestamp with time zone,
+    taken_at timestamp with time zone,
+    actor_type text NOT NULL COLLATE pg_catalog."C",
+    actor_id text,
+    actor_role text COLLATE pg_catalog."C",
+    request_id text,
+    created_at timestamp with time zone NOT NULL,
+    started_at timestamp with time zone,
+    paused_at timestamp with time zone,
+    paused_by text,
+    pause_reason text,
+    ended_at timestamp with time zone,
+    CONSTRAINT operation_canary_check CHECK ((canary >= 0)),
+    CONSTRAINT operation_kind_check CHECK ((kind = ANY (ARRAY['replay'::text, 'discard'::text]))),
+    CONSTRAINT operation_rate_check CHECK ((rate > (0)::double precision)),
+    CONSTRAINT operation_stage_check CHECK ((stage = ANY (ARRAY['canary'::text, 'rest'::text]))),
+    CONSTRAINT operation_status_check CHECK ((status = ANY (ARRAY['running'::text, 'paused'::text, 'finished'::text, 'aborted'::text])))
+);
+
+-- FUNCTION act_on_letters(postmill.operation, uuid[])
+
+CREATE FUNCTION postmill.act_on_letters(p_op postmill.operation, p_ids uuid[]) RETURNS TABLE(id uuid, status text, new_id uuid, detail text)
+    LANGUAGE plpgsql
+    AS $$
+declare
+    one uuid;
+begin
+    begin
+        if p_op.kind = 'replay' then
+            return query select r.id, r.status, r.new_id, null::text
+                           from postmill.rerun_jobs('dead.replay', p_ids, null, p_op.again, p_op.confirm, null, null, true,
+                                                    p_op.version) r;
+        else
+            return query select d.id, d.status, null::uuid, null::text from postmill.door_discard_jobs(p_ids, p_op.reason) d;
+        end if;
+    exception when others then
+        if cardinality(p_ids) = 1 then
+            return query select p_ids[1], case when sqlstate in ('40001', '40P01', '55P03') then 'busy' else 'error' end, null::uuid,
+                                left(sqlerrm, 500);
+        else
+            foreach one in array p_ids loop
+                return query select a.* from postmill.act_on_letters(p_op, array[one]) a;
+            end loop;
+        end if;
+    end;
 end
 $$;
 
@@ -47,6 +125,29 @@ CREATE FUNCTION postmill.acting_type() RETURNS text
     AS $$
 begin
     return coalesce(nullif(current_setting('postmill.actor_type', true), ''), 'user');
+end
+$$;
+
+-- FUNCTION add_counts(uuid, bigint, jsonb, jsonb)
+
+CREATE FUNCTION postmill.add_counts(p_holder uuid, p_batch bigint, p_rollups jsonb, p_errors jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update postmill.worker w set counted_batch = p_batch where w.holder = p_holder and w.counted_batch < p_batch;
+    if not found then
+        return;
+    end if;
+    insert into postmill.rollup_part (minute, tenant_id, queue, job_type, outcome, n, wait_sum, run_sum, total_sum, wait_hist,
+           run_hist, total_hist)
+    select r.minute, r.tenant_id, r.queue, r.job_type, r.outcome, r.n, r.wait_sum, r.run_sum, r.total_sum, r.wait_hist,
+           r.run_hist, r.total_hist
+      from jsonb_populate_recordset(null::postmill.rollup_part, p_rollups) r;
+    insert into postmill.error_group_part (id, tenant_id, job_type, error_class, message, frame, error_code, error_status,
+           first_at, last_at, n, job_id)
+    select e.id, e.tenant_id, e.job_type, e.error_class, e.message, e.frame, e.error_code, e.error_status, e.first_at,
+           e.last_at, e.n, e.job_id
+      from jsonb_populate_recordset(null::postmill.error_group_part, p_errors) e;
 end
 $$;
 
@@ -83,6 +184,41 @@ begin
     update postmill.audit_horizon h
        set settled = noted.settled, at = moment, open = postmill.open_transactions(false) || prepared;
     return noted.settled;
+end
+$$;
+
+-- FUNCTION archive_here()
+
+CREATE FUNCTION postmill.archive_here() RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    update postmill.archive_state s set required = true, changed_at = postmill.now() where not s.required and not s.operator;
+    return postmill.archive_required();
+end
+$$;
+
+-- FUNCTION archive_required()
+
+CREATE FUNCTION postmill.archive_required() RETURNS boolean
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return (
+    select s.required from postmill.archive_state s
+    );
+end
+$$;
+
+-- FUNCTION attained(bigint[], double precision)
+
+CREATE FUNCTION postmill.attained(p_hist bigint[], p_seconds double precision) RETURNS double precision
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return postmill.histogram_within(p_hist, p_seconds) / nullif((select sum(h) from unnest(p_hist) as h), 0);
 end
 $$;
 
@@ -148,9 +284,66 @@ begin
 end
 $$;
 
--- FUNCTION bury(uuid, uuid[], bigint[], uuid[], bigint[], text[], text[], text[], text[], text[], integer[], text[], integer[], integer[], text[], text[])
+-- FUNCTION book_budget(uuid, uuid, timestamp with time zone, numeric, numeric, integer, bigint, bigint)
 
-CREATE FUNCTION postmill.bury(p_holder uuid, p_ids uuid[], p_claim_nos bigint[], p_tenants uuid[], p_micros bigint[], p_attempt_statuses text[], p_reasons text[], p_error_classes text[] DEFAULT NULL::text[], p_error_codes text[] DEFAULT NULL::text[], p_error_messages text[] DEFAULT NULL::text[], p_error_statuses integer[] DEFAULT NULL::integer[], p_stacks text[] DEFAULT NULL::text[], p_exit_codes integer[] DEFAULT NULL::integer[], p_pids integer[] DEFAULT NULL::integer[], p_stdouts text[] DEFAULT NULL::text[], p_stderrs text[] DEFAULT NULL::text[]) RETURNS SETOF uuid
+CREATE FUNCTION postmill.book_budget(p_budget uuid, p_tenant uuid, p_starts_at timestamp with time zone, p_spent numeric, p_reserved numeric, p_calls integer DEFAULT 0, p_in bigint DEFAULT 0, p_out bigint DEFAULT 0) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    s postmill.budget_balance;
+begin
+    select x.* into s from postmill.budget_balance x
+     where x.budget_id = p_budget and x.starts_at = p_starts_at order by x.seq desc limit 1;
+    insert into postmill.budget_balance (budget_id, starts_at, seq, tenant_id, spent, reserved, calls, tokens_in, tokens_out)
+    values (p_budget, p_starts_at, coalesce(s.seq, 0) + 1, p_tenant, coalesce(s.spent, 0) + p_spent,
+            coalesce(s.reserved, 0) + p_reserved, coalesce(s.calls, 0) + p_calls, coalesce(s.tokens_in, 0) + p_in,
+            coalesce(s.tokens_out, 0) + p_out);
+    delete from postmill.budget_balance x where x.budget_id = p_budget and x.starts_at = p_starts_at and x.seq = s.seq - 20;
+    if p_spent > 0 then
+        perform postmill.mark_alerts(p_budget, p_starts_at, coalesce(s.spent, 0) + p_spent);
+    end if;
+end
+$$;
+
+-- FUNCTION budget_json(uuid)
+
+CREATE FUNCTION postmill.budget_json(p_id uuid) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return (select to_jsonb(b) - 'declared' - 'id' - 'created_at' - 'updated_at' from postmill.budget b where b.id = p_id);
+end
+$$;
+
+-- FUNCTION budget_standing(text, uuid)
+
+CREATE FUNCTION postmill.budget_standing(p_name text, p_tenant uuid) RETURNS TABLE(id uuid, name text, tenant_id uuid, unit text, level integer, action text, factor numeric, limit_amount numeric, limit_own boolean, spent numeric, reserved numeric, calls bigint, tokens_in bigint, tokens_out bigint, starts_at timestamp with time zone, ends_at timestamp with time zone, label text)
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+begin
+    return query
+    select f.* from postmill.budget b cross join lateral postmill.read_budget_figures(b.id, moment) f
+     where lower(replace(b.name, '_', '-')) = lower(replace(p_name, '_', '-')) and (b.tenant_id = p_tenant or b.tenant_id is null)
+     order by f.level desc, b.id;
+end
+$$;
+
+-- FUNCTION budget_word(text, uuid)
+
+CREATE FUNCTION postmill.budget_word(p_name text, p_tenant uuid) RETURNS TABLE(name text, level integer, action text, ends_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query select s.name, s.level, s.action, s.ends_at from postmill.budget_standing(p_name, p_tenant) s limit 1;
+end
+$$;
+
+-- FUNCTION bury(uuid, uuid[], bigint[], uuid[], bigint[], text[], text[], text[], text[], text[], integer[], text[], integer[], integer[], text[], text[], text[])
+
+CREATE FUNCTION postmill.bury(p_holder uuid, p_ids uuid[], p_claim_nos bigint[], p_tenants uuid[], p_micros bigint[], p_attempt_statuses text[], p_reasons text[], p_error_classes text[] DEFAULT NULL::text[], p_error_codes text[] DEFAULT NULL::text[], p_error_messages text[] DEFAULT NULL::text[], p_error_statuses integer[] DEFAULT NULL::integer[], p_stacks text[] DEFAULT NULL::text[], p_exit_codes integer[] DEFAULT NULL::integer[], p_pids integer[] DEFAULT NULL::integer[], p_stdouts text[] DEFAULT NULL::text[], p_stderrs text[] DEFAULT NULL::text[], p_error_groups text[] DEFAULT NULL::text[]) RETURNS SETOF uuid
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -161,9 +354,10 @@ begin
     return query
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_attempt_statuses, p_reasons, p_error_classes,
-               p_error_codes, p_error_messages, p_error_statuses, p_stacks, p_exit_codes, p_pids, p_stdouts, p_stderrs)
+               p_error_codes, p_error_messages, p_error_statuses, p_stacks, p_exit_codes, p_pids, p_stdouts, p_stderrs,
+               p_error_groups)
                as u(id, claim_no, tenant_id, micros, attempt_status, reason, error_class, error_code, error_message,
-                    error_status, stack, exit_code, pid, stdout_tail, stderr_tail)
+                    error_status, stack, exit_code, pid, stdout_tail, stderr_tail, error_group)
     ), held as materialized (
         select r.ctid as tid, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*
           from asked a join postmill.running r on r.id = a.id and r.claim_no = a.claim_no
@@ -173,16 +367,18 @@ begin
         delete from postmill.running r where r.ctid = any (array(select h.tid from held h))
     ), tried as (
         insert into postmill.attempt (job_id, tenant_id, attempt, run, holder, claim_no, pid, started_at, finished_at,
-               status, exit_code, error_class, error_code, error_message, error_status, stack, stdout_tail, stderr_tail)
+               status, exit_code, error_class, error_code, error_message, error_status, stack, stdout_tail,
+               stderr_tail, error_group)
         select h.id, h.tenant_id, h.attempt, h.run, p_holder, h.claim_no, h.pid,
                moment - h.micros * interval '1 microsecond', moment, h.attempt_status, h.exit_code, h.error_class,
-               h.error_code, h.error_message, h.error_status, h.stack, h.stdout_tail, h.stderr_tail
+               h.error_code, h.error_message, h.error_status, h.stack, h.stdout_tail, h.stderr_tail,
+               h.error_group
           from held h where h.attempt_status is not null
     ), buried as (
         insert into postmill.dead_letter (id, tenant_id, queue, lane, priority, attempt, run, lost, reason, error_class,
-               error_code, error_message, error_status, stack, attempts, failed_at, last_attempt_at)
+               error_code, error_message, error_status, error_group, stack, attempts, failed_at, last_attempt_at)
         select h.id, h.tenant_id, h.queue, h.lane, h.priority, h.attempt, h.run, h.lost, h.reason, h.error_class,
-               h.error_code, h.error_message, h.error_status, h.stack, h.attempt, moment,
+               h.error_code, h.error_message, h.error_status, h.error_group, h.stack, h.attempt, moment,
                moment - h.micros * interval '1 microsecond'
           from held h
     ), heard as (
@@ -205,14 +401,18 @@ declare
 begin
     begin
         with waits as materialized (
-            select * from (select r.id, r.attempt, r.run, r.lost from postmill.ready r where r.id = any (p_ids)
+            select * from (select r.id, r.queue, r.attempt, r.run, r.lost from postmill.ready r where r.id = any (p_ids)
                             order by r.id for update skip locked) r
             union all
-            select * from (select s.id, s.attempt, s.run, s.lost from postmill.scheduled s where s.id = any (p_ids)
+            select * from (select s.id, s.queue, s.attempt, s.run, s.lost from postmill.scheduled s where s.id = any (p_ids)
                             order by s.id for update skip locked) s
             union all
-            select * from (select b.id, b.attempt, b.run, b.lost from postmill.blocked b where b.id = any (p_ids)
+            select * from (select b.id, b.queue, b.attempt, b.run, b.lost from postmill.blocked b where b.id = any (p_ids)
                             order by b.id for update skip locked) b
+        ), whose as materialized (
+            select w.*, coalesce(j.tenant_id, k.tenant_id, '00000000-0000-0000-0000-000000000001') as tenant_id,
+                   coalesce(j.job_type, k.job_type, 'unknown') as job_type
+              from waits w left join postmill.job j on j.id = w.id left join postmill.job_kept k on k.id = w.id
         ), no_ready as (
             delete from postmill.ready r where r.id = any (array(select w.id from waits w))
         ), no_scheduled as (
@@ -223,10 +423,13 @@ begin
             delete from postmill.cancel_request c using waits w where c.job_id = w.id
         ), ended as (
             insert into postmill.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost, reason)
-            select w.id, coalesce(j.tenant_id, k.tenant_id, '00000000-0000-0000-0000-000000000001'), 'canceled', moment,
-                   w.attempt - 1, w.run, w.lost, coalesce(p_reason, 'canceled')
-              from waits w left join postmill.job j on j.id = w.id left join postmill.job_kept k on k.id = w.id
+            select w.id, w.tenant_id, 'canceled', moment, w.attempt - 1, w.run, w.lost, coalesce(p_reason, 'canceled')
+              from whose w
             returning job_id
+        ), counted as (
+            insert into postmill.rollup_part (minute, tenant_id, queue, job_type, outcome, n)
+            select postmill.minute_of(moment), w.tenant_id, w.queue, w.job_type, 'canceled', count(*) from whose w
+             group by w.tenant_id, w.queue, w.job_type
         )
         select array_agg(e.job_id) into over from ended e;
 
@@ -347,6 +550,39 @@ begin
 end
 $$;
 
+-- FUNCTION claim_unit(text, double precision)
+
+CREATE FUNCTION postmill.claim_unit(p_worker text, p_seconds double precision) RETURNS TABLE(id uuid, source text, rule text, since timestamp with time zone, until timestamp with time zone, columns jsonb, blocks bigint, size bigint, schema_version integer)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    own postmill.archive_unit;
+begin
+    select o.* into own from postmill.archive_unit o
+     where o.status = 'waiting' and o.next_try <= moment and coalesce(o.claimed_until, '-infinity') < moment
+     order by o.next_try, o.id limit 1 for update skip locked;
+    if not found then
+        return;
+    end if;
+    -- Out of the way of a partition that would have its name.
+    if own.relation not like 'unit\_%' then
+        execute format('alter table postmill.%I rename to %I', own.relation, 'unit_' || replace(own.id::text, '-', ''));
+        own.relation := 'unit_' || replace(own.id::text, '-', '');
+    end if;
+    return query
+    update postmill.archive_unit u
+       set relation = own.relation, claimed_by = p_worker, claimed_until = moment + p_seconds * interval '1 second'
+     where u.id = own.id
+    returning u.id, u.source, u.rule, u.since, u.until, u.columns,
+              case when u.relation is not null
+                   then pg_relation_size(format('postmill.%I', u.relation)::regclass) / current_setting('block_size')::bigint end,
+              case when u.relation is not null then pg_table_size(format('postmill.%I', u.relation)::regclass) end,
+              (select max(m.version)::integer from postmill.migration m);
+end
+$$;
+
 -- FUNCTION claim_work(uuid, integer, double precision, text[], text[], uuid[], integer[], timestamp with time zone[], integer[])
 
 CREATE FUNCTION postmill.claim_work(p_holder uuid, p_total integer, p_lease_seconds double precision, p_types text[], p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], p_counts integer[]) RETURNS TABLE(slot integer, job jsonb)
@@ -412,11 +648,19 @@ CREATE FUNCTION postmill.close_letter(p_id uuid, p_status text, p_reason text) R
 declare
     moment timestamptz := postmill.history_moment();
 begin
-    with gone as (delete from postmill.dead_letter d where d.id = p_id returning d.*)
+    with gone as (
+        delete from postmill.dead_letter d where d.id = p_id returning d.*
+    ), counted as (
+        insert into postmill.rollup_part (minute, tenant_id, queue, job_type, outcome, n)
+        select postmill.minute_of(moment), g.tenant_id, g.queue, coalesce(b.job_type, 'unknown'),
+               case p_status when 'failed' then 'discarded' else 'replayed' end, 1
+          from gone g
+          left join lateral (select j.job_type from postmill.any_job j where j.id = g.id offset 0) b on true
+    )
     insert into postmill.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost, reason, error_class,
-           error_code, error_message, error_status, stack)
+           error_code, error_message, error_status, error_group, stack)
     select g.id, g.tenant_id, p_status, moment, g.attempt, g.run, g.lost, coalesce(p_reason, g.reason), g.error_class,
-           g.error_code, g.error_message, g.error_status, g.stack
+           g.error_code, g.error_message, g.error_status, g.error_group, g.stack
       from gone g;
     return found;
 end
@@ -459,6 +703,72 @@ begin
     select h.queue, h.lane, h.priority, postmill.now(), h.id, h.attempt, h.run - 1, h.lost from held h;
     delete from postmill.lease l where l.holder = p_holder;
     update postmill.worker w set stopped_at = postmill.now(), running_count = 0 where w.holder = p_holder;
+end
+$$;
+
+-- FUNCTION close_units()
+
+CREATE FUNCTION postmill.close_units() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    delete from postmill.archive_unit u where u.status = 'filling' and u.rows is null
+       and u.made_at < (select postmill.now()) - interval '1 day';
+    update postmill.archive_unit u set status = 'waiting'
+     where u.status = 'filling' and u.rows > 0
+       and (u.rule = 'dead_letter' or u.rows >= 50000 or u.made_at < (select postmill.now()) - interval '1 day');
+end
+$$;
+
+-- FUNCTION coarsen_rollups(interval, interval, integer)
+
+CREATE FUNCTION postmill.coarsen_rollups(p_fine interval, p_keep interval, p_most integer) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+    edge timestamptz;
+    hour timestamptz;
+    gone integer;
+begin
+    delete from postmill.rollup r where r.ctid = any (array(
+        select q.ctid from postmill.rollup q where q.minute < moment - p_keep order by q.minute limit p_most));
+    get diagnostics gone = row_count;
+    select least(date_bin('1 hour', moment - p_fine, timestamptz '2000-01-01 00:00+00'),
+                 date_bin('1 hour', s.final_to, timestamptz '2000-01-01 00:00+00')) into edge
+      from postmill.rollup_state s;
+    select date_bin('1 hour', min(r.minute), timestamptz '2000-01-01 00:00+00') into hour
+      from postmill.rollup r, postmill.rollup_state s where r.minute >= s.coarse_to and r.minute < edge;
+    if hour is null then
+        update postmill.rollup_state s set coarse_to = edge where s.coarse_to < edge;
+        return gone >= p_most;
+    end if;
+    update postmill.rollup_state s set coarse_to = hour + interval '1 hour';
+    with fine as materialized (
+        delete from postmill.rollup r where r.minute >= hour and r.minute < hour + interval '1 hour' returning r.*
+    )
+    insert into postmill.rollup (minute, tenant_id, queue, job_type, outcome, n, wait_sum, run_sum, total_sum, wait_hist,
+           run_hist, total_hist)
+    select hour, f.tenant_id, f.queue, f.job_type, f.outcome, sum(f.n), sum(f.wait_sum), sum(f.run_sum), sum(f.total_sum),
+           postmill.histogram_sum(f.wait_hist), postmill.histogram_sum(f.run_hist), postmill.histogram_sum(f.total_hist)
+      from fine f group by 2, 3, 4, 5;
+    return true;
+end
+$$;
+
+-- FUNCTION columns_of(regclass)
+
+CREATE FUNCTION postmill.columns_of(p_table regclass) RETURNS jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return (
+    select jsonb_agg(jsonb_build_array(a.attname, format_type(case t.typtype when 'd' then t.typbasetype else t.oid end, null))
+                     order by a.attnum)
+      from pg_attribute a join pg_type t on t.oid = a.atttypid
+     where a.attrelid = p_table and a.attnum > 0 and not a.attisdropped
+    );
 end
 $$;
 
@@ -514,13 +824,139 @@ begin
         delete from postmill.running r where r.ctid = any (array(select h.tid from held h))
     ), forgotten as (
         delete from postmill.job j where j.id = any (array(select h.id from held h))
+        returning j.id, j.tenant_id, j.queue, j.job_type
     ), forgotten_kept as (
         delete from postmill.job_kept k where k.id = any (array(select h.id from held h))
+        returning k.id, k.tenant_id, k.queue, k.job_type
+    ), remembered as (
+        insert into postmill.forgotten (made, tenant_id, queue, job_type, n)
+        select date_trunc('second', postmill.id_time(f.id)), f.tenant_id, f.queue, f.job_type, count(*)
+          from (select * from forgotten union all select * from forgotten_kept) f group by 1, 2, 3, 4
     ), counted as (
         insert into postmill.tally (at, job_type, succeeded)
         select (select postmill.now()), p_job_type, count(*) from held h having count(*) > 0
     )
     select a.id from asked a where not exists (select from held h where h.id = a.id);
+end
+$$;
+
+-- FUNCTION content_of(text[], jsonb)
+
+CREATE FUNCTION postmill.content_of(p_names text[], p_payload jsonb) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return (select encode(sha256(convert_to(jsonb_agg(p_payload -> u.name order by u.n)::text, 'UTF8')), 'hex')
+              from unnest(p_names) with ordinality as u(name, n));
+end
+$$;
+
+-- FUNCTION count_dead_letters(integer)
+
+CREATE FUNCTION postmill.count_dead_letters(p_most integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    taken uuid[];
+    one record;
+begin
+    with gone as (
+        delete from postmill.dead_news w where w.job_id = any (array(
+            select x.job_id from postmill.dead_news x order by x.job_id limit p_most for update skip locked))
+        returning w.job_id
+    )
+    select array_agg(g.job_id) into taken from gone g;
+    for one in
+        select coalesce(b.job_type, 'unknown') as job_type, coalesce(d.error_group, d.error_class, d.reason) as cause, d.tenant_id,
+               d.queue, array_agg(d.id order by d.failed_at desc, d.id desc) as ids,
+               (array_agg(jsonb_build_object('job_id', d.id, 'reason', d.reason, 'error_class', d.error_class,
+                    'error', left(d.error_message, 500), 'attempts', d.attempts) order by d.failed_at desc, d.id desc))[1] as facts
+          from postmill.dead_letter d
+          left join lateral (select j.job_type from postmill.any_job j where j.id = d.id offset 0) b on true
+         where d.id = any (taken) and b.job_type is distinct from 'postmill.notify'
+         group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    loop
+        -- A budget that is used up is no fault of the job, and not for the pager.
+        perform postmill.note_incident(case one.facts ->> 'reason' when 'budget_exhausted' then 'budget' else 'job_exhausted' end,
+            left(one.job_type || ':' || one.cause, 500), case one.facts ->> 'reason' when 'budget_exhausted' then 'info' else 'critical' end,
+            one.job_type || ' was given up: ' || concat_ws(': ', coalesce(one.facts ->> 'error_class', one.facts ->> 'reason'),
+                left(one.facts ->> 'error', 200)), one.facts || jsonb_build_object('group', one.cause), one.tenant_id,
+            case when one.facts ->> 'reason' <> 'budget_exhausted' then one.queue end, one.job_type, one.ids);
+    end loop;
+    return coalesce(cardinality(taken), 0);
+end
+$$;
+
+-- FUNCTION count_end(uuid, text, text, text, numeric, numeric, numeric)
+
+CREATE FUNCTION postmill.count_end(p_tenant uuid, p_queue text, p_job_type text, p_outcome text, p_wait numeric, p_run numeric, p_total numeric) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    waited constant double precision := greatest(p_wait, 0);
+    ran constant double precision := greatest(p_run, 0);
+    took constant double precision := case when p_outcome in ('succeeded', 'failed', 'dead_letter') then greatest(p_total, 0) end;
+begin
+    insert into postmill.rollup_part (minute, tenant_id, queue, job_type, outcome, n, wait_sum, run_sum, total_sum, wait_hist,
+           run_hist, total_hist)
+    values (postmill.minute_of(postmill.now()), p_tenant, p_queue, p_job_type, p_outcome, 1, coalesce(waited, 0),
+            coalesce(ran, 0), coalesce(took, 0), postmill.histogram(waited), postmill.histogram(ran), postmill.histogram(took));
+end
+$$;
+
+-- FUNCTION count_enqueues()
+
+CREATE FUNCTION postmill.count_enqueues() RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment constant timestamptz := date_trunc('second', postmill.now() - interval '1 second');
+    step constant interval := '1 hour';
+    s postmill.rollup_state;
+begin
+    select t.* into s from postmill.rollup_state t for update;
+    -- A clock may step back a minute, and a number of a transaction come a moment after an id.
+    if s.marker is null and s.final_to < postmill.minute_of(least(s.counted_to, moment - interval '1 minute')) then
+        s.marker := pg_snapshot_xmax(pg_current_snapshot());
+        s.marker_to := postmill.minute_of(least(s.counted_to, moment - interval '1 minute'));
+    elsif s.marker <= pg_snapshot_xmin(pg_current_snapshot()) then
+        s.final_to := postmill.first_made(s.final_to, s.marker_to);
+        insert into postmill.rollup_part (minute, tenant_id, queue, job_type, outcome, n)
+        select c.minute, c.tenant_id, c.queue, c.job_type, 'enqueued', c.n - coalesce(k.n, 0)
+          from postmill.enqueues_between(s.final_to, least(s.marker_to, s.final_to + step)) c
+          left join (select r.minute, r.tenant_id, r.queue, r.job_type, sum(r.n) as n from postmill.rollups r
+                      where r.outcome = 'enqueued' and r.minute >= s.final_to and r.minute < least(s.marker_to, s.final_to + step)
+                      group by 1, 2, 3, 4) k using (minute, tenant_id, queue, job_type)
+         where c.n > coalesce(k.n, 0);
+        s.final_to := least(s.marker_to, s.final_to + step);
+        if s.final_to >= s.marker_to then
+            s.marker := null;
+        end if;
+        delete from postmill.forgotten f where f.made < s.final_to;
+    end if;
+    if moment > s.counted_to then
+        s.counted_to := postmill.first_made(s.counted_to, moment);
+        insert into postmill.rollup_part (minute, tenant_id, queue, job_type, outcome, n)
+        select c.minute, c.tenant_id, c.queue, c.job_type, 'enqueued', c.n
+          from postmill.enqueues_between(s.counted_to, least(moment, s.counted_to + step)) c;
+        s.counted_to := least(moment, s.counted_to + step);
+    end if;
+    update postmill.rollup_state t
+       set counted_to = s.counted_to, final_to = s.final_to, marker = s.marker, marker_to = s.marker_to;
+    return s.counted_to < moment or (s.marker is not null and s.final_to + step < s.marker_to
+                                     and s.marker <= pg_snapshot_xmin(pg_current_snapshot()));
+end
+$$;
+
+-- FUNCTION dead_letter_came()
+
+CREATE FUNCTION postmill.dead_letter_came() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    insert into postmill.dead_news (job_id) select c.id from came c on conflict do nothing;
+    return null;
 end
 $$;
 
@@ -673,6 +1109,53 @@ begin
 end
 $$;
 
+-- FUNCTION door_acknowledge_incident(uuid, text, text, text)
+
+CREATE FUNCTION postmill.door_acknowledge_incident(p_id uuid, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    own postmill.incident;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    select i.* into own from postmill.incident i where i.id = p_id for update;
+    if own.id is null or not postmill.in_scope(own.tenant_id) then
+        return postmill.incident_hidden(p_id);
+    elsif own.resolved_at is not null then
+        return 'over';
+    elsif own.acknowledged_at is not null then
+        return 'already';
+    end if;
+    update postmill.incident i
+       set acknowledged_at = postmill.now(), acknowledged_by = postmill.acting_id(), note = coalesce(p_reason, i.note),
+           escalate_at = case when i.step = 0 then i.escalate_at end
+     where i.id = p_id;
+    perform postmill.tell_again(p_id, 'acknowledge');
+    perform postmill.audit('incidents.acknowledge', 'incident', p_id::text, own.tenant_id,
+        jsonb_build_object('kind', own.kind, 'key', own.key), null, p_reason);
+    return 'acknowledged';
+end
+$$;
+
+-- FUNCTION door_archive_state()
+
+CREATE FUNCTION postmill.door_archive_state() RETURNS TABLE(required boolean, waiting bigint, oldest_seconds double precision, failing bigint, error text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return query select postmill.archive_required(), 0::bigint, null::double precision, 0::bigint, null::text;
+        return;
+    end if;
+    return query
+    select postmill.archive_required(), count(u.id), extract(epoch from (select postmill.now()) - min(u.made_at))::double precision,
+           count(u.id) filter (where u.tries > 0), (array_agg(u.error order by u.next_try desc) filter (where u.error is not null))[1]
+      from postmill.archive_unit u where u.status = 'waiting';
+end
+$$;
+
 -- FUNCTION door_beat_work(uuid, uuid, bigint, double precision, double precision, text)
 
 CREATE FUNCTION postmill.door_beat_work(p_id uuid, p_holder uuid, p_claim_no bigint, p_done double precision, p_total double precision, p_message text, OUT status text, OUT lease_expires_at timestamp with time zone, OUT deadline timestamp with time zone, OUT cancel_requested boolean, OUT cancel_reason text) RETURNS record
@@ -757,6 +1240,45 @@ begin
         end if;
         return next;
     end loop;
+end
+$$;
+
+-- FUNCTION door_change_operation(uuid, text, text, text, text)
+
+CREATE FUNCTION postmill.door_change_operation(p_id uuid, p_verb text, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, OUT status text, OUT kind text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    op postmill.operation;
+    wanted constant text := case p_verb when 'pause' then 'paused' when 'resume' then 'running' else 'aborted' end;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    select o.* into op from postmill.operation o where o.id = p_id for update;
+    if op.id is null or not postmill.in_scope(op.tenant_id) then
+        status := 'unknown';
+        return;
+    end if;
+    kind := op.kind;
+    if op.status = wanted then
+        status := 'unchanged';
+        return;
+    elsif op.status in ('finished', 'aborted') then
+        status := 'ended';
+        return;
+    end if;
+    status := case p_verb when 'pause' then 'paused' when 'resume' then 'resumed' else 'aborted' end;
+    update postmill.operation o
+       set status = wanted, taken_at = null,
+           stage = case when p_verb = 'resume' and o.pause_reason like 'canary:%' then 'rest' else o.stage end,
+           paused_at = case when p_verb = 'pause' then postmill.now() when p_verb = 'resume' then null else o.paused_at end,
+           paused_by = case when p_verb = 'pause' then postmill.acting_id() when p_verb = 'resume' then null else o.paused_by end,
+           pause_reason = case when p_verb = 'pause' then p_reason when p_verb = 'resume' then null else o.pause_reason end,
+           ended_at = case when p_verb = 'abort' then postmill.now() end
+     where o.id = p_id;
+    perform postmill.audit('operations.' || p_verb, 'operation', p_id::text, op.tenant_id,
+        jsonb_build_object('status', op.status, 'stage', op.stage, 'done', op.done), jsonb_build_object('status', wanted), p_reason);
+    perform postmill.tell('!operations');
 end
 $$;
 
@@ -872,6 +1394,51 @@ begin
             return next;
         end if;
     end loop;
+end
+$$;
+
+-- FUNCTION door_correct_budget(uuid, text, numeric, bigint, bigint, text, text, text)
+
+CREATE FUNCTION postmill.door_correct_budget(p_id uuid, p_label text, p_amount numeric, p_in bigint, p_out bigint, p_reason text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, OUT line uuid, OUT status text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    b postmill.budget;
+    p postmill.budget_period;
+    s postmill.budget_balance;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    select x.* into b from postmill.budget x where x.id = p_id and postmill.in_scope(x.tenant_id) for no key update;
+    if not found then
+        status := 'unknown';
+        return;
+    end if;
+    if p_label is null then
+        p := postmill.read_budget_period(p_id, postmill.now());
+        insert into postmill.budget_period select p.* on conflict do nothing;
+    else
+        select x.* into p from postmill.budget_period x where x.budget_id = p_id and x.label = p_label order by x.starts_at desc limit 1;
+        if not found then
+            status := 'no_period';
+            return;
+        end if;
+    end if;
+    select x.* into s from postmill.budget_balance x
+     where x.budget_id = p_id and x.starts_at = p.starts_at order by x.seq desc limit 1;
+    if coalesce(s.spent, 0) + p_amount < 0 or coalesce(s.tokens_in, 0) + p_in < 0 or coalesce(s.tokens_out, 0) + p_out < 0 then
+        status := 'below_zero';
+        return;
+    end if;
+    line := postmill.new_id(); status := 'corrected';
+    insert into postmill.budget_line (id, budget_id, starts_at, at, kind, amount, tokens_in, tokens_out, tenant_id, actor_type,
+           actor_id, reason)
+    values (line, p_id, p.starts_at, postmill.now(), 'correct', p_amount, p_in, p_out, b.tenant_id, postmill.acting_type(),
+            postmill.acting_id(), p_reason);
+    perform postmill.book_budget(p_id, b.tenant_id, p.starts_at, p_amount, 0, 0, p_in, p_out);
+    perform postmill.audit('budgets.correct', 'budget', b.name, b.tenant_id,
+        jsonb_build_object('period', p.label, 'spent', coalesce(s.spent, 0)),
+        jsonb_build_object('period', p.label, 'spent', coalesce(s.spent, 0) + p_amount), p_reason);
 end
 $$;
 
@@ -1129,10 +1696,11 @@ begin
        set kind = new.kind, description = new.description, arg_schema = new.arg_schema, argv_template = new.argv_template,
            env_allow = new.env_allow, queue = new.queue, priority = new.priority, max_attempts = new.max_attempts,
            timeout_seconds = new.timeout_seconds, retry = new.retry, on_exhausted = new.on_exhausted,
-           idempotency = new.idempotency, idempotency_ttl = new.idempotency_ttl, category = new.category, keep = new.keep,
-           lane = new.lane, worker_limit = new.worker_limit, aliases = new.aliases, replay_class = new.replay_class,
+           idempotency = new.idempotency, idempotency_ttl = new.idempotency_ttl,
+           idempotency_content = new.idempotency_content, category = new.category, keep = new.keep, lane = new.lane,
+           worker_limit = new.worker_limit, aliases = new.aliases, replay_class = new.replay_class,
            strict_envelope = new.strict_envelope, secrets = new.secrets, secret_keys = new.secret_keys,
-           encrypted = new.encrypted, is_active = new.is_active, edited = new.edited,
+           encrypted = new.encrypted, action = new.action, escalation_fields = new.escalation_fields, is_active = new.is_active, edited = new.edited,
            version = old.version + 1, updated_at = postmill.now()
      where d.id = p_id;
     if p_changes ? 'rate' then
@@ -1166,6 +1734,22 @@ begin
     perform postmill.audit('logins.end', 'login', p_id::text, old.tenant_id,
                            jsonb_build_object('actor_id', old.actor_id, 'role', old.role), null, p_reason);
     return 'ended';
+end
+$$;
+
+-- FUNCTION door_end_reservation(uuid, uuid, uuid, bigint, text, numeric, bigint, bigint)
+
+CREATE FUNCTION postmill.door_end_reservation(p_id uuid, p_job uuid, p_holder uuid, p_claim_no bigint, p_verb text, p_amount numeric, p_in bigint, p_out bigint, OUT status text, OUT job_type text, OUT unit text, OUT booked numeric, OUT figures jsonb) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if exists (select from postmill.budget_reservation r where r.id = p_id and not postmill.in_scope(r.tenant_id)) then
+        status := 'unknown';
+        return;
+    end if;
+    select e.* into status, job_type, unit, booked, figures
+      from postmill.end_reservation(p_id, p_job, p_holder, p_claim_no, p_verb, p_amount, p_in, p_out) e;
 end
 $$;
 
@@ -1310,6 +1894,51 @@ begin
                                   p_seconds) k;
 end
 $$;
+
+-- FUNCTION door_limit_budget(uuid, text, numeric, text, text, text)
+
+CREATE FUNCTION postmill.door_limit_budget(p_id uuid, p_label text, p_limit numeric, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+    b postmill.budget;
+    p postmill.budget_period;
+    moment constant timestamptz := postmill.now();
+    spent numeric;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    select x.* into b from postmill.budget x where x.id = p_id and postmill.in_scope(x.tenant_id) for no key update;
+    if not found then
+        return 'unknown';
+    end if;
+    select x.* into p from postmill.budget_period x where x.budget_id = p_id and x.label = p_label order by x.starts_at desc limit 1;
+    if not found then
+        p := postmill.read_budget_period(p_id, case when p_label ~ '^\d{4}-\d\d$' then (p_label || '-15')::timestamp
+            when p_label ~ '^\d{4}-\d\d-\d\d$' then p_label::timestamp + interval '12 hours' end at time zone
+            coalesce(b.timezone, (select t.timezone from postmill.tenant t where t.id = b.tenant_id), 'UTC'));
+        if p.label is distinct from p_label or p.starts_at > moment + interval '2 years' then
+            return 'no_period';
+        elsif p.ends_at <= moment then
+            return 'over';
+        end if;
+        insert into postmill.budget_period select p.*;
+    elsif p.ends_at <= moment then
+        return 'over';
+    elsif p.limit_own and p.limit_amount = p_limit then
+        return 'unchanged';
+    end if;
+    update postmill.budget_period x set limit_amount = p_limit, limit_own = true where x.budget_id = p_id and x.starts_at = p.starts_at;
+    select f.spent into spent from postmill.read_budget_figures(p_id, moment) f where f.starts_at = p.starts_at and f.spent > 0;
+    if found then
+        perform postmill.mark_alerts(p_id, p.starts_at, spent);
+    end if;
+    perform postmill.audit('budgets.limit', 'budget', b.name, b.tenant_id,
+        jsonb_build_object('period', p_label, 'limit_amount', p.limit_amount),
+        jsonb_build_object('period', p_label, 'limit_amount', p_limit), p_reason);
+    return 'changed';
+end
+$_$;
 
 -- FUNCTION door_open_work(text, text[], text[], double precision, jsonb)
 
@@ -1547,15 +2176,15 @@ begin
 end
 $$;
 
--- FUNCTION door_replay_jobs(uuid[], jsonb, boolean, boolean, text, text)
+-- FUNCTION door_replay_jobs(uuid[], jsonb, boolean, boolean, text, text, boolean, integer, jsonb)
 
-CREATE FUNCTION postmill.door_replay_jobs(p_ids uuid[], p_payload jsonb DEFAULT NULL::jsonb, p_again boolean DEFAULT false, p_confirm boolean DEFAULT false, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, status text, new_id uuid)
+CREATE FUNCTION postmill.door_replay_jobs(p_ids uuid[], p_payload jsonb DEFAULT NULL::jsonb, p_again boolean DEFAULT false, p_confirm boolean DEFAULT false, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, p_despite_success boolean DEFAULT false, p_version integer DEFAULT NULL::integer, p_changes jsonb DEFAULT NULL::jsonb) RETURNS TABLE(id uuid, status text, new_id uuid)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
     return query select r.* from postmill.rerun_jobs('dead.replay', p_ids, p_payload, p_again, p_confirm, p_actor_type,
-                                                          p_actor_id) r;
+                                                          p_actor_id, p_despite_success, p_version, p_changes) r;
 end
 $$;
 
@@ -1568,18 +2197,25 @@ CREATE FUNCTION postmill.door_report_work(p_id uuid, p_holder uuid, p_claim_no b
 declare
     f constant jsonb := p_fields;
     moment timestamptz := postmill.now();
+    held record;
+    body record;
     whose uuid;
     micros bigint;
+    attempt_status constant text := p_fields ->> 'attempt_status';
+    started constant boolean := attempt_status is not null or p_report like 'complete%';
     missed uuid;
     told jsonb;
 begin
-    select c.tenant_id, (extract(epoch from moment - r.claimed_at) * 1e6)::bigint into whose, micros
+    select c.tenant_id, r.queue, r.claimed_at, r.run, c.ready_at, (extract(epoch from moment - r.claimed_at) * 1e6)::bigint as micros into held
       from postmill.http_claim c join postmill.running r on r.id = c.job_id and r.claim_no = c.claim_no and r.holder = c.holder
      where c.job_id = p_id and c.claim_no = p_claim_no and c.holder = p_holder and c.ended_at is null
        and postmill.in_scope(c.tenant_id);
     if not found then
         return null;
     end if;
+    whose := held.tenant_id;
+    micros := held.micros;
+    select j.job_type, coalesce(j.scheduled_for, j.created_at) as due into body from postmill.any_job j where j.id = p_id;
     case p_report
     when 'complete' then
         missed := postmill.complete(p_holder, array[p_id], array[p_claim_no], array[whose], array[micros], array[p_result]);
@@ -1589,20 +2225,34 @@ begin
         missed := postmill.put_back(p_holder, array[p_id], array[p_claim_no], array[whose], array[micros],
             array[f ->> 'attempt_status'], array[(f ->> 'delay')::double precision], array[0], array[f ->> 'error_class'],
             array[f ->> 'error_code'], array[f ->> 'error_message'], array[(f ->> 'error_status')::integer], array[f ->> 'stack'],
-            array[null::integer], array[null::integer], array[null::text], array[null::text]);
+            array[null::integer], array[null::integer], array[null::text], array[null::text], array[f ->> 'error_group']);
     when 'finish' then
         missed := postmill.finish(p_holder, array[p_id], array[p_claim_no], array[whose], array[micros], array[f ->> 'status'],
             array[f ->> 'attempt_status'], array[f ->> 'reason'], array[f ->> 'error_class'], array[f ->> 'error_code'],
             array[f ->> 'error_message'], array[(f ->> 'error_status')::integer], array[f ->> 'stack'],
-            array[null::integer], array[null::integer], array[null::text], array[null::text]);
+            array[null::integer], array[null::integer], array[null::text], array[null::text], array[f ->> 'error_group']);
     when 'bury' then
         missed := postmill.bury(p_holder, array[p_id], array[p_claim_no], array[whose], array[micros],
             array[f ->> 'attempt_status'], array[f ->> 'reason'], array[f ->> 'error_class'], array[f ->> 'error_code'],
             array[f ->> 'error_message'], array[(f ->> 'error_status')::integer], array[f ->> 'stack'],
-            array[null::integer], array[null::integer], array[null::text], array[null::text]);
+            array[null::integer], array[null::integer], array[null::text], array[null::text], array[f ->> 'error_group']);
     end case;
     if missed is not null then
         return null;
+    end if;
+    if p_report <> 'put_back' or attempt_status is not null then
+        perform postmill.count_end(whose, held.queue, coalesce(body.job_type, 'unknown'), case p_report
+                when 'finish' then f ->> 'status' when 'bury' then 'dead_letter'
+                when 'put_back' then case when attempt_status in ('failed', 'timeout') then 'retried' else attempt_status end
+                else 'succeeded' end,
+            case when started then extract(epoch from held.claimed_at - case held.run when 1 then coalesce(body.due, held.ready_at) else held.ready_at end) end,
+            case when started then micros / 1e6 end, extract(epoch from moment - body.due));
+    end if;
+    if f ->> 'error_group' is not null then
+        insert into postmill.error_group_part (id, tenant_id, job_type, error_class, message, frame, error_code, error_status,
+               first_at, last_at, n, job_id)
+        values (f ->> 'error_group', whose, coalesce(body.job_type, 'unknown'), f ->> 'error_class', f ->> 'group_message', '', f ->> 'error_code',
+               (f ->> 'error_status')::integer, moment, moment, 1, p_id);
     end if;
     told := p_answer || jsonb_build_object('finished_at', moment) || case when p_report = 'put_back'
             then jsonb_build_object('retry_at', moment + (f ->> 'delay')::double precision * interval '1 second') else '{}' end;
@@ -1611,6 +2261,53 @@ begin
     delete from postmill.progress p where p.job_id = p_id;
     perform postmill.http_running(p_holder);
     return told;
+end
+$$;
+
+-- FUNCTION door_reserve_budget(uuid, text, numeric, boolean, uuid, uuid, bigint)
+
+CREATE FUNCTION postmill.door_reserve_budget(p_id uuid, p_name text, p_amount numeric, p_started boolean, p_job uuid, p_holder uuid, p_claim_no bigint, OUT status text, OUT figures jsonb) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    c postmill.http_claim;
+    f jsonb;
+begin
+    select h.* into c from postmill.http_claim h
+     where h.job_id = p_job and h.claim_no = p_claim_no and h.holder = p_holder and h.ended_at is null and postmill.in_scope(h.tenant_id);
+    if not found or c.expires_at <= postmill.now() then
+        status := 'lost';
+        return;
+    end if;
+    f := postmill.work_facts(p_job);
+    select r.status, r.figures into status, figures
+      from postmill.reserve_budget(p_id, p_name, p_amount, p_started, p_job, p_holder, p_claim_no, c.tenant_id,
+               coalesce((select t.attempt from postmill.running t where t.id = p_job), 1), c.job_type,
+               coalesce(f ->> 'actor_type', 'system'), f ->> 'actor_id') r;
+end
+$$;
+
+-- FUNCTION door_resolve_incident(uuid, text, text, text)
+
+CREATE FUNCTION postmill.door_resolve_incident(p_id uuid, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    own postmill.incident;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    select i.* into own from postmill.incident i where i.id = p_id for update;
+    if own.id is null or not postmill.in_scope(own.tenant_id) then
+        return postmill.incident_hidden(p_id);
+    elsif own.resolved_at is not null then
+        return 'already';
+    end if;
+    perform postmill.end_incident(p_id, postmill.acting_id(), p_reason);
+    perform postmill.audit('incidents.resolve', 'incident', p_id::text, own.tenant_id,
+        jsonb_build_object('kind', own.kind, 'key', own.key), null, p_reason);
+    return 'resolved';
 end
 $$;
 
@@ -1629,6 +2326,32 @@ begin
     end if;
     perform postmill.audit('queues.resume', 'queue', p_queue, null, before, postmill.queue_json(p_queue));
     return true;
+end
+$$;
+
+-- FUNCTION door_retention(uuid)
+
+CREATE FUNCTION postmill.door_retention(p_tenant uuid DEFAULT NULL::uuid) RETURNS TABLE(subject text, keep_seconds double precision, source text, common boolean, changed_at timestamp with time zone)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    own uuid := case when postmill.sees_all() then p_tenant else postmill.scope_tenant() end;
+begin
+    return query
+    select s.name, case when k.keep < interval '1000 years' then extract(epoch from k.keep)::double precision end,
+           coalesce(r.source, case when own is not null and s.n <= 3 and (select t.retention from postmill.tenant t where t.id = own)
+                                   is not null then 'tenant' end, c.source, 'default'),
+           own is null or (r.source is null and not (s.n <= 3 and (select t.retention from postmill.tenant t where t.id = own) is not null)),
+           coalesce(r.changed_at, c.changed_at)
+      from unnest(array['succeeded', 'failed', 'canceled', 'archive_after', 'dead_letter', 'archive', 'events', 'audit', 'incidents',
+                        'budgets', 'operations', 'error_groups', 'rollup_minutes', 'rollups']) with ordinality as s(name, n)
+     cross join lateral (select postmill.keep_of(s.name, own) as keep) k
+      left join postmill.retention_rule r on r.tenant_id = own and r.subject = s.name
+      left join lateral (select x.source, x.changed_at from postmill.retention_rule x
+                          where x.tenant_id is null and x.subject = s.name order by x.source limit 1) c on true
+     where own is null or s.n <= 6
+     order by s.n;
 end
 $$;
 
@@ -1799,6 +2522,182 @@ begin
 end
 $$;
 
+-- FUNCTION door_set_budget(text, uuid, jsonb, text, text, text, text, jsonb)
+
+CREATE FUNCTION postmill.door_set_budget(p_name text, p_tenant uuid, p_fields jsonb, p_mode text, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, p_declared jsonb DEFAULT NULL::jsonb, OUT id uuid, OUT status text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    old postmill.budget;
+    new postmill.budget;
+    was jsonb;
+    p postmill.budget_period;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    status := 'unknown';
+    if not postmill.in_scope(p_tenant) or (p_tenant is not null and not exists (select from postmill.tenant t where t.id = p_tenant)) then
+        return;
+    end if;
+    select b.* into old from postmill.budget b where lower(replace(b.name, '_', '-')) = lower(replace(p_name, '_', '-'))
+       and b.tenant_id is not distinct from p_tenant for update;
+    if old.id is null and p_mode = 'change' then
+        return;
+    elsif old.id is not null and p_mode = 'create' then
+        id := old.id; status := 'exists';
+        return;
+    end if;
+    if exists (select from postmill.budget b where lower(replace(b.name, '_', '-')) = lower(replace(p_name, '_', '-'))
+            and b.id is distinct from old.id and (b.tenant_id is null or p_tenant is null)
+            and b.unit <> coalesce(p_fields ->> 'unit', old.unit, 'USD')) then
+        status := 'other_unit';
+        return;
+    end if;
+    if old.id is null then
+        insert into postmill.budget (name, tenant_id, limit_amount) values (p_name, p_tenant, (p_fields ->> 'limit_amount')::numeric)
+        on conflict do nothing returning * into old;
+        if not found then -- made by somebody else meanwhile
+            status := 'exists';
+            return;
+        end if;
+        status := 'created';
+    elsif p_fields ->> 'unit' <> old.unit and exists (select from postmill.budget_balance s where s.budget_id = old.id) then
+        status := 'spent_in'; id := old.id;
+        return;
+    else
+        was := postmill.budget_json(old.id);
+    end if;
+    id := old.id;
+    new := jsonb_populate_record(old, p_fields - 'id' - 'name' - 'tenant_id');
+    new.declared := coalesce(p_declared, new.declared);
+    if status <> 'created' and to_jsonb(new) - 'declared' = to_jsonb(old) - 'declared' then
+        status := 'unchanged';
+    else
+        status := case status when 'created' then status else 'changed' end;
+    end if;
+    update postmill.budget b
+       set period = new.period, timezone = new.timezone, unit = new.unit, limit_amount = new.limit_amount, level_from = new.level_from,
+           level_factor = new.level_factor, level_action = new.level_action, alert_at = new.alert_at,
+           alert_severity = new.alert_severity, declared = new.declared, updated_at = postmill.now()
+     where b.id = old.id and (status <> 'unchanged' or b.declared is distinct from new.declared);
+    if status = 'unchanged' then
+        return;
+    end if;
+    p := postmill.read_budget_period(old.id, postmill.now());
+    update postmill.budget_period x set limit_amount = new.limit_amount
+     where x.budget_id = old.id and x.starts_at >= p.starts_at and not x.limit_own and p_fields ? 'limit_amount';
+    perform postmill.mark_alerts(old.id, p.starts_at, f.spent) from postmill.read_budget_figures(old.id, postmill.now()) f where f.spent > 0;
+    perform postmill.audit('budgets.set', 'budget', old.name, p_tenant, was, postmill.budget_json(old.id), p_reason);
+end
+$$;
+
+-- FUNCTION door_set_retention(uuid, text, double precision, boolean, text, text, text)
+
+CREATE FUNCTION postmill.door_set_retention(p_tenant uuid, p_subject text, p_seconds double precision, p_unset boolean, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    before postmill.retention_rule;
+    after interval := p_seconds * interval '1 second';
+begin
+    if not postmill.sees_all() then
+        return 'out_of_scope';
+    elsif p_tenant is not null and not exists (select from postmill.tenant t where t.id = p_tenant) then
+        return 'unknown_tenant';
+    end if;
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    select r.* into before from postmill.retention_rule r
+     where r.tenant_id is not distinct from p_tenant and r.subject = p_subject and r.source = 'operator' for update;
+    if (p_unset and before.subject is null) or (not p_unset and before.subject is not null and before.keep is not distinct from after) then
+        return 'unchanged';
+    elsif p_unset then
+        delete from postmill.retention_rule r
+         where r.tenant_id is not distinct from p_tenant and r.subject = p_subject and r.source = 'operator';
+    else
+        insert into postmill.retention_rule as r (tenant_id, subject, keep) values (p_tenant, p_subject, after)
+        on conflict (tenant_id, subject, source) do update set keep = excluded.keep, changed_at = postmill.now();
+    end if;
+    perform postmill.settle_retention();
+    perform postmill.audit('retention.' || case when p_unset then 'unset' else 'set' end, 'retention', p_subject, p_tenant,
+        case when before.subject is not null then jsonb_build_object('keep_seconds', extract(epoch from before.keep)) end,
+        case when not p_unset then jsonb_build_object('keep_seconds', p_seconds) end, p_reason);
+    return 'changed';
+end
+$$;
+
+-- FUNCTION door_start_budget(uuid, uuid, uuid, bigint)
+
+CREATE FUNCTION postmill.door_start_budget(p_id uuid, p_job uuid, p_holder uuid, p_claim_no bigint) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return exists (select from postmill.budget_reservation r where r.id = p_id and postmill.in_scope(r.tenant_id))
+        and postmill.start_budget(p_id, p_job, p_holder, p_claim_no);
+end
+$$;
+
+-- FUNCTION door_start_operation(text, jsonb, jsonb, text, text, text)
+
+CREATE FUNCTION postmill.door_start_operation(p_kind text, p_filter jsonb, p_options jsonb, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, OUT id uuid, OUT status text, OUT total integer) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    own uuid := coalesce((p_filter ->> 'tenant_id')::uuid, postmill.scope_tenant());
+    canaries integer := coalesce((p_options ->> 'canary')::integer, 0);
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    id := postmill.new_id();
+    insert into postmill.operation_item (operation_id, n, job_id, tenant_id)
+    select door_start_operation.id, row_number() over (order by l.failed_at, l.id), l.id, l.tenant_id
+      from postmill.read_letters_matching(p_filter) l;
+    get diagnostics total = row_count;
+    if total = 0 then
+        id := null;
+        status := 'none';
+        return;
+    end if;
+    insert into postmill.operation (id, tenant_id, kind, stage, filter, rate, canary, again, confirm, despite_success, version,
+           reason, total, actor_type, actor_id, actor_role, request_id, created_at)
+    values (id, own, p_kind, case when canaries > 0 then 'canary' else 'rest' end, p_filter,
+            (p_options ->> 'rate')::double precision, canaries, coalesce((p_options ->> 'again')::boolean, false),
+            coalesce((p_options ->> 'confirm')::boolean, false), coalesce((p_options ->> 'despite_success')::boolean, false),
+            (p_options ->> 'version')::integer, p_reason, total, postmill.acting_type(), postmill.acting_id(),
+            nullif(current_setting('postmill.actor_role', true), ''), nullif(current_setting('postmill.request_id', true), ''),
+            postmill.now());
+    perform postmill.audit('operations.start', 'operation', id::text, own, null,
+        jsonb_build_object('kind', p_kind, 'filter', p_filter, 'options', p_options, 'total', total), p_reason);
+    perform postmill.tell('!operations');
+    status := 'started';
+end
+$$;
+
+-- FUNCTION door_switch_archive(boolean, text, text, text)
+
+CREATE FUNCTION postmill.door_switch_archive(p_on boolean, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    before postmill.archive_state;
+begin
+    if not postmill.sees_all() then
+        return 'out_of_scope';
+    end if;
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    select s.* into before from postmill.archive_state s for update;
+    if before.required = p_on then
+        return 'unchanged';
+    end if;
+    update postmill.archive_state s set required = p_on, operator = not p_on, changed_at = postmill.now();
+    perform postmill.audit('archive.' || case when p_on then 'on' else 'off' end, 'archive', null, null,
+                           jsonb_build_object('required', before.required), jsonb_build_object('required', p_on), p_reason);
+    return 'changed';
+end
+$$;
+
 -- FUNCTION door_work_lanes(text[], integer)
 
 CREATE FUNCTION postmill.door_work_lanes(p_queues text[], p_most integer) RETURNS TABLE(queue text, queue_priority integer, lane uuid, priority integer, weight integer)
@@ -1854,6 +2753,127 @@ begin
            moment + p_seconds * interval '1 second', p_holder
       from unnest(p_queues) as q(name) order by q.name
     returning n.queue, n.watch;
+end
+$$;
+
+-- FUNCTION drop_units()
+
+CREATE FUNCTION postmill.drop_units() RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    own postmill.archive_unit;
+    n integer := 0;
+begin
+    if postmill.archive_required() then
+        return 0;
+    end if;
+    for own in select u.* from postmill.archive_unit u
+                where u.status in ('filling', 'waiting') and coalesce(u.claimed_until, '-infinity') < (select postmill.now())
+                order by u.id for update skip locked loop
+        if own.relation is not null then
+            execute format('drop table postmill.%I', own.relation);
+        end if;
+        delete from postmill.leaving l where l.unit_id = own.id;
+        delete from postmill.archive_unit u where u.id = own.id;
+        n := n + 1;
+    end loop;
+    return n;
+end
+$$;
+
+-- FUNCTION due_notifications(text, integer)
+
+CREATE FUNCTION postmill.due_notifications(p_channel text, p_most integer) RETURNS TABLE(id uuid, incident_id uuid, event text, step integer, cycle integer, instead_of text, tries integer, kind text, key text, severity text, title text, facts jsonb, queue text, job_type text, tenant text, count bigint, jobs bigint, tenants bigint, opened_at timestamp with time zone, acknowledged_by text, resolved_at timestamp with time zone, note text, job_id uuid, action text, fields jsonb, secret_keys text[])
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+begin
+    return query
+    select n.id, n.incident_id, n.event, n.step, n.cycle, n.instead_of, n.tries, i.kind, i.key, i.severity::text, i.title, i.facts, i.queue,
+           i.job_type, (select t.slug from postmill.tenant t where t.id = i.tenant_id), i.count, i.jobs,
+           (select count(*) from postmill.incident_part t where t.incident_id = i.id), i.opened_at, i.acknowledged_by,
+           i.resolved_at, i.note, b.id, d.action,
+           (select jsonb_object_agg(f.name, b.payload -> f.name) from unnest(d.escalation_fields) as f(name)
+             where b.payload ? f.name), d.secret_keys
+      from postmill.notification n
+      join postmill.incident i on i.id = n.incident_id
+      left join postmill.job_definition d on d.key = i.job_type
+      left join lateral (select j.id, j.payload from postmill.any_job j where j.id = (i.facts ->> 'job_id')::uuid offset 0) b on true
+     where n.channel = p_channel and n.status = 'pending' and n.due_at <= moment
+     order by n.due_at, n.id limit p_most;
+end
+$$;
+
+-- FUNCTION end_incident(uuid, text, text)
+
+CREATE FUNCTION postmill.end_incident(p_id uuid, p_by text, p_note text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update postmill.incident i
+       set resolved_at = postmill.now(), resolved_by = p_by, note = coalesce(p_note, i.note),
+           escalate_at = case when i.step = 0 and i.cycle <= 4 then i.escalate_at end
+     where i.id = p_id and i.resolved_at is null;
+    perform postmill.tell_again(p_id, 'resolve');
+end
+$$;
+
+-- FUNCTION end_others(text, text, text[])
+
+CREATE FUNCTION postmill.end_others(p_kind text, p_prefix text, p_keys text[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    one text;
+begin
+    for one in select i.key from postmill.incident i
+                where i.kind = p_kind and i.resolved_at is null and starts_with(i.key, p_prefix)
+                  and i.key <> all (coalesce(p_keys, '{}')) order by i.key loop
+        perform postmill.resolve_incident(p_kind, one);
+    end loop;
+end
+$$;
+
+-- FUNCTION end_reservation(uuid, uuid, uuid, bigint, text, numeric, bigint, bigint)
+
+CREATE FUNCTION postmill.end_reservation(p_id uuid, p_job uuid, p_holder uuid, p_claim_no bigint, p_verb text, p_amount numeric, p_in bigint, p_out bigint, OUT status text, OUT job_type text, OUT unit text, OUT booked numeric, OUT figures jsonb) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+    r record;
+    cost numeric;
+    line text;
+begin
+    perform from postmill.budget b
+      where b.id in (select x.budget_id from postmill.budget_reservation x where x.id = p_id) order by b.id for no key update;
+    status := 'unknown';
+    for r in select x.*, b.tenant_id as owner, b.unit from postmill.budget_reservation x join postmill.budget b on b.id = x.budget_id
+              where x.id = p_id and x.job_id = p_job and x.holder = p_holder and x.claim_no = p_claim_no order by x.budget_id loop
+        job_type := r.job_type; unit := r.unit;
+        cost := case p_verb when 'settle' then coalesce(p_amount, r.amount) when 'release' then 0 else r.amount end;
+        if r.state = 'spent' or (r.state = 'estimated' and p_verb = 'estimate') or (r.state = 'released' and p_verb <> 'settle') then
+            status := r.state; booked := 0;
+            continue;
+        end if;
+        status := case p_verb when 'settle' then 'spent' when 'release' then 'released' else 'estimated' end;
+        booked := cost - case r.state when 'estimated' then r.amount else 0 end;
+        line := case when r.state = 'estimated' then 'adjust' when p_verb = 'settle' then 'spend' else p_verb end;
+        if line <> 'release' then
+            insert into postmill.budget_line (id, budget_id, starts_at, at, kind, amount, tokens_in, tokens_out, tenant_id,
+                   reservation_id, job_id, attempt, job_type, actor_type, actor_id)
+            values (postmill.new_id(), r.budget_id, r.starts_at, moment, line, booked, p_in, p_out, r.tenant_id, p_id, r.job_id,
+                    r.attempt, r.job_type, r.actor_type, r.actor_id);
+        end if;
+        perform postmill.book_budget(r.budget_id, r.owner, r.starts_at, booked, case r.state when 'held' then -r.amount else 0 end,
+            case when r.state = 'estimated' or line = 'release' then 0 else 1 end, p_in, p_out);
+        update postmill.budget_reservation x set state = status, ended_at = moment where x.id = p_id and x.budget_id = r.budget_id;
+    end loop;
+    select to_jsonb(f.*) into figures from postmill.budget_reservation x
+     cross join lateral postmill.read_budget_figures(x.budget_id, moment) f where x.id = p_id order by f.level desc, x.budget_id limit 1;
 end
 $$;
 
@@ -1937,7 +2957,8 @@ CREATE FUNCTION postmill.enqueue_keyed(p_key text, p_mode text, p_ttl interval, 
     AS $$
 declare
     zero constant uuid := '00000000-0000-0000-0000-000000000000';
-    own uuid := postmill.new_id();
+    -- The transaction has its number before the job has its id: a wait for the key must not fall between (count_enqueues).
+    own uuid := case when pg_current_xact_id() is not null then postmill.new_id() end;
     owner_tenant uuid := coalesce(p_tenant, '00000000-0000-0000-0000-000000000001');
     owner_project uuid := coalesce(p_project, zero);
     definition record;
@@ -1945,15 +2966,16 @@ declare
     live boolean;
     own_mode text;
     own_ttl interval;
+    own_content text;
 begin
-    select d.key, d.guarded, d.idempotency, d.idempotency_ttl into definition
+    select d.key, d.guarded, d.idempotency, d.idempotency_ttl, d.idempotency_content into definition
       from postmill.job_definition d where d.key = p_job_type and d.is_active;
     if not found then
         select r.status, r.detail into status, detail from postmill.refusal(p_job_type) r;
         if status <> 'alias' then
             return;
         end if;
-        select d.key, d.guarded, d.idempotency, d.idempotency_ttl into definition
+        select d.key, d.guarded, d.idempotency, d.idempotency_ttl, d.idempotency_content into definition
           from postmill.job_definition d where d.key = detail and d.is_active;
         detail := null;
         if not found then
@@ -1978,10 +3000,13 @@ begin
     own_mode := coalesce(p_mode, definition.idempotency, 'active');
     own_ttl := coalesce(p_ttl, definition.idempotency_ttl, case own_mode when 'window' then interval '24 hours'
                                                                  when 'ttl' then interval '30 days' end);
+    if definition.idempotency_content is not null then
+        own_content := postmill.content_of(definition.idempotency_content, p_payload);
+    end if;
     begin
         insert into postmill.idempotency_key as k
-            (tenant_id, project_id, key, job_type, job_id, mode, first_seen_at, last_seen_at, expires_at)
-        values (owner_tenant, owner_project, p_key, definition.key, own, own_mode, postmill.now(), postmill.now(),
+            (tenant_id, project_id, key, job_type, job_id, mode, content, first_seen_at, last_seen_at, expires_at)
+        values (owner_tenant, owner_project, p_key, definition.key, own, own_mode, own_content, postmill.now(), postmill.now(),
                 case when own_mode in ('window', 'ttl') then postmill.now() + own_ttl end)
         on conflict (tenant_id, project_id, key) do update set last_seen_at = excluded.last_seen_at
         returning k.* into held;
@@ -1996,13 +3021,15 @@ begin
                 status := 'other_type';
                 detail := held.job_type;
                 return;
-            elsif live then
+            elsif live and (own_content is null or held.content = own_content or p_replayed_from is not null) then
                 id := held.job_id;
                 status := 'duplicate';
                 return;
+            elsif live and postmill.is_waiting(held.job_id) then
+                perform postmill.cancel_jobs(array[held.job_id], p_actor_type, p_actor_id, 'superseded by ' || own);
             end if;
             update postmill.idempotency_key k
-               set job_id = own, job_type = definition.key, mode = own_mode, first_seen_at = postmill.now(),
+               set job_id = own, job_type = definition.key, mode = own_mode, content = own_content, first_seen_at = postmill.now(),
                    expires_at = case when own_mode in ('window', 'ttl') then postmill.now() + own_ttl end
              where k.tenant_id = owner_tenant and k.project_id = owner_project and k.key = p_key;
         end if;
@@ -2279,6 +3306,50 @@ begin
 end
 $$;
 
+-- FUNCTION enqueued_totals()
+
+CREATE FUNCTION postmill.enqueued_totals() RETURNS TABLE(job_type text, queue text, n bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform from postmill.upkeep u where u.name = 'rollup' for update skip locked;
+    if found then
+        perform postmill.count_enqueues();
+        perform postmill.fold_rollups(20000);
+    end if;
+    return query
+    select t.job_type, t.queue, t.n from postmill.rollup_total t where t.outcome = 'enqueued' order by t.n desc, 1, 2 limit 1000;
+end
+$$;
+
+-- FUNCTION enqueues_between(timestamp with time zone, timestamp with time zone)
+
+CREATE FUNCTION postmill.enqueues_between(p_since timestamp with time zone, p_until timestamp with time zone) RETURNS TABLE(minute timestamp with time zone, tenant_id uuid, queue text, job_type text, n bigint)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    return query
+    select m.minute, c.tenant_id, c.queue, c.job_type, sum(c.n)::bigint
+      from generate_series(postmill.minute_of(p_since), p_until, interval '1 minute') as m(minute)
+     cross join lateral (
+        select j.tenant_id, j.queue, j.job_type, count(*) as n from postmill.job j
+         where j.id >= postmill.id_at(greatest(m.minute, p_since))
+           and j.id < postmill.id_at(least(m.minute + interval '1 minute', p_until)) group by 1, 2, 3
+        union all
+        select k.tenant_id, k.queue, k.job_type, count(*) from postmill.job_kept k
+         where k.id >= postmill.id_at(greatest(m.minute, p_since))
+           and k.id < postmill.id_at(least(m.minute + interval '1 minute', p_until)) group by 1, 2, 3
+        union all
+        select f.tenant_id, f.queue, f.job_type, f.n from postmill.forgotten f
+         where f.made >= greatest(m.minute, p_since) and f.made < least(m.minute + interval '1 minute', p_until)) c
+     where m.minute < p_until
+     group by 1, 2, 3, 4;
+end
+$$;
+
 -- FUNCTION ensure_partitions(timestamp with time zone)
 
 CREATE FUNCTION postmill.ensure_partitions(p_moment timestamp with time zone) RETURNS integer
@@ -2345,6 +3416,14 @@ begin
 end
 $$;
 
+-- FUNCTION error_group_id(text, text, text, text)
+
+CREATE FUNCTION postmill.error_group_id(p_job_type text, p_error_class text, p_message text, p_frame text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select left(md5(p_job_type || E'\n' || p_error_class || E'\n' || p_message || E'\n' || p_frame), 16)
+$$;
+
 -- FUNCTION event_patterns(text)
 
 CREATE FUNCTION postmill.event_patterns(p_name text) RETURNS text[]
@@ -2359,6 +3438,67 @@ begin
         found := found || (array_to_string(parts[1:n], '.') || '.*');
     end loop;
     return found;
+end
+$$;
+
+-- FUNCTION expire_letters(integer)
+
+CREATE FUNCTION postmill.expire_letters(p_most integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    rule text := case when postmill.archive_required() then 'archive_after' else 'dead_letter' end;
+    usual timestamptz := postmill.retention_edge(moment, least(postmill.keep_of(rule), postmill.keep_of('dead_letter')));
+    latest timestamptz;
+    reasons text[];
+    ids uuid[];
+begin
+    select greatest(usual, max(postmill.retention_edge(moment, least(postmill.keep_of(rule, r.tenant_id),
+                                                                     postmill.keep_of('dead_letter', r.tenant_id)))))
+      into latest from postmill.retention_rule r
+     where r.tenant_id is not null and r.subject in ('archive_after', 'dead_letter');
+    select p.keep_reasons into reasons from postmill.partition_policy p;
+    ids := array(
+        select d.id from postmill.dead_letter d
+          left join (select r.tenant_id, postmill.retention_edge(moment, least(postmill.keep_of(rule, r.tenant_id),
+                                                                 postmill.keep_of('dead_letter', r.tenant_id))) as edge
+                       from postmill.retention_rule r
+                      where r.tenant_id is not null and r.subject in ('archive_after', 'dead_letter')
+                      group by r.tenant_id) own on own.tenant_id = d.tenant_id
+         where d.failed_at < latest and d.failed_at < coalesce(own.edge, usual)
+           and d.reason <> all (reasons) and coalesce(d.error_code, '') <> all (reasons)
+         order by d.failed_at, d.id limit p_most for update of d skip locked);
+    perform postmill.leave('dead_letter', ids, 'dead_letter'), postmill.leave('attempt', ids, 'dead_letter'),
+            postmill.leave('job', ids, 'dead_letter'), postmill.leave('job_kept', ids, 'dead_letter');
+    return cardinality(ids);
+end
+$$;
+
+-- FUNCTION expire_reservations(integer)
+
+CREATE FUNCTION postmill.expire_reservations(p_most integer) RETURNS TABLE(job_type text, unit text, booked numeric, status text)
+    LANGUAGE plpgsql
+    AS $$
+declare
+    budgets uuid[] := array(select distinct r.budget_id from postmill.budget_reservation r
+                             where r.ended_at is null and not exists (select from postmill.running t
+                                    where t.id = r.job_id and t.holder = r.holder and t.claim_no = r.claim_no) limit 100);
+    one record;
+begin
+    perform from postmill.budget b where b.id = any (budgets) order by b.id for no key update;
+    for one in select r.* from postmill.budget_reservation r
+                where r.ended_at is null and r.budget_id = any (budgets) and not exists (select from postmill.running t
+                       where t.id = r.job_id and t.holder = r.holder and t.claim_no = r.claim_no)
+                order by r.reserved_at limit p_most for update of r skip locked loop
+        select e.job_type, e.unit, e.booked, e.status into job_type, unit, booked, status
+          from postmill.end_reservation(one.id, one.job_id, one.holder, one.claim_no,
+                   case when one.started then 'estimate' else 'release' end, null, 0, 0) e;
+        if status in ('estimated', 'released') and booked is not null then
+            return next;
+        end if;
+    end loop;
 end
 $$;
 
@@ -2404,6 +3544,21 @@ CREATE FUNCTION postmill.fault_of_key(p_key text, p_mode text, p_ttl interval) R
             then 'ttl: must be more than nothing and at most ten years'
     end
 $$;
+
+-- FUNCTION fields_of(jsonb, text)
+
+CREATE FUNCTION postmill.fields_of(p_columns jsonb, p_row text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE
+    AS $_$
+begin
+    return (
+    select 'array[' || string_agg(format(case e.c ->> 1 when 'timestamp with time zone'
+               then '(%1$s.%2$I at time zone ''UTC'')::text' when 'bytea' then 'encode(%1$s.%2$I, ''hex'')' else '%1$s.%2$I::text' end,
+               p_row, e.c ->> 0), ', ' order by e.n) || ']'
+      from jsonb_array_elements(p_columns) with ordinality as e(c, n)
+    );
+end
+$_$;
 
 -- FUNCTION find_key(bytea)
 
@@ -2472,9 +3627,50 @@ begin
 end
 $$;
 
--- FUNCTION finish(uuid, uuid[], bigint[], uuid[], bigint[], text[], text[], text[], text[], text[], text[], integer[], text[], integer[], integer[], text[], text[])
+-- FUNCTION find_twins(uuid, timestamp with time zone)
 
-CREATE FUNCTION postmill.finish(p_holder uuid, p_ids uuid[], p_claim_nos bigint[], p_tenants uuid[], p_micros bigint[], p_statuses text[], p_attempt_statuses text[], p_reasons text[], p_error_classes text[] DEFAULT NULL::text[], p_error_codes text[] DEFAULT NULL::text[], p_error_messages text[] DEFAULT NULL::text[], p_error_statuses integer[] DEFAULT NULL::integer[], p_stacks text[] DEFAULT NULL::text[], p_exit_codes integer[] DEFAULT NULL::integer[], p_pids integer[] DEFAULT NULL::integer[], p_stdouts text[] DEFAULT NULL::text[], p_stderrs text[] DEFAULT NULL::text[]) RETURNS SETOF uuid
+CREATE FUNCTION postmill.find_twins(p_id uuid, p_since timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'on'
+    SET jit TO 'off'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    low uuid := postmill.id_at(p_since - interval '1 minute');
+begin
+    if p_since is null then
+        low := (select x.job_id from postmill.operation_item x where x.operation_id = p_id order by x.job_id limit 1);
+        update postmill.operation_item i
+           set print = jsonb_hash_extended(j.payload, hashtextextended(j.job_type, 0)),
+               key_print = hashtextextended(j.idempotency_key, hashtextextended(coalesce(j.project_id::text, ''), 0))
+          from postmill.any_job j where i.operation_id = p_id and j.id = i.job_id and j.id >= low;
+    end if;
+    with fresh as (
+        select j.id, j.tenant_id, j.replayed_from, jsonb_hash_extended(j.payload, hashtextextended(j.job_type, 0)) as print,
+               hashtextextended(j.idempotency_key, hashtextextended(coalesce(j.project_id::text, ''), 0)) as key_print
+          from postmill.job j where j.id > low
+    ), pairs as (
+        select i.n, f.id from fresh f join postmill.operation_item i
+            on i.operation_id = p_id and i.status is null and i.tenant_id = f.tenant_id and i.print = f.print
+         where f.id > i.job_id and f.replayed_from is distinct from i.job_id
+        union
+        select i.n, f.id from fresh f join postmill.operation_item i
+            on i.operation_id = p_id and i.status is null and i.tenant_id = f.tenant_id and i.key_print = f.key_print
+         where f.id > i.job_id and f.replayed_from is distinct from i.job_id
+    ), several as (
+        select p.n, array_agg(p.id order by p.id desc) as ids from pairs p group by 1
+    )
+    update postmill.operation_item i
+       set twins = (array(select distinct t.id from unnest(i.twins || s.ids) as t(id) order by 1 desc))[1:20]
+      from several s where i.operation_id = p_id and i.n = s.n and not i.twins @> s.ids is true;
+    update postmill.operation o set twins_at = moment, started_at = coalesce(o.started_at, moment) where o.id = p_id;
+end
+$$;
+
+-- FUNCTION finish(uuid, uuid[], bigint[], uuid[], bigint[], text[], text[], text[], text[], text[], text[], integer[], text[], integer[], integer[], text[], text[], text[])
+
+CREATE FUNCTION postmill.finish(p_holder uuid, p_ids uuid[], p_claim_nos bigint[], p_tenants uuid[], p_micros bigint[], p_statuses text[], p_attempt_statuses text[], p_reasons text[], p_error_classes text[] DEFAULT NULL::text[], p_error_codes text[] DEFAULT NULL::text[], p_error_messages text[] DEFAULT NULL::text[], p_error_statuses integer[] DEFAULT NULL::integer[], p_stacks text[] DEFAULT NULL::text[], p_exit_codes integer[] DEFAULT NULL::integer[], p_pids integer[] DEFAULT NULL::integer[], p_stdouts text[] DEFAULT NULL::text[], p_stderrs text[] DEFAULT NULL::text[], p_error_groups text[] DEFAULT NULL::text[]) RETURNS SETOF uuid
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -2486,9 +3682,9 @@ begin
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_statuses, p_attempt_statuses, p_reasons,
                p_error_classes, p_error_codes, p_error_messages, p_error_statuses, p_stacks, p_exit_codes, p_pids,
-               p_stdouts, p_stderrs)
+               p_stdouts, p_stderrs, p_error_groups)
                as u(id, claim_no, tenant_id, micros, status, attempt_status, reason, error_class, error_code,
-                    error_message, error_status, stack, exit_code, pid, stdout_tail, stderr_tail)
+                    error_message, error_status, stack, exit_code, pid, stdout_tail, stderr_tail, error_group)
     ), held as materialized (
         select r.ctid as tid, r.attempt, r.run, r.lost, a.*
           from asked a join postmill.running r on r.id = a.id and r.claim_no = a.claim_no
@@ -2501,10 +3697,11 @@ begin
     ), ended as (
         insert into postmill.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost, attempt_status, holder,
                claim_no, pid, started_at, exit_code, reason, error_class, error_code, error_message, error_status,
-               stack, stdout_tail, stderr_tail)
+               stack, stdout_tail, stderr_tail, error_group)
         select h.id, h.tenant_id, h.status, moment, h.attempt, h.run, h.lost, h.attempt_status, p_holder, h.claim_no,
                h.pid, moment - h.micros * interval '1 microsecond', h.exit_code, h.reason, h.error_class, h.error_code,
-               h.error_message, h.error_status, h.stack, h.stdout_tail, h.stderr_tail
+               h.error_message, h.error_status, h.stack, h.stdout_tail, h.stderr_tail,
+               h.error_group
           from held h
     )
     select a.id from asked a where not exists (select from held h where h.id = a.id);
@@ -2680,6 +3877,136 @@ begin
 end
 $$;
 
+-- FUNCTION first_made(timestamp with time zone, timestamp with time zone)
+
+CREATE FUNCTION postmill.first_made(p_since timestamp with time zone, p_until timestamp with time zone) RETURNS timestamp with time zone
+    LANGUAGE plpgsql
+    AS $$
+begin
+    return greatest(p_since, least(p_until, postmill.minute_of(least(
+        (select postmill.id_time(j.id) from postmill.job j where j.id >= postmill.id_at(p_since) order by j.id limit 1),
+        (select postmill.id_time(k.id) from postmill.job_kept k where k.id >= postmill.id_at(p_since) order by k.id limit 1),
+        (select f.made from postmill.forgotten f where f.made >= p_since order by f.made limit 1), p_until))));
+end
+$$;
+
+-- FUNCTION fold_dead_tally(integer)
+
+CREATE FUNCTION postmill.fold_dead_tally(p_least integer) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    edge timestamptz := date_bin('10 minutes', postmill.now(), '2000-01-01Z') - interval '1 day';
+    rows bigint;
+    keys bigint;
+begin
+    select sum(k.n), count(*) into rows, keys
+      from (select count(*) as n from postmill.dead_tally t
+             group by t.tenant_id, t.queue, t.job_type, t.reason, t.error_status, t.error_group,
+                      case when t.moment >= edge then t.moment end) k;
+    if coalesce(rows - keys < p_least, true) then
+        return 0;
+    end if;
+    with gone as (
+        delete from postmill.dead_tally t returning t.*
+    ), kept as (
+        select g.tenant_id, g.queue, g.job_type, g.reason, g.error_status, g.error_group,
+               case when g.moment >= edge then g.moment end as moment, sum(g.opened) as opened, sum(g.closed) as closed
+          from gone g group by 1, 2, 3, 4, 5, 6, 7
+    )
+    insert into postmill.dead_tally
+    select k.tenant_id, k.queue, k.job_type, k.reason, k.error_status, k.error_group, k.moment,
+           case when k.moment is null then k.opened - k.closed else k.opened end,
+           case when k.moment is null then 0 else k.closed end
+      from kept k where k.moment is not null or k.opened <> k.closed;
+    return rows - keys;
+end
+$$;
+
+-- FUNCTION fold_error_groups(integer, integer)
+
+CREATE FUNCTION postmill.fold_error_groups(p_most integer, p_groups integer DEFAULT 500) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    folded integer;
+begin
+    with part as materialized (
+        delete from postmill.error_group_part p where p.ctid = any (array(
+            select q.ctid from postmill.error_group_part q limit p_most for update skip locked))
+        returning p.*
+    ), fresh as (
+        select f.id, row_number() over (partition by f.job_type order by f.id)
+                     + (select count(*) from postmill.error_group g where g.job_type = f.job_type) > p_groups as beyond
+          from (select distinct p.id, p.job_type from part p) f
+         where f.id <> postmill.other_group(f.job_type) and not exists (select from postmill.error_group g where g.id = f.id)
+    ), placed as materialized (
+        select case when f.beyond then postmill.other_group(p.job_type) else p.id end as id, p.job_type, p.tenant_id, p.n,
+               p.first_at, p.last_at, p.job_id, case when f.beyond then 'other' else p.error_class end as error_class,
+               case when f.beyond then '' else p.message end as message, case when f.beyond then '' else p.frame end as frame,
+               p.error_code, p.error_status
+          from part p left join fresh f using (id)
+    ), groups as (
+        insert into postmill.error_group as g (id, job_type, error_class, message, frame, error_code, error_status,
+               first_seen_at, last_seen_at, count)
+        select p.id, min(p.job_type), min(p.error_class), min(p.message), min(p.frame),
+               (array_agg(p.error_code order by p.last_at desc))[1], (array_agg(p.error_status order by p.last_at desc))[1],
+               min(p.first_at), max(p.last_at), sum(p.n)
+          from placed p group by p.id order by p.id
+        on conflict (id) do update set first_seen_at = least(g.first_seen_at, excluded.first_seen_at),
+               last_seen_at = greatest(g.last_seen_at, excluded.last_seen_at), count = g.count + excluded.count,
+               error_code = excluded.error_code, error_status = excluded.error_status
+    ), tenants as (
+        insert into postmill.error_group_tenant as t (id, tenant_id, first_seen_at, last_seen_at, count, sample_job)
+        select p.id, p.tenant_id, min(p.first_at), max(p.last_at), sum(p.n),
+               (array_agg(p.job_id order by p.last_at desc) filter (where p.job_id is not null))[1]
+          from placed p group by p.id, p.tenant_id order by p.id, p.tenant_id
+        on conflict (id, tenant_id) do update set first_seen_at = least(t.first_seen_at, excluded.first_seen_at),
+               last_seen_at = greatest(t.last_seen_at, excluded.last_seen_at), count = t.count + excluded.count,
+               sample_job = coalesce(excluded.sample_job, t.sample_job)
+    )
+    select count(*) into folded from part;
+    return folded;
+end
+$$;
+
+-- FUNCTION fold_rollups(integer)
+
+CREATE FUNCTION postmill.fold_rollups(p_most integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    coarse timestamptz;
+    folded integer;
+begin
+    select s.coarse_to into coarse from postmill.rollup_state s;
+    with part as materialized (
+        delete from postmill.rollup_part p where p.ctid = any (array(
+            select q.ctid from postmill.rollup_part q limit p_most for update skip locked))
+        returning p.*
+    ), added as (
+        insert into postmill.rollup_total as t (job_type, queue, outcome, n)
+        select p.job_type, p.queue, p.outcome, sum(p.n) from part p group by 1, 2, 3 order by 1, 2, 3
+        on conflict (job_type, queue, outcome) do update set n = t.n + excluded.n
+    ), put as (
+        insert into postmill.rollup as r (minute, tenant_id, queue, job_type, outcome, n, wait_sum, run_sum, total_sum,
+               wait_hist, run_hist, total_hist)
+        select case when p.minute < coarse then date_bin('1 hour', p.minute, timestamptz '2000-01-01 00:00+00') else p.minute end,
+               p.tenant_id, p.queue, p.job_type, p.outcome, sum(p.n), sum(p.wait_sum), sum(p.run_sum), sum(p.total_sum),
+               postmill.histogram_sum(p.wait_hist), postmill.histogram_sum(p.run_hist), postmill.histogram_sum(p.total_hist)
+          from part p group by 1, 2, 3, 4, 5
+        on conflict (minute, tenant_id, queue, job_type, outcome) do update
+           set n = r.n + excluded.n, wait_sum = r.wait_sum + excluded.wait_sum, run_sum = r.run_sum + excluded.run_sum,
+               total_sum = r.total_sum + excluded.total_sum,
+               wait_hist = postmill.histogram_plus(r.wait_hist, excluded.wait_hist),
+               run_hist = postmill.histogram_plus(r.run_hist, excluded.run_hist),
+               total_hist = postmill.histogram_plus(r.total_hist, excluded.total_hist)
+    )
+    select count(*) into folded from part;
+    return folded;
+end
+$$;
+
 -- FUNCTION grant_application(text)
 
 CREATE FUNCTION postmill.grant_application(p_role text) RETURNS void
@@ -2719,7 +4046,7 @@ begin
                    and p.proname in ('find_key', 'key_lives', 'find_login', 'open_login', 'close_login',
                          'login_configured', 'requests_secured', 'begin_request', 'enter_request', 'request_enqueue',
                          'set_actor', 'audit', 'now', 'new_id', 'scope_tenant', 'sees_all', 'in_scope', 'find_tenant',
-                         'server_gauges', 'receive_webhook', 'advance_horizon') loop
+                         'server_gauges', 'enqueued_totals', 'receive_webhook', 'advance_horizon') loop
         execute format('grant execute on function %s to %I', name, p_role);
     end loop;
 end
@@ -2809,6 +4136,53 @@ begin
 end
 $$;
 
+-- FUNCTION histogram(double precision)
+
+CREATE FUNCTION postmill.histogram(p_seconds double precision) RETURNS bigint[]
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    if p_seconds is null then
+        return null;
+    end if;
+    return array(select case when coalesce(lag(b.bound) over (order by b.n), '-infinity') < p_seconds
+                              and p_seconds <= b.bound then 1 else 0 end::bigint
+                   from unnest(postmill.rollup_bounds() || 'infinity'::double precision) with ordinality as b(bound, n)
+                  order by b.n);
+end
+$$;
+
+-- FUNCTION histogram_plus(bigint[], bigint[])
+
+CREATE FUNCTION postmill.histogram_plus(p_one bigint[], p_other bigint[]) RETURNS bigint[]
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    if p_one is null or p_other is null then
+        return coalesce(p_one, p_other);
+    end if;
+    for i in 1 .. cardinality(p_other) loop
+        p_one[i] := coalesce(p_one[i], 0) + p_other[i];
+    end loop;
+    return p_one;
+end
+$$;
+
+-- FUNCTION histogram_within(bigint[], double precision)
+
+CREATE FUNCTION postmill.histogram_within(hist bigint[], seconds double precision) RETURNS double precision
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return (
+    select coalesce(sum(h.n * case when h.high <= seconds then 1
+                                   when h.low >= seconds or h.high = 'infinity' then 0
+                                   else (seconds - h.low) / (h.high - h.low) end), 0)
+      from (select u.n, u.high, coalesce(lag(u.high) over (order by u.i), 0) as low
+              from unnest(hist, postmill.rollup_bounds() || 'infinity'::double precision) with ordinality as u(n, high, i)) h);
+end
+$$;
+
 -- FUNCTION history_moment()
 
 CREATE FUNCTION postmill.history_moment() RETURNS timestamp with time zone
@@ -2875,6 +4249,22 @@ begin
         inner_key := set_byte(inner_key, n, get_byte(padded, n) # 54);
     end loop;
     return sha256(outer_key || sha256(inner_key || p_message));
+end
+$$;
+
+-- FUNCTION hold_incident(text, text, text, text, jsonb, uuid, text, text)
+
+CREATE FUNCTION postmill.hold_incident(p_kind text, p_key text, p_severity text, p_title text, p_facts jsonb, p_tenant uuid, p_queue text, p_job_type text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update postmill.incident i
+       set title = left(p_title, 500), facts = i.facts || p_facts, last_at = postmill.now(),
+           severity = case when postmill.severity_rank(p_severity) > postmill.severity_rank(i.severity) then p_severity else i.severity end
+     where i.kind = p_kind and i.key = p_key and i.resolved_at is null;
+    if not found then
+        perform postmill.raise_incident(p_kind, p_key, p_severity, p_title, p_facts, p_tenant, p_queue, p_job_type);
+    end if;
 end
 $$;
 
@@ -2955,6 +4345,40 @@ CREATE FUNCTION postmill.in_scope(p_tenant uuid) RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
     select postmill.sees_all() or coalesce(p_tenant = postmill.scope_tenant(), false)
+$$;
+
+-- FUNCTION incident_hidden(uuid)
+
+CREATE FUNCTION postmill.incident_hidden(p_id uuid) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return case when exists (select from postmill.incident_part t
+                              where t.incident_id = p_id and t.tenant_id = postmill.scope_tenant()) then 'shared' else 'unknown' end;
+end
+$$;
+
+-- FUNCTION incident_outline(uuid)
+
+CREATE FUNCTION postmill.incident_outline(p_id uuid) RETURNS TABLE(kind text, severity text, queue text, job_type text, opened_at timestamp with time zone, acknowledged_at timestamp with time zone, resolved_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select i.kind, i.severity::text, i.queue, i.job_type, i.opened_at, i.acknowledged_at, i.resolved_at
+      from postmill.incident i where i.id = p_id;
+end
+$$;
+
+-- FUNCTION incident_status(timestamp with time zone, timestamp with time zone)
+
+CREATE FUNCTION postmill.incident_status(p_acknowledged_at timestamp with time zone, p_resolved_at timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return case when p_resolved_at is not null then 'resolved' when p_acknowledged_at is not null then 'acknowledged' else 'open' end;
+end
 $$;
 
 -- FUNCTION is_live(uuid)
@@ -3151,26 +4575,64 @@ begin
 end
 $$;
 
--- FUNCTION keep_survivors(text, uuid, uuid, timestamp with time zone)
+-- FUNCTION keep_of(text, uuid)
 
-CREATE FUNCTION postmill.keep_survivors(p_name text, p_low uuid, p_high uuid, p_after timestamp with time zone) RETURNS bigint
+CREATE FUNCTION postmill.keep_of(p_subject text, p_tenant uuid DEFAULT NULL::uuid) RETURNS interval
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    rule postmill.retention_rule;
+begin
+    select r.* into rule from postmill.retention_rule r where r.tenant_id = p_tenant and r.subject = p_subject;
+    if not found and p_tenant is not null and p_subject in ('succeeded', 'failed', 'canceled') then
+        select t.retention into rule.keep from postmill.tenant t where t.id = p_tenant;
+        if rule.keep is not null then
+            return rule.keep;
+        end if;
+    end if;
+    if rule.subject is null then
+        select r.* into rule from postmill.retention_rule r
+         where r.tenant_id is null and r.subject = p_subject order by r.source limit 1; -- operator before settings
+    end if;
+    if rule.subject is not null then
+        return coalesce(rule.keep, interval '1000 years');
+    elsif p_subject in ('succeeded', 'failed', 'canceled', 'events') then
+        return (select p.retention from postmill.partition_policy p);
+    end if;
+    return postmill.retention_default(p_subject);
+end
+$$;
+
+-- FUNCTION keep_survivors(text, uuid, uuid, timestamp with time zone, timestamp with time zone)
+
+CREATE FUNCTION postmill.keep_survivors(p_name text, p_low uuid, p_high uuid, p_after timestamp with time zone, p_moment timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql
     AS $_$
 declare
     kept bigint;
+    longer text := '';
 begin
+    if exists (select from postmill.retention_classes() c where c.keep > p_moment - p_after) then
+        longer := $q$
+            union select o.job_id from postmill.outcome o join postmill.retention_classes() c
+                      on c.tenant_id = o.tenant_id and c.status = o.status and o.finished_at >= $4 - c.keep
+                   where o.finished_at < $3 and o.job_id >= $1 and o.job_id < $2$q$;
+    end if;
     execute format($q$
-        insert into postmill.job_kept
-        select j.* from postmill.%I j join (
-            select id from postmill.ready where id >= $1 and id < $2
-            union select id from postmill.scheduled where id >= $1 and id < $2
-            union select id from postmill.blocked where id >= $1 and id < $2
-            union select id from postmill.running where id >= $1 and id < $2
-            union select id from postmill.dead_letter where id >= $1 and id < $2
-            union select job_id from postmill.outcome where finished_at >= $3 and job_id >= $1 and job_id < $2
-            union select job_id from postmill.attempt where finished_at >= $3 and job_id >= $1 and job_id < $2
-        ) t on t.id = j.id
-        on conflict do nothing$q$, p_name) using p_low, p_high, p_after;
+        with moved as (
+            delete from postmill.%I j using (
+                select id from postmill.ready where id >= $1 and id < $2
+                union select id from postmill.scheduled where id >= $1 and id < $2
+                union select id from postmill.blocked where id >= $1 and id < $2
+                union select id from postmill.running where id >= $1 and id < $2
+                union select id from postmill.dead_letter where id >= $1 and id < $2
+                union select job_id from postmill.outcome where finished_at >= $3 and job_id >= $1 and job_id < $2
+                union select job_id from postmill.attempt where finished_at >= $3 and job_id >= $1 and job_id < $2 %s
+            ) t where t.id = j.id returning j.*
+        )
+        insert into postmill.job_kept select * from moved on conflict do nothing$q$, p_name, longer)
+        using p_low, p_high, p_after, p_moment;
     get diagnostics kept = row_count;
     return kept;
 end
@@ -3204,6 +4666,72 @@ CREATE FUNCTION postmill.lane_of(p_rule text, p_tenant uuid, p_job_type text, p_
     end
 $$;
 
+-- FUNCTION lasting(double precision)
+
+CREATE FUNCTION postmill.lasting(p_seconds double precision) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return case when p_seconds < 120 then round(p_seconds::numeric, 1) || ' s'
+                when p_seconds < 7200 then round(p_seconds::numeric / 60, 1) || ' min' else round(p_seconds::numeric / 3600, 1) || ' h' end;
+end
+$$;
+
+-- TABLE job
+
+CREATE TABLE postmill.job (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    project_id uuid,
+    job_type text NOT NULL COLLATE pg_catalog."C",
+    queue text NOT NULL COLLATE pg_catalog."C",
+    payload jsonb NOT NULL,
+    priority integer NOT NULL,
+    max_attempts integer NOT NULL,
+    timeout_seconds double precision,
+    created_at timestamp with time zone NOT NULL,
+    scheduled_for timestamp with time zone,
+    expires_at timestamp with time zone,
+    source postmill.source DEFAULT 'manual'::text NOT NULL,
+    source_ref text,
+    actor_type postmill.actor_type DEFAULT 'system'::text NOT NULL,
+    actor_id text,
+    request_id text,
+    correlation_id text,
+    traceparent text,
+    idempotency_key text COLLATE pg_catalog."C",
+    replayed_from uuid
+)
+PARTITION BY RANGE (id);
+
+-- FUNCTION later_success(postmill.job, jsonb, integer)
+
+CREATE FUNCTION postmill.later_success(p_job postmill.job, p_payload jsonb, p_look integer DEFAULT 20000) RETURNS uuid
+    LANGUAGE plpgsql STABLE
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    twin uuid;
+begin
+    select k.job_id into twin from postmill.idempotency_key k
+     where k.tenant_id = p_job.tenant_id and k.key = p_job.idempotency_key and k.job_id <> p_job.id
+       and k.project_id = coalesce(p_job.project_id, '00000000-0000-0000-0000-000000000000')
+       and exists (select from postmill.outcome o where o.job_id = k.job_id and o.status = 'succeeded')
+       and not exists (select from postmill.any_job j where j.id = k.job_id and j.replayed_from = p_job.id);
+    if twin is null then
+        select l.id into twin
+          from (select j.id, j.job_type, j.payload, j.idempotency_key, j.project_id, j.replayed_from from postmill.job j
+                 where j.tenant_id = p_job.tenant_id and j.id > p_job.id order by j.id desc limit p_look) l
+         where ((l.job_type = p_job.job_type and l.payload = p_payload)
+                or (l.idempotency_key = p_job.idempotency_key and l.project_id is not distinct from p_job.project_id))
+           and l.replayed_from is distinct from p_job.id
+           and exists (select from postmill.outcome o where o.job_id = l.id and o.status = 'succeeded')
+         limit 1;
+    end if;
+    return twin;
+end
+$$;
+
 -- FUNCTION leave(uuid)
 
 CREATE FUNCTION postmill.leave(p_holder uuid) RETURNS void
@@ -3218,6 +4746,96 @@ begin
     loop
         perform postmill.relay(p_holder, watched);
     end loop;
+end
+$$;
+
+-- FUNCTION leave(text, uuid[], text)
+
+CREATE FUNCTION postmill.leave(p_table text, p_ids uuid[], p_rule text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+    origin text := case p_table when 'job_kept' then 'job' else p_table end;
+    key text := case origin when 'job' then 'id' when 'dead_letter' then 'id' else 'job_id' end;
+    own postmill.archive_unit;
+begin
+    if cardinality(p_ids) = 0 then
+        return;
+    elsif not postmill.archive_required() then
+        execute format('delete from postmill.%I t where t.%I = any ($1)', p_table, key) using p_ids;
+        return;
+    end if;
+    select u.* into own from postmill.archive_unit u
+     where u.source = origin and u.rule = p_rule and u.status = 'filling' for update;
+    if not found then
+        own.id := postmill.new_unit(origin, p_rule, 'infinity', '-infinity');
+        select u.* into own from postmill.archive_unit u where u.id = own.id;
+    end if;
+    execute format($q$
+        with gone as (
+            delete from postmill.%1$I t where t.%2$I = any ($1) returning t.*
+        ), put as (
+            insert into postmill.leaving (unit_id, tenant_id, job_id, at, fields)
+            select $2, g.tenant_id, g.%2$I, %3$s, %4$s from gone g where g.tenant_id <> all ($3) order by 4, g.%2$I
+            returning at
+        )
+        update postmill.archive_unit u
+           set since = least(u.since, p.low), until = greatest(u.until, p.high + interval '1 microsecond'),
+               rows = coalesce(u.rows, 0) + p.n
+          from (select min(at) as low, max(at) as high, count(*) as n from put) p
+         where u.id = $2 and p.n > 0$q$, p_table, key,
+        case origin when 'job' then 'postmill.id_time(g.id)' when 'dead_letter' then 'g.failed_at' else 'g.finished_at' end,
+        postmill.fields_of(own.columns, 'g')) using p_ids, own.id, postmill.unarchived_tenants();
+end
+$_$;
+
+-- FUNCTION letter_typed()
+
+CREATE FUNCTION postmill.letter_typed() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    select j.job_type into new.job_type from postmill.any_job j where j.id = new.id;
+    return new;
+end
+$$;
+
+-- FUNCTION letters_counted()
+
+CREATE FUNCTION postmill.letters_counted() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment timestamptz := date_bin('10 minutes', postmill.now(), '2000-01-01Z');
+begin
+    if tg_op in ('INSERT', 'UPDATE') then
+        insert into postmill.dead_tally
+        select d.tenant_id, d.queue, d.job_type, d.reason, d.error_status, d.error_group,
+               case when d.failed_at > moment - interval '1 day' then date_bin('10 minutes', d.failed_at, '2000-01-01Z') end,
+               count(*), 0
+          from made d group by 1, 2, 3, 4, 5, 6, 7;
+    end if;
+    if tg_op in ('DELETE', 'UPDATE') then
+        insert into postmill.dead_tally
+        select d.tenant_id, d.queue, d.job_type, d.reason, d.error_status, d.error_group, moment, 0, count(*)
+          from gone d group by 1, 2, 3, 4, 5, 6;
+    end if;
+    return null;
+end
+$$;
+
+-- FUNCTION letters_emptied()
+
+CREATE FUNCTION postmill.letters_emptied() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    truncate postmill.dead_tally;
+    return null;
 end
 $$;
 
@@ -3257,6 +4875,24 @@ begin
 end
 $$;
 
+-- FUNCTION mark_alerts(uuid, timestamp with time zone, numeric)
+
+CREATE FUNCTION postmill.mark_alerts(p_budget uuid, p_starts_at timestamp with time zone, p_spent numeric) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    insert into postmill.budget_alert (budget_id, starts_at, percent, crossed_at, tenant_id, severity, limit_amount, spent)
+    select b.id, p.starts_at, u.percent, postmill.now(), b.tenant_id, u.severity, p.limit_amount, p_spent
+      from postmill.budget b
+      join postmill.budget_period p on p.budget_id = b.id and p.starts_at = p_starts_at and p.ends_at > (select postmill.now())
+     cross join unnest(b.alert_at, b.alert_severity) as u(percent, severity)
+     where b.id = p_budget and p_spent * 100 >= u.percent * p.limit_amount
+       and not exists (select from postmill.budget_alert a
+                        where a.budget_id = b.id and a.starts_at = p.starts_at and a.percent = u.percent
+                          and (a.resolved_at is null or a.limit_amount = p.limit_amount));
+end
+$$;
+
 -- FUNCTION may_define()
 
 CREATE FUNCTION postmill.may_define() RETURNS boolean
@@ -3265,6 +4901,57 @@ CREATE FUNCTION postmill.may_define() RETURNS boolean
 begin
     return postmill.sees_all() and (coalesce(current_setting('postmill.via', true), '') not in ('api', 'console')
         or coalesce(current_setting('postmill.actor_role', true), '') = 'super_admin');
+end
+$$;
+
+-- FUNCTION measure_slas()
+
+CREATE FUNCTION postmill.measure_slas() RETURNS void
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+begin
+    delete from postmill.attainment a using postmill.queue q
+     where q.name = a.queue and coalesce(q.sla_seconds, q.wait_target_seconds, q.run_target_seconds) is null;
+    insert into postmill.attainment as a (queue, measured_at, n, total_p95, wait_p95, run_p95, oldest_seconds, attained, burn)
+    select q.name, moment, coalesce(r.n, 0), postmill.quantile(r.total, 0.95), postmill.quantile(r.wait, 0.95),
+           postmill.quantile(r.run, 0.95), extract(epoch from moment - postmill.read_oldest(q.name, null))::double precision,
+           h.share, (1 - h.share) / 0.05
+      from postmill.queue q
+     cross join lateral (
+        select sum(x.n) filter (where x.total_hist is not null) as n, postmill.histogram_sum(x.total_hist) as total,
+               postmill.histogram_sum(x.wait_hist) as wait, postmill.histogram_sum(x.run_hist) as run
+          from postmill.rollups x
+         where x.queue = q.name and x.minute > moment - interval '10 minutes') r
+     cross join lateral (
+        select postmill.attained(postmill.histogram_sum(x.total_hist), q.sla_seconds) as share from postmill.rollups x
+         where x.queue = q.name and x.minute > moment - interval '1 hour' and x.total_hist is not null) h
+     where coalesce(q.sla_seconds, q.wait_target_seconds, q.run_target_seconds) is not null
+    on conflict (queue) do update
+       set measured_at = excluded.measured_at, n = excluded.n, total_p95 = excluded.total_p95, wait_p95 = excluded.wait_p95,
+           run_p95 = excluded.run_p95, oldest_seconds = excluded.oldest_seconds, attained = excluded.attained, burn = excluded.burn;
+end
+$$;
+
+-- FUNCTION minute_of(timestamp with time zone)
+
+CREATE FUNCTION postmill.minute_of(moment timestamp with time zone) RETURNS timestamp with time zone
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select date_bin('1 minute', moment, timestamptz '2000-01-01 00:00+00')
+$$;
+
+-- FUNCTION moment_of(jsonb)
+
+CREATE FUNCTION postmill.moment_of(p_facts jsonb) RETURNS timestamp with time zone
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return (p_facts ->> 'at')::timestamptz;
+exception when others then
+    return null;
 end
 $$;
 
@@ -3366,6 +5053,29 @@ begin
 end
 $$;
 
+-- FUNCTION move_notifications(text, text, uuid[])
+
+CREATE FUNCTION postmill.move_notifications(p_channel text, p_to text, p_ids uuid[]) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    moved integer;
+begin
+    with gone as (
+        update postmill.notification n set status = 'moved'
+         where n.channel = p_channel and n.status = 'pending' and n.due_at <= moment and (p_ids is null or n.id = any (p_ids))
+        returning n.*
+    )
+    insert into postmill.notification (incident_id, tenant_id, cycle, step, event, channel, instead_of, due_at)
+    select g.incident_id, g.tenant_id, g.cycle, g.step, g.event, p_to, coalesce(g.instead_of, p_channel), moment
+      from gone g order by g.id
+    on conflict do nothing;
+    get diagnostics moved = row_count;
+    return moved;
+end
+$$;
+
 -- FUNCTION name_conflict(text, jsonb, text)
 
 CREATE FUNCTION postmill.name_conflict(p_key text, p_aliases jsonb, p_own text) RETURNS text
@@ -3407,6 +5117,26 @@ CREATE FUNCTION postmill.new_id() RETURNS uuid
                 coalesce(nullif(current_setting('postmill.clock_offset', true), ''), '0')::interval)
         $$;
 
+-- FUNCTION new_unit(text, text, timestamp with time zone, timestamp with time zone, text)
+
+CREATE FUNCTION postmill.new_unit(p_source text, p_rule text, p_since timestamp with time zone, p_until timestamp with time zone, p_relation text DEFAULT NULL::text) RETURNS uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    own uuid := postmill.new_id();
+    moment timestamptz := postmill.now();
+begin
+    insert into postmill.archive_unit (id, source, rule, status, since, until, relation, columns, made_at, next_try)
+    values (own, p_source, p_rule, case when p_relation is null then 'filling' else 'waiting' end, p_since, p_until,
+            p_relation,
+            postmill.columns_of(format('postmill.%I', p_source)::regclass)
+            || case p_source when 'audit_log' then '[["n", "bigint"], ["hash", "bytea"]]'::jsonb else '[]'::jsonb end,
+            moment, moment);
+    return own;
+end
+$$;
+
 -- FUNCTION next_due(timestamp with time zone, double precision)
 
 CREATE FUNCTION postmill.next_due(p_from timestamp with time zone, p_most double precision) RETURNS double precision
@@ -3416,6 +5146,153 @@ begin
     return coalesce((select least(p_most, extract(epoch from s.run_at - postmill.now()))
                        from postmill.scheduled s where s.run_at >= coalesce(p_from, '-infinity')
                       order by s.run_at limit 1), p_most);
+end
+$$;
+
+-- FUNCTION next_escalation(text[])
+
+CREATE FUNCTION postmill.next_escalation(p_channels text[]) RETURNS double precision
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+begin
+    if exists (select from postmill.dead_news) or exists (
+        select from postmill.notification n where n.status = 'pending' and n.due_at is null)
+    then
+        return 0;
+    end if;
+    return extract(epoch from least((select min(i.escalate_at) from postmill.incident i where i.escalate_at is not null),
+        (select min(greatest(d.due_at, case when s.failing_since is null then s.next_at end))
+           from unnest(p_channels) as c(name)
+          cross join lateral (select min(n.due_at) as due_at from postmill.notification n
+                               where n.channel = c.name and n.status = 'pending') d
+           left join postmill.channel_state s on s.channel = c.name)) - moment)::double precision;
+end
+$$;
+
+-- FUNCTION next_items(uuid, integer)
+
+CREATE FUNCTION postmill.next_items(p_id uuid, p_most integer) RETURNS TABLE(n integer, job_id uuid, tenant_id uuid, job_type text, payload jsonb)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    op postmill.operation;
+begin
+    select o.* into op from postmill.operation o where o.id = p_id;
+    if op.kind = 'replay' and not op.despite_success and coalesce(op.twins_at < postmill.now() - interval '5 s', true) then
+        perform postmill.find_twins(p_id, op.twins_at);
+    elsif op.started_at is null then
+        update postmill.operation o set started_at = postmill.now() where o.id = p_id;
+    end if;
+    return query
+    select i.n, i.job_id, i.tenant_id, b.job_type, b.payload
+      from (select x.* from postmill.operation_item x
+             where x.operation_id = p_id and x.status is null order by x.n limit p_most) i
+      left join lateral (select j.job_type, j.payload from postmill.any_job j where j.id = i.job_id offset 0) b on true
+     order by i.n;
+end
+$$;
+
+-- FUNCTION note_failing(text, text)
+
+CREATE FUNCTION postmill.note_failing(p_channel text, p_error text) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update postmill.channel_state s set failing_since = postmill.now() where s.channel = p_channel and s.failing_since is null;
+    if not found then
+        return false;
+    end if;
+    perform postmill.raise_incident('notification', p_channel, 'critical', 'channel ' || p_channel || ' does not work: ' || p_error,
+        jsonb_build_object('channel', p_channel, 'error', left(p_error, 500)));
+    return true;
+end
+$$;
+
+-- FUNCTION note_incident(text, text, text, text, jsonb, uuid, text, text, uuid[])
+
+CREATE FUNCTION postmill.note_incident(p_kind text, p_key text, p_severity text, p_title text, p_facts jsonb, p_tenant uuid, p_queue text, p_job_type text, p_jobs uuid[]) RETURNS uuid
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    happened timestamptz := postmill.moment_of(p_facts);
+    hit integer := cardinality(p_jobs);
+    times integer := greatest(cardinality(p_jobs), 1);
+    anew boolean;
+    over timestamptz;
+    own postmill.incident;
+begin
+    perform pg_advisory_xact_lock(hashtextextended('postmill.incident:' || p_kind || ':' || p_key, 0));
+    select o.at into over from postmill.incident_over o where o.kind = p_kind and o.key = p_key;
+    select i.* into own from postmill.incident i where i.kind = p_kind and i.key = p_key and i.resolved_at is null;
+    if own.id is null then
+        select i.* into own from postmill.incident i
+         where i.kind = p_kind and i.key = p_key and i.resolved_at > moment - interval '10 minutes'
+         order by i.resolved_at desc limit 1;
+    end if;
+    if own.id is null then
+        insert into postmill.incident (kind, key, severity, title, facts, tenant_id, queue, job_type, opened_at, last_at,
+               cycle_at, count, jobs, escalate_at, resolved_at, resolved_by)
+        values (p_kind, p_key, p_severity, left(p_title, 500), coalesce(p_facts, '{}'), p_tenant, p_queue, p_job_type,
+                coalesce(least(happened, moment), moment), moment, moment, times, hit, moment, case when happened < over then over end,
+                case when happened < over then 'monitor' end)
+        returning * into own;
+    elsif own.resolved_at is not null and happened < over then
+        update postmill.incident i set count = i.count + times, jobs = i.jobs + hit where i.id = own.id;
+    else
+        anew := own.resolved_at is not null or own.last_at < moment - interval '1 day';
+        update postmill.incident i
+           set count = i.count + times, last_at = moment, jobs = i.jobs + hit,
+               severity = case when postmill.severity_rank(p_severity) > postmill.severity_rank(i.severity) then p_severity
+                               else i.severity end,
+               title = left(p_title, 500), facts = i.facts || coalesce(p_facts, '{}'),
+               tenant_id = case when i.tenant_id = p_tenant then p_tenant end,
+               queue = coalesce(i.queue, p_queue), job_type = coalesce(i.job_type, p_job_type),
+               resolved_at = null, resolved_by = null,
+               acknowledged_at = case when not anew then i.acknowledged_at end,
+               acknowledged_by = case when not anew then i.acknowledged_by end,
+               cycle = i.cycle + anew::integer, cycle_at = case when anew then moment else i.cycle_at end,
+               step = case when anew then 0 else i.step end,
+               escalate_at = case when not anew then i.escalate_at when i.cycle < 4 then moment else moment + interval '1 hour' end
+         where i.id = own.id;
+    end if;
+    if p_tenant is not null then
+        insert into postmill.incident_part as t (incident_id, tenant_id, jobs, first_at, last_at)
+        values (own.id, p_tenant, hit, moment, moment)
+        on conflict (incident_id, tenant_id) do update
+           set jobs = t.jobs + excluded.jobs, last_at = excluded.last_at;
+    end if;
+    if own.jobs < 100 + hit then
+        insert into postmill.incident_job (incident_id, job_id, tenant_id, at)
+        select own.id, u.id, coalesce(p_tenant, '00000000-0000-0000-0000-000000000001'), moment
+          from unnest(p_jobs[:100]) as u(id)
+        on conflict do nothing;
+    end if;
+    return own.id;
+end
+$$;
+
+-- FUNCTION note_sent(text, uuid[], double precision)
+
+CREATE FUNCTION postmill.note_sent(p_channel text, p_ids uuid[], p_gap double precision) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    failed timestamptz;
+begin
+    update postmill.notification n set status = 'sent', sent_at = moment, error = null where n.id = any (p_ids);
+    select s.failing_since into failed from postmill.channel_state s where s.channel = p_channel;
+    insert into postmill.channel_state as s (channel, next_at, last_sent_at)
+    values (p_channel, moment + p_gap * interval '1 second', moment)
+    on conflict (channel) do update
+       set next_at = excluded.next_at, last_sent_at = excluded.last_sent_at, failures = 0, failing_since = null, last_error = null;
+    if failed is not null then
+        perform postmill.resolve_incident('notification', p_channel);
+    end if;
 end
 $$;
 
@@ -3431,6 +5308,24 @@ begin
            set error = p_error, error_at = case when p_error is not null then postmill.now() end
          where t.id = (select l.id from postmill.trigger l where l.id = p_id for no key update skip locked);
     end if;
+end
+$$;
+
+-- FUNCTION note_unsent(text, uuid[], text, double precision, integer)
+
+CREATE FUNCTION postmill.note_unsent(p_channel text, p_ids uuid[], p_error text, p_wait double precision, p_counts integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    failed integer;
+begin
+    update postmill.notification n set error = left(p_error, 500) where n.id = any (p_ids);
+    insert into postmill.channel_state as s (channel, next_at, failures, last_error)
+    values (p_channel, postmill.now() + p_wait * interval '1 second', p_counts, left(p_error, 500))
+    on conflict (channel) do update
+       set next_at = excluded.next_at, failures = s.failures + p_counts, last_error = excluded.last_error
+    returning s.failures into failed;
+    return failed;
 end
 $$;
 
@@ -3529,6 +5424,16 @@ begin
 end
 $$;
 
+-- FUNCTION other_group(text)
+
+CREATE FUNCTION postmill.other_group(p_job_type text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return postmill.error_group_id(p_job_type, 'other', '', '');
+end
+$$;
+
 -- FUNCTION pause_queue(text, text, timestamp with time zone, text)
 
 CREATE FUNCTION postmill.pause_queue(p_queue text, p_reason text DEFAULT NULL::text, p_resume_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_actor text DEFAULT NULL::text) RETURNS boolean
@@ -3564,6 +5469,24 @@ begin
       join postmill.trigger t on t.id = y.trigger_id
       join postmill.job_definition d on d.id = t.definition_id
       join postmill.tenant n on n.id = e.tenant_id;
+end
+$$;
+
+-- FUNCTION plan_notifications(uuid[], timestamp with time zone[])
+
+CREATE FUNCTION postmill.plan_notifications(p_ids uuid[], p_due timestamp with time zone[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    one record;
+begin
+    for one in select u.id, u.due from unnest(p_ids, p_due) as u(id, due) order by u.id loop
+        update postmill.notification n
+           set due_at = greatest(one.due, (select max(e.due_at) from postmill.notification e
+                                            where e.incident_id = n.incident_id and e.channel = n.channel and e.id < n.id
+                                              and e.status = 'pending'))
+         where n.id = one.id and n.status = 'pending' and n.due_at is null;
+    end loop;
 end
 $$;
 
@@ -3646,15 +5569,82 @@ begin
 end
 $$;
 
+-- FUNCTION prune_audit(integer)
+
+CREATE FUNCTION postmill.prune_audit(p_most integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+    edge timestamptz := postmill.retention_edge(postmill.now(), postmill.keep_of('audit'));
+    start bigint := (select s.n from postmill.audit_start s);
+    last bigint;
+    own postmill.archive_unit;
+begin
+    select min(c.n) - 1 into last
+      from (select c.n, c.audit_id from postmill.audit_chain c where c.n > start order by c.n limit p_most) c
+      join postmill.audit_log l on l.id = c.audit_id where l.at >= edge;
+    if last is null then
+        select max(c.n) into last
+          from (select c.n from postmill.audit_chain c where c.n > start order by c.n limit p_most) c;
+    end if;
+    if coalesce(last, start) <= start then
+        return 0;
+    end if;
+    if postmill.archive_required() then
+        select u.* into own from postmill.archive_unit u
+         where u.source = 'audit_log' and u.status = 'filling' for update;
+        if not found then
+            own.id := postmill.new_unit('audit_log', 'archive', 'infinity', '-infinity');
+            select u.* into own from postmill.archive_unit u where u.id = own.id;
+        end if;
+        execute format($q$
+            with put as (
+                insert into postmill.leaving (unit_id, tenant_id, job_id, at, fields)
+                select $1, g.tenant_id, null, g.at, %s
+                  from (select l.*, c.n, c.hash from postmill.audit_chain c join postmill.audit_log l on l.id = c.audit_id
+                         where c.n > $2 and c.n <= $3) g order by g.n
+                returning at
+            )
+            update postmill.archive_unit u
+               set since = least(u.since, p.low), until = greatest(u.until, p.high + interval '1 microsecond'),
+                   rows = coalesce(u.rows, 0) + p.n
+              from (select min(at) as low, max(at) as high, count(*) as n from put) p where u.id = $1$q$,
+            postmill.fields_of(own.columns, 'g')) using own.id, start, last;
+    end if;
+    update postmill.audit_start s set n = last, hash = (select c.hash from postmill.audit_chain c where c.n = last);
+    delete from postmill.audit_log l
+     where l.id in (select c.audit_id from postmill.audit_chain c where c.n > start and c.n <= last);
+    perform postmill.set_actor('upkeep', 'system', 'retention');
+    perform postmill.audit('audit.prune', 'audit_log', null, null, null,
+        (select jsonb_build_object('n', s.n, 'hash', encode(s.hash, 'hex'), 'rows', last - start) from postmill.audit_start s));
+    return last - start;
+end
+$_$;
+
+-- FUNCTION prune_error_groups(interval, integer)
+
+CREATE FUNCTION postmill.prune_error_groups(p_keep interval, p_most integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    gone integer;
+begin
+    delete from postmill.error_group g where g.id = any (array(
+        select o.id from postmill.error_group o where o.last_seen_at < (select postmill.now()) - p_keep
+         order by o.last_seen_at, o.id limit p_most));
+    get diagnostics gone = row_count;
+    return gone;
+end
+$$;
+
 -- FUNCTION prune_kept(integer)
 
 CREATE FUNCTION postmill.prune_kept(p_most integer) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
 declare
-    gone bigint;
-begin
-    with spent as (
+    ids uuid[] := array(
         select k.id from postmill.job_kept k
          where not exists (select from postmill.outcome o where o.job_id = k.id)
            and not exists (select from postmill.attempt a where a.job_id = k.id)
@@ -3663,11 +5653,10 @@ begin
            and not exists (select from postmill.blocked t where t.id = k.id)
            and not exists (select from postmill.running t where t.id = k.id)
            and not exists (select from postmill.dead_letter t where t.id = k.id)
-         order by k.id limit p_most for update skip locked
-    )
-    delete from postmill.job_kept k using spent s where k.id = s.id;
-    get diagnostics gone = row_count;
-    return gone;
+         order by k.id limit p_most for update skip locked);
+begin
+    perform postmill.leave('job_kept', ids, 'archive');
+    return cardinality(ids);
 end
 $$;
 
@@ -3679,32 +5668,71 @@ CREATE FUNCTION postmill.prune_partition() RETURNS TABLE(name text, status text,
     AS $$
 declare
     moment timestamptz := postmill.now();
-    edge timestamptz;
+    base interval := (select p.retention from postmill.partition_policy p);
+    longest interval := greatest(base, (select max(c.keep) from postmill.retention_classes() c));
     old postmill.partition;
+    gone text;
+    child text;
+    child_since timestamptz;
+    stood text[] := '{}';
     before text := current_setting('lock_timeout');
+    has_rows boolean;
 begin
-    select moment - p.retention into edge from postmill.partition_policy p;
-    select x.* into old from postmill.partition x where x.until < edge
+    perform from postmill.upkeep u where u.name = 'prune' for update skip locked;
+    if not found then
+        return;
+    end if;
+    -- Not before its jobs are counted.
+    if exists (select from postmill.rollup_state s where s.counted_to < moment - base) then
+        perform postmill.count_enqueues();
+    end if;
+    select x.* into old from postmill.partition x
+     where x.until < moment - case when x.thin then longest else base end
+       and x.until < (select s.counted_to from postmill.rollup_state s)
      order by x.until, x.parent = 'job' desc, x.parent limit 1;
     if not found then
         return;
     end if;
     name := old.name;
     kept := 0;
-    if old.parent = 'job' then
-        kept := postmill.keep_survivors(old.name, postmill.id_at(old.since), postmill.id_at(old.until), old.until);
-    end if;
     perform set_config('lock_timeout', '50ms', true);
     begin
-        execute format('lock table postmill.%I in access exclusive mode', old.parent);
+        execute format('lock table postmill.%I in share mode', old.name);
         if old.parent = 'job' then
-            kept := kept + postmill.keep_survivors(old.name, postmill.id_at(old.since), postmill.id_at(old.until), old.until);
+            kept := postmill.keep_survivors(old.name, postmill.id_at(old.since), postmill.id_at(old.until), old.until, moment);
+        elsif longest > base and not old.thin then
+            select t.child, t.since, t.gone into child, child_since, stood from postmill.thin_partition(old, moment) t;
         end if;
-        execute format('drop table postmill.%I', old.name);
-        delete from postmill.partition x where x.name = old.name;
-        status := 'dropped';
+        execute format('select exists (select from postmill.%I)', old.name) into has_rows;
+        status := case when has_rows and postmill.archive_required() then 'detached' else 'dropped' end;
+        delete from postmill.partition x where x.name = old.name or x.name = any (stood);
+        if has_rows then
+            perform postmill.new_unit(old.parent, 'archive', old.since, old.until, old.name);
+        end if;
+        if child is not null then
+            insert into postmill.partition (parent, name, since, until, thin)
+            values (old.parent, child, child_since, old.until, true);
+        end if;
+        -- A fall of the machine may undo it, as a whole; nobody waits for the disk meanwhile.
+        perform set_config('synchronous_commit', 'off', true);
+
+        execute format('lock table postmill.%I in access exclusive mode', old.parent);
+        if has_rows then
+            execute format('alter table postmill.%I detach partition postmill.%I', old.parent, old.name);
+        else
+            execute format('drop table postmill.%I', old.name);
+        end if;
+        foreach gone in array stood loop
+            execute format('drop table postmill.%I', gone);
+        end loop;
+        if child is not null then
+            execute format('alter table postmill.%I attach partition postmill.%I for values from (%L) to (%L)', old.parent, child,
+                           to_char(child_since at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') || '+00',
+                           to_char(old.until at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') || '+00');
+        end if;
     exception when lock_not_available then
         status := 'busy';
+        kept := 0;
     end;
     perform set_config('lock_timeout', before, true);
     return next;
@@ -3781,9 +5809,9 @@ begin
 end
 $$;
 
--- FUNCTION put_back(uuid, uuid[], bigint[], uuid[], bigint[], text[], double precision[], integer[], text[], text[], text[], integer[], text[], integer[], integer[], text[], text[])
+-- FUNCTION put_back(uuid, uuid[], bigint[], uuid[], bigint[], text[], double precision[], integer[], text[], text[], text[], integer[], text[], integer[], integer[], text[], text[], text[])
 
-CREATE FUNCTION postmill.put_back(p_holder uuid, p_ids uuid[], p_claim_nos bigint[], p_tenants uuid[], p_micros bigint[], p_statuses text[], p_delays double precision[], p_deaths integer[] DEFAULT NULL::integer[], p_error_classes text[] DEFAULT NULL::text[], p_error_codes text[] DEFAULT NULL::text[], p_error_messages text[] DEFAULT NULL::text[], p_error_statuses integer[] DEFAULT NULL::integer[], p_stacks text[] DEFAULT NULL::text[], p_exit_codes integer[] DEFAULT NULL::integer[], p_pids integer[] DEFAULT NULL::integer[], p_stdouts text[] DEFAULT NULL::text[], p_stderrs text[] DEFAULT NULL::text[]) RETURNS SETOF uuid
+CREATE FUNCTION postmill.put_back(p_holder uuid, p_ids uuid[], p_claim_nos bigint[], p_tenants uuid[], p_micros bigint[], p_statuses text[], p_delays double precision[], p_deaths integer[] DEFAULT NULL::integer[], p_error_classes text[] DEFAULT NULL::text[], p_error_codes text[] DEFAULT NULL::text[], p_error_messages text[] DEFAULT NULL::text[], p_error_statuses integer[] DEFAULT NULL::integer[], p_stacks text[] DEFAULT NULL::text[], p_exit_codes integer[] DEFAULT NULL::integer[], p_pids integer[] DEFAULT NULL::integer[], p_stdouts text[] DEFAULT NULL::text[], p_stderrs text[] DEFAULT NULL::text[], p_error_groups text[] DEFAULT NULL::text[]) RETURNS SETOF uuid
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -3799,9 +5827,10 @@ declare
 begin
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_statuses, p_delays, p_deaths, p_error_classes,
-               p_error_codes, p_error_messages, p_error_statuses, p_stacks, p_exit_codes, p_pids, p_stdouts, p_stderrs)
+               p_error_codes, p_error_messages, p_error_statuses, p_stacks, p_exit_codes, p_pids, p_stdouts, p_stderrs,
+               p_error_groups)
                as u(id, claim_no, tenant_id, micros, status, delay, deaths, error_class, error_code, error_message,
-                    error_status, stack, exit_code, pid, stdout_tail, stderr_tail)
+                    error_status, stack, exit_code, pid, stdout_tail, stderr_tail, error_group)
     ), held as materialized (
         select r.ctid as tid, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*
           from asked a join postmill.running r on r.id = a.id and r.claim_no = a.claim_no
@@ -3811,10 +5840,12 @@ begin
         delete from postmill.running r where r.ctid = any (array(select h.tid from held h))
     ), tried as (
         insert into postmill.attempt (job_id, tenant_id, attempt, run, holder, claim_no, pid, started_at, finished_at,
-               status, exit_code, error_class, error_code, error_message, error_status, stack, stdout_tail, stderr_tail)
+               status, exit_code, error_class, error_code, error_message, error_status, stack, stdout_tail,
+               stderr_tail, error_group)
         select h.id, h.tenant_id, h.attempt, h.run, p_holder, h.claim_no, h.pid,
                moment - h.micros * interval '1 microsecond', moment, h.status, h.exit_code, h.error_class,
-               h.error_code, h.error_message, h.error_status, h.stack, h.stdout_tail, h.stderr_tail
+               h.error_code, h.error_message, h.error_status, h.stack, h.stdout_tail, h.stderr_tail,
+               h.error_group
           from held h where h.status is not null
     ), later as (
         insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
@@ -3847,6 +5878,30 @@ begin
 end
 $$;
 
+-- FUNCTION quantile(bigint[], double precision)
+
+CREATE FUNCTION postmill.quantile(hist bigint[], q double precision) RETURNS double precision
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+declare
+    bounds constant double precision[] := postmill.rollup_bounds();
+    rank constant double precision := q * (select sum(h) from unnest(hist) h);
+    below double precision := 0;
+begin
+    if coalesce(rank, 0) = 0 and coalesce((select sum(h) from unnest(hist) h), 0) = 0 then
+        return null;
+    end if;
+    for i in 1 .. cardinality(bounds) loop
+        if hist[i] > 0 and below + hist[i] >= rank then
+            return coalesce(bounds[i - 1], 0)
+                 + (bounds[i] - coalesce(bounds[i - 1], 0)) * greatest(rank - below, 0) / hist[i];
+        end if;
+        below := below + hist[i];
+    end loop;
+    return bounds[cardinality(bounds)];
+end
+$$;
+
 -- FUNCTION queue_conflict(text, text, text)
 
 CREATE FUNCTION postmill.queue_conflict(p_queue text, p_kind text, p_key text) RETURNS text
@@ -3867,6 +5922,52 @@ CREATE FUNCTION postmill.queue_json(p_queue text) RETURNS jsonb
 begin
     return (select jsonb_build_object('paused_at', q.paused_at, 'reason', q.pause_reason, 'resume_at', q.resume_at)
               from postmill.queue q where q.name = p_queue);
+end
+$$;
+
+-- FUNCTION raise_incident(text, text, text, text, jsonb, uuid, text, text, uuid)
+
+CREATE FUNCTION postmill.raise_incident(p_kind text, p_key text, p_severity text, p_title text, p_facts jsonb, p_tenant uuid DEFAULT NULL::uuid, p_queue text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text, p_job uuid DEFAULT NULL::uuid) RETURNS uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return postmill.note_incident(p_kind, p_key, p_severity, p_title, p_facts, p_tenant, p_queue, p_job_type,
+                                  array_remove(array[p_job], null));
+end
+$$;
+
+-- FUNCTION rate_base(postmill.operation, timestamp with time zone)
+
+CREATE FUNCTION postmill.rate_base(p_op postmill.operation, p_moment timestamp with time zone) RETURNS timestamp with time zone
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+    one interval := interval '1 s' / p_op.rate;
+begin
+    return greatest(coalesce(p_op.taken_at, p_moment - greatest(one, interval '0.2 s')), p_moment - one - interval '1 s');
+end
+$$;
+
+-- FUNCTION read_archive(timestamp with time zone, uuid, integer, text, text, uuid)
+
+CREATE FUNCTION postmill.read_archive(p_before timestamp with time zone, p_id uuid, p_most integer, p_source text DEFAULT NULL::text, p_status text DEFAULT NULL::text, p_job uuid DEFAULT NULL::uuid) RETURNS TABLE(id uuid, source text, status text, since timestamp with time zone, until timestamp with time zone, rows bigint, bytes bigint, made_at timestamp with time zone, archived_at timestamp with time zone, deleted_at timestamp with time zone, tries integer, error text, manifest jsonb)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    own text := case when not postmill.sees_all() then coalesce(postmill.scope_tenant()::text, '-') end;
+begin
+    return query
+    select u.id, u.source, u.status, u.since, u.until, case when own is null then u.rows else (u.tenants ->> own)::bigint end,
+           case when own is null then u.bytes end, u.made_at, u.archived_at, u.deleted_at, u.tries,
+           case when own is null then u.error end,
+           case when own is null then u.manifest else u.manifest || jsonb_build_object('tenants', jsonb_build_object(own, u.tenants -> own)) end
+      from postmill.archive_unit u
+     where (u.until, u.id) < (p_before, p_id) and (p_source is null or u.source = p_source)
+       and (p_status is null or u.status = p_status) and (own is null or u.tenants ? own)
+       and (p_job is null or (p_job between u.min_id and u.max_id and u.status = 'archived'))
+     order by u.until desc, u.id desc limit p_most;
 end
 $$;
 
@@ -3972,25 +6073,223 @@ begin
 end
 $$;
 
--- FUNCTION read_dead_letter(uuid)
+-- FUNCTION read_budget_breakdown(uuid, text, text, integer)
 
-CREATE FUNCTION postmill.read_dead_letter(p_id uuid) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, reason text, error_class text, error_code text, error_message text, error_status integer, attempts integer, failed_at timestamp with time zone, last_attempt_at timestamp with time zone, stack text, payload jsonb)
+CREATE FUNCTION postmill.read_budget_breakdown(p_id uuid, p_label text, p_by text, p_most integer) RETURNS TABLE(key text, amount numeric, calls bigint, tokens_in bigint, tokens_out bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
     return query
-    select d.id, d.tenant_id, b.job_type, d.queue, d.reason, d.error_class, d.error_code, d.error_message, d.error_status,
-           d.attempts, d.failed_at, d.last_attempt_at, d.stack, b.payload
+    select case p_by when 'job_type' then coalesce(l.job_type, '') when 'tenant' then coalesce(t.slug, l.tenant_id::text, '')
+                     else l.actor_type || ':' || coalesce(l.actor_id, '') end,
+           sum(l.amount), count(*) filter (where l.kind in ('spend', 'estimate')), sum(l.tokens_in)::bigint, sum(l.tokens_out)::bigint
+      from postmill.budget_line l
+      join postmill.budget b on b.id = l.budget_id
+      left join postmill.tenant t on t.id = l.tenant_id
+     where l.budget_id = p_id and l.starts_at = postmill.read_budget_start(p_id, p_label)
+     group by 1 order by 2 desc, 1 limit p_most;
+end
+$$;
+
+-- FUNCTION read_budget_figures(uuid, timestamp with time zone)
+
+CREATE FUNCTION postmill.read_budget_figures(p_budget uuid, p_moment timestamp with time zone) RETURNS TABLE(id uuid, name text, tenant_id uuid, unit text, level integer, action text, factor numeric, limit_amount numeric, limit_own boolean, spent numeric, reserved numeric, calls bigint, tokens_in bigint, tokens_out bigint, starts_at timestamp with time zone, ends_at timestamp with time zone, label text)
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    b postmill.budget;
+    p postmill.budget_period := postmill.read_budget_period(p_budget, p_moment);
+    s postmill.budget_balance;
+begin
+    select x.* into b from postmill.budget x where x.id = p_budget;
+    select x.* into s from postmill.budget_balance x
+     where x.budget_id = p_budget and x.starts_at = p.starts_at order by x.seq desc limit 1;
+    id := b.id; name := b.name; tenant_id := b.tenant_id; unit := b.unit;
+    limit_amount := p.limit_amount; limit_own := p.limit_own; starts_at := p.starts_at; ends_at := p.ends_at; label := p.label;
+    spent := coalesce(s.spent, 0); reserved := coalesce(s.reserved, 0);
+    calls := coalesce(s.calls, 0); tokens_in := coalesce(s.tokens_in, 0); tokens_out := coalesce(s.tokens_out, 0);
+    level := (select coalesce(max(u.n), 1) from unnest(b.level_from) with ordinality as u(percent, n)
+               where (read_budget_figures.spent + read_budget_figures.reserved) * 100 >= u.percent * p.limit_amount);
+    action := b.level_action[level]; factor := b.level_factor[level];
+    return next;
+end
+$$;
+
+-- FUNCTION read_budget_history(uuid, integer, integer)
+
+CREATE FUNCTION postmill.read_budget_history(p_id uuid, p_months integer, p_most integer) RETURNS TABLE(label text, starts_at timestamp with time zone, ends_at timestamp with time zone, limit_amount numeric, spent numeric, reserved numeric, calls bigint, tokens_in bigint, tokens_out bigint, alerts jsonb)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+begin
+    return query
+    select p.label, p.starts_at, p.ends_at, p.limit_amount, coalesce(s.spent, 0), coalesce(s.reserved, 0), coalesce(s.calls, 0),
+           coalesce(s.tokens_in, 0), coalesce(s.tokens_out, 0),
+           coalesce((select jsonb_agg(jsonb_build_object('percent', a.percent, 'severity', a.severity, 'crossed_at', a.crossed_at,
+                                      'resolved_at', a.resolved_at) order by a.crossed_at, a.percent)
+                       from postmill.budget_alert a where a.budget_id = p_id and a.starts_at = p.starts_at), '[]')
+      from postmill.budget_period p
+      join postmill.budget b on b.id = p.budget_id
+      left join lateral (select y.* from postmill.budget_balance y
+                          where y.budget_id = p.budget_id and y.starts_at = p.starts_at order by y.seq desc limit 1) s on true
+     where p.budget_id = p_id and case b.period when 'month' then p.ends_at > moment - (p_months - 1) * interval '1 month'
+                                    else p.starts_at > moment - p_months * interval '1 month' end
+     order by p.starts_at desc limit p_most;
+end
+$$;
+
+-- FUNCTION read_budget_lines(uuid, text, uuid, integer)
+
+CREATE FUNCTION postmill.read_budget_lines(p_id uuid, p_label text, p_before uuid, p_most integer) RETURNS TABLE(id uuid, at timestamp with time zone, kind text, amount numeric, tokens_in bigint, tokens_out bigint, tenant_id uuid, reservation_id uuid, job_id uuid, attempt integer, job_type text, actor_type text, actor_id text, reason text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    start constant timestamptz := postmill.read_budget_start(p_id, p_label);
+begin
+    return query
+    select l.id, l.at, l.kind, l.amount, l.tokens_in, l.tokens_out, l.tenant_id, l.reservation_id, l.job_id, l.attempt, l.job_type,
+           l.actor_type, l.actor_id, l.reason
+      from postmill.budget_line l join postmill.budget b on b.id = l.budget_id
+     where l.budget_id = p_id and l.starts_at = start and (p_before is null or l.id < p_before)
+     order by l.id desc limit p_most;
+end
+$$;
+
+-- TABLE budget_period
+
+CREATE TABLE postmill.budget_period (
+    budget_id uuid NOT NULL,
+    starts_at timestamp with time zone NOT NULL,
+    ends_at timestamp with time zone NOT NULL,
+    tenant_id uuid,
+    label text NOT NULL COLLATE pg_catalog."C",
+    limit_amount numeric NOT NULL,
+    limit_own boolean DEFAULT false NOT NULL,
+    CONSTRAINT budget_period_limit_amount_check CHECK (((limit_amount >= (0)::numeric) AND (limit_amount <= ('1000000000000'::bigint)::numeric)))
+);
+
+-- FUNCTION read_budget_period(uuid, timestamp with time zone)
+
+CREATE FUNCTION postmill.read_budget_period(p_budget uuid, p_moment timestamp with time zone) RETURNS postmill.budget_period
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    b postmill.budget;
+    found_one postmill.budget_period;
+    made record;
+begin
+    select x.* into found_one from postmill.budget_period x
+     where x.budget_id = p_budget and x.starts_at <= p_moment order by x.starts_at desc limit 1;
+    if found_one.ends_at > p_moment then
+        return found_one;
+    end if;
+    select x.* into b from postmill.budget x where x.id = p_budget;
+    select w.* into made from postmill.read_budget_window(b.period, coalesce(b.timezone,
+        (select t.timezone from postmill.tenant t where t.id = b.tenant_id), 'UTC'), p_moment) w;
+    return row(b.id, greatest(made.starts_at, found_one.ends_at),
+        least(made.ends_at, (select min(x.starts_at) from postmill.budget_period x
+                              where x.budget_id = p_budget and x.starts_at > p_moment)),
+        b.tenant_id, made.label, b.limit_amount, false)::postmill.budget_period;
+end
+$$;
+
+-- FUNCTION read_budget_start(uuid, text)
+
+CREATE FUNCTION postmill.read_budget_start(p_id uuid, p_label text) RETURNS timestamp with time zone
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    if p_label is null then
+        return (select p.starts_at from postmill.read_budget_period(p_id, postmill.now()) p);
+    end if;
+    return (select max(p.starts_at) from postmill.budget_period p where p.budget_id = p_id and p.label = p_label);
+end
+$$;
+
+-- FUNCTION read_budget_window(text, text, timestamp with time zone)
+
+CREATE FUNCTION postmill.read_budget_window(p_period text, p_zone text, p_moment timestamp with time zone, OUT starts_at timestamp with time zone, OUT ends_at timestamp with time zone, OUT label text) RETURNS record
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    step constant interval := ('1 ' || p_period)::interval;
+    local timestamp := date_trunc(p_period, p_moment at time zone p_zone);
+begin
+    local := case when local at time zone p_zone > p_moment then local - step else local end;
+    starts_at := local at time zone p_zone;
+    ends_at := (local + step) at time zone p_zone;
+    label := to_char(local, case p_period when 'month' then 'YYYY-MM' else 'YYYY-MM-DD' end);
+end
+$$;
+
+-- FUNCTION read_budgets(text, uuid, integer, uuid, text, uuid)
+
+CREATE FUNCTION postmill.read_budgets(p_after text, p_after_id uuid, p_most integer, p_id uuid DEFAULT NULL::uuid, p_name text DEFAULT NULL::text, p_tenant uuid DEFAULT NULL::uuid) RETURNS TABLE(id uuid, name text, tenant_id uuid, period text, timezone text, unit text, budget_limit numeric, level_from numeric[], level_factor numeric[], level_action text[], alert_at numeric[], alert_severity text[], declared boolean, created_at timestamp with time zone, updated_at timestamp with time zone, level integer, action text, limit_amount numeric, spent numeric, reserved numeric, calls bigint, tokens_in bigint, tokens_out bigint, starts_at timestamp with time zone, ends_at timestamp with time zone, label text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+begin
+    return query
+    select b.id, b.name, b.tenant_id, b.period, coalesce(b.timezone, t.timezone, 'UTC'), b.unit, b.limit_amount, b.level_from,
+           b.level_factor, b.level_action, b.alert_at, b.alert_severity, b.declared is not null, b.created_at, b.updated_at, f.level,
+           f.action, f.limit_amount, f.spent, f.reserved, f.calls, f.tokens_in, f.tokens_out, f.starts_at, f.ends_at, f.label
+      from (select x.* from postmill.budget x
+             where (p_id is null or x.id = p_id)
+               and (p_name is null or lower(replace(x.name, '_', '-')) = lower(replace(p_name, '_', '-')))
+               and (p_tenant is null or x.tenant_id = p_tenant)
+               and (p_after is null or (x.name, x.id) > (p_after, p_after_id))
+             order by x.name, x.id limit p_most) b
+      left join postmill.tenant t on t.id = b.tenant_id
+     cross join lateral postmill.read_budget_figures(b.id, moment) f
+     order by b.name, b.id;
+end
+$$;
+
+-- FUNCTION read_channel_states()
+
+CREATE FUNCTION postmill.read_channel_states() RETURNS TABLE(channel text, next_at timestamp with time zone, failures integer, failing_since timestamp with time zone, last_sent_at timestamp with time zone, last_error text, waiting bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select coalesce(s.channel, w.channel), s.next_at, coalesce(s.failures, 0), s.failing_since, s.last_sent_at, s.last_error,
+           coalesce(w.n, 0)
+      from postmill.channel_state s
+      full join (select n.channel, count(*) as n from postmill.notification n where n.status = 'pending' group by 1) w
+             on w.channel = s.channel
+     where postmill.sees_all() order by 1;
+end
+$$;
+
+-- FUNCTION read_dead_letter(uuid)
+
+CREATE FUNCTION postmill.read_dead_letter(p_id uuid) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, reason text, error_class text, error_code text, error_message text, error_status integer, attempts integer, failed_at timestamp with time zone, last_attempt_at timestamp with time zone, error_group text, stack text, payload jsonb, version integer, version_then integer)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select d.id, d.tenant_id, d.job_type, d.queue, d.reason, d.error_class, d.error_code, d.error_message, d.error_status,
+           d.attempts, d.failed_at, d.last_attempt_at, d.error_group, d.stack, b.payload, f.version,
+           (select max(v.version) from postmill.definition_version v where v.definition_id = f.id and v.at <= b.created_at)
       from postmill.dead_letter d
-      left join lateral (select j.job_type, j.payload from postmill.any_job j where j.id = d.id offset 0) b on true
+      left join lateral (select j.payload, j.created_at from postmill.any_job j where j.id = d.id offset 0) b on true
+      left join postmill.job_definition f on f.key = d.job_type
      where d.id = p_id;
 end
 $$;
 
--- FUNCTION read_dead_letters(uuid, text, text, text, timestamp with time zone, uuid, integer, integer)
+-- FUNCTION read_dead_letters(uuid, text, text, text, timestamp with time zone, uuid, integer, text, integer, timestamp with time zone, timestamp with time zone, integer)
 
-CREATE FUNCTION postmill.read_dead_letters(p_tenant uuid DEFAULT NULL::uuid, p_queue text DEFAULT NULL::text, p_reason text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text, p_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_before uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 50, p_look integer DEFAULT 2000) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, reason text, error_class text, error_code text, error_message text, error_status integer, attempts integer, failed_at timestamp with time zone, last_attempt_at timestamp with time zone, go_at timestamp with time zone, go_on uuid)
+CREATE FUNCTION postmill.read_dead_letters(p_tenant uuid DEFAULT NULL::uuid, p_queue text DEFAULT NULL::text, p_reason text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text, p_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_before uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 50, p_error_group text DEFAULT NULL::text, p_error_status integer DEFAULT NULL::integer, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone, p_until timestamp with time zone DEFAULT NULL::timestamp with time zone, p_look integer DEFAULT 2000) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, reason text, error_class text, error_code text, error_message text, error_status integer, attempts integer, failed_at timestamp with time zone, last_attempt_at timestamp with time zone, error_group text, go_at timestamp with time zone, go_on uuid)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -4001,13 +6300,14 @@ begin
     return query
     with looked as materialized (
         select d.* from postmill.dead_letter d
-         where (own is null or d.tenant_id = own) and (d.failed_at, d.id) < (p_at, p_before)
+         where (own is null or d.tenant_id = own) and (d.failed_at, d.id) < (least(p_at, p_until), p_before)
+           and (p_error_group is null or d.error_group = p_error_group) and (p_since is null or d.failed_at >= p_since)
          order by d.failed_at desc, d.id desc limit greatest(p_look, p_most + 1)
     ), fits as materialized (
-        select l.*, b.job_type from looked l
-          left join lateral (select j.job_type from postmill.any_job j where j.id = l.id offset 0) b on true
+        select l.* from looked l
          where (p_queue is null or l.queue = p_queue) and (p_reason is null or l.reason = p_reason)
-           and (p_job_type is null or b.job_type = p_job_type)
+           and (p_job_type is null or l.job_type = p_job_type) and (p_error_status is null or l.error_status = p_error_status)
+           and (p_until is null or l.failed_at < p_until)
          order by l.failed_at desc, l.id desc limit p_most + 1
     ), page as materialized (
         select f.* from fits f order by f.failed_at desc, f.id desc limit p_most
@@ -4019,11 +6319,104 @@ begin
          order by l.failed_at, l.id limit 1
     )
     select p.id, p.tenant_id, p.job_type, p.queue, p.reason, p.error_class, p.error_code, left(p.error_message, 500), p.error_status,
-           p.attempts, p.failed_at, p.last_attempt_at, n.failed_at, n.id
+           p.attempts, p.failed_at, p.last_attempt_at, p.error_group, n.failed_at, n.id
       from (select true) as always
       left join (select * from last_one union all select * from last_looked) n on true
       left join page p on true
      order by p.failed_at desc, p.id desc;
+end
+$$;
+
+-- FUNCTION read_dead_preview(jsonb, integer)
+
+CREATE FUNCTION postmill.read_dead_preview(p_filter jsonb, p_sample integer DEFAULT 5) RETURNS jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    AS $$
+begin
+    return (
+    with m as materialized (select l.* from postmill.read_letters_matching(p_filter) l)
+    select jsonb_build_object(
+        'count', count(*), 'tenants', count(distinct m.tenant_id), 'oldest', min(m.failed_at), 'newest', max(m.failed_at),
+        'by_cause', coalesce((select jsonb_agg(jsonb_build_object('status', c.error_status, 'reason', c.reason,
+                'error_group', c.error_group, 'job_type', c.job_type, 'error_class', c.error_class, 'count', c.n)
+                order by c.n desc, c.error_group, c.job_type)
+              from (select x.error_status, x.reason, x.error_group, x.job_type, x.error_class, count(*) as n from m x
+                     group by 1, 2, 3, 4, 5 order by 6 desc limit 50) c), '[]'),
+        'by_replay_class', coalesce((select jsonb_object_agg(r.class, r.n)
+              from (select case when d.key is null then 'unknown_type' when not d.is_active then 'inactive'
+                                else d.replay_class end as class, sum(x.n) as n
+                      from (select y.job_type, count(*) as n from m y group by 1) x
+                      left join postmill.job_definition d on d.key = x.job_type group by 1) r), '{}'),
+        'sample', coalesce((select jsonb_agg(jsonb_build_object('id', s.id, 'job_type', s.job_type, 'reason', s.reason,
+                'error_message', left(d.error_message, 200), 'failed_at', s.failed_at) order by s.failed_at desc, s.id desc)
+              from (select * from m y order by y.failed_at desc, y.id desc limit p_sample) s
+              left join postmill.dead_letter d on d.id = s.id), '[]'))
+      from m);
+end
+$$;
+
+-- FUNCTION read_dead_statistics(uuid, integer)
+
+CREATE FUNCTION postmill.read_dead_statistics(p_tenant uuid DEFAULT NULL::uuid, p_most integer DEFAULT 50) RETURNS jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET jit TO 'off'
+    AS $$
+declare
+    own uuid := coalesce(p_tenant, postmill.scope_tenant());
+    hour timestamptz := postmill.now() - interval '1 hour';
+    day timestamptz := postmill.now() - interval '1 day';
+begin
+    return (
+    with t as materialized (
+        select y.tenant_id, y.queue, y.job_type, y.reason, y.error_status, y.error_group, sum(y.opened - y.closed) as n,
+               sum(y.opened) filter (where y.moment >= hour) as opened_hour,
+               sum(y.closed) filter (where y.moment >= hour) as closed_hour,
+               sum(y.opened) filter (where y.moment >= day) as opened_day,
+               sum(y.closed) filter (where y.moment >= day) as closed_day
+          from postmill.dead_tally y where own is null or y.tenant_id = own
+         group by 1, 2, 3, 4, 5, 6
+    ), live as materialized (select * from t where t.n > 0)
+    , causes as (
+        select c.error_status, c.reason, sum(c.n) as n from live c group by 1, 2 order by 3 desc, 1 nulls last, 2 limit p_most
+    ), groups as materialized (
+        select g.error_group, g.job_type, sum(g.n) as n, count(distinct g.tenant_id) as tenants,
+               sum(g.opened_hour) as opened_hour
+          from live g group by 1, 2 order by 3 desc, 1 nulls last, 2 limit p_most
+    ), types as (
+        select y.job_type, sum(y.n) as n from live y group by 1 order by 2 desc, 1 limit p_most
+    ), queues as (
+        select q.queue, sum(q.n) as n from live q group by 1 order by 2 desc, 1 limit p_most
+    ), tenants as (
+        select o.tenant_id, sum(o.n) as n from live o group by 1 order by 2 desc, 1 limit p_most
+    )
+    select jsonb_build_object(
+        'open', coalesce((select sum(l.n) from live l), 0),
+        'oldest', (select d.failed_at from postmill.dead_letter d where own is null or d.tenant_id = own
+                    order by d.failed_at, d.id limit 1),
+        'opened_hour', coalesce((select sum(t.opened_hour) from t), 0),
+        'closed_hour', coalesce((select sum(t.closed_hour) from t), 0),
+        'opened_day', coalesce((select sum(t.opened_day) from t), 0),
+        'closed_day', coalesce((select sum(t.closed_day) from t), 0),
+        'by_cause', coalesce((select jsonb_agg(jsonb_build_object('status', c.error_status, 'reason', c.reason, 'count', c.n)
+                                     order by c.n desc, c.error_status nulls last, c.reason) from causes c), '[]'),
+        'by_group', coalesce((select jsonb_agg(jsonb_build_object('error_group', g.error_group, 'job_type', g.job_type,
+                'count', g.n, 'tenants', g.tenants, 'opened_hour', coalesce(g.opened_hour, 0), 'oldest', o.failed_at,
+                'newest', w.failed_at, 'error_class', w.error_class, 'error_message', left(w.error_message, 500))
+                order by g.n desc, g.error_group nulls last, g.job_type)
+              from groups g
+              left join lateral (select * from postmill.read_group_end(g.error_group, own, false)) o on true
+              left join lateral (select * from postmill.read_group_end(g.error_group, own, true)) w on true), '[]'),
+        'by_type', coalesce((select jsonb_agg(jsonb_build_object('job_type', y.job_type, 'count', y.n)
+                                    order by y.n desc, y.job_type) from types y), '[]'),
+        'by_queue', coalesce((select jsonb_agg(jsonb_build_object('queue', q.queue, 'count', q.n)
+                                     order by q.n desc, q.queue) from queues q), '[]'),
+        'by_tenant', coalesce((select jsonb_agg(jsonb_build_object('tenant_id', o.tenant_id, 'slug', x.slug, 'count', o.n)
+                                      order by o.n desc, o.tenant_id)
+                                 from tenants o left join postmill.tenant x on x.id = o.tenant_id), '[]')));
 end
 $$;
 
@@ -4060,11 +6453,13 @@ begin
                'argv_template', case when whole then d.argv_template end, 'queue', d.queue, 'priority', d.priority,
                'timeout_seconds', d.timeout_seconds, 'max_attempts', d.max_attempts, 'max_lost', d.max_lost,
                'retry', d.retry, 'on_exhausted', d.on_exhausted, 'idempotency', d.idempotency,
-               'idempotency_ttl_seconds', extract(epoch from d.idempotency_ttl), 'category', d.category, 'keep', d.keep,
+               'idempotency_ttl_seconds', extract(epoch from d.idempotency_ttl),
+               'idempotency_content', d.idempotency_content, 'category', d.category, 'keep', d.keep,
                'lane', d.lane, 'worker_limit', d.worker_limit, 'rate', l.rate, 'aliases', d.aliases,
                'replay_class', d.replay_class, 'strict_envelope', d.strict_envelope, 'secrets', d.secrets)
            || jsonb_build_object(
-               'secret_keys', d.secret_keys, 'encrypted', d.encrypted,
+               'secret_keys', d.secret_keys, 'encrypted', d.encrypted, 'action', d.action,
+               'escalation_fields', d.escalation_fields,
                'env_allow', case when whole then to_jsonb(d.env_allow) else '[]' end, 'is_active', d.is_active,
                'registered', d.fingerprint <> '', 'version', d.version, 'edited', d.edited, 'created_at', d.created_at,
                'updated_at', d.updated_at, 'served_by', case when whole then s.workers else '[]' end,
@@ -4138,6 +6533,79 @@ begin
         || case when body.scheduled_for is null then '{}'
                 else jsonb_build_object('scheduled_for', to_char(body.scheduled_for at time zone 'UTC', moment)) end
         || case when body.traceparent is null then '{}' else jsonb_build_object('traceparent', body.traceparent) end;
+end
+$$;
+
+-- FUNCTION read_error_groups(uuid, text, text, timestamp with time zone, timestamp with time zone, text, integer, text)
+
+CREATE FUNCTION postmill.read_error_groups(p_tenant uuid DEFAULT NULL::uuid, p_job_type text DEFAULT NULL::text, p_class text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_before text DEFAULT ''::text, p_most integer DEFAULT 50, p_id text DEFAULT NULL::text) RETURNS TABLE(id text, job_type text, error_class text, message text, frame text, error_code text, error_status integer, first_seen_at timestamp with time zone, last_seen_at timestamp with time zone, count bigint, tenants bigint, sample_job uuid)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    own uuid := coalesce(p_tenant, postmill.scope_tenant());
+begin
+    if own is null then
+        return query
+        select g.id, g.job_type, g.error_class, g.message, g.frame, g.error_code, g.error_status, g.first_seen_at,
+               g.last_seen_at, g.count, w.tenants, w.sample_job
+          from postmill.error_group g
+         cross join lateral (select count(*) as tenants, (array_agg(t.sample_job order by t.last_seen_at desc)
+                                    filter (where t.sample_job is not null))[1] as sample_job
+                               from postmill.error_group_tenant t where t.id = g.id) w
+         where (g.last_seen_at, g.id) < (p_at, p_before) and g.last_seen_at >= p_since and (select postmill.sees_all())
+           and (p_job_type is null or g.job_type = p_job_type) and (p_class is null or g.error_class = p_class)
+           and (p_id is null or g.id = p_id)
+         order by g.last_seen_at desc, g.id desc limit p_most;
+        return;
+    end if;
+    return query
+    select g.id, g.job_type, g.error_class, g.message, g.frame, g.error_code, g.error_status, t.first_seen_at,
+           t.last_seen_at, t.count, 1::bigint, t.sample_job
+      from postmill.error_group_tenant t join postmill.error_group g on g.id = t.id
+     where t.tenant_id = own and (t.last_seen_at, t.id) < (p_at, p_before) and t.last_seen_at >= p_since
+       and (p_job_type is null or g.job_type = p_job_type) and (p_class is null or g.error_class = p_class)
+       and (p_id is null or g.id = p_id)
+     order by t.last_seen_at desc, t.id desc limit p_most;
+end
+$$;
+
+-- FUNCTION read_error_tenants(text, integer)
+
+CREATE FUNCTION postmill.read_error_tenants(p_id text, p_most integer DEFAULT 20) RETURNS TABLE(tenant_id uuid, slug text, first_seen_at timestamp with time zone, last_seen_at timestamp with time zone, count bigint, sample_job uuid)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select t.tenant_id, n.slug, t.first_seen_at, t.last_seen_at, t.count, t.sample_job
+      from postmill.error_group_tenant t left join postmill.tenant n on n.id = t.tenant_id
+     where t.id = p_id order by t.count desc, t.tenant_id limit p_most;
+end
+$$;
+
+-- FUNCTION read_group_end(text, uuid, boolean)
+
+CREATE FUNCTION postmill.read_group_end(p_group text, p_tenant uuid, p_last boolean) RETURNS TABLE(failed_at timestamp with time zone, error_class text, error_message text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    if p_last then
+        return query
+        select d.failed_at, d.error_class, d.error_message from postmill.dead_letter d
+         where (d.error_group = p_group or (p_group is null and d.error_group is null))
+           and (p_tenant is null or d.tenant_id = p_tenant)
+         order by d.failed_at desc, d.id desc limit 1;
+    else
+        return query
+        select d.failed_at, d.error_class, d.error_message from postmill.dead_letter d
+         where (d.error_group = p_group or (p_group is null and d.error_group is null))
+           and (p_tenant is null or d.tenant_id = p_tenant)
+         order by d.failed_at, d.id limit 1;
+    end if;
 end
 $$;
 
@@ -4246,6 +6714,59 @@ begin
         when o.status = 'dead_letter' then 'dead'
         when o.status is not null then 'failed' end as status) s
      order by k.tenant_id, k.project_id, k.key;
+end
+$$;
+
+-- FUNCTION read_incident_jobs(uuid)
+
+CREATE FUNCTION postmill.read_incident_jobs(p_incident uuid) RETURNS SETOF uuid
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query select j.job_id from postmill.incident_job j where j.incident_id = p_incident order by j.at, j.job_id;
+end
+$$;
+
+-- FUNCTION read_incidents(uuid, text, text, text, uuid, integer)
+
+CREATE FUNCTION postmill.read_incidents(p_id uuid DEFAULT NULL::uuid, p_status text DEFAULT NULL::text, p_kind text DEFAULT NULL::text, p_queue text DEFAULT NULL::text, p_before uuid DEFAULT NULL::uuid, p_most integer DEFAULT 50) RETURNS TABLE(id uuid, kind text, key text, severity text, status text, title text, facts jsonb, tenant_id uuid, queue text, job_type text, count bigint, jobs bigint, tenants bigint, opened_at timestamp with time zone, last_at timestamp with time zone, acknowledged_at timestamp with time zone, acknowledged_by text, resolved_at timestamp with time zone, resolved_by text, note text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    live boolean := p_status in ('live', 'open', 'acknowledged');
+    taken boolean := case p_status when 'open' then false when 'acknowledged' then true end;
+begin
+    if postmill.sees_all() then
+        return query
+        select i.id, i.kind, i.key, i.severity::text, postmill.incident_status(i.acknowledged_at, i.resolved_at), i.title, i.facts,
+               i.tenant_id, i.queue, i.job_type, i.count, i.jobs,
+               (select count(*) from postmill.incident_part t where t.incident_id = i.id), i.opened_at, i.last_at,
+               i.acknowledged_at, i.acknowledged_by, i.resolved_at, i.resolved_by, i.note
+          from postmill.incident i
+         where (p_id is null or i.id = p_id) and (p_before is null or i.id < p_before) and (p_kind is null or i.kind = p_kind)
+           and (p_queue is null or i.queue = p_queue) and (live is not true or i.resolved_at is null)
+           and (p_status is distinct from 'resolved' or i.resolved_at is not null)
+           and (taken is null or (i.acknowledged_at is not null) = taken)
+         order by i.id desc limit p_most;
+        return;
+    end if;
+    return query
+    select t.incident_id, o.kind, i.key, o.severity, postmill.incident_status(o.acknowledged_at, o.resolved_at),
+           coalesce(i.title, o.kind || coalesce(' of ' || o.job_type, ' in ' || o.queue, '')), coalesce(i.facts, '{}'), t.tenant_id,
+           o.queue, o.job_type, coalesce(i.count, t.jobs), coalesce(i.jobs, t.jobs), 1::bigint, coalesce(i.opened_at, t.first_at),
+           t.last_at, o.acknowledged_at, i.acknowledged_by, o.resolved_at, i.resolved_by, i.note
+      from postmill.incident_part t
+     cross join lateral postmill.incident_outline(t.incident_id) o
+      left join postmill.incident i on i.id = t.incident_id
+     where t.tenant_id = postmill.scope_tenant() and (p_id is null or t.incident_id = p_id)
+       and (p_before is null or t.incident_id < p_before) and (p_kind is null or o.kind = p_kind)
+       and (p_queue is null or o.queue = p_queue) and (live is not true or o.resolved_at is null)
+       and (p_status is distinct from 'resolved' or o.resolved_at is not null)
+       and (taken is null or (o.acknowledged_at is not null) = taken)
+     order by t.incident_id desc limit p_most;
 end
 $$;
 
@@ -4365,6 +6886,58 @@ begin
 end
 $$;
 
+-- FUNCTION read_letters_matching(jsonb)
+
+CREATE FUNCTION postmill.read_letters_matching(p_filter jsonb) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, reason text, error_status integer, error_group text, error_class text, failed_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    own uuid := coalesce((p_filter ->> 'tenant_id')::uuid, postmill.scope_tenant());
+    f_queue text := p_filter ->> 'queue';
+    f_reason text := p_filter ->> 'reason';
+    f_type text := p_filter ->> 'job_type';
+    f_group text := p_filter ->> 'error_group';
+    f_class text := p_filter ->> 'error_class';
+    f_code text := p_filter ->> 'error_code';
+    f_status integer := (p_filter ->> 'error_status')::integer;
+    f_message text := lower(p_filter ->> 'message');
+    f_after timestamptz := (p_filter ->> 'given_up_after')::timestamptz;
+    f_before timestamptz := (p_filter ->> 'given_up_before')::timestamptz;
+    f_ids uuid[] := case when p_filter ? 'ids' then array(select i.id::uuid from jsonb_array_elements_text(p_filter -> 'ids') i(id)) end;
+begin
+    return query
+    select d.id, d.tenant_id, d.job_type, d.queue, d.reason, d.error_status, d.error_group, d.error_class, d.failed_at
+      from postmill.dead_letter d
+     where (own is null or d.tenant_id = own) and (f_ids is null or d.id = any (f_ids))
+       and (f_queue is null or d.queue = f_queue) and (f_reason is null or d.reason = f_reason)
+       and (f_type is null or d.job_type = f_type) and (f_group is null or d.error_group = f_group)
+       and (f_class is null or d.error_class = f_class) and (f_code is null or d.error_code = f_code)
+       and (f_status is null or d.error_status = f_status)
+       and (f_message is null or strpos(lower(d.error_message), f_message) > 0)
+       and (f_after is null or d.failed_at >= f_after) and (f_before is null or d.failed_at < f_before);
+end
+$$;
+
+-- FUNCTION read_live_incidents(integer)
+
+CREATE FUNCTION postmill.read_live_incidents(p_most integer DEFAULT 10) RETURNS TABLE(id uuid, kind text, severity text, status text, title text, queue text, opened_at timestamp with time zone, last_at timestamp with time zone, jobs bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select i.id, i.kind, i.severity::text, case when i.acknowledged_at is null then 'open' else 'acknowledged' end, i.title,
+           i.queue, i.opened_at, i.last_at, i.jobs
+      from postmill.incident i where i.resolved_at is null order by i.opened_at desc, i.id desc limit p_most;
+end
+$$;
+
 -- FUNCTION read_logins(uuid, integer)
 
 CREATE FUNCTION postmill.read_logins(p_before uuid, p_most integer) RETURNS TABLE(id uuid, actor_id text, tenant_id uuid, role text, created_at timestamp with time zone, last_seen_at timestamp with time zone, expires_at timestamp with time zone)
@@ -4377,6 +6950,19 @@ begin
       from postmill.console_session s
      where (p_before is null or s.id < p_before) and s.ended_at is null and s.expires_at > (select postmill.now())
      order by s.id desc limit p_most;
+end
+$$;
+
+-- FUNCTION read_notifications(uuid)
+
+CREATE FUNCTION postmill.read_notifications(p_incident uuid) RETURNS TABLE(event text, step integer, channel text, instead_of text, status text, due_at timestamp with time zone, sent_at timestamp with time zone, tries integer, error text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select n.event, n.step, n.channel, n.instead_of, n.status, n.due_at, n.sent_at, n.tries, n.error
+      from postmill.notification n where n.incident_id = p_incident order by n.id limit 1000;
 end
 $$;
 
@@ -4401,6 +6987,52 @@ begin
                  order by r.queue, r.lane, r.priority, r.ready_at limit 1) f
         )
         select min(x.ready_at) from (select s.ready_at from step s limit 1000) x);
+end
+$$;
+
+-- FUNCTION read_operation_items(uuid, text, integer, integer)
+
+CREATE FUNCTION postmill.read_operation_items(p_id uuid, p_status text DEFAULT NULL::text, p_after integer DEFAULT 0, p_most integer DEFAULT 100) RETURNS TABLE(n integer, job_id uuid, status text, new_id uuid, detail text, at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select i.n, i.job_id, coalesce(i.status, 'waiting'), i.new_id, i.detail, i.at from postmill.operation_item i
+     where i.operation_id = p_id and i.n > p_after and (p_status is null or coalesce(i.status, 'waiting') = p_status)
+     order by i.n limit p_most;
+end
+$$;
+
+-- FUNCTION read_operation_results(uuid)
+
+CREATE FUNCTION postmill.read_operation_results(p_id uuid) RETURNS jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return coalesce((select jsonb_object_agg(r.state, r.n) from (
+        select s.state, count(*) as n
+          from postmill.job_state(array(select i.new_id from postmill.operation_item i
+                                         where i.operation_id = p_id and i.status = 'replayed' order by i.n desc limit 10000)) s
+         group by 1) r), '{}');
+end
+$$;
+
+-- FUNCTION read_operations(uuid, uuid, integer, boolean)
+
+CREATE FUNCTION postmill.read_operations(p_id uuid DEFAULT NULL::uuid, p_before uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 50, p_open boolean DEFAULT false) RETURNS TABLE(id uuid, tenant_id uuid, kind text, status text, stage text, filter jsonb, rate double precision, canary integer, again boolean, confirm boolean, despite_success boolean, version integer, reason text, total integer, done integer, skipped integer, failed integer, actor_type text, actor_id text, created_at timestamp with time zone, started_at timestamp with time zone, paused_at timestamp with time zone, paused_by text, pause_reason text, ended_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select o.id, o.tenant_id, o.kind, o.status, o.stage, o.filter, o.rate, o.canary, o.again, o.confirm, o.despite_success,
+           o.version, o.reason, o.total, o.done, o.skipped, o.failed, o.actor_type, o.actor_id, o.created_at, o.started_at,
+           o.paused_at, o.paused_by, o.pause_reason, o.ended_at
+      from postmill.operation o
+     where (p_id is null or o.id = p_id) and o.id < p_before and (not p_open or o.status in ('running', 'paused'))
+     order by o.id desc limit p_most;
 end
 $$;
 
@@ -4430,7 +7062,7 @@ $$;
 
 -- FUNCTION read_queues(text, integer)
 
-CREATE FUNCTION postmill.read_queues(p_name text DEFAULT NULL::text, p_most integer DEFAULT 10000) RETURNS TABLE(name text, priority integer, lane text, paused boolean, paused_at timestamp with time zone, paused_by text, pause_reason text, resume_at timestamp with time zone, queued bigint, scheduled bigint, blocked bigint, running bigint, dead_letters bigint, oldest_seconds double precision, next_due_seconds double precision)
+CREATE FUNCTION postmill.read_queues(p_name text DEFAULT NULL::text, p_most integer DEFAULT 10000) RETURNS TABLE(name text, priority integer, lane text, paused boolean, paused_at timestamp with time zone, paused_by text, pause_reason text, resume_at timestamp with time zone, queued bigint, scheduled bigint, blocked bigint, running bigint, dead_letters bigint, oldest_seconds double precision, next_due_seconds double precision, owner text, contact text, color text, sla_seconds double precision, wait_target_seconds double precision, run_target_seconds double precision, escalation text, attained double precision, burn double precision)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -4451,12 +7083,95 @@ begin
            case when whole then extract(epoch from moment - postmill.read_oldest(q.name, null))::double precision end,
            case when whole then extract(epoch from (
                 select min(s.run_at) from (select t.run_at, t.queue from postmill.scheduled t order by t.run_at limit 1000) s
-                 where s.queue = q.name) - moment)::double precision end
+                 where s.queue = q.name) - moment)::double precision end,
+           q.owner, case when whole then q.contact end, q.color, q.sla_seconds, q.wait_target_seconds, q.run_target_seconds,
+           case when whole then q.escalation end, case when whole then a.attained end,
+           case when whole then a.burn end
       from postmill.queue q
+      left join postmill.attainment a on a.queue = q.name and a.measured_at > moment - interval '5 minutes'
      where p_name is null or q.name = p_name
      order by q.priority, q.name;
 end
 $$;
+
+-- FUNCTION read_recovery_rules()
+
+CREATE FUNCTION postmill.read_recovery_rules() RETURNS TABLE(name text, rule jsonb, last_run_at timestamp with time zone, replayed bigint, skipped bigint, replayed_hour bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select r.name, r.rule, r.last_run_at, r.replayed, r.skipped,
+           (select count(*) from postmill.recovery v where v.at > (select postmill.now()) - interval '1 hour'
+               and v.rule = r.name and v.status = 'replayed')
+      from postmill.recovery_rule r where (select postmill.sees_all()) order by r.name;
+end
+$$;
+
+-- FUNCTION read_running(integer)
+
+CREATE FUNCTION postmill.read_running(p_most integer DEFAULT 20) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, attempt integer, max_attempts integer, worker_id text, seconds double precision, progress_done double precision, progress_total double precision, progress_message text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select r.id, j.tenant_id, j.job_type, r.queue, r.attempt, j.max_attempts, k.worker_id,
+           extract(epoch from moment - r.claimed_at)::double precision, g.done, g.total, g.message
+      from (select x.* from (select o.* from postmill.running o limit 10000) x order by x.claimed_at, x.id limit p_most) r
+      left join lateral (select f.tenant_id, f.job_type, f.max_attempts from postmill.any_job f where f.id = r.id offset 0) j on true
+      left join postmill.worker k on k.holder = r.holder
+      left join lateral (select t.done, t.total, t.message from postmill.progress t where t.job_id = r.id offset 0) g on true
+     order by r.claimed_at, r.id;
+end
+$$;
+
+-- FUNCTION read_stats(timestamp with time zone, timestamp with time zone, double precision, text, uuid, text, text)
+
+CREATE FUNCTION postmill.read_stats(p_since timestamp with time zone, p_until timestamp with time zone, p_seconds double precision DEFAULT NULL::double precision, p_by text DEFAULT NULL::text, p_tenant uuid DEFAULT NULL::uuid, p_queue text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text) RETURNS TABLE(bucket timestamp with time zone, name text, counts jsonb, waits double precision[], runs double precision[], totals double precision[])
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+    own constant uuid := coalesce(p_tenant, postmill.scope_tenant());
+    cells constant integer := cardinality(postmill.rollup_bounds()) + 1;
+    sums text;
+begin
+    -- Cell by cell: an aggregate over arrays takes ten times as long.
+    select string_agg(format('array[%s] as %I', cell.sums, kind || 's_hist'), ', ') into sums
+      from unnest(array['wait', 'run', 'total']) as kind
+     cross join lateral (select string_agg(format('coalesce(sum(r.%I[%s]), 0)', kind || '_hist', i), ', ') as sums
+                           from generate_series(1, cells) i) cell;
+    return query execute format($q$
+        with counted as (
+            select case when $3 is null then $1
+                        else date_bin($3 * interval '1 second', r.minute, timestamptz '2000-01-01 00:00+00') end as bucket,
+                   case $4 when 'queue' then r.queue when 'job_type' then r.job_type when 'tenant' then r.tenant_id::text
+                        else '' end as name, r.outcome, sum(r.n) as n, sum(r.wait_sum) as wait, sum(r.run_sum) as run,
+                   sum(r.total_sum) as total, %s
+              from postmill.rollups r
+             where r.minute >= postmill.minute_of($1) and r.minute < $2 and ($5 is null or r.tenant_id = $5)
+               and ($6 is null or r.queue = $6) and ($7 is null or r.job_type = $7)
+             group by 1, 2, 3
+        ), merged as (
+            select c.bucket, c.name, jsonb_object_agg(c.outcome, c.n) as counts, sum(c.wait) as wait, sum(c.run) as run,
+                   sum(c.total) as total, postmill.histogram_sum(c.waits_hist::bigint[]) as waits_hist,
+                   postmill.histogram_sum(c.runs_hist::bigint[]) as runs_hist,
+                   postmill.histogram_sum(c.totals_hist::bigint[]) as totals_hist
+              from counted c group by 1, 2
+        )
+        select m.bucket, m.name, m.counts, postmill.summary_of(m.waits_hist, m.wait), postmill.summary_of(m.runs_hist, m.run),
+               postmill.summary_of(m.totals_hist, m.total)
+          from merged m order by 1, 2$q$, sums) using p_since, p_until, p_seconds, p_by, own, p_queue, p_job_type;
+end
+$_$;
 
 -- FUNCTION read_summary(uuid, integer)
 
@@ -4674,7 +7389,7 @@ $$;
 
 -- FUNCTION read_why(uuid)
 
-CREATE FUNCTION postmill.read_why(p_id uuid) RETURNS TABLE(id uuid, job_type text, queue text, state text, attempt integer, max_attempts integer, reason text, error_class text, error_message text, cancel_requested boolean, worker_id text, paused boolean, pause_reason text, resume_at timestamp with time zone, tenant_status text, is_active boolean, due_seconds double precision, expired boolean, rate_count integer, rate_seconds double precision, rate_wait double precision, worker_limit integer, type_workers bigint, queue_workers bigint, draining_workers bigint, ahead bigint, ready_seconds double precision, replayed_as uuid)
+CREATE FUNCTION postmill.read_why(p_id uuid) RETURNS TABLE(id uuid, job_type text, queue text, state text, attempt integer, max_attempts integer, reason text, error_class text, error_message text, cancel_requested boolean, worker_id text, paused boolean, pause_reason text, resume_at timestamp with time zone, tenant_status text, is_active boolean, due_seconds double precision, expired boolean, rate_count integer, rate_seconds double precision, rate_wait double precision, worker_limit integer, type_running bigint, held_by uuid[], type_workers bigint, queue_workers bigint, draining_workers bigint, outdated bigint, slots bigint, queue_running bigint, ahead bigint, ready_seconds double precision, replayed_as uuid, budget text, budget_level integer, budget_action text, budget_ends timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -4690,11 +7405,13 @@ begin
            j.expires_at <= moment, l.rate_count, l.rate_seconds,
            (select extract(epoch from k.tat - moment)::double precision - (l.rate_burst - 1) * l.rate_seconds / l.rate_count
               from postmill.rate_take k where k.limit_id = l.id order by k.seq desc limit 1),
-           d.worker_limit, w.of_type, w.of_queue, w.draining,
+           d.worker_limit, h.n, case when postmill.sees_all() then h.ids end, w.of_type, w.of_queue, w.draining, w.outdated,
+           case when not w.silent then w.slots end,
+           (select count(*) from (select from postmill.running o where o.queue = r.queue limit 10000) x),
            (select count(*) from (select from postmill.ready o
                                    where o.queue = r.queue and o.lane = r.lane
                                      and (o.priority, o.ready_at, o.id) < (r.priority, r.ready_at, r.id) limit 10000) x),
-           extract(epoch from moment - r.ready_at)::double precision, s.replayed_as
+           extract(epoch from moment - r.ready_at)::double precision, s.replayed_as, g.name, g.level, g.action, g.ends_at
       from postmill.read_job_state(array[p_id]) s
      cross join lateral (select f.expires_at from postmill.any_job f where f.id = s.id offset 0) j
       left join postmill.queue q on q.name = s.queue
@@ -4702,12 +7419,20 @@ begin
       left join postmill.job_definition d on d.key = s.job_type
       left join postmill.limit_rule l on l.job_type = s.job_type
       left join lateral (select f.* from postmill.ready f where f.id = s.id offset 0) r on true
+      left join lateral postmill.budget_word(d.budget, s.tenant_id) g on s.state in ('scheduled', 'queued', 'blocked')
+      left join lateral (
+        select count(*) as n, (array_agg(x.id order by x.claimed_at))[:3] as ids
+          from (select o.id, o.claimed_at from postmill.running o where o.queue = s.queue limit 10000) x
+         cross join lateral (select from postmill.any_job f where f.id = x.id and f.job_type = s.job_type offset 0) b
+        ) h on r.id is not null and d.worker_limit is not null
      cross join lateral (
-        select count(*) filter (where s.queue = any (k.queues) and s.job_type = any (k.job_types) and not k.draining) as of_type,
-               count(*) filter (where s.queue = any (k.queues) and not k.draining) as of_queue,
-               count(*) filter (where s.queue = any (k.queues) and k.draining) as draining
+        select count(*) filter (where s.job_type = any (k.job_types) and not k.draining) as of_type,
+               count(*) filter (where not k.draining) as of_queue, count(*) filter (where k.draining) as draining,
+               count(*) filter (where not k.draining and s.job_type <> all (k.job_types) and k.started_at < d.created_at) as outdated,
+               sum((k.slots ->> s.queue)::bigint) filter (where not k.draining)::bigint as slots,
+               coalesce(bool_or(k.slots ->> s.queue is null) filter (where not k.draining), true) as silent
           from postmill.worker k join postmill.lease e on e.holder = k.holder and e.expires_at > moment
-         where k.stopped_at is null) w;
+         where k.stopped_at is null and s.queue = any (k.queues)) w;
 end
 $$;
 
@@ -4808,6 +7533,92 @@ begin
 end
 $$;
 
+-- FUNCTION recover(jsonb)
+
+CREATE FUNCTION postmill.recover(p_rules jsonb) RETURNS TABLE(rule text, replayed integer, skipped integer, goes_on boolean)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    own postmill.recovery_rule;
+    asked record;
+    letter record;
+    answer record;
+    first_one uuid;
+    allowance integer;
+    looked integer;
+begin
+    for asked in select r.key, r.value from jsonb_each(p_rules) r order by r.key loop
+        insert into postmill.recovery_rule (name, rule) values (asked.key, asked.value) on conflict (name) do nothing;
+        select r.* into own from postmill.recovery_rule r where r.name = asked.key for update;
+        if own.rule <> asked.value then
+            own.looked_at := '2000-01-01Z';
+            own.looked_id := '00000000-0000-0000-0000-000000000000';
+        end if;
+        rule := asked.key;
+        replayed := 0;
+        skipped := 0;
+        looked := 0;
+        allowance := least(50, (asked.value ->> 'most')::integer - (
+            select count(*) from postmill.recovery v
+             where v.at > moment - interval '1 hour' and v.rule = asked.key and v.status = 'replayed'));
+        perform postmill.set_actor('upkeep', 'system', 'recovery ' || asked.key);
+        for letter in
+            select d.id, d.tenant_id, d.failed_at,
+                   coalesce(d.reason = asked.value ->> 'reason', asked.value ->> 'reason' is null)
+                   and coalesce(d.queue = asked.value ->> 'queue', asked.value ->> 'queue' is null)
+                   and coalesce(d.job_type = asked.value ->> 'job_type', asked.value ->> 'job_type' is null)
+                   and coalesce(d.error_class = asked.value ->> 'error_class', asked.value ->> 'error_class' is null)
+                   and coalesce(d.error_code = asked.value ->> 'error_code', asked.value ->> 'error_code' is null)
+                   and coalesce(d.error_status = (asked.value ->> 'error_status')::integer, asked.value ->> 'error_status' is null)
+                   and coalesce(strpos(lower(d.error_message), lower(asked.value ->> 'message')) > 0,
+                                asked.value ->> 'message' is null) as fits
+              from postmill.dead_letter d
+             where (d.failed_at, d.id) > (own.looked_at, own.looked_id)
+               and d.failed_at < moment - (asked.value ->> 'older_than')::double precision * interval '1 second'
+             order by d.failed_at, d.id limit 2000
+        loop
+            exit when letter.fits and replayed >= allowance;
+            looked := looked + 1;
+            own.looked_at := letter.failed_at;
+            own.looked_id := letter.id;
+            continue when not letter.fits;
+            first_one := postmill.root_of(letter.id);
+            if (select count(*) from postmill.recovery v where v.root = first_one and v.rule = asked.key
+                   and v.status = 'replayed') >= (asked.value ->> 'times')::integer then
+                select letter.id, 'exhausted' as status, null::uuid as new_id into answer;
+            else
+                begin
+                    select r.* into answer
+                      from postmill.rerun_jobs('dead.replay', array[letter.id], null, false, false, null, null) r;
+                exception when others then
+                    select letter.id, 'error: ' || left(sqlerrm, 200) as status, null::uuid as new_id into answer;
+                end;
+            end if;
+            insert into postmill.recovery as v (rule, job_id, tenant_id, root, status, new_id, at)
+            values (asked.key, letter.id, letter.tenant_id, first_one, answer.status, answer.new_id, moment)
+            on conflict on constraint recovery_pkey do update
+                set status = excluded.status, new_id = excluded.new_id, at = excluded.at;
+            if answer.status = 'replayed' then
+                replayed := replayed + 1;
+            else
+                skipped := skipped + 1;
+            end if;
+        end loop;
+        goes_on := allowance > 0 and (looked = 2000 or replayed >= allowance);
+        update postmill.recovery_rule r
+           set rule = asked.value, looked_at = own.looked_at, looked_id = own.looked_id, last_run_at = moment,
+               replayed = r.replayed + recover.replayed, skipped = r.skipped + recover.skipped
+         where r.name = asked.key;
+        return next;
+    end loop;
+    perform postmill.set_actor(null, null, null);
+    delete from postmill.recovery v where v.ctid = any (array(
+        select o.ctid from postmill.recovery o where o.at < moment - postmill.keep_of('operations') limit 1000));
+end
+$$;
+
 -- FUNCTION refusal(text)
 
 CREATE FUNCTION postmill.refusal(p_job_type text, OUT status text, OUT detail text) RETURNS record
@@ -4830,6 +7641,33 @@ begin
 end
 $$;
 
+-- FUNCTION refuse_budget_rewriting()
+
+CREATE FUNCTION postmill.refuse_budget_rewriting() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    raise exception 'a line of %.% is never changed: append a correcting one', tg_table_schema, tg_table_name
+        using errcode = 'restrict_violation';
+end
+$$;
+
+-- FUNCTION refuse_deleting()
+
+CREATE FUNCTION postmill.refuse_deleting() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if not exists (select from postmill.audit_start s
+                    where s.n >= case tg_table_name when 'audit_chain' then (to_jsonb(old) ->> 'n')::bigint
+                                 else (select c.n from postmill.audit_chain c where c.audit_id = (to_jsonb(old) ->> 'id')::uuid) end) then
+        raise exception 'delete in %.% is refused: what was audited stays as it was written', tg_table_schema, tg_table_name
+            using errcode = 'restrict_violation';
+    end if;
+    return old;
+end
+$$;
+
 -- FUNCTION refuse_rewriting()
 
 CREATE FUNCTION postmill.refuse_rewriting() RETURNS trigger
@@ -4849,6 +7687,43 @@ CREATE FUNCTION postmill.refuse_update() RETURNS trigger
 begin
     raise exception 'a ticket in %.% is never updated: delete it and insert the changed one, in one statement',
         tg_table_schema, tg_table_name using errcode = 'restrict_violation';
+end
+$$;
+
+-- FUNCTION register_budgets(jsonb)
+
+CREATE FUNCTION postmill.register_budgets(p_budgets jsonb) RETURNS TABLE(name text, status text)
+    LANGUAGE plpgsql
+    AS $$
+declare
+    item jsonb;
+    owner uuid;
+    before jsonb;
+    news jsonb;
+begin
+    for item in select t.item from jsonb_array_elements(p_budgets) as t(item) order by t.item ->> 'name', t.item ->> 'tenant' loop
+        name := item ->> 'name'; owner := null;
+        if item ->> 'tenant' is not null then
+            select t.id into owner from postmill.tenant t where t.slug = item ->> 'tenant';
+            if not found then
+                status := 'unknown_tenant';
+                return next;
+                continue;
+            end if;
+        end if;
+        select b.declared into before from postmill.budget b
+         where lower(replace(b.name, '_', '-')) = lower(replace(item ->> 'name', '_', '-')) and b.tenant_id is not distinct from owner;
+        if before = item then
+            status := 'kept';
+        else
+            select coalesce(jsonb_object_agg(f.key, f.value), '{}') into news from jsonb_each(item - 'tenant') f
+             where before is null or f.value is distinct from before -> f.key;
+            select d.status into status from postmill.door_set_budget(item ->> 'name', owner, news, 'put', 'declared in the settings',
+                'system', 'settings', item) d;
+            status := case status when 'unchanged' then 'kept' else status end;
+        end if;
+        return next;
+    end loop;
 end
 $$;
 
@@ -4904,10 +7779,12 @@ begin
                set description = new.description, arg_schema = new.arg_schema, queue = new.queue,
                    priority = new.priority, max_attempts = new.max_attempts, max_lost = new.max_lost,
                    timeout_seconds = new.timeout_seconds, retry = new.retry, on_exhausted = new.on_exhausted,
-                   idempotency = new.idempotency, idempotency_ttl = new.idempotency_ttl, keep = new.keep,
-                   lane = new.lane, worker_limit = new.worker_limit, aliases = new.aliases, category = new.category,
+                   idempotency = new.idempotency, idempotency_ttl = new.idempotency_ttl,
+                   idempotency_content = new.idempotency_content, keep = new.keep, lane = new.lane,
+                   worker_limit = new.worker_limit, aliases = new.aliases, category = new.category,
                    strict_envelope = new.strict_envelope, secrets = new.secrets, secret_keys = new.secret_keys,
-                   encrypted = new.encrypted, replay_class = new.replay_class, fingerprint = new.fingerprint,
+                   encrypted = new.encrypted, action = new.action, escalation_fields = new.escalation_fields, replay_class = new.replay_class,
+                   budget = new.budget, fingerprint = new.fingerprint,
                    version = old.version + 1, updated_at = postmill.now()
              where d.key = register_job_types.key;
             status := coalesce(status, 'changed');
@@ -4919,6 +7796,30 @@ begin
         end if;
         return next;
     end loop;
+end
+$$;
+
+-- FUNCTION register_queues(jsonb)
+
+CREATE FUNCTION postmill.register_queues(p_queues jsonb) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    insert into postmill.queue as q (name, owner, contact, color, sla_seconds, wait_target_seconds, run_target_seconds, escalation)
+    select n.name, n.owner, n.contact, n.color, n.sla_seconds, n.wait_target_seconds, n.run_target_seconds, n.escalation
+      from jsonb_populate_recordset(null::postmill.queue, p_queues) n
+     where coalesce(n.owner, n.contact, n.color, n.escalation, n.sla_seconds::text, n.wait_target_seconds::text,
+                    n.run_target_seconds::text) is not null
+        or exists (select from postmill.queue o where o.name = n.name)
+     order by n.name
+    on conflict (name) do update
+       set owner = excluded.owner, contact = excluded.contact, color = excluded.color, sla_seconds = excluded.sla_seconds,
+           wait_target_seconds = excluded.wait_target_seconds, run_target_seconds = excluded.run_target_seconds,
+           escalation = excluded.escalation
+     where (q.owner, q.contact, q.color, q.sla_seconds, q.wait_target_seconds, q.run_target_seconds, q.escalation)
+           is distinct from (excluded.owner, excluded.contact, excluded.color, excluded.sla_seconds,
+                             excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation);
 end
 $$;
 
@@ -5050,6 +7951,19 @@ begin
 end
 $$;
 
+-- FUNCTION renew_unit(uuid, text, double precision)
+
+CREATE FUNCTION postmill.renew_unit(p_id uuid, p_worker text, p_seconds double precision) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    update postmill.archive_unit u set claimed_until = postmill.now() + p_seconds * interval '1 second'
+     where u.id = p_id and u.claimed_by = p_worker and u.status = 'waiting';
+    return found;
+end
+$$;
+
 -- FUNCTION replace_watchmen()
 
 CREATE FUNCTION postmill.replace_watchmen() RETURNS void
@@ -5067,9 +7981,9 @@ begin
 end
 $$;
 
--- FUNCTION replay_jobs(uuid[], text, text, jsonb, boolean, boolean)
+-- FUNCTION replay_jobs(uuid[], text, text, jsonb, boolean, boolean, boolean, integer)
 
-CREATE FUNCTION postmill.replay_jobs(p_ids uuid[], p_actor_type text DEFAULT 'user'::text, p_actor_id text DEFAULT NULL::text, p_payload jsonb DEFAULT NULL::jsonb, p_again boolean DEFAULT false, p_confirm boolean DEFAULT false) RETURNS TABLE(id uuid, status text, new_id uuid)
+CREATE FUNCTION postmill.replay_jobs(p_ids uuid[], p_actor_type text DEFAULT 'user'::text, p_actor_id text DEFAULT NULL::text, p_payload jsonb DEFAULT NULL::jsonb, p_again boolean DEFAULT false, p_confirm boolean DEFAULT false, p_despite_success boolean DEFAULT false, p_version integer DEFAULT NULL::integer) RETURNS TABLE(id uuid, status text, new_id uuid)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -5115,6 +8029,14 @@ begin
             and exists (select from postmill.job_definition d where d.key = body.job_type and d.replay_class = 'ask') then
             status := 'unconfirmed';
         end if;
+        if status is null and exists (
+            select from postmill.job_definition d where d.key = body.job_type and d.version < p_version) then
+            status := 'old_version';
+        end if;
+        if status is null and p_despite_success is not true then
+            new_id := postmill.later_success(body, coalesce(p_payload, body.payload));
+            status := case when new_id is not null then 'succeeded_since' end;
+        end if;
         if status is null then
             if body.idempotency_key is null then
                 answer := postmill.enqueue_one(body.job_type, coalesce(p_payload, body.payload), body.tenant_id,
@@ -5132,7 +8054,10 @@ begin
                         body.priority, null, null, body.project_id, body.max_attempts, body.timeout_seconds, null,
                         body.source, body.source_ref, p_actor_type, p_actor_id, body.request_id, body.correlation_id,
                         body.traceparent, body.idempotency_key, body.id);
-                    update postmill.idempotency_key k set job_id = answer.id
+                    update postmill.idempotency_key k
+                       set job_id = answer.id,
+                           content = (select postmill.content_of(d.idempotency_content, coalesce(p_payload, body.payload))
+                                        from postmill.job_definition d where d.key = body.job_type)
                      where k.tenant_id = body.tenant_id and k.key = body.idempotency_key and answer.status = 'created'
                        and k.project_id = coalesce(body.project_id, '00000000-0000-0000-0000-000000000000');
                 else
@@ -5213,9 +8138,9 @@ begin
 end
 $$;
 
--- FUNCTION rerun_jobs(text, uuid[], jsonb, boolean, boolean, text, text)
+-- FUNCTION rerun_jobs(text, uuid[], jsonb, boolean, boolean, text, text, boolean, integer, jsonb)
 
-CREATE FUNCTION postmill.rerun_jobs(p_action text, p_ids uuid[], p_payload jsonb, p_again boolean, p_confirm boolean, p_actor_type text, p_actor_id text) RETURNS TABLE(id uuid, status text, new_id uuid)
+CREATE FUNCTION postmill.rerun_jobs(p_action text, p_ids uuid[], p_payload jsonb, p_again boolean, p_confirm boolean, p_actor_type text, p_actor_id text, p_despite_success boolean DEFAULT false, p_version integer DEFAULT NULL::integer, p_changes jsonb DEFAULT NULL::jsonb) RETURNS TABLE(id uuid, status text, new_id uuid)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -5233,7 +8158,8 @@ begin
                                                 postmill.acting_id(), p_confirm) r
             union all
             select r.* from postmill.replay_jobs(case p_action when 'dead.replay' then known end, postmill.acting_type(),
-                                                 postmill.acting_id(), p_payload, p_again, p_confirm) r)
+                                                 postmill.acting_id(), p_payload, p_again, p_confirm,
+                                                 p_despite_success, p_version) r)
         select u.id, coalesce(d.status, 'unknown') as status, d.new_id, tenants[array_position(known, u.id)] as tenant,
                states[array_position(known, u.id)] as state
           from (select distinct unnest(p_ids) as id) u left join done d on d.id = u.id
@@ -5244,7 +8170,7 @@ begin
         if status in ('due', 'replayed') then
             perform postmill.audit(p_action, 'job', id::text, one.tenant, jsonb_build_object('status', one.state),
                 jsonb_strip_nulls(jsonb_build_object('status', case status when 'due' then 'queued' end, 'replayed_as', new_id,
-                                                     'payload_edited', p_payload is not null)));
+                                                     'payload_edited', p_payload is not null, 'changes', p_changes)));
         end if;
         return next;
     end loop;
@@ -5257,6 +8183,7 @@ CREATE FUNCTION postmill.rescue(p_holder uuid, p_lease_seconds double precision,
     LANGUAGE plpgsql
     AS $$
 declare
+    why constant text := 'the lease of the worker session ended while the job ran';
     moment timestamptz := postmill.history_moment();
 begin
     if not exists (select from postmill.lease l where l.holder = p_holder and l.expires_at > moment
@@ -5272,7 +8199,7 @@ begin
                                        where h.ended_at is null and h.expires_at <= moment)
          order by r.id limit p_most for update of r skip locked
     ), judged as materialized (
-        select g.*, j.tenant_id, j.job_type, c.reason as cancel_reason,
+        select g.*, j.tenant_id, j.job_type, j.due, c.reason as cancel_reason,
                case when c.job_id is not null then 'canceled'
                     when j.id is null then 'undecodable'
                     when g.attempt >= j.max_attempts or g.lost > coalesce(d.max_lost, 3) + 1
@@ -5280,9 +8207,11 @@ begin
                     else 'scheduled' end as verdict
           from gone_sessions g
           -- Fenced (offset 0): as a join it would be planned over whole tables.
-          left join lateral (select b.id, b.tenant_id, b.job_type, b.max_attempts from postmill.job b where b.id = g.id
+          left join lateral (select b.id, b.tenant_id, b.job_type, b.max_attempts, coalesce(b.scheduled_for, b.created_at) as due
+                               from postmill.job b where b.id = g.id
                              union all
-                             select b.id, b.tenant_id, b.job_type, b.max_attempts from postmill.job_kept b where b.id = g.id
+                             select b.id, b.tenant_id, b.job_type, b.max_attempts, coalesce(b.scheduled_for, b.created_at)
+                               from postmill.job_kept b where b.id = g.id
                              offset 0) j on true
           left join postmill.job_definition d on d.key = j.job_type
           left join postmill.cancel_request c on c.job_id = g.id
@@ -5294,9 +8223,9 @@ begin
         delete from postmill.cancel_request c using judged j where c.job_id = j.id and j.verdict <> 'scheduled'
     ), tried as (
         insert into postmill.attempt (job_id, tenant_id, attempt, run, holder, claim_no, started_at, finished_at, status,
-               error_class, error_message)
+               error_class, error_message, error_group)
         select j.id, coalesce(j.tenant_id, j.lane), j.attempt, j.run, j.holder, j.claim_no, j.claimed_at, moment, 'lost',
-               'WorkerLost', 'the lease of the worker session ended while the job ran'
+               'WorkerLost', why, postmill.error_group_id(coalesce(j.job_type, 'unknown'), 'WorkerLost', why, '')
           from judged j where j.verdict in ('scheduled', 'dead_letter', 'undecodable')
     ), later as (
         insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
@@ -5305,20 +8234,117 @@ begin
           from judged j where j.verdict = 'scheduled'
     ), buried as (
         insert into postmill.dead_letter (id, tenant_id, queue, lane, priority, attempt, run, lost, reason, error_class,
-               error_message, attempts, failed_at, last_attempt_at)
+               error_message, error_group, attempts, failed_at, last_attempt_at)
         select j.id, coalesce(j.tenant_id, j.lane), j.queue, j.lane, j.priority, j.attempt, j.run, least(j.lost + 1, greatest(j.lost, 2)),
-               case j.verdict when 'undecodable' then 'undecodable' else 'worker_lost' end, 'WorkerLost',
-               'the lease of the worker session ended while the job ran', j.attempt, moment, j.claimed_at
+               case j.verdict when 'undecodable' then 'undecodable' else 'worker_lost' end, 'WorkerLost', why,
+               postmill.error_group_id(coalesce(j.job_type, 'unknown'), 'WorkerLost', why, ''), j.attempt, moment, j.claimed_at
           from judged j where j.verdict in ('dead_letter', 'undecodable')
     ), ended as (
         insert into postmill.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost, attempt_status, holder,
-               claim_no, started_at, reason, error_class, error_message)
+               claim_no, started_at, reason, error_class, error_message, error_group)
         select j.id, j.tenant_id, j.verdict, moment, j.attempt, j.run, least(j.lost + 1, greatest(j.lost, 2)), 'lost', j.holder, j.claim_no,
                j.claimed_at, case j.verdict when 'failed' then 'worker_lost' else coalesce(j.cancel_reason, 'canceled') end, 'WorkerLost',
-               'the lease of the worker session ended while the job ran'
+               why, postmill.error_group_id(coalesce(j.job_type, 'unknown'), 'WorkerLost', why, '')
           from judged j where j.verdict in ('failed', 'canceled')
+    ), counted as (
+        insert into postmill.rollup_part (minute, tenant_id, queue, job_type, outcome, n, total_sum, total_hist)
+        select postmill.minute_of(moment), e.tenant_id, e.queue, e.job_type, e.outcome, count(*), coalesce(sum(e.total), 0),
+               postmill.histogram_sum(postmill.histogram(e.total))
+          from (select coalesce(j.tenant_id, j.lane) as tenant_id, j.queue, coalesce(j.job_type, 'unknown') as job_type,
+                       case j.verdict when 'scheduled' then 'lost' when 'undecodable' then 'dead_letter'
+                                      else j.verdict end as outcome,
+                       case when j.verdict in ('dead_letter', 'failed')
+                            then greatest(0, extract(epoch from moment - j.due))::double precision end as total
+                  from judged j) e
+         group by e.tenant_id, e.queue, e.job_type, e.outcome
+    ), grouped as (
+        insert into postmill.error_group_part (id, tenant_id, job_type, error_class, message, frame, first_at, last_at, n, job_id)
+        select postmill.error_group_id(g.job_type, 'WorkerLost', why, ''), g.tenant_id, g.job_type, 'WorkerLost', why, '',
+               moment, moment, g.n, g.job_id
+          from (select coalesce(j.job_type, 'unknown') as job_type, coalesce(j.tenant_id, j.lane) as tenant_id, count(*) as n,
+                       (array_agg(j.id order by j.id desc))[1] as job_id
+                  from judged j group by 1, 2) g
     )
     select j.id, j.queue, j.verdict, j.job_type, j.tenant_id, j.attempt, j.holder from judged j;
+end
+$$;
+
+-- FUNCTION reserve_budget(uuid, text, numeric, boolean, uuid, uuid, bigint, uuid, integer, text, text, text)
+
+CREATE FUNCTION postmill.reserve_budget(p_id uuid, p_name text, p_amount numeric, p_started boolean, p_job uuid, p_holder uuid, p_claim_no bigint, p_tenant uuid, p_attempt integer, p_job_type text, p_actor_type text, p_actor_id text, OUT status text, OUT figures jsonb) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+    ids uuid[];
+    p postmill.budget_period;
+    one record;
+    verdict text;
+    decisive uuid;
+begin
+    if current_setting('transaction_isolation') <> 'read committed' then
+        raise exception 'postmill: budgets need READ COMMITTED';
+    end if;
+    ids := array(select x.id from (select b.id from postmill.budget b
+        where lower(replace(b.name, '_', '-')) = lower(replace(p_name, '_', '-')) and (b.tenant_id = p_tenant or b.tenant_id is null)
+        order by b.id for no key update) x);
+    if ids = '{}' then
+        status := 'unknown';
+        return;
+    end if;
+    select case r.state when 'held' then 'granted' else 'ended' end into status
+      from postmill.budget_reservation r where r.id = p_id order by r.state = 'held' limit 1;
+    if status is null and not exists (select from postmill.running t
+        where t.id = p_job and t.holder = p_holder and t.claim_no = p_claim_no)
+    then
+        status := 'lost';
+    elsif status is null then
+        status := 'granted';
+        for one in select f.*, b.level_action[4] as last from postmill.budget b
+                    cross join lateral postmill.read_budget_figures(b.id, moment) f where b.id = any (ids) order by b.id loop
+            verdict := case when one.action <> 'run' then one.action
+                            when one.last = 'run' or one.spent + one.reserved + p_amount <= one.limit_amount then 'granted'
+                            when p_amount > one.limit_amount then one.last else 'defer' end;
+            if verdict = 'stop' or (verdict = 'defer' and status = 'granted') then
+                status := case verdict when 'stop' then 'stopped' else 'deferred' end;
+                decisive := one.id;
+            end if;
+        end loop;
+        if status = 'granted' then
+            for one in select b.id, b.tenant_id from postmill.budget b where b.id = any (ids) order by b.id loop
+                p := postmill.read_budget_period(one.id, moment);
+                insert into postmill.budget_period select p.* on conflict do nothing;
+                insert into postmill.budget_reservation (id, budget_id, starts_at, tenant_id, amount, started, job_id, holder,
+                       claim_no, attempt, job_type, actor_type, actor_id, reserved_at)
+                values (p_id, one.id, p.starts_at, p_tenant, p_amount, p_started, p_job, p_holder, p_claim_no, p_attempt,
+                        p_job_type, p_actor_type, p_actor_id, moment);
+                perform postmill.book_budget(one.id, one.tenant_id, p.starts_at, 0, p_amount);
+            end loop;
+        end if;
+    end if;
+    select to_jsonb(f.*) into figures from unnest(ids) as u(id) cross join lateral postmill.read_budget_figures(u.id, moment) f
+     where u.id = coalesce(decisive, u.id) order by f.level desc, u.id limit 1;
+end
+$$;
+
+-- FUNCTION resolve_incident(text, text)
+
+CREATE FUNCTION postmill.resolve_incident(p_kind text, p_key text) RETURNS uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    own uuid;
+begin
+    perform pg_advisory_xact_lock(hashtextextended('postmill.incident:' || p_kind || ':' || p_key, 0));
+    insert into postmill.incident_over as o (kind, key, at) values (p_kind, p_key, moment)
+    on conflict (kind, key) do update set at = excluded.at;
+    select i.id into own from postmill.incident i where i.kind = p_kind and i.key = p_key and i.resolved_at is null;
+    if own is not null then
+        perform postmill.end_incident(own, 'monitor', null);
+    end if;
+    return own;
 end
 $$;
 
@@ -5336,6 +8362,103 @@ begin
     perform postmill.ring(p_queue);
     perform postmill.tell('!resume');
     return true;
+end
+$$;
+
+-- FUNCTION retention_classes()
+
+CREATE FUNCTION postmill.retention_classes() RETURNS TABLE(tenant_id uuid, status text, keep interval)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select c.* from (
+        select o.id, s.name, postmill.keep_of(s.name, o.id) as keep
+          from (select t.id from postmill.tenant t where t.retention is not null
+                union select r.tenant_id from postmill.retention_rule r where r.tenant_id is not null
+                union select null) o(id)
+         cross join unnest(array['succeeded', 'failed', 'canceled']) as s(name)) c
+     where c.keep <> (select p.retention from postmill.partition_policy p) or c.id is not null
+     order by c.id nulls first, c.name;
+end
+$$;
+
+-- FUNCTION retention_default(text)
+
+CREATE FUNCTION postmill.retention_default(p_subject text) RETURNS interval
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return case p_subject when 'dead_letter' then interval '90 days' when 'archive' then interval '730 days'
+        when 'audit' then interval '730 days' when 'incidents' then interval '365 days' when 'budgets' then interval '400 days'
+        when 'operations' then interval '90 days' when 'error_groups' then interval '365 days'
+        when 'rollups' then interval '730 days' else interval '30 days' end;
+end
+$$;
+
+-- FUNCTION retention_edge(timestamp with time zone, interval)
+
+CREATE FUNCTION postmill.retention_edge(p_moment timestamp with time zone, p_keep interval) RETURNS timestamp with time zone
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return date_bin(least(interval '1 day', greatest(extract(epoch from p_keep) / 10 * interval '1 second', interval '1 minute')),
+                    p_moment - p_keep, timestamptz '2024-01-01 00:00+00');
+end
+$$;
+
+-- FUNCTION retire()
+
+CREATE FUNCTION postmill.retire() RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    class record;
+    done postmill.retention_progress;
+    edge timestamptz;
+    high timestamptz;
+    ids uuid[];
+    n integer;
+begin
+    for class in select c.* from postmill.retention_classes() c
+                  where c.keep <> (select p.retention from postmill.partition_policy p) loop
+        select p.* into done from postmill.retention_progress p
+         where p.tenant_id is not distinct from class.tenant_id and p.subject = class.status;
+        if not found then
+            done.until := (select min(x.since) from postmill.partition x where x.parent = 'outcome');
+            done.width := interval '1 minute';
+        end if;
+        edge := postmill.retention_edge(moment, class.keep);
+        while done.until < edge loop
+            high := least(done.until + done.width, edge);
+            ids := array(
+                select o.job_id from postmill.outcome o
+                 where o.finished_at >= done.until and o.finished_at < high and o.status = class.status
+                   and case when class.tenant_id is not null then o.tenant_id = class.tenant_id
+                            else not exists (select from postmill.retention_classes() c
+                                              where c.tenant_id = o.tenant_id and c.status = class.status) end);
+            n := cardinality(ids);
+            done.until := high;
+            done.width := case when n > 5000 then greatest(done.width / 4, interval '1 millisecond')
+                               when n < 1000 then least(done.width * 4, interval '1 day') else done.width end;
+            exit when n > 0;
+        end loop;
+        continue when done.until is null;
+        insert into postmill.retention_progress as p (tenant_id, subject, until, width)
+        values (class.tenant_id, class.status, done.until, done.width)
+        on conflict (tenant_id, subject) do update set until = excluded.until, width = excluded.width
+         where p.until <> excluded.until;
+        if n > 0 then
+            perform postmill.leave('outcome', ids, 'archive'), postmill.leave('attempt', ids, 'archive'),
+                    postmill.leave('job', ids, 'archive'), postmill.leave('job_kept', ids, 'archive');
+            return true;
+        end if;
+    end loop;
+    return false;
 end
 $$;
 
@@ -5365,7 +8488,7 @@ begin
     return query
     select r.* from postmill.replay_jobs(
         array(select u.id from unnest(p_ids) as u(id) where u.id <> all (coalesce(moved, '{}'))),
-        p_actor_type, p_actor_id, p_confirm => p_confirm) r;
+        p_actor_type, p_actor_id, p_confirm => p_confirm, p_despite_success => true) r;
 end
 $$;
 
@@ -5394,6 +8517,50 @@ begin
     return case when p_role in ('viewer', 'operator', 'tenant_admin') then p_tenant is not null
                 when p_role in ('platform_viewer', 'platform_operator', 'super_admin') then p_tenant is null
                 else true end;
+end
+$$;
+
+-- FUNCTION rollup_bounds()
+
+CREATE FUNCTION postmill.rollup_bounds() RETURNS double precision[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select array[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600,
+                 14400, 86400]::double precision[]
+$$;
+
+-- FUNCTION root_of(uuid)
+
+CREATE FUNCTION postmill.root_of(p_id uuid) RETURNS uuid
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    root uuid := p_id;
+    before uuid;
+begin
+    for step in 1..1000 loop
+        before := (select j.replayed_from from postmill.any_job j where j.id = root);
+        exit when before is null;
+        root := before;
+    end loop;
+    return root;
+end
+$$;
+
+-- FUNCTION running_operations(integer)
+
+CREATE FUNCTION postmill.running_operations(p_most integer) RETURNS TABLE(id uuid, kind text, allowed integer)
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+begin
+    return query
+    select o.id, o.kind,
+           greatest(0, least(p_most, case when o.stage = 'canary' then o.canary - o.done else p_most end,
+               case when o.rate is null then p_most
+                    else floor(o.rate * extract(epoch from moment - postmill.rate_base(o, moment)) + 1e-6) end))::integer
+      from postmill.operation o where o.status = 'running' order by o.id;
 end
 $$;
 
@@ -5520,7 +8687,9 @@ begin
         if own_column like 'read\_%' or own_column like 'door\_%' or own_column in ('now', 'new_id', 'id_at', 'id_time',
             'scope_tenant', 'sees_all', 'in_scope', 'ids_in_scope') then
             execute format('grant execute on function %s to postmill_reader, postmill_request', name);
-        elsif own_column in ('job_events', 'history_size', 'job_state') then
+        elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'rollup_bounds', 'quantile', 'summary_of',
+            'histogram_plus', 'histogram_sum', 'histogram_within',
+            'incident_outline', 'incident_status') then
             execute format('grant execute on function %s to postmill_reader', name);
         end if;
     end loop;
@@ -5603,6 +8772,46 @@ begin
 end
 $$;
 
+-- FUNCTION set_retention(jsonb, double precision, text[])
+
+CREATE FUNCTION postmill.set_retention(p_keep jsonb, p_width double precision, p_reasons text[]) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    n integer;
+begin
+    update postmill.partition_policy p
+       set width = coalesce(p_width * interval '1 second', p.width), keep_reasons = coalesce(p_reasons, p.keep_reasons)
+     where (p.width, p.keep_reasons) is distinct from (coalesce(p_width * interval '1 second', p.width),
+                                                       coalesce(p_reasons, p.keep_reasons));
+    insert into postmill.retention_rule as r (subject, source, keep)
+    select e.key, 'settings', (e.value #>> '{}')::double precision * interval '1 second' from jsonb_each(p_keep) e
+    on conflict (tenant_id, subject, source) do update set keep = excluded.keep, changed_at = postmill.now()
+     where r.keep is distinct from excluded.keep;
+    get diagnostics n = row_count;
+    if n > 0 then
+        perform postmill.settle_retention();
+    end if;
+end
+$$;
+
+-- FUNCTION settle_retention()
+
+CREATE FUNCTION postmill.settle_retention() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    longest interval;
+begin
+    select max(coalesce((select r.keep from postmill.retention_rule r where r.tenant_id is null and r.subject = s.name
+                          order by r.source limit 1), interval '30 days'))
+      into longest from unnest(array['succeeded', 'failed', 'canceled']) as s(name);
+    update postmill.partition_policy p set retention = longest where p.retention <> longest;
+    delete from postmill.retention_progress;
+end
+$$;
+
 -- FUNCTION settled(uuid, uuid[], bigint[])
 
 CREATE FUNCTION postmill.settled(p_holder uuid, p_ids uuid[], p_claim_nos bigint[]) RETURNS SETOF uuid
@@ -5618,6 +8827,50 @@ begin
 end
 $$;
 
+-- FUNCTION severity_rank(text)
+
+CREATE FUNCTION postmill.severity_rank(p_severity text) RETURNS integer
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return array_position(array['info', 'warning', 'critical'], p_severity);
+end
+$$;
+
+-- FUNCTION spent_units(integer)
+
+CREATE FUNCTION postmill.spent_units(p_most integer) RETURNS TABLE(id uuid, source text, manifest jsonb, tenants uuid[])
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+begin
+    return query
+    with own as materialized (
+        select r.tenant_id, r.subject::text as rule, coalesce(r.keep, interval '1000 years') as keep from postmill.retention_rule r
+         where r.tenant_id is not null and r.subject in ('archive', 'dead_letter')
+    ), usual as materialized (
+        select x.rule, postmill.keep_of(x.rule) as keep from unnest(array['archive', 'dead_letter']) as x(rule)
+    ), spent as (
+        select u.id, u.source, u.manifest,
+               u.until < moment - greatest(k.keep, (select max(o.keep) from own o
+                                                     where o.rule = u.rule and u.tenants ? o.tenant_id::text)) as whole,
+               array(select o.tenant_id from own o
+                      where o.rule = u.rule and u.tenants ? o.tenant_id::text and u.until < moment - o.keep) as early,
+               array(select t.key::uuid from jsonb_object_keys(u.tenants) as t(key)
+                      where u.until < moment - k.keep and t.key <> ''
+                        and not exists (select from own o where o.rule = u.rule and o.tenant_id::text = t.key)) as others
+          from postmill.archive_unit u join usual k on k.rule = u.rule
+         where u.status = 'archived'
+           and u.until < moment - least(k.keep, (select min(o.keep) from own o where o.rule = u.rule))
+    )
+    select s.id, s.source, s.manifest, case when not s.whole then s.early || s.others end
+      from spent s where s.whole or cardinality(s.early || s.others) > 0
+     order by s.id limit p_most;
+end
+$$;
+
 -- FUNCTION stands(uuid[])
 
 CREATE FUNCTION postmill.stands(p_ids uuid[]) RETURNS TABLE(id uuid, tenant_id uuid, state text, priority integer, reason text)
@@ -5627,6 +8880,114 @@ CREATE FUNCTION postmill.stands(p_ids uuid[]) RETURNS TABLE(id uuid, tenant_id u
 begin
     return query
     select s.id, s.tenant_id, s.state, s.priority, s.reason from postmill.job_state(postmill.ids_in_scope(p_ids)) s;
+end
+$$;
+
+-- FUNCTION start_budget(uuid, uuid, uuid, bigint)
+
+CREATE FUNCTION postmill.start_budget(p_id uuid, p_job uuid, p_holder uuid, p_claim_no bigint) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update postmill.budget_reservation r set started = true
+     where r.id = p_id and r.job_id = p_job and r.holder = p_holder and r.claim_no = p_claim_no and r.ended_at is null
+       and exists (select from postmill.running t where t.id = p_job and t.holder = p_holder and t.claim_no = p_claim_no);
+    return found;
+end
+$$;
+
+-- FUNCTION step_operation(uuid, integer[], jsonb)
+
+CREATE FUNCTION postmill.step_operation(p_id uuid, p_ns integer[], p_refused jsonb) RETURNS TABLE(status text, done integer, skipped integer, failed integer)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    op postmill.operation;
+    moment timestamptz := postmill.now();
+    left_over integer;
+    out_there integer;
+    unlucky integer;
+begin
+    select o.* into op from postmill.operation o where o.id = p_id and o.status = 'running' for update;
+    if not found then
+        return;
+    end if;
+    perform postmill.set_actor('upkeep', op.actor_type, op.actor_id, op.actor_role, op.request_id),
+            set_config('lock_timeout', '1s', true);
+    with refused as (
+        select r.key::integer as n, 'invalid' as status, null::uuid as new_id, left(r.value, 500) as detail
+          from jsonb_each_text(p_refused) r where r.key::integer = any (p_ns)
+    ), ready as materialized (
+        select i.n, i.job_id, (select x.job_id from postmill.outcome x
+                                where x.job_id = any (i.twins) and x.status = 'succeeded' limit 1) as twin
+          from postmill.operation_item i
+         where i.operation_id = p_id and i.n = any (p_ns) and i.status is null and not p_refused ? i.n::text
+    ), acted as materialized (
+        select a.* from postmill.act_on_letters(op, array(select r.job_id from ready r where r.twin is null order by r.job_id)) a
+         where exists (select from ready r where r.twin is null)
+    ), told as (
+        select r.n, r.status, r.new_id, r.detail from refused r
+        union all
+        select r.n, case when r.twin is not null then 'succeeded_since' else a.status end,
+               coalesce(r.twin, a.new_id), a.detail
+          from ready r left join acted a on a.id = r.job_id
+    )
+    update postmill.operation_item i
+       set status = case when t.status in ('busy', 'serialization') and i.tries < 10 then null else t.status end,
+           tries = i.tries + 1, new_id = t.new_id, detail = t.detail, at = moment
+      from told t where i.operation_id = p_id and i.n = t.n;
+    update postmill.operation o
+       set done = o.done + c.done, skipped = o.skipped + c.skipped, failed = o.failed + c.failed,
+           taken_at = case when o.rate is not null
+                           then postmill.rate_base(o, moment) + cardinality(p_ns) * interval '1 s' / o.rate end
+      from (select count(*) filter (where i.status in ('replayed', 'discarded')) as done,
+                   count(*) filter (where i.status in ('live', 'already_replayed', 'succeeded_since', 'succeeded', 'running',
+                       'waiting', 'never', 'unconfirmed', 'not_dead', 'unknown', 'key_held', 'old_version')) as skipped,
+                   count(*) filter (where i.status is not null) as all_of_them
+              from postmill.operation_item i where i.operation_id = p_id and i.n = any (p_ns)) n
+     cross join lateral (select n.done, n.skipped, n.all_of_them - n.done - n.skipped as failed) c
+     where o.id = p_id returning o.* into op;
+
+    left_over := (select count(*) from (select from postmill.operation_item i
+                                         where i.operation_id = p_id and i.status is null limit 1) x);
+    if op.stage = 'canary' and (op.done >= op.canary or left_over = 0) then
+        select count(*) filter (where postmill.is_live(i.new_id)),
+               count(*) filter (where not postmill.is_live(i.new_id) and (
+                   exists (select from postmill.dead_letter d where d.id = i.new_id)
+                   or exists (select from postmill.outcome x where x.job_id = i.new_id and x.status <> 'succeeded')))
+          into out_there, unlucky
+          from postmill.operation_item i where i.operation_id = p_id and i.status = 'replayed';
+        if unlucky > 0 then
+            update postmill.operation o
+               set status = 'paused', paused_at = moment, paused_by = null,
+                   pause_reason = format('canary: %s of %s did not succeed', unlucky, op.done)
+             where o.id = p_id returning o.* into op;
+            perform postmill.audit('operations.pause', 'operation', p_id::text, op.tenant_id,
+                jsonb_build_object('status', 'running', 'stage', 'canary', 'done', op.done),
+                jsonb_build_object('status', 'paused'), op.pause_reason);
+        elsif out_there = 0 then
+            update postmill.operation o set stage = 'rest', taken_at = null where o.id = p_id returning o.* into op;
+        end if;
+    end if;
+    if op.status = 'running' and op.stage = 'rest' and left_over = 0 then
+        update postmill.operation o set status = 'finished', ended_at = moment where o.id = p_id returning o.* into op;
+        perform postmill.audit('operations.finish', 'operation', p_id::text, op.tenant_id, null,
+            jsonb_build_object('kind', op.kind, 'total', op.total, 'done', op.done, 'skipped', op.skipped, 'failed', op.failed));
+    end if;
+    perform postmill.set_actor(null, null, null);
+    return query select op.status, op.done, op.skipped, op.failed;
+end
+$$;
+
+-- FUNCTION summary_of(bigint[], double precision)
+
+CREATE FUNCTION postmill.summary_of(p_hist bigint[], p_sum double precision) RETURNS double precision[]
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return array[p_sum / nullif((select sum(h) from unnest(p_hist) h), 0), postmill.quantile(p_hist, 0.5),
+                 postmill.quantile(p_hist, 0.95), postmill.quantile(p_hist, 0.99)];
 end
 $$;
 
@@ -5669,6 +9030,32 @@ declare
 begin
     delete from postmill.http_answer a where a.ctid = any (array(
         select o.ctid from postmill.http_answer o where o.expires_at < moment limit p_most for update skip locked));
+end
+$$;
+
+-- FUNCTION sweep_budgets(integer)
+
+CREATE FUNCTION postmill.sweep_budgets(p_most integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+    edge constant timestamptz := moment - postmill.keep_of('budgets');
+begin
+    delete from postmill.budget_reservation r where r.ctid = any (array(
+        select x.ctid from postmill.budget_reservation x where x.ended_at < moment - interval '7 days' limit p_most));
+    delete from postmill.budget_line l where l.ctid = any (array(
+        select x.ctid from postmill.budget_period p join postmill.budget_line x on x.budget_id = p.budget_id and x.starts_at = p.starts_at
+         where p.ends_at < edge limit p_most));
+    with gone as (
+        delete from postmill.budget_period p where p.ctid = any (array(
+            select o.ctid from postmill.budget_period o where o.ends_at < edge and not exists (select from postmill.budget_line l
+                    where l.budget_id = o.budget_id and l.starts_at = o.starts_at) limit p_most))
+        returning p.budget_id, p.starts_at
+    ), balances as (
+        delete from postmill.budget_balance s using gone g where s.budget_id = g.budget_id and s.starts_at = g.starts_at
+    )
+    delete from postmill.budget_alert a using gone g where a.budget_id = g.budget_id and a.starts_at = g.starts_at;
 end
 $$;
 
@@ -5729,6 +9116,28 @@ begin
 end
 $$;
 
+-- FUNCTION sweep_operations(integer)
+
+CREATE FUNCTION postmill.sweep_operations(p_most integer) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    gone bigint;
+begin
+    with old as (
+        select i.operation_id, i.n from postmill.operation_item i
+         where i.operation_id in (select o.id from postmill.operation o where o.ended_at < (select postmill.now()) - (select postmill.keep_of('operations')))
+         limit p_most
+    )
+    delete from postmill.operation_item i using old where i.operation_id = old.operation_id and i.n = old.n;
+    get diagnostics gone = row_count;
+    if gone < p_most then
+        delete from postmill.operation o where o.ended_at < (select postmill.now()) - (select postmill.keep_of('operations'));
+    end if;
+    return gone;
+end
+$$;
+
 -- FUNCTION sweep_sessions()
 
 CREATE FUNCTION postmill.sweep_sessions() RETURNS void
@@ -5760,7 +9169,7 @@ declare
     gone integer;
     n integer;
 begin
-    select moment - p.retention into edge from postmill.partition_policy p;
+    edge := greatest(moment - postmill.keep_of('events'), timestamptz 'epoch'); -- there is no id of before
     delete from postmill.trigger_recent r
      where (r.trigger_id, r.hash) in (select x.trigger_id, x.hash from postmill.trigger_recent x where x.expires_at < moment
                                        order by x.expires_at limit p_most for update skip locked);
@@ -5814,6 +9223,36 @@ begin
 end
 $$;
 
+-- FUNCTION take_steps(jsonb)
+
+CREATE FUNCTION postmill.take_steps(p_steps jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    item jsonb;
+    own postmill.incident;
+begin
+    for item in select s.item from jsonb_array_elements(p_steps) as s(item) order by s.item ->> 'id' loop
+        update postmill.incident i
+           set step = (item ->> 'next_step')::integer, escalate_at = (item ->> 'next_at')::timestamptz
+         where i.id = (item ->> 'id')::uuid and i.cycle = (item ->> 'cycle')::integer and i.step = (item ->> 'step')::integer
+        returning i.* into own;
+        if not found then
+            continue;
+        end if;
+        insert into postmill.notification (incident_id, tenant_id, cycle, step, event, channel)
+        select own.id, own.tenant_id, own.cycle, t.step, 'trigger', t.channel
+          from jsonb_to_recordset(item -> 'told') as t(channel text, step integer) order by t.step
+        on conflict do nothing;
+        if own.resolved_at is not null then
+            perform postmill.tell_again(own.id, 'resolve');
+        elsif own.acknowledged_at is not null then
+            perform postmill.tell_again(own.id, 'acknowledge');
+        end if;
+    end loop;
+end
+$$;
+
 -- FUNCTION take_tokens(bigint, integer)
 
 CREATE FUNCTION postmill.take_tokens(p_limit bigint, p_n integer) RETURNS void
@@ -5847,6 +9286,64 @@ begin
 end
 $$;
 
+-- FUNCTION tell_again(uuid, text)
+
+CREATE FUNCTION postmill.tell_again(p_id uuid, p_event text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    insert into postmill.notification (incident_id, tenant_id, cycle, step, event, channel)
+    select n.incident_id, n.tenant_id, n.cycle, 0, p_event, n.channel
+      from postmill.notification n join postmill.incident i on i.id = n.incident_id and i.cycle = n.cycle
+     where n.incident_id = p_id and n.event = 'trigger' and n.status in ('pending', 'sent')
+     group by n.incident_id, n.tenant_id, n.cycle, n.channel
+    on conflict do nothing;
+end
+$$;
+
+-- FUNCTION tell_budget_alerts(integer)
+
+CREATE FUNCTION postmill.tell_budget_alerts(p_most integer) RETURNS TABLE(status text, name text, tenant_id uuid, percent numeric, severity text)
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+    a record;
+begin
+    for a in
+        select x.*, b.name, b.unit, p.label, p.ends_at, p.limit_amount as limit_now, coalesce(s.spent, 0) as spent_now,
+               format('%s:%s:%s', x.budget_id, p.label, x.percent) as key
+          from postmill.budget_alert x
+          join postmill.budget b on b.id = x.budget_id
+          join postmill.budget_period p on p.budget_id = x.budget_id and p.starts_at = x.starts_at
+          left join lateral (select y.spent from postmill.budget_balance y
+                              where y.budget_id = x.budget_id and y.starts_at = x.starts_at order by y.seq desc limit 1) s on true
+         where x.resolved_at is null order by x.crossed_at limit p_most for update of x skip locked
+    loop
+        name := a.name; tenant_id := a.tenant_id; percent := a.percent; severity := a.severity; status := null;
+        if a.ends_at <= moment or (a.limit_now > a.limit_amount and a.spent_now * 100 < a.percent * a.limit_now) then
+            if a.told_at is not null then
+                perform postmill.resolve_incident('budget', a.key);
+                status := 'resolved';
+            end if;
+            update postmill.budget_alert x set resolved_at = moment
+             where x.budget_id = a.budget_id and x.starts_at = a.starts_at and x.percent = a.percent and x.crossed_at = a.crossed_at;
+        elsif a.told_at is null then
+            perform postmill.raise_incident('budget', a.key, a.severity,
+                format('budget %s: %s %% of %s %s is used in %s', a.name, trim_scale(a.percent), trim_scale(a.limit_amount), a.unit, a.label),
+                jsonb_build_object('budget', a.name, 'budget_id', a.budget_id, 'period', a.label, 'percent', a.percent,
+                    'spent', a.spent, 'limit', a.limit_amount, 'unit', a.unit, 'ends_at', a.ends_at), p_tenant => a.tenant_id);
+            status := 'raised';
+            update postmill.budget_alert x set told_at = moment
+             where x.budget_id = a.budget_id and x.starts_at = a.starts_at and x.percent = a.percent and x.crossed_at = a.crossed_at;
+        end if;
+        if status is not null then
+            return next;
+        end if;
+    end loop;
+end
+$$;
+
 -- FUNCTION tenant_json(uuid)
 
 CREATE FUNCTION postmill.tenant_json(p_id uuid) RETURNS jsonb
@@ -5856,6 +9353,57 @@ begin
     return (select to_jsonb(t) from postmill.tenant t where t.id = p_id);
 end
 $$;
+
+-- TABLE partition
+
+CREATE TABLE postmill.partition (
+    parent text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL COLLATE pg_catalog."C",
+    since timestamp with time zone NOT NULL,
+    until timestamp with time zone NOT NULL,
+    thin boolean DEFAULT false NOT NULL
+);
+
+-- FUNCTION thin_partition(postmill.partition, timestamp with time zone)
+
+CREATE FUNCTION postmill.thin_partition(p_old postmill.partition, p_moment timestamp with time zone, OUT child text, OUT since timestamp with time zone, OUT gone text[]) RETURNS record
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    low timestamptz;
+    n bigint;
+    total bigint := 0;
+begin
+    select array_agg(x.name order by x.since), min(x.since) into gone, low
+      from postmill.partition x where x.parent = p_old.parent and x.thin;
+    if coalesce(cardinality(gone), 0) < 4 then
+        gone := '{}';
+        low := p_old.since;
+    end if;
+    since := low;
+    child := p_old.parent || to_char(low at time zone 'UTC', '_YYYYMMDD_HH24') || to_char(p_old.until at time zone 'UTC', '_YYYYMMDD_HH24');
+    execute format('create table postmill.%I (like postmill.%I including all)', child, p_old.parent);
+    -- With it the partition is attached without a look at its rows.
+    execute format('alter table postmill.%I add check (finished_at >= %L and finished_at < %L)', child, low, p_old.until);
+    foreach p_old.name in array gone || p_old.name loop
+        execute format($q$
+            with moved as (
+                delete from postmill.%I t
+                 where exists (select from postmill.retention_classes() c
+                                where c.tenant_id = t.tenant_id and t.finished_at >= $1 - c.keep %s)
+                returning t.*)
+            insert into postmill.%I select * from moved$q$, p_old.name,
+            case p_old.parent when 'outcome' then 'and c.status = t.status' else '' end, child) using p_moment;
+        get diagnostics n = row_count;
+        total := total + n;
+    end loop;
+    if total = 0 then
+        execute format('drop table postmill.%I', child);
+        child := null;
+        gone := '{}';
+    end if;
+end
+$_$;
 
 -- FUNCTION trigger_changed()
 
@@ -6015,6 +9563,121 @@ begin
 end
 $$;
 
+-- FUNCTION unarchived_tenants()
+
+CREATE FUNCTION postmill.unarchived_tenants() RETURNS uuid[]
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return (
+    select coalesce(array_agg(r.tenant_id), '{}') from postmill.retention_rule r
+     where r.tenant_id is not null and r.subject = 'archive' and r.keep = interval '0'
+    );
+end
+$$;
+
+-- FUNCTION unit_archived(uuid, text, jsonb)
+
+CREATE FUNCTION postmill.unit_archived(p_id uuid, p_worker text, p_manifest jsonb) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    own postmill.archive_unit;
+begin
+    update postmill.archive_unit u
+       set status = 'archived', archived_at = postmill.now(), manifest = p_manifest, claimed_by = null, claimed_until = null,
+           error = null, rows = (p_manifest ->> 'rows')::bigint, bytes = (p_manifest ->> 'size')::bigint,
+           min_id = (p_manifest ->> 'min_id')::uuid, max_id = (p_manifest ->> 'max_id')::uuid,
+           tenants = coalesce(p_manifest -> 'tenants', '{}')
+     where u.id = p_id and u.claimed_by = p_worker and u.status = 'waiting'
+    returning u.* into own;
+    if own.id is null then
+        return false;
+    end if;
+    if own.relation is not null then
+        execute format('drop table postmill.%I', own.relation);
+    end if;
+    delete from postmill.leaving l where l.unit_id = p_id;
+    return true;
+end
+$$;
+
+-- FUNCTION unit_changed(uuid, jsonb, text)
+
+CREATE FUNCTION postmill.unit_changed(p_id uuid, p_manifest jsonb, p_why text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    old postmill.archive_unit;
+begin
+    select u.* into old from postmill.archive_unit u where u.id = p_id and u.status = 'archived' for update;
+    if not found then
+        return;
+    end if;
+    if p_manifest is null then
+        update postmill.archive_unit u
+           set status = 'deleted', deleted_at = postmill.now(), manifest = null, tenants = '{}', min_id = null, max_id = null
+         where u.id = p_id;
+    else
+        update postmill.archive_unit u
+           set manifest = p_manifest, rows = (p_manifest ->> 'rows')::bigint, bytes = (p_manifest ->> 'size')::bigint,
+               min_id = (p_manifest ->> 'min_id')::uuid, max_id = (p_manifest ->> 'max_id')::uuid,
+               tenants = coalesce(p_manifest -> 'tenants', '{}')
+         where u.id = p_id;
+    end if;
+    perform postmill.audit(case when p_manifest is null then 'archive.delete' else 'archive.erase' end, 'archive_unit', p_id::text,
+        null, jsonb_build_object('source', old.source, 'since', old.since, 'until', old.until, 'rows', old.rows, 'tenants', old.tenants),
+        case when p_manifest is not null then jsonb_build_object('rows', p_manifest -> 'rows', 'tenants', p_manifest -> 'tenants') end,
+        p_why);
+end
+$$;
+
+-- FUNCTION unit_failed(uuid, text, text)
+
+CREATE FUNCTION postmill.unit_failed(p_id uuid, p_worker text, p_error text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    update postmill.archive_unit u
+       set tries = u.tries + 1, error = left(p_error, 1000), claimed_by = null, claimed_until = null,
+           next_try = postmill.now() + least(interval '10 seconds' * power(2, least(u.tries, 10)), interval '1 hour')
+     where u.id = p_id and u.claimed_by = p_worker and u.status = 'waiting';
+end
+$$;
+
+-- FUNCTION unit_page(uuid, bigint, integer)
+
+CREATE FUNCTION postmill.unit_page(p_id uuid, p_from bigint, p_most integer) RETURNS TABLE(place bigint, tenant_id uuid, job_id uuid, at timestamp with time zone, fields text[])
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET "TimeZone" TO 'UTC'
+    SET "DateStyle" TO 'ISO'
+    SET extra_float_digits TO '1'
+    AS $_$
+declare
+    own postmill.archive_unit;
+begin
+    select u.* into own from postmill.archive_unit u where u.id = p_id;
+    if own.relation is null then
+        return query
+        select l.n, l.tenant_id, l.job_id, l.at, l.fields from postmill.leaving l
+         where l.unit_id = p_id and l.n >= p_from order by l.n limit p_most;
+    else
+        return query execute format($q$
+            select null::bigint, t.tenant_id, t.%1$I, %2$s, %3$s from postmill.%4$I t
+             where t.ctid >= $1 and t.ctid < $2 and t.tenant_id <> all ($3)$q$,
+            case own.source when 'job' then 'id' else 'job_id' end,
+            case own.source when 'job' then 'postmill.id_time(t.id)' else 't.finished_at' end,
+            postmill.fields_of(own.columns, 't'), own.relation)
+            using format('(%s,0)', p_from)::tid, format('(%s,0)', p_from + p_most)::tid, postmill.unarchived_tenants();
+    end if;
+end
+$_$;
+
 -- FUNCTION wake(uuid, text[])
 
 CREATE FUNCTION postmill.wake(p_holder uuid, p_queues text[]) RETURNS void
@@ -6022,6 +9685,217 @@ CREATE FUNCTION postmill.wake(p_holder uuid, p_queues text[]) RETURNS void
     AS $$
 begin
     delete from postmill.sleeper s where s.holder = p_holder and s.queue = any (p_queues);
+end
+$$;
+
+-- FUNCTION watch()
+
+CREATE FUNCTION postmill.watch() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    while postmill.count_dead_letters(5000) >= 5000 loop
+    end loop;
+    perform postmill.watch_exhausted();
+    perform postmill.watch_slas();
+    perform postmill.watch_workers();
+    perform postmill.watch_triggers();
+    delete from postmill.incident_over o where o.at < (select postmill.now()) - interval '1 day';
+    -- With their notifications and jobs.
+    delete from postmill.incident i where i.id = any (array(
+        select o.id from postmill.incident o
+         where o.resolved_at < (select postmill.now()) - (select postmill.keep_of('incidents')) limit 1000));
+end
+$$;
+
+-- FUNCTION watch_dead_letters(bigint, jsonb, jsonb)
+
+CREATE FUNCTION postmill.watch_dead_letters(p_most bigint, p_queues jsonb, p_types jsonb) RETURNS TABLE(key text, verb text, open bigint)
+    LANGUAGE plpgsql
+    AS $$
+declare
+    one record;
+    kept text[] := (select p.keep_reasons from postmill.partition_policy p);
+begin
+    for one in
+        with counts as materialized (
+            select t.queue, t.job_type, sum(t.opened - t.closed) as n,
+                   sum(t.opened) filter (where t.moment >= (select postmill.now()) - interval '1 hour') as fresh
+              from postmill.dead_tally t where t.reason <> all (kept) group by 1, 2
+        ), watched as (
+            select 'queue:' || c.queue as key, c.queue, null::text as job_type, sum(c.n)::bigint as n, sum(c.fresh) as fresh,
+                   case when p_queues ? lower(c.queue) then (p_queues ->> lower(c.queue))::bigint else p_most end as most
+              from counts c group by c.queue
+            union all
+            select 'type:' || c.job_type, null, c.job_type, sum(c.n)::bigint, sum(c.fresh), (p_types ->> c.job_type)::bigint
+              from counts c where p_types ? c.job_type group by c.job_type
+        )
+        select coalesce(w.key, a.key) as key, w.queue, w.job_type, coalesce(w.n, 0) as n, coalesce(w.fresh, 0) as fresh, w.most,
+               a.raised, a.key is not null as standing, coalesce(w.n > w.most, false) as above
+          from watched w full join postmill.dead_alarm a on a.key = w.key
+         where coalesce(w.n > w.most, false) or a.key is not null
+    loop
+        key := one.key;
+        open := one.n;
+        if one.above and (not one.standing or one.n >= one.raised * 1.5) then
+            perform postmill.raise_incident('dead_letters', one.key, case when one.n > 10 * one.most then 'critical' else 'warning' end,
+                format('%s open dead letters %s, more than %s', one.n,
+                       coalesce('in queue ' || one.queue, 'of type ' || one.job_type), one.most),
+                jsonb_build_object('open', one.n, 'most', one.most, 'given_up_in_the_last_hour', one.fresh, 'causes', (
+                    select jsonb_agg(c.fact) from (
+                        select jsonb_build_object('status', t.error_status, 'reason', t.reason,
+                                                  'count', sum(t.opened - t.closed)) as fact
+                          from postmill.dead_tally t
+                         where t.queue = coalesce(one.queue, t.queue)
+                           and (one.job_type is null or t.job_type = one.job_type) and t.reason <> all (kept)
+                         group by t.error_status, t.reason having sum(t.opened - t.closed) > 0
+                         order by sum(t.opened - t.closed) desc limit 5) c)),
+                p_queue => one.queue, p_job_type => one.job_type);
+            insert into postmill.dead_alarm as a (key, raised, raised_at) values (one.key, one.n, postmill.now())
+            on conflict on constraint dead_alarm_pkey do update set raised = excluded.raised, raised_at = excluded.raised_at;
+            verb := case when one.standing then 'grown' else 'raised' end;
+            return next;
+        elsif one.standing and not one.above then
+            perform postmill.resolve_incident('dead_letters', one.key);
+            delete from postmill.dead_alarm a where a.key = one.key;
+            verb := 'resolved';
+            return next;
+        end if;
+    end loop;
+end
+$$;
+
+-- FUNCTION watch_exhausted()
+
+CREATE FUNCTION postmill.watch_exhausted() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    one record;
+begin
+    for one in
+        select i.id, i.kind, i.key, i.job_type, i.jobs, i.facts ->> 'group' as cause from postmill.incident i
+         where i.kind in ('job_exhausted', 'budget') and i.resolved_at is null and i.jobs > 0
+           and not exists (select from postmill.incident_job j join postmill.dead_letter d on d.id = j.job_id
+                            where j.incident_id = i.id)
+         order by i.key
+    loop
+        if one.jobs > 100 then
+            insert into postmill.incident_job (incident_id, job_id, tenant_id, at)
+            select one.id, d.id, d.tenant_id, d.failed_at from postmill.dead_letter d
+             where coalesce(d.error_group, d.error_class, d.reason) = one.cause
+               and exists (select from postmill.any_job b where b.id = d.id and b.job_type = one.job_type)
+             limit 100 on conflict do nothing;
+            continue when found;
+        end if;
+        perform postmill.resolve_incident(one.kind, one.key);
+    end loop;
+end
+$$;
+
+-- FUNCTION watch_slas()
+
+CREATE FUNCTION postmill.watch_slas() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    q record;
+    keys text[] := '{}';
+    why text;
+begin
+    perform postmill.measure_slas();
+    for q in
+        select a.*, u.sla_seconds, u.wait_target_seconds, u.run_target_seconds, u.owner, u.contact
+          from postmill.attainment a join postmill.queue u on u.name = a.queue order by a.queue
+    loop
+        why := case when q.n >= 5 and q.total_p95 > q.sla_seconds then format('P95 of the total is %s, target %s', postmill.lasting(q.total_p95), postmill.lasting(q.sla_seconds))
+                    when q.oldest_seconds > q.sla_seconds then format('the oldest job waits for %s, target %s', postmill.lasting(q.oldest_seconds), postmill.lasting(q.sla_seconds))
+                    when q.n >= 5 and q.wait_p95 > q.wait_target_seconds then format('P95 of the wait is %s, target %s', postmill.lasting(q.wait_p95), postmill.lasting(q.wait_target_seconds))
+                    when q.n >= 5 and q.run_p95 > q.run_target_seconds then format('P95 of the run is %s, target %s', postmill.lasting(q.run_p95), postmill.lasting(q.run_target_seconds)) end;
+        continue when why is null;
+        keys := keys || q.queue;
+        perform postmill.hold_incident('sla_breach', q.queue, 'warning', 'queue ' || q.queue || ' is late: ' || why,
+            jsonb_strip_nulls(to_jsonb(q) - 'queue' - 'measured_at'), null, q.queue, null);
+        insert into postmill.incident_part as t (incident_id, tenant_id, jobs, first_at, last_at)
+        select i.id, r.tenant_id, max(r.n), postmill.now(), postmill.now()
+          from postmill.incident i
+          join (select x.tenant_id, round(sum(x.n) - sum(postmill.histogram_within(x.total_hist, q.sla_seconds)))::bigint as n
+                  from postmill.rollups x
+                 where x.queue = q.queue and x.total_hist is not null and x.minute > (select postmill.now()) - interval '10 minutes'
+                 group by 1) r on r.n > 0
+         where i.kind = 'sla_breach' and i.key = q.queue and i.resolved_at is null
+         group by 1, 2
+        on conflict (incident_id, tenant_id) do update set jobs = greatest(t.jobs, excluded.jobs), last_at = excluded.last_at;
+    end loop;
+    perform postmill.end_others('sla_breach', '', keys);
+end
+$$;
+
+-- FUNCTION watch_triggers()
+
+CREATE FUNCTION postmill.watch_triggers() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    one record;
+    keys text[] := '{}';
+begin
+    for one in
+        with late as (
+            select t.id, 'is due since ' || to_char(t.next_run_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') || ' UTC' as why
+              from postmill.trigger t
+             where t.trigger_type = 'schedule' and t.is_enabled and t.deleted_at is null and not t.broken
+               and t.next_run_at < moment - interval '2 minutes'
+            union all
+            select t.id, 'cannot run: ' || coalesce(t.error, 'its schedule is broken')
+              from postmill.trigger t
+             where t.trigger_type = 'schedule' and t.is_enabled and t.deleted_at is null and (t.broken or t.error is not null)
+            union all
+            select k.trigger_id, format('left out %s tick%s', sum(k.ticks), case when sum(k.ticks) = 1 then '' else 's' end)
+              from postmill.tick k
+             where k.fired_at > moment - interval '15 minutes' and k.outcome = 'skipped' and k.detail like 'missed%'
+             group by k.trigger_id
+        )
+        select t.id, t.tenant_id, t.label, d.key as job_type, d.queue, string_agg(l.why, '; ') as why
+          from late l
+          join postmill.trigger t on t.id = l.id
+          join postmill.job_definition d on d.id = t.definition_id
+         group by 1, 2, 3, 4, 5 order by t.id
+    loop
+        keys := keys || one.id::text;
+        perform postmill.hold_incident('missed_trigger', one.id::text, 'warning', 'schedule ' || one.label || ' ' || left(one.why, 300),
+            jsonb_build_object('trigger_id', one.id, 'label', one.label, 'why', one.why), one.tenant_id, one.queue, one.job_type);
+    end loop;
+    perform postmill.end_others('missed_trigger', '', keys);
+end
+$$;
+
+-- FUNCTION watch_workers()
+
+CREATE FUNCTION postmill.watch_workers() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    found_some jsonb;
+begin
+    select jsonb_agg(jsonb_build_object('worker_id', w.worker_id, 'hostname', w.hostname, 'last_seen_at', w.last_seen_at,
+                                        'queues', w.queues) order by w.last_seen_at)
+      into found_some
+      from postmill.worker w
+     where w.last_seen_at > moment - interval '1 day' and (w.stopped_at is null or w.stopped_at = w.last_seen_at)
+       and not exists (select from postmill.lease l where l.holder = w.holder and l.expires_at > moment)
+       and not exists (select from postmill.worker v join postmill.lease l on l.holder = v.holder
+                        where v.started_at > w.last_seen_at and v.queues && w.queues and l.expires_at > moment);
+    if found_some is null then
+        perform postmill.end_others('stale_workers', '', null);
+        return;
+    end if;
+    perform postmill.hold_incident('stale_workers', 'fleet', 'critical',
+        format('%s worker%s silent and not replaced', jsonb_array_length(found_some),
+               case when jsonb_array_length(found_some) = 1 then ' is' else 's are' end),
+        jsonb_build_object('workers', found_some), null, found_some -> 0 -> 'queues' ->> 0, null);
 end
 $$;
 
@@ -6062,35 +9936,18 @@ begin
                             then (p_settings ->> 'retention_seconds')::double precision * interval '1 second' else t.retention end,
            updated_at = postmill.now()
      where t.id = p_id;
+    if p_settings ? 'retention_seconds' then
+        perform postmill.settle_retention();
+    end if;
 end
 $$;
 
--- TABLE job
+-- AGGREGATE histogram_sum(bigint[])
 
-CREATE TABLE postmill.job (
-    id uuid NOT NULL,
-    tenant_id uuid NOT NULL,
-    project_id uuid,
-    job_type text NOT NULL COLLATE pg_catalog."C",
-    queue text NOT NULL COLLATE pg_catalog."C",
-    payload jsonb NOT NULL,
-    priority integer NOT NULL,
-    max_attempts integer NOT NULL,
-    timeout_seconds double precision,
-    created_at timestamp with time zone NOT NULL,
-    scheduled_for timestamp with time zone,
-    expires_at timestamp with time zone,
-    source postmill.source DEFAULT 'manual'::text NOT NULL,
-    source_ref text,
-    actor_type postmill.actor_type DEFAULT 'system'::text NOT NULL,
-    actor_id text,
-    request_id text,
-    correlation_id text,
-    traceparent text,
-    idempotency_key text COLLATE pg_catalog."C",
-    replayed_from uuid
-)
-PARTITION BY RANGE (id);
+CREATE AGGREGATE postmill.histogram_sum(bigint[]) (
+    SFUNC = postmill.histogram_plus,
+    STYPE = bigint[]
+);
 
 -- TABLE job_kept
 
@@ -6187,6 +10044,46 @@ CREATE TABLE postmill.api_key (
     CONSTRAINT api_key_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
 );
 
+-- TABLE archive_state
+
+CREATE TABLE postmill.archive_state (
+    only_row boolean DEFAULT true NOT NULL,
+    required boolean DEFAULT false NOT NULL,
+    operator boolean DEFAULT false NOT NULL,
+    changed_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    CONSTRAINT archive_state_only_row_check CHECK (only_row)
+);
+
+-- TABLE archive_unit
+
+CREATE TABLE postmill.archive_unit (
+    id uuid NOT NULL,
+    source text NOT NULL COLLATE pg_catalog."C",
+    rule text NOT NULL COLLATE pg_catalog."C",
+    status text DEFAULT 'waiting'::text NOT NULL COLLATE pg_catalog."C",
+    since timestamp with time zone NOT NULL,
+    until timestamp with time zone NOT NULL,
+    relation text COLLATE pg_catalog."C",
+    columns jsonb NOT NULL,
+    made_at timestamp with time zone NOT NULL,
+    rows bigint,
+    bytes bigint,
+    min_id uuid,
+    max_id uuid,
+    tenants jsonb DEFAULT '{}'::jsonb NOT NULL,
+    manifest jsonb,
+    archived_at timestamp with time zone,
+    deleted_at timestamp with time zone,
+    tries integer DEFAULT 0 NOT NULL,
+    error text,
+    next_try timestamp with time zone NOT NULL,
+    claimed_by text,
+    claimed_until timestamp with time zone,
+    CONSTRAINT archive_unit_rule_check CHECK ((rule = ANY (ARRAY['archive'::text, 'dead_letter'::text]))),
+    CONSTRAINT archive_unit_source_check CHECK ((source = ANY (ARRAY['job'::text, 'attempt'::text, 'outcome'::text, 'dead_letter'::text, 'audit_log'::text]))),
+    CONSTRAINT archive_unit_status_check CHECK ((status = ANY (ARRAY['filling'::text, 'waiting'::text, 'archived'::text, 'deleted'::text])))
+);
+
 -- TABLE artifact
 
 CREATE TABLE postmill.artifact (
@@ -6221,6 +10118,20 @@ CREATE VIEW postmill.artifacts AS
    FROM postmill.artifact a
   WHERE (gone_at IS NULL);
 
+-- TABLE attainment
+
+CREATE TABLE postmill.attainment (
+    queue text NOT NULL COLLATE pg_catalog."C",
+    measured_at timestamp with time zone NOT NULL,
+    n bigint NOT NULL,
+    total_p95 double precision,
+    wait_p95 double precision,
+    run_p95 double precision,
+    oldest_seconds double precision,
+    attained double precision,
+    burn double precision
+);
+
 -- TABLE attempt
 
 CREATE TABLE postmill.attempt (
@@ -6239,6 +10150,7 @@ CREATE TABLE postmill.attempt (
     error_code text,
     error_message text,
     error_status integer,
+    error_group text COLLATE pg_catalog."C",
     stack text,
     stdout_tail text,
     stderr_tail text,
@@ -6267,6 +10179,16 @@ CREATE TABLE postmill.audit_horizon (
 )
 WITH (fillfactor='50');
 
+-- TABLE audit_start
+
+CREATE TABLE postmill.audit_start (
+    only_row boolean DEFAULT true NOT NULL,
+    n bigint DEFAULT 0 NOT NULL,
+    hash bytea DEFAULT decode(repeat('00'::text, 32), 'hex'::text) NOT NULL,
+    CONSTRAINT audit_start_hash_check CHECK ((length(hash) = 32)),
+    CONSTRAINT audit_start_only_row_check CHECK (only_row)
+);
+
 -- TABLE audit_unsealed
 
 CREATE TABLE postmill.audit_unsealed (
@@ -6285,6 +10207,111 @@ CREATE TABLE postmill.blocked (
     lost integer NOT NULL
 );
 
+-- TABLE budget
+
+CREATE TABLE postmill.budget (
+    id uuid DEFAULT postmill.new_id() NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    tenant_id uuid,
+    period text DEFAULT 'month'::text NOT NULL COLLATE pg_catalog."C",
+    timezone text COLLATE pg_catalog."C",
+    unit text DEFAULT 'USD'::text NOT NULL COLLATE pg_catalog."C",
+    limit_amount numeric NOT NULL,
+    level_from numeric[] DEFAULT '{0,75,90,100}'::numeric[] NOT NULL,
+    level_factor numeric[] DEFAULT '{1,0.5,0,0}'::numeric[] NOT NULL,
+    level_action text[] DEFAULT '{run,run,defer,stop}'::text[] NOT NULL COLLATE pg_catalog."C",
+    alert_at numeric[] DEFAULT '{75,80,90,100}'::numeric[] NOT NULL,
+    alert_severity text[] DEFAULT '{info,info,warning,critical}'::text[] NOT NULL COLLATE pg_catalog."C",
+    declared jsonb,
+    created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    CONSTRAINT budget_check CHECK ((cardinality(alert_at) = cardinality(alert_severity))),
+    CONSTRAINT budget_level_action_check CHECK ((cardinality(level_action) = 4)),
+    CONSTRAINT budget_level_factor_check CHECK ((cardinality(level_factor) = 4)),
+    CONSTRAINT budget_level_from_check CHECK ((cardinality(level_from) = 4)),
+    CONSTRAINT budget_limit_amount_check CHECK (((limit_amount >= (0)::numeric) AND (limit_amount <= ('1000000000000'::bigint)::numeric))),
+    CONSTRAINT budget_name_check CHECK (((length(name) >= 1) AND (length(name) <= 64))),
+    CONSTRAINT budget_period_check CHECK ((period = ANY (ARRAY['month'::text, 'day'::text]))),
+    CONSTRAINT budget_unit_check CHECK (((length(unit) >= 1) AND (length(unit) <= 16)))
+);
+
+-- TABLE budget_alert
+
+CREATE TABLE postmill.budget_alert (
+    budget_id uuid NOT NULL,
+    starts_at timestamp with time zone NOT NULL,
+    percent numeric NOT NULL,
+    crossed_at timestamp with time zone NOT NULL,
+    tenant_id uuid,
+    severity text CONSTRAINT budget_alert_severity_not_null1 NOT NULL COLLATE pg_catalog."C",
+    limit_amount numeric NOT NULL,
+    spent numeric NOT NULL,
+    told_at timestamp with time zone,
+    resolved_at timestamp with time zone
+);
+
+-- TABLE budget_balance
+
+CREATE TABLE postmill.budget_balance (
+    budget_id uuid NOT NULL,
+    starts_at timestamp with time zone NOT NULL,
+    seq bigint NOT NULL,
+    tenant_id uuid,
+    spent numeric NOT NULL,
+    reserved numeric NOT NULL,
+    calls bigint NOT NULL,
+    tokens_in bigint NOT NULL,
+    tokens_out bigint NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='2000', autovacuum_vacuum_cost_delay='0');
+
+-- TABLE budget_line
+
+CREATE TABLE postmill.budget_line (
+    id uuid NOT NULL,
+    budget_id uuid NOT NULL,
+    starts_at timestamp with time zone NOT NULL,
+    at timestamp with time zone NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    amount numeric NOT NULL,
+    tokens_in bigint DEFAULT 0 NOT NULL,
+    tokens_out bigint DEFAULT 0 NOT NULL,
+    tenant_id uuid,
+    reservation_id uuid,
+    job_id uuid,
+    attempt integer,
+    job_type text COLLATE pg_catalog."C",
+    actor_type text NOT NULL COLLATE pg_catalog."C",
+    actor_id text,
+    reason text,
+    CONSTRAINT budget_line_amount_check CHECK (((amount >= ('-1000000000000'::bigint)::numeric) AND (amount <= ('1000000000000'::bigint)::numeric))),
+    CONSTRAINT budget_line_kind_check CHECK ((kind = ANY (ARRAY['spend'::text, 'estimate'::text, 'adjust'::text, 'correct'::text])))
+);
+
+-- TABLE budget_reservation
+
+CREATE TABLE postmill.budget_reservation (
+    id uuid NOT NULL,
+    budget_id uuid NOT NULL,
+    starts_at timestamp with time zone NOT NULL,
+    tenant_id uuid NOT NULL,
+    amount numeric NOT NULL,
+    started boolean NOT NULL,
+    job_id uuid NOT NULL,
+    holder uuid NOT NULL,
+    claim_no bigint NOT NULL,
+    attempt integer NOT NULL,
+    job_type text NOT NULL COLLATE pg_catalog."C",
+    actor_type text NOT NULL COLLATE pg_catalog."C",
+    actor_id text,
+    state text DEFAULT 'held'::text NOT NULL COLLATE pg_catalog."C",
+    reserved_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT budget_reservation_amount_check CHECK (((amount >= (0)::numeric) AND (amount <= ('1000000000000'::bigint)::numeric))),
+    CONSTRAINT budget_reservation_state_check CHECK ((state = ANY (ARRAY['held'::text, 'spent'::text, 'estimated'::text, 'released'::text])))
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='5000', autovacuum_vacuum_cost_delay='0');
+
 -- TABLE cancel_request
 
 CREATE TABLE postmill.cancel_request (
@@ -6295,6 +10322,17 @@ CREATE TABLE postmill.cancel_request (
     reason text
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='50000', autovacuum_vacuum_insert_scale_factor='1', fillfactor='90');
+
+-- TABLE channel_state
+
+CREATE TABLE postmill.channel_state (
+    channel text NOT NULL COLLATE pg_catalog."C",
+    next_at timestamp with time zone,
+    failures integer DEFAULT 0 NOT NULL,
+    failing_since timestamp with time zone,
+    last_sent_at timestamp with time zone,
+    last_error text
+);
 
 -- TABLE console_session
 
@@ -6313,6 +10351,14 @@ CREATE TABLE postmill.console_session (
     CONSTRAINT console_session_hash_check CHECK ((length(hash) = 32))
 );
 
+-- TABLE dead_alarm
+
+CREATE TABLE postmill.dead_alarm (
+    key text NOT NULL COLLATE pg_catalog."C",
+    raised bigint NOT NULL,
+    raised_at timestamp with time zone NOT NULL
+);
+
 -- TABLE dead_letter
 
 CREATE TABLE postmill.dead_letter (
@@ -6329,12 +10375,35 @@ CREATE TABLE postmill.dead_letter (
     error_code text,
     error_message text,
     error_status integer,
+    error_group text COLLATE pg_catalog."C",
     stack text,
     attempts integer NOT NULL,
     failed_at timestamp with time zone NOT NULL,
-    last_attempt_at timestamp with time zone
+    last_attempt_at timestamp with time zone,
+    job_type text COLLATE pg_catalog."C"
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='50000', autovacuum_vacuum_insert_scale_factor='1', fillfactor='90');
+
+-- TABLE dead_news
+
+CREATE TABLE postmill.dead_news (
+    job_id uuid NOT NULL
+);
+
+-- TABLE dead_tally
+
+CREATE TABLE postmill.dead_tally (
+    tenant_id uuid NOT NULL,
+    queue text NOT NULL COLLATE pg_catalog."C",
+    job_type text COLLATE pg_catalog."C",
+    reason text NOT NULL COLLATE pg_catalog."C",
+    error_status integer,
+    error_group text COLLATE pg_catalog."C",
+    moment timestamp with time zone,
+    opened bigint NOT NULL,
+    closed bigint NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='2000', autovacuum_vacuum_cost_delay='0');
 
 -- TABLE definition_version
 
@@ -6346,6 +10415,49 @@ CREATE TABLE postmill.definition_version (
     actor_id text,
     via text NOT NULL COLLATE pg_catalog."C",
     definition jsonb NOT NULL
+);
+
+-- TABLE error_group
+
+CREATE TABLE postmill.error_group (
+    id text NOT NULL COLLATE pg_catalog."C",
+    job_type text NOT NULL COLLATE pg_catalog."C",
+    error_class text NOT NULL COLLATE pg_catalog."C",
+    message text NOT NULL,
+    frame text NOT NULL,
+    error_code text,
+    error_status integer,
+    first_seen_at timestamp with time zone NOT NULL,
+    last_seen_at timestamp with time zone NOT NULL,
+    count bigint NOT NULL
+);
+
+-- TABLE error_group_part
+
+CREATE TABLE postmill.error_group_part (
+    id text NOT NULL COLLATE pg_catalog."C",
+    tenant_id uuid NOT NULL,
+    job_type text NOT NULL COLLATE pg_catalog."C",
+    error_class text NOT NULL COLLATE pg_catalog."C",
+    message text NOT NULL,
+    frame text NOT NULL,
+    error_code text,
+    error_status integer,
+    first_at timestamp with time zone NOT NULL,
+    last_at timestamp with time zone NOT NULL,
+    n bigint NOT NULL,
+    job_id uuid
+);
+
+-- TABLE error_group_tenant
+
+CREATE TABLE postmill.error_group_tenant (
+    id text NOT NULL COLLATE pg_catalog."C",
+    tenant_id uuid NOT NULL,
+    first_seen_at timestamp with time zone NOT NULL,
+    last_seen_at timestamp with time zone NOT NULL,
+    count bigint NOT NULL,
+    sample_job uuid
 );
 
 -- TABLE event
@@ -6407,6 +10519,16 @@ CREATE VIEW postmill.events AS
     traceparent
    FROM postmill.event e;
 
+-- TABLE forgotten
+
+CREATE TABLE postmill.forgotten (
+    made timestamp with time zone NOT NULL,
+    tenant_id uuid NOT NULL,
+    queue text NOT NULL COLLATE pg_catalog."C",
+    job_type text NOT NULL COLLATE pg_catalog."C",
+    n bigint NOT NULL
+);
+
 -- TABLE http_answer
 
 CREATE TABLE postmill.http_answer (
@@ -6466,11 +10588,68 @@ CREATE TABLE postmill.idempotency_key (
     job_type text NOT NULL COLLATE pg_catalog."C",
     job_id uuid NOT NULL,
     mode text NOT NULL COLLATE pg_catalog."C",
+    content text COLLATE pg_catalog."C",
     first_seen_at timestamp with time zone NOT NULL,
     last_seen_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='50000', autovacuum_vacuum_insert_scale_factor='1', fillfactor='90');
+
+-- TABLE incident
+
+CREATE TABLE postmill.incident (
+    id uuid DEFAULT postmill.new_id() NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    key text NOT NULL COLLATE pg_catalog."C",
+    severity postmill.severity NOT NULL,
+    title text NOT NULL,
+    facts jsonb DEFAULT '{}'::jsonb NOT NULL,
+    tenant_id uuid,
+    queue text COLLATE pg_catalog."C",
+    job_type text COLLATE pg_catalog."C",
+    count bigint DEFAULT 1 NOT NULL,
+    jobs bigint DEFAULT 0 NOT NULL,
+    opened_at timestamp with time zone NOT NULL,
+    last_at timestamp with time zone NOT NULL,
+    acknowledged_at timestamp with time zone,
+    acknowledged_by text,
+    resolved_at timestamp with time zone,
+    resolved_by text,
+    note text,
+    cycle integer DEFAULT 1 NOT NULL,
+    cycle_at timestamp with time zone NOT NULL,
+    step integer DEFAULT 0 NOT NULL,
+    escalate_at timestamp with time zone,
+    CONSTRAINT incident_key_check CHECK (((length(key) >= 1) AND (length(key) <= 500))),
+    CONSTRAINT incident_kind_check CHECK ((kind = ANY (ARRAY['sla_breach'::text, 'job_exhausted'::text, 'dead_letters'::text, 'stale_workers'::text, 'missed_trigger'::text, 'budget'::text, 'notification'::text])))
+);
+
+-- TABLE incident_job
+
+CREATE TABLE postmill.incident_job (
+    incident_id uuid NOT NULL,
+    job_id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    at timestamp with time zone NOT NULL
+);
+
+-- TABLE incident_over
+
+CREATE TABLE postmill.incident_over (
+    kind text NOT NULL COLLATE pg_catalog."C",
+    key text NOT NULL COLLATE pg_catalog."C",
+    at timestamp with time zone NOT NULL
+);
+
+-- TABLE incident_part
+
+CREATE TABLE postmill.incident_part (
+    incident_id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    jobs bigint DEFAULT 0 NOT NULL,
+    first_at timestamp with time zone NOT NULL,
+    last_at timestamp with time zone NOT NULL
+);
 
 -- TABLE intake
 
@@ -6506,6 +10685,7 @@ CREATE TABLE postmill.outcome (
     error_code text,
     error_message text,
     error_status integer,
+    error_group text COLLATE pg_catalog."C",
     stack text,
     stdout_tail text,
     stderr_tail text,
@@ -6548,6 +10728,7 @@ CREATE TABLE postmill.worker (
     stopped_at timestamp with time zone,
     draining boolean DEFAULT false NOT NULL,
     running_count integer DEFAULT 0 NOT NULL,
+    counted_batch bigint DEFAULT 0 NOT NULL,
     metadata jsonb DEFAULT '{}'::jsonb NOT NULL
 );
 
@@ -6634,6 +10815,7 @@ CREATE TABLE postmill.job_definition (
     on_exhausted text DEFAULT 'dead_letter'::text NOT NULL COLLATE pg_catalog."C",
     idempotency text COLLATE pg_catalog."C",
     idempotency_ttl interval,
+    idempotency_content text[] COLLATE pg_catalog."C",
     keep text DEFAULT 'all'::text NOT NULL COLLATE pg_catalog."C",
     lane text DEFAULT 'tenant'::text NOT NULL COLLATE pg_catalog."C",
     worker_limit integer,
@@ -6643,12 +10825,15 @@ CREATE TABLE postmill.job_definition (
     edited text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
     argv_template jsonb,
     env_allow text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
+    budget text COLLATE pg_catalog."C",
     replay_class text DEFAULT 'safe'::text NOT NULL COLLATE pg_catalog."C",
     category text COLLATE pg_catalog."C",
     strict_envelope boolean DEFAULT false NOT NULL,
     secrets text DEFAULT 'redact'::text NOT NULL COLLATE pg_catalog."C",
     secret_keys text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
     encrypted boolean DEFAULT false NOT NULL,
+    action text DEFAULT ''::text NOT NULL,
+    escalation_fields text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
     guarded boolean DEFAULT false NOT NULL,
     fingerprint text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
     created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
@@ -6657,6 +10842,7 @@ CREATE TABLE postmill.job_definition (
     CONSTRAINT job_definition_category_check CHECK ((category = ANY (ARRAY['notifications'::text, 'audit'::text, 'planning'::text, 'exports'::text, 'imports'::text, 'maintenance'::text]))),
     CONSTRAINT job_definition_check CHECK (((kind = 'command'::text) = (argv_template IS NOT NULL))),
     CONSTRAINT job_definition_idempotency_check CHECK ((idempotency = ANY (ARRAY['active'::text, 'queued'::text, 'window'::text, 'ttl'::text]))),
+    CONSTRAINT job_definition_idempotency_content_check CHECK ((cardinality(idempotency_content) > 0)),
     CONSTRAINT job_definition_keep_check CHECK ((keep = ANY (ARRAY['all'::text, 'failures'::text]))),
     CONSTRAINT job_definition_key_check CHECK (((length(key) >= 1) AND (length(key) <= 200))),
     CONSTRAINT job_definition_kind_check CHECK ((kind = ANY (ARRAY['function'::text, 'command'::text, 'http'::text]))),
@@ -6845,6 +11031,28 @@ CREATE TABLE postmill.lane (
     CONSTRAINT lane_weight_check CHECK (((weight >= 1) AND (weight <= 1000)))
 );
 
+-- TABLE leaving
+
+CREATE TABLE postmill.leaving (
+    unit_id uuid NOT NULL,
+    n bigint NOT NULL,
+    tenant_id uuid,
+    job_id uuid,
+    at timestamp with time zone NOT NULL,
+    fields text[] NOT NULL
+);
+
+-- SEQUENCE leaving_n_seq
+
+ALTER TABLE postmill.leaving ALTER COLUMN n ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME postmill.leaving_n_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 -- TABLE limit_rule
 
 CREATE TABLE postmill.limit_rule (
@@ -6893,13 +11101,41 @@ CREATE TABLE postmill.migration (
     applied_at timestamp with time zone NOT NULL
 );
 
--- TABLE partition
+-- TABLE notification
 
-CREATE TABLE postmill.partition (
-    parent text NOT NULL COLLATE pg_catalog."C",
-    name text NOT NULL COLLATE pg_catalog."C",
-    since timestamp with time zone NOT NULL,
-    until timestamp with time zone NOT NULL
+CREATE TABLE postmill.notification (
+    id uuid DEFAULT postmill.new_id() NOT NULL,
+    incident_id uuid NOT NULL,
+    tenant_id uuid,
+    cycle integer NOT NULL,
+    step integer NOT NULL,
+    event text NOT NULL COLLATE pg_catalog."C",
+    channel text NOT NULL COLLATE pg_catalog."C",
+    instead_of text COLLATE pg_catalog."C",
+    status text DEFAULT 'pending'::text NOT NULL COLLATE pg_catalog."C",
+    due_at timestamp with time zone,
+    tries integer DEFAULT 0 NOT NULL,
+    sent_at timestamp with time zone,
+    error text,
+    CONSTRAINT notification_event_check CHECK ((event = ANY (ARRAY['trigger'::text, 'acknowledge'::text, 'resolve'::text]))),
+    CONSTRAINT notification_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'sent'::text, 'moved'::text, 'failed'::text])))
+);
+
+-- TABLE operation_item
+
+CREATE TABLE postmill.operation_item (
+    operation_id uuid NOT NULL,
+    n integer NOT NULL,
+    job_id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    status text COLLATE pg_catalog."C",
+    new_id uuid,
+    detail text,
+    tries integer DEFAULT 0 NOT NULL,
+    print bigint,
+    key_print bigint,
+    twins uuid[],
+    at timestamp with time zone
 );
 
 -- TABLE partition_horizon
@@ -6919,6 +11155,7 @@ CREATE TABLE postmill.partition_policy (
     width interval DEFAULT '7 days'::interval NOT NULL,
     ahead interval DEFAULT '28 days'::interval NOT NULL,
     retention interval DEFAULT '30 days'::interval NOT NULL,
+    keep_reasons text[] DEFAULT '{subject_deleted}'::text[] NOT NULL COLLATE pg_catalog."C",
     CONSTRAINT partition_policy_only_row_check CHECK (only_row),
     CONSTRAINT partition_policy_retention_check CHECK ((retention >= '01:00:00'::interval)),
     CONSTRAINT partition_policy_width_check CHECK ((width >= '01:00:00'::interval))
@@ -6957,8 +11194,18 @@ CREATE TABLE postmill.queue (
     paused_by text,
     pause_reason text,
     resume_at timestamp with time zone,
+    owner text,
+    contact text,
+    color text,
+    sla_seconds double precision,
+    wait_target_seconds double precision,
+    run_target_seconds double precision,
+    escalation text,
     created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
-    CONSTRAINT queue_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+    CONSTRAINT queue_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+    CONSTRAINT queue_run_target_seconds_check CHECK ((run_target_seconds > (0)::double precision)),
+    CONSTRAINT queue_sla_seconds_check CHECK ((sla_seconds > (0)::double precision)),
+    CONSTRAINT queue_wait_target_seconds_check CHECK ((wait_target_seconds > (0)::double precision))
 );
 
 -- SEQUENCE rate_seq
@@ -6977,6 +11224,139 @@ CREATE TABLE postmill.rate_take (
     seq bigint NOT NULL,
     tat timestamp with time zone NOT NULL
 );
+
+-- TABLE recovery
+
+CREATE TABLE postmill.recovery (
+    rule text NOT NULL COLLATE pg_catalog."C",
+    job_id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    root uuid NOT NULL,
+    status text NOT NULL COLLATE pg_catalog."C",
+    new_id uuid,
+    at timestamp with time zone NOT NULL
+);
+
+-- TABLE recovery_rule
+
+CREATE TABLE postmill.recovery_rule (
+    name text NOT NULL COLLATE pg_catalog."C",
+    rule jsonb NOT NULL,
+    looked_at timestamp with time zone DEFAULT '2000-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
+    looked_id uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
+    last_run_at timestamp with time zone,
+    replayed bigint DEFAULT 0 NOT NULL,
+    skipped bigint DEFAULT 0 NOT NULL
+);
+
+-- TABLE retention_progress
+
+CREATE TABLE postmill.retention_progress (
+    tenant_id uuid,
+    subject text NOT NULL COLLATE pg_catalog."C",
+    until timestamp with time zone NOT NULL,
+    width interval NOT NULL
+);
+
+-- TABLE retention_rule
+
+CREATE TABLE postmill.retention_rule (
+    tenant_id uuid,
+    subject postmill.retention_subject NOT NULL,
+    source text DEFAULT 'operator'::text NOT NULL COLLATE pg_catalog."C",
+    keep interval,
+    changed_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    CONSTRAINT retention_rule_check CHECK (((tenant_id IS NULL) OR (source = 'operator'::text))),
+    CONSTRAINT retention_rule_keep_check CHECK ((keep >= '00:00:00'::interval)),
+    CONSTRAINT retention_rule_source_check CHECK ((source = ANY (ARRAY['operator'::text, 'settings'::text])))
+);
+
+-- TABLE rollup
+
+CREATE TABLE postmill.rollup (
+    minute timestamp with time zone NOT NULL,
+    tenant_id uuid NOT NULL,
+    queue text NOT NULL COLLATE pg_catalog."C",
+    job_type text NOT NULL COLLATE pg_catalog."C",
+    outcome text NOT NULL COLLATE pg_catalog."C",
+    n bigint NOT NULL,
+    wait_sum double precision DEFAULT 0 NOT NULL,
+    run_sum double precision DEFAULT 0 NOT NULL,
+    total_sum double precision DEFAULT 0 NOT NULL,
+    wait_hist bigint[],
+    run_hist bigint[],
+    total_hist bigint[],
+    CONSTRAINT rollup_outcome_check CHECK ((outcome = ANY (ARRAY['enqueued'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text, 'dead_letter'::text, 'retried'::text, 'lost'::text, 'snoozed'::text, 'interrupted'::text, 'discarded'::text, 'replayed'::text])))
+);
+
+-- TABLE rollup_part
+
+CREATE TABLE postmill.rollup_part (
+    minute timestamp with time zone CONSTRAINT rollup_minute_not_null NOT NULL,
+    tenant_id uuid CONSTRAINT rollup_tenant_id_not_null NOT NULL,
+    queue text CONSTRAINT rollup_queue_not_null NOT NULL COLLATE pg_catalog."C",
+    job_type text CONSTRAINT rollup_job_type_not_null NOT NULL COLLATE pg_catalog."C",
+    outcome text CONSTRAINT rollup_outcome_not_null NOT NULL COLLATE pg_catalog."C",
+    n bigint CONSTRAINT rollup_n_not_null NOT NULL,
+    wait_sum double precision DEFAULT 0 CONSTRAINT rollup_wait_sum_not_null NOT NULL,
+    run_sum double precision DEFAULT 0 CONSTRAINT rollup_run_sum_not_null NOT NULL,
+    total_sum double precision DEFAULT 0 CONSTRAINT rollup_total_sum_not_null NOT NULL,
+    wait_hist bigint[],
+    run_hist bigint[],
+    total_hist bigint[]
+);
+
+-- TABLE rollup_state
+
+CREATE TABLE postmill.rollup_state (
+    only_row boolean DEFAULT true NOT NULL,
+    counted_to timestamp with time zone NOT NULL,
+    final_to timestamp with time zone NOT NULL,
+    marker xid8,
+    marker_to timestamp with time zone,
+    coarse_to timestamp with time zone NOT NULL,
+    CONSTRAINT rollup_state_only_row_check CHECK (only_row)
+);
+
+-- TABLE rollup_total
+
+CREATE TABLE postmill.rollup_total (
+    job_type text NOT NULL COLLATE pg_catalog."C",
+    queue text NOT NULL COLLATE pg_catalog."C",
+    outcome text NOT NULL COLLATE pg_catalog."C",
+    n bigint NOT NULL
+);
+
+-- VIEW rollups
+
+CREATE VIEW postmill.rollups WITH (security_barrier='true') AS
+ SELECT rollup.minute,
+    rollup.tenant_id,
+    rollup.queue,
+    rollup.job_type,
+    rollup.outcome,
+    rollup.n,
+    rollup.wait_sum,
+    rollup.run_sum,
+    rollup.total_sum,
+    rollup.wait_hist,
+    rollup.run_hist,
+    rollup.total_hist
+   FROM postmill.rollup
+UNION ALL
+ SELECT rollup_part.minute,
+    rollup_part.tenant_id,
+    rollup_part.queue,
+    rollup_part.job_type,
+    rollup_part.outcome,
+    rollup_part.n,
+    rollup_part.wait_sum,
+    rollup_part.run_sum,
+    rollup_part.total_sum,
+    rollup_part.wait_hist,
+    rollup_part.run_hist,
+    rollup_part.total_hist
+   FROM postmill.rollup_part;
 
 -- TABLE tick
 
@@ -7121,10 +11501,25 @@ ALTER TABLE ONLY postmill.api_key
 ALTER TABLE ONLY postmill.api_key
     ADD CONSTRAINT api_key_pkey PRIMARY KEY (id);
 
+-- CONSTRAINT archive_state archive_state_pkey
+
+ALTER TABLE ONLY postmill.archive_state
+    ADD CONSTRAINT archive_state_pkey PRIMARY KEY (only_row);
+
+-- CONSTRAINT archive_unit archive_unit_pkey
+
+ALTER TABLE ONLY postmill.archive_unit
+    ADD CONSTRAINT archive_unit_pkey PRIMARY KEY (id);
+
 -- CONSTRAINT artifact artifact_pkey
 
 ALTER TABLE ONLY postmill.artifact
     ADD CONSTRAINT artifact_pkey PRIMARY KEY (id);
+
+-- CONSTRAINT attainment attainment_pkey
+
+ALTER TABLE ONLY postmill.attainment
+    ADD CONSTRAINT attainment_pkey PRIMARY KEY (queue);
 
 -- CONSTRAINT audit_chain audit_chain_audit_id_key
 
@@ -7146,6 +11541,11 @@ ALTER TABLE ONLY postmill.audit_horizon
 ALTER TABLE ONLY postmill.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (id);
 
+-- CONSTRAINT audit_start audit_start_pkey
+
+ALTER TABLE ONLY postmill.audit_start
+    ADD CONSTRAINT audit_start_pkey PRIMARY KEY (only_row);
+
 -- CONSTRAINT audit_unsealed audit_unsealed_pkey
 
 ALTER TABLE ONLY postmill.audit_unsealed
@@ -7156,10 +11556,45 @@ ALTER TABLE ONLY postmill.audit_unsealed
 ALTER TABLE ONLY postmill.blocked
     ADD CONSTRAINT blocked_pkey PRIMARY KEY (id);
 
+-- CONSTRAINT budget_alert budget_alert_pkey
+
+ALTER TABLE ONLY postmill.budget_alert
+    ADD CONSTRAINT budget_alert_pkey PRIMARY KEY (budget_id, starts_at, percent, crossed_at);
+
+-- CONSTRAINT budget_balance budget_balance_pkey
+
+ALTER TABLE ONLY postmill.budget_balance
+    ADD CONSTRAINT budget_balance_pkey PRIMARY KEY (budget_id, starts_at, seq);
+
+-- CONSTRAINT budget_line budget_line_pkey
+
+ALTER TABLE ONLY postmill.budget_line
+    ADD CONSTRAINT budget_line_pkey PRIMARY KEY (budget_id, starts_at, id);
+
+-- CONSTRAINT budget_period budget_period_pkey
+
+ALTER TABLE ONLY postmill.budget_period
+    ADD CONSTRAINT budget_period_pkey PRIMARY KEY (budget_id, starts_at);
+
+-- CONSTRAINT budget budget_pkey
+
+ALTER TABLE ONLY postmill.budget
+    ADD CONSTRAINT budget_pkey PRIMARY KEY (id);
+
+-- CONSTRAINT budget_reservation budget_reservation_pkey
+
+ALTER TABLE ONLY postmill.budget_reservation
+    ADD CONSTRAINT budget_reservation_pkey PRIMARY KEY (id, budget_id);
+
 -- CONSTRAINT cancel_request cancel_request_pkey
 
 ALTER TABLE ONLY postmill.cancel_request
     ADD CONSTRAINT cancel_request_pkey PRIMARY KEY (job_id);
+
+-- CONSTRAINT channel_state channel_state_pkey
+
+ALTER TABLE ONLY postmill.channel_state
+    ADD CONSTRAINT channel_state_pkey PRIMARY KEY (channel);
 
 -- CONSTRAINT console_session console_session_hash_key
 
@@ -7171,15 +11606,35 @@ ALTER TABLE ONLY postmill.console_session
 ALTER TABLE ONLY postmill.console_session
     ADD CONSTRAINT console_session_pkey PRIMARY KEY (id);
 
+-- CONSTRAINT dead_alarm dead_alarm_pkey
+
+ALTER TABLE ONLY postmill.dead_alarm
+    ADD CONSTRAINT dead_alarm_pkey PRIMARY KEY (key);
+
 -- CONSTRAINT dead_letter dead_letter_pkey
 
 ALTER TABLE ONLY postmill.dead_letter
     ADD CONSTRAINT dead_letter_pkey PRIMARY KEY (id);
 
+-- CONSTRAINT dead_news dead_news_pkey
+
+ALTER TABLE ONLY postmill.dead_news
+    ADD CONSTRAINT dead_news_pkey PRIMARY KEY (job_id);
+
 -- CONSTRAINT definition_version definition_version_pkey
 
 ALTER TABLE ONLY postmill.definition_version
     ADD CONSTRAINT definition_version_pkey PRIMARY KEY (definition_id, version);
+
+-- CONSTRAINT error_group error_group_pkey
+
+ALTER TABLE ONLY postmill.error_group
+    ADD CONSTRAINT error_group_pkey PRIMARY KEY (id);
+
+-- CONSTRAINT error_group_tenant error_group_tenant_pkey
+
+ALTER TABLE ONLY postmill.error_group_tenant
+    ADD CONSTRAINT error_group_tenant_pkey PRIMARY KEY (id, tenant_id);
 
 -- CONSTRAINT event_delivery event_delivery_pkey
 
@@ -7211,6 +11666,26 @@ ALTER TABLE ONLY postmill.http_session
 ALTER TABLE ONLY postmill.idempotency_key
     ADD CONSTRAINT idempotency_key_pkey PRIMARY KEY (tenant_id, project_id, key);
 
+-- CONSTRAINT incident_job incident_job_pkey
+
+ALTER TABLE ONLY postmill.incident_job
+    ADD CONSTRAINT incident_job_pkey PRIMARY KEY (incident_id, job_id);
+
+-- CONSTRAINT incident_over incident_over_pkey
+
+ALTER TABLE ONLY postmill.incident_over
+    ADD CONSTRAINT incident_over_pkey PRIMARY KEY (kind, key);
+
+-- CONSTRAINT incident_part incident_part_pkey
+
+ALTER TABLE ONLY postmill.incident_part
+    ADD CONSTRAINT incident_part_pkey PRIMARY KEY (incident_id, tenant_id);
+
+-- CONSTRAINT incident incident_pkey
+
+ALTER TABLE ONLY postmill.incident
+    ADD CONSTRAINT incident_pkey PRIMARY KEY (id);
+
 -- CONSTRAINT job_definition job_definition_id_key
 
 ALTER TABLE ONLY postmill.job_definition
@@ -7241,6 +11716,11 @@ ALTER TABLE ONLY postmill.lane
 ALTER TABLE ONLY postmill.lease
     ADD CONSTRAINT lease_pkey PRIMARY KEY (holder);
 
+-- CONSTRAINT leaving leaving_pkey
+
+ALTER TABLE ONLY postmill.leaving
+    ADD CONSTRAINT leaving_pkey PRIMARY KEY (unit_id, n);
+
 -- CONSTRAINT limit_rule limit_rule_job_type_key
 
 ALTER TABLE ONLY postmill.limit_rule
@@ -7260,6 +11740,26 @@ ALTER TABLE ONLY postmill.login_link
 
 ALTER TABLE ONLY postmill.migration
     ADD CONSTRAINT migration_pkey PRIMARY KEY (version);
+
+-- CONSTRAINT notification notification_incident_id_cycle_step_event_channel_key
+
+ALTER TABLE ONLY postmill.notification
+    ADD CONSTRAINT notification_incident_id_cycle_step_event_channel_key UNIQUE (incident_id, cycle, step, event, channel);
+
+-- CONSTRAINT notification notification_pkey
+
+ALTER TABLE ONLY postmill.notification
+    ADD CONSTRAINT notification_pkey PRIMARY KEY (id);
+
+-- CONSTRAINT operation_item operation_item_pkey
+
+ALTER TABLE ONLY postmill.operation_item
+    ADD CONSTRAINT operation_item_pkey PRIMARY KEY (operation_id, n);
+
+-- CONSTRAINT operation operation_pkey
+
+ALTER TABLE ONLY postmill.operation
+    ADD CONSTRAINT operation_pkey PRIMARY KEY (id);
 
 -- CONSTRAINT partition_horizon partition_horizon_pkey
 
@@ -7310,6 +11810,41 @@ ALTER TABLE ONLY postmill.rate_take
 
 ALTER TABLE ONLY postmill.ready
     ADD CONSTRAINT ready_pkey PRIMARY KEY (queue, lane, priority, ready_at, id);
+
+-- CONSTRAINT recovery recovery_pkey
+
+ALTER TABLE ONLY postmill.recovery
+    ADD CONSTRAINT recovery_pkey PRIMARY KEY (rule, job_id);
+
+-- CONSTRAINT recovery_rule recovery_rule_pkey
+
+ALTER TABLE ONLY postmill.recovery_rule
+    ADD CONSTRAINT recovery_rule_pkey PRIMARY KEY (name);
+
+-- CONSTRAINT retention_progress retention_progress_tenant_id_subject_key
+
+ALTER TABLE ONLY postmill.retention_progress
+    ADD CONSTRAINT retention_progress_tenant_id_subject_key UNIQUE NULLS NOT DISTINCT (tenant_id, subject);
+
+-- CONSTRAINT retention_rule retention_rule_tenant_id_subject_source_key
+
+ALTER TABLE ONLY postmill.retention_rule
+    ADD CONSTRAINT retention_rule_tenant_id_subject_source_key UNIQUE NULLS NOT DISTINCT (tenant_id, subject, source);
+
+-- CONSTRAINT rollup rollup_pkey
+
+ALTER TABLE ONLY postmill.rollup
+    ADD CONSTRAINT rollup_pkey PRIMARY KEY (minute, tenant_id, queue, job_type, outcome);
+
+-- CONSTRAINT rollup_state rollup_state_pkey
+
+ALTER TABLE ONLY postmill.rollup_state
+    ADD CONSTRAINT rollup_state_pkey PRIMARY KEY (only_row);
+
+-- CONSTRAINT rollup_total rollup_total_pkey
+
+ALTER TABLE ONLY postmill.rollup_total
+    ADD CONSTRAINT rollup_total_pkey PRIMARY KEY (job_type, queue, outcome);
 
 -- CONSTRAINT running running_pkey
 
@@ -7380,6 +11915,18 @@ ALTER TABLE ONLY postmill.worker
 
 CREATE INDEX api_key_tenant ON postmill.api_key USING btree (tenant_id);
 
+-- INDEX archive_unit_id
+
+CREATE INDEX archive_unit_id ON postmill.archive_unit USING btree (max_id) WHERE (status = 'archived'::text);
+
+-- INDEX archive_unit_open
+
+CREATE INDEX archive_unit_open ON postmill.archive_unit USING btree (next_try, id) WHERE (status = ANY (ARRAY['filling'::text, 'waiting'::text]));
+
+-- INDEX archive_unit_until
+
+CREATE INDEX archive_unit_until ON postmill.archive_unit USING btree (until) WHERE (status = 'archived'::text);
+
 -- INDEX artifact_expires
 
 CREATE INDEX artifact_expires ON postmill.artifact USING btree (expires_at) WHERE (gone_at IS NULL);
@@ -7412,6 +11959,34 @@ CREATE INDEX audit_log_at ON postmill.audit_log USING btree (at, id);
 
 CREATE INDEX audit_log_tenant ON postmill.audit_log USING btree (tenant_id, at, id);
 
+-- INDEX budget_alert_open
+
+CREATE INDEX budget_alert_open ON postmill.budget_alert USING btree (crossed_at) WHERE (resolved_at IS NULL);
+
+-- INDEX budget_line_once
+
+CREATE UNIQUE INDEX budget_line_once ON postmill.budget_line USING btree (reservation_id, budget_id, kind) WHERE (reservation_id IS NOT NULL);
+
+-- INDEX budget_name
+
+CREATE UNIQUE INDEX budget_name ON postmill.budget USING btree (lower(replace(name, '_'::text, '-'::text)), COALESCE(tenant_id, '00000000-0000-0000-0000-000000000000'::uuid));
+
+-- INDEX budget_period_ends
+
+CREATE INDEX budget_period_ends ON postmill.budget_period USING btree (ends_at);
+
+-- INDEX budget_place
+
+CREATE INDEX budget_place ON postmill.budget USING btree (name, id);
+
+-- INDEX budget_reservation_ended
+
+CREATE INDEX budget_reservation_ended ON postmill.budget_reservation USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+
+-- INDEX budget_reservation_held
+
+CREATE INDEX budget_reservation_held ON postmill.budget_reservation USING btree (reserved_at) WHERE (ended_at IS NULL);
+
 -- INDEX console_session_expires
 
 CREATE INDEX console_session_expires ON postmill.console_session USING btree (expires_at);
@@ -7420,9 +11995,29 @@ CREATE INDEX console_session_expires ON postmill.console_session USING btree (ex
 
 CREATE INDEX dead_letter_failed_at ON postmill.dead_letter USING btree (failed_at, id);
 
+-- INDEX dead_letter_group
+
+CREATE INDEX dead_letter_group ON postmill.dead_letter USING btree (error_group, failed_at, id);
+
 -- INDEX dead_letter_tenant
 
 CREATE INDEX dead_letter_tenant ON postmill.dead_letter USING btree (tenant_id, failed_at, id);
+
+-- INDEX dead_letter_tenant_group
+
+CREATE INDEX dead_letter_tenant_group ON postmill.dead_letter USING btree (tenant_id, error_group, failed_at, id);
+
+-- INDEX error_group_seen
+
+CREATE INDEX error_group_seen ON postmill.error_group USING btree (last_seen_at, id);
+
+-- INDEX error_group_tenant_seen
+
+CREATE INDEX error_group_tenant_seen ON postmill.error_group_tenant USING btree (tenant_id, last_seen_at, id);
+
+-- INDEX error_group_type
+
+CREATE INDEX error_group_type ON postmill.error_group USING btree (job_type, id);
 
 -- INDEX event_delivery_due
 
@@ -7439,6 +12034,10 @@ CREATE INDEX event_name ON postmill.event USING btree (tenant_id, name, id);
 -- INDEX event_tenant
 
 CREATE INDEX event_tenant ON postmill.event USING btree (tenant_id, id);
+
+-- INDEX forgotten_made
+
+CREATE INDEX forgotten_made ON postmill.forgotten USING btree (made);
 
 -- INDEX http_answer_expires
 
@@ -7463,6 +12062,34 @@ CREATE UNIQUE INDEX http_session_worker ON postmill.http_session USING btree (CO
 -- INDEX idempotency_key_expires
 
 CREATE INDEX idempotency_key_expires ON postmill.idempotency_key USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+
+-- INDEX incident_ended
+
+CREATE INDEX incident_ended ON postmill.incident USING btree (kind, key, resolved_at) WHERE (resolved_at IS NOT NULL);
+
+-- INDEX incident_escalate
+
+CREATE INDEX incident_escalate ON postmill.incident USING btree (escalate_at) WHERE (escalate_at IS NOT NULL);
+
+-- INDEX incident_live
+
+CREATE INDEX incident_live ON postmill.incident USING btree (id) WHERE (resolved_at IS NULL);
+
+-- INDEX incident_open
+
+CREATE UNIQUE INDEX incident_open ON postmill.incident USING btree (kind, key) WHERE (resolved_at IS NULL);
+
+-- INDEX incident_part_tenant
+
+CREATE INDEX incident_part_tenant ON postmill.incident_part USING btree (tenant_id, incident_id);
+
+-- INDEX incident_resolved
+
+CREATE INDEX incident_resolved ON postmill.incident USING btree (resolved_at) WHERE (resolved_at IS NOT NULL);
+
+-- INDEX incident_tenant
+
+CREATE INDEX incident_tenant ON postmill.incident USING btree (tenant_id, id);
 
 -- INDEX intake_batch
 
@@ -7496,6 +12123,42 @@ CREATE INDEX job_tenant ON ONLY postmill.job USING btree (tenant_id, id);
 
 CREATE INDEX job_tenant_source ON ONLY postmill.job USING btree (tenant_id, source, id) WHERE ((source)::text <> 'manual'::text);
 
+-- INDEX leaving_job
+
+CREATE INDEX leaving_job ON postmill.leaving USING btree (job_id);
+
+-- INDEX notification_pending
+
+CREATE INDEX notification_pending ON postmill.notification USING btree (channel, due_at, id) WHERE (status = 'pending'::text);
+
+-- INDEX notification_tenant
+
+CREATE INDEX notification_tenant ON postmill.notification USING btree (tenant_id, id);
+
+-- INDEX operation_item_key
+
+CREATE INDEX operation_item_key ON postmill.operation_item USING btree (operation_id, tenant_id, key_print) WHERE ((status IS NULL) AND (key_print IS NOT NULL));
+
+-- INDEX operation_item_print
+
+CREATE INDEX operation_item_print ON postmill.operation_item USING btree (operation_id, tenant_id, print) WHERE (status IS NULL);
+
+-- INDEX operation_item_replay
+
+CREATE INDEX operation_item_replay ON postmill.operation_item USING btree (operation_id) WHERE (status = 'replayed'::text);
+
+-- INDEX operation_item_waiting
+
+CREATE INDEX operation_item_waiting ON postmill.operation_item USING btree (operation_id, n) WHERE (status IS NULL);
+
+-- INDEX operation_running
+
+CREATE INDEX operation_running ON postmill.operation USING btree (id) WHERE (status = 'running'::text);
+
+-- INDEX operation_tenant
+
+CREATE INDEX operation_tenant ON postmill.operation USING btree (tenant_id, id);
+
 -- INDEX outcome_finished_at
 
 CREATE INDEX outcome_finished_at ON ONLY postmill.outcome USING brin (finished_at, tenant_id uuid_bloom_ops) WITH (pages_per_range='16', autosummarize='on');
@@ -7515,6 +12178,22 @@ CREATE INDEX outcome_unsuccessful ON ONLY postmill.outcome USING btree (status, 
 -- INDEX ready_id
 
 CREATE UNIQUE INDEX ready_id ON postmill.ready USING btree (id);
+
+-- INDEX recovery_at
+
+CREATE INDEX recovery_at ON postmill.recovery USING btree (at);
+
+-- INDEX recovery_root
+
+CREATE INDEX recovery_root ON postmill.recovery USING btree (root, rule);
+
+-- INDEX rollup_queue
+
+CREATE INDEX rollup_queue ON postmill.rollup USING btree (queue, minute);
+
+-- INDEX rollup_tenant
+
+CREATE INDEX rollup_tenant ON postmill.rollup USING btree (tenant_id, minute);
 
 -- INDEX scheduled_id
 
@@ -7568,17 +12247,49 @@ CREATE INDEX webhook_tenant ON postmill.webhook USING btree (tenant_id, id);
 
 CREATE INDEX worker_last_seen ON postmill.worker USING btree (last_seen_at);
 
+-- TRIGGER dead_letter came
+
+CREATE TRIGGER came AFTER INSERT ON postmill.dead_letter REFERENCING NEW TABLE AS came FOR EACH STATEMENT EXECUTE FUNCTION postmill.dead_letter_came();
+
 -- TRIGGER job_definition changed
 
 CREATE TRIGGER changed AFTER INSERT OR DELETE OR UPDATE ON postmill.job_definition FOR EACH ROW EXECUTE FUNCTION postmill.definition_changed();
 
+-- TRIGGER dead_letter counted_in
+
+CREATE TRIGGER counted_in AFTER INSERT ON postmill.dead_letter REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION postmill.letters_counted();
+
+-- TRIGGER dead_letter counted_out
+
+CREATE TRIGGER counted_out AFTER DELETE ON postmill.dead_letter REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION postmill.letters_counted();
+
+-- TRIGGER dead_letter counted_over
+
+CREATE TRIGGER counted_over AFTER UPDATE ON postmill.dead_letter REFERENCING OLD TABLE AS gone NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION postmill.letters_counted();
+
+-- TRIGGER dead_letter emptied
+
+CREATE TRIGGER emptied AFTER TRUNCATE ON postmill.dead_letter FOR EACH STATEMENT EXECUTE FUNCTION postmill.letters_emptied();
+
+-- TRIGGER audit_chain never_deleted
+
+CREATE TRIGGER never_deleted BEFORE DELETE ON postmill.audit_chain FOR EACH ROW EXECUTE FUNCTION postmill.refuse_deleting();
+
+-- TRIGGER audit_log never_deleted
+
+CREATE TRIGGER never_deleted BEFORE DELETE ON postmill.audit_log FOR EACH ROW EXECUTE FUNCTION postmill.refuse_deleting();
+
 -- TRIGGER audit_chain never_rewritten
 
-CREATE TRIGGER never_rewritten BEFORE DELETE OR UPDATE OR TRUNCATE ON postmill.audit_chain FOR EACH STATEMENT EXECUTE FUNCTION postmill.refuse_rewriting();
+CREATE TRIGGER never_rewritten BEFORE UPDATE OR TRUNCATE ON postmill.audit_chain FOR EACH STATEMENT EXECUTE FUNCTION postmill.refuse_rewriting();
 
 -- TRIGGER audit_log never_rewritten
 
-CREATE TRIGGER never_rewritten BEFORE DELETE OR UPDATE OR TRUNCATE ON postmill.audit_log FOR EACH STATEMENT EXECUTE FUNCTION postmill.refuse_rewriting();
+CREATE TRIGGER never_rewritten BEFORE UPDATE OR TRUNCATE ON postmill.audit_log FOR EACH STATEMENT EXECUTE FUNCTION postmill.refuse_rewriting();
+
+-- TRIGGER budget_line never_rewritten
+
+CREATE TRIGGER never_rewritten BEFORE UPDATE ON postmill.budget_line FOR EACH STATEMENT EXECUTE FUNCTION postmill.refuse_budget_rewriting();
 
 -- TRIGGER blocked never_updated
 
@@ -7600,6 +12311,10 @@ CREATE TRIGGER never_updated BEFORE UPDATE ON postmill.scheduled FOR EACH STATEM
 
 CREATE TRIGGER trigger_changed BEFORE UPDATE OF cron_expr, every, timezone, dst, is_enabled, deleted_at ON postmill.trigger FOR EACH ROW EXECUTE FUNCTION postmill.trigger_changed();
 
+-- TRIGGER dead_letter typed
+
+CREATE TRIGGER typed BEFORE INSERT ON postmill.dead_letter FOR EACH ROW WHEN ((new.job_type IS NULL)) EXECUTE FUNCTION postmill.letter_typed();
+
 -- TRIGGER job_definition written
 
 CREATE TRIGGER written BEFORE INSERT OR UPDATE ON postmill.job_definition FOR EACH ROW EXECUTE FUNCTION postmill.definition_written();
@@ -7609,10 +12324,15 @@ CREATE TRIGGER written BEFORE INSERT OR UPDATE ON postmill.job_definition FOR EA
 ALTER TABLE ONLY postmill.api_key
     ADD CONSTRAINT api_key_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES postmill.tenant(id);
 
+-- FK CONSTRAINT attainment attainment_queue_fkey
+
+ALTER TABLE ONLY postmill.attainment
+    ADD CONSTRAINT attainment_queue_fkey FOREIGN KEY (queue) REFERENCES postmill.queue(name) ON DELETE CASCADE;
+
 -- FK CONSTRAINT audit_chain audit_chain_audit_id_fkey
 
 ALTER TABLE ONLY postmill.audit_chain
-    ADD CONSTRAINT audit_chain_audit_id_fkey FOREIGN KEY (audit_id) REFERENCES postmill.audit_log(id);
+    ADD CONSTRAINT audit_chain_audit_id_fkey FOREIGN KEY (audit_id) REFERENCES postmill.audit_log(id) ON DELETE CASCADE;
 
 -- FK CONSTRAINT console_session console_session_api_key_id_fkey
 
@@ -7629,6 +12349,21 @@ ALTER TABLE ONLY postmill.console_session
 ALTER TABLE ONLY postmill.definition_version
     ADD CONSTRAINT definition_version_definition_id_fkey FOREIGN KEY (definition_id) REFERENCES postmill.job_definition(id) ON DELETE CASCADE;
 
+-- FK CONSTRAINT error_group_tenant error_group_tenant_id_fkey
+
+ALTER TABLE ONLY postmill.error_group_tenant
+    ADD CONSTRAINT error_group_tenant_id_fkey FOREIGN KEY (id) REFERENCES postmill.error_group(id) ON DELETE CASCADE;
+
+-- FK CONSTRAINT incident_job incident_job_incident_id_fkey
+
+ALTER TABLE ONLY postmill.incident_job
+    ADD CONSTRAINT incident_job_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES postmill.incident(id) ON DELETE CASCADE;
+
+-- FK CONSTRAINT incident_part incident_part_incident_id_fkey
+
+ALTER TABLE ONLY postmill.incident_part
+    ADD CONSTRAINT incident_part_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES postmill.incident(id) ON DELETE CASCADE;
+
 -- FK CONSTRAINT job_definition job_definition_queue_fkey
 
 ALTER TABLE ONLY postmill.job_definition
@@ -7644,6 +12379,11 @@ ALTER TABLE ONLY postmill.limit_rule
 ALTER TABLE ONLY postmill.login_link
     ADD CONSTRAINT login_link_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES postmill.tenant(id);
 
+-- FK CONSTRAINT notification notification_incident_id_fkey
+
+ALTER TABLE ONLY postmill.notification
+    ADD CONSTRAINT notification_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES postmill.incident(id) ON DELETE CASCADE;
+
 -- FK CONSTRAINT project project_tenant_id_fkey
 
 ALTER TABLE ONLY postmill.project
@@ -7653,6 +12393,11 @@ ALTER TABLE ONLY postmill.project
 
 ALTER TABLE ONLY postmill.rate_take
     ADD CONSTRAINT rate_take_limit_id_fkey FOREIGN KEY (limit_id) REFERENCES postmill.limit_rule(id) ON DELETE CASCADE;
+
+-- FK CONSTRAINT retention_rule retention_rule_tenant_id_fkey
+
+ALTER TABLE ONLY postmill.retention_rule
+    ADD CONSTRAINT retention_rule_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES postmill.tenant(id);
 
 -- FK CONSTRAINT trigger trigger_definition_id_fkey
 
@@ -7690,6 +12435,30 @@ ALTER TABLE postmill.attempt ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE postmill.audit_log ENABLE ROW LEVEL SECURITY;
 
+-- ROW SECURITY budget
+
+ALTER TABLE postmill.budget ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY budget_alert
+
+ALTER TABLE postmill.budget_alert ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY budget_balance
+
+ALTER TABLE postmill.budget_balance ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY budget_line
+
+ALTER TABLE postmill.budget_line ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY budget_period
+
+ALTER TABLE postmill.budget_period ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY budget_reservation
+
+ALTER TABLE postmill.budget_reservation ENABLE ROW LEVEL SECURITY;
+
 -- ROW SECURITY console_session
 
 ALTER TABLE postmill.console_session ENABLE ROW LEVEL SECURITY;
@@ -7698,6 +12467,18 @@ ALTER TABLE postmill.console_session ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE postmill.dead_letter ENABLE ROW LEVEL SECURITY;
 
+-- ROW SECURITY dead_tally
+
+ALTER TABLE postmill.dead_tally ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY error_group_part
+
+ALTER TABLE postmill.error_group_part ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY error_group_tenant
+
+ALTER TABLE postmill.error_group_tenant ENABLE ROW LEVEL SECURITY;
+
 -- ROW SECURITY event
 
 ALTER TABLE postmill.event ENABLE ROW LEVEL SECURITY;
@@ -7705,6 +12486,10 @@ ALTER TABLE postmill.event ENABLE ROW LEVEL SECURITY;
 -- ROW SECURITY event_delivery
 
 ALTER TABLE postmill.event_delivery ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY forgotten
+
+ALTER TABLE postmill.forgotten ENABLE ROW LEVEL SECURITY;
 
 -- ROW SECURITY http_claim
 
@@ -7718,6 +12503,18 @@ ALTER TABLE postmill.http_session ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE postmill.idempotency_key ENABLE ROW LEVEL SECURITY;
 
+-- ROW SECURITY incident
+
+ALTER TABLE postmill.incident ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY incident_job
+
+ALTER TABLE postmill.incident_job ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY incident_part
+
+ALTER TABLE postmill.incident_part ENABLE ROW LEVEL SECURITY;
+
 -- ROW SECURITY job
 
 ALTER TABLE postmill.job ENABLE ROW LEVEL SECURITY;
@@ -7725,6 +12522,14 @@ ALTER TABLE postmill.job ENABLE ROW LEVEL SECURITY;
 -- ROW SECURITY job_kept
 
 ALTER TABLE postmill.job_kept ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY leaving
+
+ALTER TABLE postmill.leaving ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY notification
+
+ALTER TABLE postmill.notification ENABLE ROW LEVEL SECURITY;
 
 -- POLICY api_key of_the_scope
 
@@ -7742,6 +12547,30 @@ CREATE POLICY of_the_scope ON postmill.attempt AS RESTRICTIVE FOR SELECT TO post
 
 CREATE POLICY of_the_scope ON postmill.audit_log AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
+-- POLICY budget of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.budget AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY budget_alert of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.budget_alert AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY budget_balance of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.budget_balance AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY budget_line of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.budget_line AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY budget_period of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.budget_period AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY budget_reservation of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.budget_reservation AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
 -- POLICY console_session of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.console_session AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
@@ -7750,6 +12579,18 @@ CREATE POLICY of_the_scope ON postmill.console_session AS RESTRICTIVE FOR SELECT
 
 CREATE POLICY of_the_scope ON postmill.dead_letter AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
+-- POLICY dead_tally of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.dead_tally AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY error_group_part of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.error_group_part AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY error_group_tenant of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.error_group_tenant AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
 -- POLICY event of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.event AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
@@ -7757,6 +12598,10 @@ CREATE POLICY of_the_scope ON postmill.event AS RESTRICTIVE FOR SELECT TO postmi
 -- POLICY event_delivery of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.event_delivery AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY forgotten of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.forgotten AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
 -- POLICY http_claim of_the_scope
 
@@ -7770,6 +12615,18 @@ CREATE POLICY of_the_scope ON postmill.http_session AS RESTRICTIVE FOR SELECT TO
 
 CREATE POLICY of_the_scope ON postmill.idempotency_key AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
+-- POLICY incident of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.incident AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY incident_job of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.incident_job AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY incident_part of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.incident_part AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
 -- POLICY job of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.job AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
@@ -7778,6 +12635,22 @@ CREATE POLICY of_the_scope ON postmill.job AS RESTRICTIVE FOR SELECT TO postmill
 
 CREATE POLICY of_the_scope ON postmill.job_kept AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
+-- POLICY leaving of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.leaving AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY notification of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.notification AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY operation of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.operation AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY operation_item of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.operation_item AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
 -- POLICY outcome of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.outcome AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
@@ -7785,6 +12658,26 @@ CREATE POLICY of_the_scope ON postmill.outcome AS RESTRICTIVE FOR SELECT TO post
 -- POLICY project of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.project AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY recovery of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.recovery AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY retention_progress of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.retention_progress AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY retention_rule of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.retention_rule AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY rollup of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.rollup AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY rollup_part of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.rollup_part AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
 -- POLICY tenant of_the_scope
 
@@ -7802,6 +12695,14 @@ CREATE POLICY of_the_scope ON postmill.trigger AS RESTRICTIVE FOR SELECT TO post
 
 CREATE POLICY of_the_scope ON postmill.webhook AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
+-- ROW SECURITY operation
+
+ALTER TABLE postmill.operation ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY operation_item
+
+ALTER TABLE postmill.operation_item ENABLE ROW LEVEL SECURITY;
+
 -- ROW SECURITY outcome
 
 ALTER TABLE postmill.outcome ENABLE ROW LEVEL SECURITY;
@@ -7809,6 +12710,26 @@ ALTER TABLE postmill.outcome ENABLE ROW LEVEL SECURITY;
 -- ROW SECURITY project
 
 ALTER TABLE postmill.project ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY recovery
+
+ALTER TABLE postmill.recovery ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY retention_progress
+
+ALTER TABLE postmill.retention_progress ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY retention_rule
+
+ALTER TABLE postmill.retention_rule ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY rollup
+
+ALTER TABLE postmill.rollup ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY rollup_part
+
+ALTER TABLE postmill.rollup_part ENABLE ROW LEVEL SECURITY;
 
 -- ROW SECURITY tenant
 
@@ -7842,6 +12763,30 @@ CREATE POLICY whoever_has_rights ON postmill.attempt USING (true) WITH CHECK (tr
 
 CREATE POLICY whoever_has_rights ON postmill.audit_log USING (true) WITH CHECK (true);
 
+-- POLICY budget whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.budget USING (true) WITH CHECK (true);
+
+-- POLICY budget_alert whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.budget_alert USING (true) WITH CHECK (true);
+
+-- POLICY budget_balance whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.budget_balance USING (true) WITH CHECK (true);
+
+-- POLICY budget_line whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.budget_line USING (true) WITH CHECK (true);
+
+-- POLICY budget_period whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.budget_period USING (true) WITH CHECK (true);
+
+-- POLICY budget_reservation whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.budget_reservation USING (true) WITH CHECK (true);
+
 -- POLICY console_session whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.console_session USING (true) WITH CHECK (true);
@@ -7850,6 +12795,18 @@ CREATE POLICY whoever_has_rights ON postmill.console_session USING (true) WITH C
 
 CREATE POLICY whoever_has_rights ON postmill.dead_letter USING (true) WITH CHECK (true);
 
+-- POLICY dead_tally whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.dead_tally USING (true) WITH CHECK (true);
+
+-- POLICY error_group_part whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.error_group_part USING (true) WITH CHECK (true);
+
+-- POLICY error_group_tenant whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.error_group_tenant USING (true) WITH CHECK (true);
+
 -- POLICY event whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.event USING (true) WITH CHECK (true);
@@ -7857,6 +12814,10 @@ CREATE POLICY whoever_has_rights ON postmill.event USING (true) WITH CHECK (true
 -- POLICY event_delivery whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.event_delivery USING (true) WITH CHECK (true);
+
+-- POLICY forgotten whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.forgotten USING (true) WITH CHECK (true);
 
 -- POLICY http_claim whoever_has_rights
 
@@ -7870,6 +12831,18 @@ CREATE POLICY whoever_has_rights ON postmill.http_session USING (true) WITH CHEC
 
 CREATE POLICY whoever_has_rights ON postmill.idempotency_key USING (true) WITH CHECK (true);
 
+-- POLICY incident whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.incident USING (true) WITH CHECK (true);
+
+-- POLICY incident_job whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.incident_job USING (true) WITH CHECK (true);
+
+-- POLICY incident_part whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.incident_part USING (true) WITH CHECK (true);
+
 -- POLICY job whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.job USING (true) WITH CHECK (true);
@@ -7878,6 +12851,22 @@ CREATE POLICY whoever_has_rights ON postmill.job USING (true) WITH CHECK (true);
 
 CREATE POLICY whoever_has_rights ON postmill.job_kept USING (true) WITH CHECK (true);
 
+-- POLICY leaving whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.leaving USING (true) WITH CHECK (true);
+
+-- POLICY notification whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.notification USING (true) WITH CHECK (true);
+
+-- POLICY operation whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.operation USING (true) WITH CHECK (true);
+
+-- POLICY operation_item whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.operation_item USING (true) WITH CHECK (true);
+
 -- POLICY outcome whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.outcome USING (true) WITH CHECK (true);
@@ -7885,6 +12874,26 @@ CREATE POLICY whoever_has_rights ON postmill.outcome USING (true) WITH CHECK (tr
 -- POLICY project whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.project USING (true) WITH CHECK (true);
+
+-- POLICY recovery whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.recovery USING (true) WITH CHECK (true);
+
+-- POLICY retention_progress whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.retention_progress USING (true) WITH CHECK (true);
+
+-- POLICY retention_rule whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.retention_rule USING (true) WITH CHECK (true);
+
+-- POLICY rollup whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.rollup USING (true) WITH CHECK (true);
+
+-- POLICY rollup_part whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.rollup_part USING (true) WITH CHECK (true);
 
 -- POLICY tenant whoever_has_rights
 

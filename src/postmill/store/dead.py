@@ -19,8 +19,9 @@ FIRST_PAGE = (datetime.max.replace(tzinfo=UTC), UUID(int=2**128 - 1))
 class DeadLetter:
     """A job given up on, waiting for an operator.
 
-    `job_type` is None where the body is gone. In lists `error_message` holds at most 500 characters, and
-    `stack` and `payload` are None.
+    `job_type` is None where the body is gone, `error_group` where there was no error (an expired job). In lists
+    `error_message` holds at most 500 characters, and `stack`, `payload` and the versions are None. `version` is that of
+    the definition now, `version_then` the one from when the job was enqueued.
     """
 
     id: UUID
@@ -35,8 +36,11 @@ class DeadLetter:
     attempts: int
     failed_at: datetime
     last_attempt_at: datetime | None
+    error_group: str | None
     stack: str | None
     payload: Any
+    version: int | None
+    version_then: int | None
 
     @property
     def position(self) -> tuple[datetime, UUID]:
@@ -58,18 +62,19 @@ def list_dead(
     queue: str | None = None,
     reason: str | None = None,
     job_type: str | None = None,
+    error_group: str | None = None,
+    error_status: int | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
     before: tuple[datetime, UUID] | None = None,
     most: int = 50,
     schema: str = DEFAULT_SCHEMA,
 ) -> Statement[list[DeadLetter]]:
-    """Open dead letters, those given up last first."""
-    args = (*(before or FIRST_PAGE), tenant, queue, reason, job_type, most)
+    """Open dead letters, those given up last first; `since` and `until` bound the moment of that."""
+    args = (
+        *(before or FIRST_PAGE), tenant, queue, reason, job_type, error_group, error_status, since, until, most,
+    )  # fmt: skip
     return Statement("list_dead", sql("dead/list_dead", schema), args, lambda rows: [*map(_letter, rows)])
-
-
-def show_dead(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[DeadLetter | None]:
-    """One open dead letter with its stack and payload."""
-    return Statement("show_dead", sql("dead/show_dead", schema), (id,), _first)
 
 
 def read_dead_letters(
@@ -78,12 +83,18 @@ def read_dead_letters(
     queue: str | None = None,
     reason: str | None = None,
     job_type: str | None = None,
+    error_group: str | None = None,
+    error_status: int | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
     before: tuple[datetime, UUID] | None = None,
     most: int = 50,
     schema: str = DEFAULT_SCHEMA,
 ) -> Statement[DeadPage]:
     """One page of the open dead letters within the scope, those given up last first."""
-    args = (tenant, queue, reason, job_type, *(before or FIRST_PAGE), most)
+    args = (
+        tenant, queue, reason, job_type, *(before or FIRST_PAGE), most, error_group, error_status, since, until,
+    )  # fmt: skip
     return Statement("read_dead_letters", sql("dead/read_dead_letters", schema), args, _page)
 
 
@@ -93,7 +104,7 @@ def read_dead_letter(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[Dea
 
 
 def _page(rows: Rows) -> DeadPage:
-    letters = [_letter((*row[:-2], None, None)) for row in rows if row[0] is not None]
+    letters = [_letter((*row[:-2], None, None, None, None)) for row in rows if row[0] is not None]
     go_on = rows[0][-2:] if rows and rows[0][-1] is not None else None
     return DeadPage(letters, None if go_on is None else (go_on[0], go_on[1]))
 
@@ -104,5 +115,5 @@ def _first(rows: Rows) -> DeadLetter | None:
 
 def _letter(row: Sequence[Any]) -> DeadLetter:
     values = list(row)
-    values[-1] = decoded(values[-1])
+    values[-3] = decoded(values[-3])
     return DeadLetter(*values)

@@ -49,6 +49,7 @@ class DefinitionView:
     on_exhausted: str
     idempotency: str | None
     idempotency_ttl_seconds: float | None
+    idempotency_content: list[str] | None
     category: str | None
     keep: str
     lane: str
@@ -60,6 +61,8 @@ class DefinitionView:
     secrets: str
     secret_keys: list[str]
     encrypted: bool
+    action: str
+    escalation_fields: list[str]
     is_active: bool
     registered: bool
     version: int

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -129,6 +130,9 @@ def door_replay_jobs(
     payload: bytes | None = None,
     again: bool = False,
     confirm: bool = False,
+    despite_success: bool = False,
+    version: int | None = None,
+    changes: Sequence[Mapping[str, Any]] | None = None,
     actor_type: ActorType = "user",
     actor_id: str | None = None,
     schema: str = DEFAULT_SCHEMA,
@@ -136,8 +140,13 @@ def door_replay_jobs(
     """Runs ended jobs again as new ones with lineage, with another payload if one is given.
 
     again: those that were replayed already, too. confirm: those whose definition wants to be asked (`replay_class = ask`), too.
+    despite_success: also those of which a later job with the same key, or the same type and payload, has succeeded.
+    version: only once the definition is at it.
+    changes: what an edited payload changed, for the audit log.
     """
-    args = (list(ids), None if payload is None else payload.decode(), again, confirm, actor_type, actor_id)
+    text = None if payload is None else payload.decode()
+    told = None if changes is None else json.dumps(list(changes))
+    args = (list(ids), text, again, confirm, actor_type, actor_id, despite_success, version, told)
     return Statement("door_replay_jobs", sql("jobs/door_replay_jobs", schema), args, _reruns)
 
 

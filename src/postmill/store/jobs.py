@@ -39,8 +39,9 @@ class Rerun:
     due: it waited for its next attempt, and is due now. replayed: runs again as `new_id`. live: a replay of
     it is live already. already_replayed: one has ended; replay that one, or ask for it again. unconfirmed:
     its definition says `replay_class = ask`; confirm it. never: its definition forbids it. key_held: its key
-    belongs to another live job. waiting | running | succeeded | unknown: nothing to do. Other statuses are those
-    of an enqueue that was refused.
+    belongs to another live job. succeeded_since: a later job with its key, or its type and payload, has succeeded
+    (`new_id`). old_version: its definition has not come to the version asked for. waiting | running | succeeded | unknown:
+    nothing to do. Other statuses are those of an enqueue that was refused.
     """
 
     id: UUID
@@ -95,6 +96,8 @@ def replay_jobs(
     payload: bytes | None = None,
     again: bool = False,
     confirm: bool = False,
+    despite_success: bool = False,
+    version: int | None = None,
     actor_type: ActorType = "user",
     actor_id: str | None = None,
     schema: str = DEFAULT_SCHEMA,
@@ -102,8 +105,11 @@ def replay_jobs(
     """Runs ended jobs again as new ones with lineage, with another payload if one is given.
 
     again: those that were replayed already, too. confirm: those whose definition wants to be asked (`replay_class = ask`), too.
+    despite_success: also those of which a later job with the same key, or the same type and payload, has succeeded.
+    version: only once the definition is at it.
     """
-    args = (list(ids), actor_type, actor_id, None if payload is None else payload.decode(), again, confirm)
+    text = None if payload is None else payload.decode()
+    args = (list(ids), actor_type, actor_id, text, again, confirm, despite_success, version)
     return Statement(
         "replay_jobs", sql("jobs/replay_jobs", schema), args, lambda rows: [Rerun(*r) for r in rows]
     )

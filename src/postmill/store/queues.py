@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from postmill.domain.queue import Queue
 from postmill.store.catalog import DEFAULT_SCHEMA, sql
 from postmill.store.statement import Statement
 
@@ -18,6 +21,11 @@ class QueueView:
         when.
         oldest_seconds: how long the oldest queued job has been ready, None where none is.
         next_due_seconds: until the next scheduled job is due (negative: overdue), None where none is.
+        owner, contact, color: who answers for it.
+        sla_seconds, wait_target_seconds, run_target_seconds: what is promised of the P95 of total, wait and run.
+        escalation: the policy, or channel, for jobs that are given up.
+        attained: the share of the last hour's jobs within `sla_seconds`; None: none ended, or nothing is promised.
+        burn: how quickly the five percent that may be late are used up; 1 is exactly those.
     """
 
     name: str
@@ -35,6 +43,15 @@ class QueueView:
     dead_letters: int
     oldest_seconds: float | None
     next_due_seconds: float | None
+    owner: str | None
+    contact: str | None
+    color: str | None
+    sla_seconds: float | None
+    wait_target_seconds: float | None
+    run_target_seconds: float | None
+    escalation: str | None
+    attained: float | None
+    burn: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +76,15 @@ class QueueRow:
     dead_letters: int | None
     oldest_seconds: float | None
     next_due_seconds: float | None
+    owner: str | None
+    contact: str | None
+    color: str | None
+    sla_seconds: float | None
+    wait_target_seconds: float | None
+    run_target_seconds: float | None
+    escalation: str | None
+    attained: float | None
+    burn: float | None
 
 
 def list_queues(*, schema: str = DEFAULT_SCHEMA) -> Statement[list[QueueView]]:
@@ -80,6 +106,12 @@ def queue_names(*, schema: str = DEFAULT_SCHEMA) -> Statement[list[str]]:
     return Statement(
         "queue_names", sql("queues/queue_names", schema), (), lambda rows: [row[0] for row in rows]
     )
+
+
+def register_queues(declared: Sequence[Queue], *, schema: str = DEFAULT_SCHEMA) -> Statement[None]:
+    """Stores who answers for queues, and what is promised of them; what a declaration leaves out is none."""
+    rows = json.dumps([queue.row() for queue in declared])
+    return Statement("register_queues", sql("queues/register_queues", schema), (rows,), lambda rows: None)
 
 
 def pause_queue(

@@ -62,6 +62,7 @@ def _row(definition: dict[str, Any]) -> dict[str, Any]:
         "on_exhausted": definition["on_exhausted"],
         "idempotency": definition["idempotency_mode"],
         "idempotency_ttl": None if ttl is None else f"{ttl} seconds",
+        "idempotency_content": definition["idempotency_content"],
         "keep": definition["keep"],
         # A type with a limit has lanes of its own, so that at its cap it never sits in front of others.
         "lane": "type" if rate or definition["worker_limit"] else definition["lane"] or "tenant",
@@ -72,6 +73,9 @@ def _row(definition: dict[str, Any]) -> dict[str, Any]:
         "secrets": definition["secrets"],
         "secret_keys": definition["secret_keys"],
         "encrypted": definition["encrypted"],
+        "budget": definition["budget"],
         "replay_class": definition["replay_class"],
+        "action": definition["action"],
+        "escalation_fields": definition["escalation_fields"],
         "rate": rate and {"count": rate["count"], "seconds": rate["per"], "burst": rate["burst"]},
     }

@@ -50,3 +50,10 @@ def noted_end(*, schema: str = DEFAULT_SCHEMA) -> Statement[Anchor | None]:
             Anchor(rows[0][0], bytes.fromhex(rows[0][1])) if rows and rows[0][0] is not None else None
         ),
     )
+
+
+def start(*, schema: str = DEFAULT_SCHEMA) -> Statement[Anchor]:
+    """What is before the first link: the last one that was pruned, or nothing."""
+    return Statement(
+        "start", sql("audit/start", schema), (), lambda rows: Anchor(rows[0][0], bytes(rows[0][1]))
+    )

@@ -18,7 +18,11 @@ class WhyFacts:
     Attributes:
         due_seconds: until a scheduled job is due, negative: overdue.
         rate_wait: until the next token of the type's rate is free.
+        type_running, held_by: running jobs of a type with a worker limit, and the first three for whom sees the platform.
         type_workers, queue_workers: live workers that serve the type, and any type of the queue.
+        outdated: live workers of the queue that started before the type was registered.
+        slots, queue_running: slots of the queue's live workers (None: one does not say), and its running jobs.
+        budget …: of the type, with its level (1 to 4) and what comes of a run.
         ahead: tickets before it in its lane, at most 10,000.
     """
 
@@ -44,12 +48,21 @@ class WhyFacts:
     rate_seconds: float | None
     rate_wait: float | None
     worker_limit: int | None
+    type_running: int | None
+    held_by: list[UUID] | None
     type_workers: int
     queue_workers: int
     draining_workers: int
+    outdated: int
+    slots: int | None
+    queue_running: int
     ahead: int
     ready_seconds: float | None
     replayed_as: UUID | None
+    budget: str | None
+    budget_level: int | None
+    budget_action: str | None
+    budget_ends: datetime | None
 
 
 def read_why(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[WhyFacts | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 
@@ -23,7 +24,9 @@ class Counters:
     """
 
     __slots__ = (
+        "_spending",
         "_types",
+        "archived",
         "claims",
         "deliveries",
         "empty_claims",
@@ -37,6 +40,7 @@ class Counters:
         "reconnects",
         "report_batches",
         "reports",
+        "spent",
         "tick_late",
         "ticks",
         "wakeups",
@@ -45,10 +49,13 @@ class Counters:
 
     def __init__(self, worker_id: str = "", *, clock: Callable[[], float] = time.monotonic) -> None:
         self.worker_id = worker_id
+        self._spending = threading.Lock()  # handlers in threads spend, too
         self._types: dict[tuple[str, str], TypeCounters] = {}
         self.gauges = Gauges(clock)
         self.notifications: dict[str, int] = {}
         """Notifications received, by channel; see `notified`."""
+        self.spent: dict[tuple[str, str], float] = {}
+        """What was booked in budgets by this process's jobs, by job type and unit; see `spend`."""
         self.polls = 0
         """Rounds in which the worker looked for work unasked."""
         self.poll_scanned = 0
@@ -73,6 +80,8 @@ class Counters:
         """Longest time from a due moment to its job, in the last round that had one; seconds."""
         self.deliveries: dict[str, int] = {}
         """Deliveries of events that rounds settled, by outcome."""
+        self.archived: dict[str, int] = {}
+        """Rows that went to the cold archive, by table."""
         self.reconnects = 0
         """Connections to the database made anew after a loss."""
 
@@ -88,6 +97,17 @@ class Counters:
     def types(self) -> list[TypeCounters]:
         """A snapshot of all type counters; safe from any thread."""
         return list(self._types.values())
+
+    def spend(self, job_type: str, unit: str, amount: float) -> None:
+        """Count what was newly booked; a counter never falls, so what turned out to be less is not taken back."""
+        if amount > 0:
+            with self._spending:
+                self._spend(job_type, unit, amount)
+
+    def _spend(self, job_type: str, unit: str, amount: float) -> None:
+        if (job_type, unit) not in self.spent and len(self.spent) >= MAX_TYPES:
+            job_type = OTHER
+        self.spent[job_type, unit] = self.spent.get((job_type, unit), 0.0) + amount
 
     def notified(self, channel: str) -> None:
         """Count a notification."""

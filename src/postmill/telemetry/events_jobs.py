@@ -73,6 +73,14 @@ class JobSnoozed(JobEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class JobDeferred(JobEvent):
+    """A budget let nothing run: the job succeeded with nothing done. Followed by JobCompleted."""
+
+    name: ClassVar[str] = "job_deferred"
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class JobCanceled(JobEvent):
     """The job ended by its handler's or somebody else's wish."""
 
@@ -84,7 +92,7 @@ class JobCanceled(JobEvent):
 @dataclass(frozen=True, slots=True)
 class JobDeadLettered(JobEvent):
     """The job was given up and waits for an operator: `permanent_error | max_retries_exceeded | worker_lost |
-    undecodable | expired`, or the handler's own reason."""
+    undecodable | expired | budget_exhausted`, or the handler's own reason."""
 
     name: ClassVar[str] = "job_deadlettered"
     reason: str = ""
@@ -117,6 +125,7 @@ JOB_EVENTS: tuple[type[JobEvent], ...] = (
     JobFailed,
     JobRetryScheduled,
     JobSnoozed,
+    JobDeferred,
     JobCanceled,
     JobDeadLettered,
     JobInterrupted,

@@ -48,6 +48,26 @@ class ArtifactsCleared(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class HistoryArchived(Event):
+    """`rows` of a table went to the cold archive, in files of `size` bytes, were read back, and dropped here."""
+
+    name: ClassVar[str] = "history_archived"
+    source: str
+    rows: int
+    size: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveSpent(Event):
+    """`rows` of a table that were past their retention were cleared away from the cold archive."""
+
+    name: ClassVar[str] = "archive_spent"
+    source: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
 class UpkeepFailed(Event):
     """A round of upkeep failed; it runs again at its next turn."""
 
@@ -117,17 +137,42 @@ class TriggerBroken(Event):
     why: str
 
 
+@dataclass(frozen=True, slots=True)
+class IncidentsEscalated(Event):
+    """A round took so many steps of escalation policies, and planned so many notifications."""
+
+    name: ClassVar[str] = "incidents_escalated"
+    steps: int
+    planned: int
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetAlert(Event):
+    """A budget came to a threshold (`change` is raised), or what was told of it is over (resolved)."""
+
+    name: ClassVar[str] = "budget_alert"
+    budget: str
+    percent: float
+    severity: str
+    change: str
+    tenant_id: UUID | None = None
+
+
 UPKEEP_EVENTS: tuple[type[Event], ...] = (
     JobsPromoted,
     JobsRescued,
     PartitionsPruned,
     ArtifactsCleared,
+    HistoryArchived,
+    ArchiveSpent,
     UpkeepFailed,
     QueueMeasured,
     PolicyBroken,
     TicksFired,
     EventsDelivered,
+    IncidentsEscalated,
     TriggerFailed,
     TriggerBroken,
+    BudgetAlert,
 )
 """All of them, to subscribe to."""

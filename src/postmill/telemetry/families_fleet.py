@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from postmill.telemetry.counters import Counters
 from postmill.telemetry.family import Family, Point
+from postmill.telemetry.gauges import Archive
 
 
 def plain(read: Callable[[Counters], float]) -> Callable[[Counters], Iterator[Point]]:
@@ -21,11 +22,33 @@ def _oldest(counters: Counters) -> Iterator[Point]:
     return (((queue,), seconds) for queue, seconds in counters.gauges.oldest.items())
 
 
+def _dead(counters: Counters) -> Iterator[Point]:
+    sums: dict[str, int] = {}
+    for row in counters.gauges.depths:
+        sums[row.queue] = sums.get(row.queue, 0) + (row.count if row.status == "dead_letter" else 0)
+    return (((queue,), count) for queue, count in sums.items())
+
+
+def _archive(read: Callable[[Archive], float]) -> Callable[[Counters], Iterator[Point]]:
+    """One point where something has to go to the archive."""
+    return lambda counters: iter([((), read(it))] if (it := counters.gauges.archive) else [])
+
+
 FLEET_FAMILIES = (
     Family("jobs_queue_depth", "gauge", "Jobs by queue, tenant and status, as last measured.",
            ("queue", "tenant", "status"), _depths),
     Family("jobs_queue_oldest_seconds", "gauge", "How long the oldest queued job has been due.",
            ("queue",), _oldest),
+    Family("postmill_workers", "gauge", "Workers of the fleet by state: running, draining, lost (gone without a word).",
+           ("state",), lambda it: (((state,), n) for state, n in it.gauges.workers.items())),
+    Family("postmill_incidents", "gauge", "Open incidents, as last measured; the queue is empty where it is about none.",
+           ("kind", "severity", "queue"), lambda it: iter(it.gauges.incidents.items())),
+    Family("deadletter_open", "gauge", "Dead letters that wait for an operator, as last measured.",
+           ("queue",), _dead),
+    Family("postmill_rate_limit", "gauge", "Jobs of a type that may start a second, by its limit.", ("job_type",),
+           lambda it: (((rate.job_type,), rate.per_second) for rate in it.gauges.rates)),
+    Family("postmill_rate_limit_wait_seconds", "gauge", "How long no job of a type may start, by its limit.",
+           ("job_type",), lambda it: (((rate.job_type,), rate.wait) for rate in it.gauges.rates)),
     Family("postmill_slots", "gauge", "Slots of this worker.", ("queue",),
            lambda it: (((name,), usage.size) for name, usage in it.gauges.slots().items())),
     Family("postmill_slots_available", "gauge", "Slots of this worker that are free.", ("queue",),
@@ -60,6 +83,14 @@ FLEET_FAMILIES = (
            plain(lambda it: it.tick_late)),
     Family("postmill_deliveries_total", "counter", "Deliveries of events settled by rounds, by outcome.",
            ("outcome",), lambda it: (((name,), n) for name, n in list(it.deliveries.items()))),
+    Family("postmill_archive_waiting", "gauge", "Units that wait for the cold archive, as last measured.", (),
+           _archive(lambda it: it.waiting)),
+    Family("postmill_archive_oldest_seconds", "gauge", "How long the oldest of them has waited.", (),
+           _archive(lambda it: it.oldest)),
+    Family("postmill_archive_failing", "gauge", "Units that could not be written when it was last tried.", (),
+           _archive(lambda it: it.failing)),
+    Family("postmill_archived_rows_total", "counter", "Rows that went to the cold archive, by table.", ("source",),
+           lambda it: (((name,), n) for name, n in list(it.archived.items()))),
     Family("postmill_reconnects_total", "counter", "Connections made anew after a loss.", (),
            plain(lambda it: it.reconnects)),
 )  # fmt: skip

@@ -46,8 +46,8 @@ def duration(one: TypeCounters) -> Histogram:
 
 
 JOB_FAMILIES = (
-    Family("jobs_enqueued_total", "counter", "Jobs that this process enqueued.",
-           TYPE_QUEUE, per_type(lambda one: one.enqueued)),
+    Family("jobs_enqueued_total", "counter", "Jobs that were made, by anybody; only a server tells, for the whole fleet.",
+           TYPE_QUEUE, lambda it: it.gauges.enqueued.items()),
     Family("jobs_claimed_total", "counter", "Jobs that this worker claimed.",
            TYPE_QUEUE, per_type(lambda one: one.claimed)),
     Family("jobs_started_total", "counter", "Attempts whose handler started.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from postmill.telemetry.counters import Counters
+from postmill.telemetry.families_budgets import dollars
 from postmill.telemetry.families_fleet import plain
 from postmill.telemetry.families_jobs import TYPE_QUEUE, by_job_type, duration, per_type
 from postmill.telemetry.family import Family, Point
@@ -82,4 +83,6 @@ SEED_1_FAMILIES = (
            TYPE_QUEUE, per_type(lambda one: one.retried)),
     Family("screenshot_concurrency_utilization", "gauge", "Screenshot permits in use in this worker.", (),
            plain(_screenshots)),
+    Family("job_budget_consumed_dollars", "counter", "Dollars that jobs of this process spent from budgets.",
+           ("job_type",), dollars),
 )  # fmt: skip

@@ -35,8 +35,11 @@ class Family:
         """The family without samples, for prometheus_client.
 
         Its writer appends `_total` to a counter's name and leaves a gauge's as it is. So a counter is named
-        without it here, and a gauge may end in `_total`, as seed 1 wants it.
+        without it here, and a gauge may end in `_total`, as seed 1 wants it. A counter of another name, which seed 1
+        has too, is untyped to it.
         """
+        if self.kind == "counter" and not self.name.endswith("_total"):
+            return Metric(self.name, self.help, "unknown")
         name = self.name.removesuffix("_total") if self.kind == "counter" else self.name
         return Metric(name, self.help, self.kind)
 

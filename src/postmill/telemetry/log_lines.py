@@ -38,6 +38,7 @@ _LEVELS: Mapping[type[Event], str] = {
     events.QueueMeasured: "debug",
     events.TicksFired: "debug",
     events.EventsDelivered: "debug",
+    events.IncidentsEscalated: "info",
     events.SessionClosed: "debug",
     events.JobDeadLettered: "error",
     events.UpkeepFailed: "error",

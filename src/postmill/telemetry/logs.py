@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TextIO
 
 from postmill.domain.suggest import did_you_mean
-from postmill.telemetry.bus import Bus
+from postmill.telemetry.bus import Bus, limit_of
 from postmill.telemetry.event import Event, JobEvent
 from postmill.telemetry.events import ALL_EVENTS, JobFailed
 from postmill.telemetry.log_limit import LineLimit
@@ -20,8 +20,6 @@ from postmill.telemetry.log_writer import Format, LineWriter
 LINES_PER_SECOND = 200
 """Lines a second of one event and job type; the next that is written tells how many were `suppressed`."""
 
-_SHARES = 10_000
-
 
 class LogSubscriber:
     """Writes a line for each event of `event_types`. Made by `log_subscriber`."""
@@ -29,14 +27,25 @@ class LogSubscriber:
     def __init__(self, write: LineWriter, level: int, sample: float, limit: LineLimit) -> None:
         self._write = write
         self._level = level
-        self._share = round(sample * _SHARES)
+        self._share = sample
+        self._limit_of_sample = limit_of(sample)
         self._limit = limit
         self.event_types = tuple(known for known in ALL_EVENTS if self._may_write(known))
         """What it wants: events below its level are never built for it, unless they are sampled."""
 
     def subscribe(self, bus: Bus) -> Callable[[], None]:
-        """Subscribe to `event_types`; the answer ends it."""
-        return bus.subscribe(self, *self.event_types)
+        """Subscribe to `event_types`; the answer ends it. Sampled ones are built for the sampled jobs only."""
+        whole = [known for known in self.event_types if self._whole(known)]
+        sampled = [known for known in self.event_types if not self._whole(known)]
+        ends = [bus.subscribe(self, *whole)] if whole else []
+        if sampled:
+            ends.append(bus.subscribe(self, *sampled, share=self._share))
+
+        def end() -> None:
+            for one in ends:
+                one()
+
+        return end
 
     def __call__(self, event: Event) -> None:
         level = _level(event)
@@ -49,12 +58,14 @@ class LogSubscriber:
             self._write(level, event.name, {**line, "suppressed": held} if held else line)
 
     def _may_write(self, known: type[Event]) -> bool:
-        highest = "error" if known is JobFailed else level_of(known)
-        return LEVELS[highest] >= self._level or (known in HOT and self._share > 0)
+        return self._whole(known) or (known in HOT and self._share > 0)
+
+    def _whole(self, known: type[Event]) -> bool:
+        """Whether its lines are written of every job."""
+        return LEVELS["error" if known is JobFailed else level_of(known)] >= self._level
 
     def _sampled(self, event: Event) -> bool:
-        # The low bits of a job's id are random: all lines of a job are written, or none, on every machine.
-        return isinstance(event, HOT) and event.job_id.int % _SHARES < self._share
+        return isinstance(event, HOT) and event.job_id.bytes[14:] < self._limit_of_sample
 
 
 def _level(event: Event) -> str:

@@ -10,6 +10,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from postmill.telemetry.counters import Counters
+from postmill.telemetry.families_budgets import BUDGET_FAMILIES
 from postmill.telemetry.families_fleet import FLEET_FAMILIES
 from postmill.telemetry.families_jobs import JOB_FAMILIES
 from postmill.telemetry.families_seeds import SEED_1_FAMILIES, SEED_2_FAMILIES
@@ -17,7 +18,13 @@ from postmill.telemetry.family import Family
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
-FAMILIES: tuple[Family, ...] = (*JOB_FAMILIES, *FLEET_FAMILIES, *SEED_2_FAMILIES, *SEED_1_FAMILIES)
+FAMILIES: tuple[Family, ...] = (
+    *JOB_FAMILIES,
+    *FLEET_FAMILIES,
+    *BUDGET_FAMILIES,
+    *SEED_2_FAMILIES,
+    *SEED_1_FAMILIES,
+)
 """Every metric, in the order of the page. Each is there from the first scrape, samples or not."""
 
 

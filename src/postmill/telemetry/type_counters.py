@@ -15,7 +15,7 @@ OTHER = "other"
 class TypeCounters:
     """What happened to the jobs of one (job type, queue) in this process.
 
-    `enqueued`, `claimed` and `started` are raised by the engine directly (`+= n`). One of `done`,
+    `claimed` and `started` are raised by the engine directly (`+= n`). One of `done`,
     `failed_attempt`, `snooze`, `interrupt` or `cancel` is called when an attempt has ended; `ended_failed` or
     `bury` in addition when the job was given up. All lengths are in seconds.
     """
@@ -26,7 +26,6 @@ class TypeCounters:
         "claimed",
         "dead",
         "ended",
-        "enqueued",
         "failed",
         "failure",
         "interrupted",
@@ -37,12 +36,12 @@ class TypeCounters:
         "snoozed",
         "started",
         "success",
+        "throttled",
     )  # fmt: skip
 
     def __init__(self, job_type: str, queue: str) -> None:
         self.job_type = job_type
         self.queue = queue
-        self.enqueued = 0
         self.claimed = 0
         self.started = 0
         self.snoozed = 0
@@ -55,6 +54,8 @@ class TypeCounters:
         """Dead letters by reason."""
         self.failed: dict[str, int] = {}
         """Failed attempts by error class."""
+        self.throttled = {"defer": 0, "stop": 0}
+        """Runs that a budget ended, by what came of them."""
         self.success = Histogram(DURATION_BOUNDS)
         self.failure = Histogram(DURATION_BOUNDS)
         self.latency = Histogram(LATENCY_BOUNDS)

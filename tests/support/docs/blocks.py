@@ -15,7 +15,7 @@ _DATABASE = re.compile(r"^<!-- database: (\w+) -->$", re.MULTILINE)
 RUN = frozenset({"python", "pycon", "sql", "console", "toml", "json"})
 """Languages whose blocks are run."""
 
-TEXT = frozenset({"text", "py", "sh", "ini", "javascript"})
+TEXT = frozenset({"text", "py", "sh", "ini", "yaml", "javascript"})
 """Languages whose blocks are not run: output of the block above, signatures, and what belongs on other machines."""
 
 FOLLOWED_ELSEWHERE = {

@@ -11,12 +11,12 @@ import contextlib
 import re
 import shlex
 import signal
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 
+from tests.support import desk
 from tests.support.docs.matching import Ids, match, substituted
 from tests.support.eventually import eventually
 from tests.support.spawner import Spawned, Spawner
@@ -32,6 +32,8 @@ PATIENCE = 45.0
 """Seconds for a first `postmill up` on a busy machine."""
 
 PATIENCE_FOR_A_LOOK = 10.0
+PAUSE = 0.1
+"""Seconds between two looks, each of which is a process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,7 @@ class Console:
                 return
             if monotonic() > deadline:
                 break
+            sleep(PAUSE)
         assert fine, f"$ {line}\n{output}\n(exit code {self._code})"
         self._compare(step, output)
 
@@ -132,15 +135,13 @@ class Console:
 
     def _set(self, line: str) -> None:
         """What a shell would remember."""
-        done = subprocess.run(
-            ["bash", "-c", f"{line}\nenv -0"],
-            env=self._env,
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        self._env = dict(entry.split("=", 1) for entry in done.stdout.split("\0") if "=" in entry)
+        process = self._shell(f"set -e\n{line}\nenv -0", self._env)
+        try:
+            assert process.wait() == 0, f"$ {line}\n{process.output}"
+            entries = dict(entry.split("=", 1) for entry in process.output.split("\0") if "=" in entry)
+        finally:
+            process.close()
+        self._env = {name: value for name, value in entries.items() if name != desk.NAME}
 
     def _spawned(self, line: str, words: list[str], env: Mapping[str, str]) -> Spawned:
         if not _SHELL.search(_QUOTED.sub("", line)):
@@ -150,8 +151,13 @@ class Console:
                 return self._spawner.start(
                     words[1:], self.folder, env, module=NOTEBOOK, function="run_script"
                 )
-        argv = ["bash", "-c", line]
-        return self._spawner.start(argv, self.folder, env, module=NOTEBOOK, function="run_program")
+        return self._shell(line, env)
+
+    def _shell(self, line: str, env: Mapping[str, str]) -> Spawned:
+        words = ["bash", "-c", line]
+        return self._spawner.start(
+            words, self.folder, env, module=NOTEBOOK, function="run_program", desk=True
+        )
 
     def _start(self, step: Step, words: list[str], env: Mapping[str, str]) -> None:
         process = self._spawner.start(words, self.folder, env)

@@ -20,11 +20,12 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 
 from postmill.domain.settings_load import load
+from tests.support import desk
 from tests.support.docs.blocks import Block, blocks_of
-from tests.support.docs.console import NOTEBOOK, PATIENCE_FOR_A_LOOK, Console
+from tests.support.docs.console import NOTEBOOK, PATIENCE_FOR_A_LOOK, PAUSE, Console
 from tests.support.docs.matching import Ids, match, substituted
 from tests.support.postgres import bindir
 from tests.support.spawner import LONGEST, ROOT, Spawned, Spawner
@@ -125,6 +126,7 @@ class Page:
         while below is not None and not match(below, output, self._ids):
             if monotonic() > deadline or not _LOOKS.match(text):
                 break
+            sleep(PAUSE)
             output = self._sql(text)
         return output
 
@@ -171,10 +173,15 @@ def environment(folder: Path, dsn: str | None) -> dict[str, str]:
         programs["curl"] = [sys.executable, "-c", _CURL]
     place = folder / ".bin"
     place.mkdir()
+    at_desk = shlex.join([sys.executable, "-I", "-S", desk.__file__])
     for name, argv in programs.items():
         file = place / name
-        file.write_text(f'#!/bin/sh\nexec {shlex.join(map(str, argv))} "$@"\n', encoding="utf-8")
+        text = f'exec {shlex.join(map(str, argv))} "$@"\n'
+        if name == "postmill":
+            text = f'[ -z "${desk.NAME}" ] || exec {at_desk} "$@"\n{text}'
+        file.write_text(f"#!/bin/sh\n{text}", encoding="utf-8")
         file.chmod(0o755)
     kept |= {"PATH": f"{place}:{kept['PATH']}", "PYTHONPATH": str(ROOT / "src"), "NO_COLOR": "1"}
-    kept |= {"PYTHONDONTWRITEBYTECODE": "1"}
+    # What jobs print is seen at once, as on a terminal.
+    kept |= {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1"}
     return kept if dsn is None else {**kept, "POSTMILL_DATABASE_URL": dsn}

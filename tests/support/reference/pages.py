@@ -18,7 +18,6 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "shared options": cli.shared,
     "exit codes": exits.table,
     "settings": settings.tables,
-    "settings for later": settings.later,
     "names": names.sections,
     "errors": names.errors,
     "options of job types": names.job_type_options,
@@ -41,16 +40,16 @@ FILES: Mapping[str, Callable[[], str]] = {
 _PART = re.compile(r"(<!-- generated: (?P<name>[\w ]+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
-def generated() -> dict[Path, str]:
-    """Every file with something generated in it, with the text that it should have."""
-    made = {}
-    for page in sorted(DOCS.rglob("*.md")):
-        text = page.read_text(encoding="utf-8")
-        if _PART.search(text):
-            made[page] = _PART.sub(_filled, text)
-    for name, draw in FILES.items():
-        made[DOCS / name] = draw()
-    return made
+def generated() -> list[Path]:
+    """Every file with something generated in it."""
+    pages = [page for page in sorted(DOCS.rglob("*.md")) if _PART.search(page.read_text(encoding="utf-8"))]
+    return [*pages, *(DOCS / name for name in FILES)]
+
+
+def written(file: Path) -> str:
+    """The text that one of them should have."""
+    draw = FILES.get(file.relative_to(DOCS).as_posix())
+    return _PART.sub(_filled, file.read_text(encoding="utf-8")) if draw is None else draw()
 
 
 def used() -> set[str]:

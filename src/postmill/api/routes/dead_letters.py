@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import Depends, Query, Request, Response
 
 from postmill.api.asked import Asked, may
-from postmill.api.entering import edited_payload
+from postmill.api.entering import ring_of
 from postmill.api.paging import Cursor, Limit, cursor_of, parts_of
 from postmill.api.problems import Problem, not_found
 from postmill.api.routes.job_acts import refuse, replayed
@@ -19,10 +20,11 @@ from postmill.domain.access import Action
 from postmill.domain.job import JobView
 from postmill.domain.lifecycle import State
 from postmill.domain.redaction import redacted, redacted_text
-from postmill.operate import commands
+from postmill.operate import commands, editing
 from postmill.operate.payloads import readable
 from postmill.shapes.dead_letters import DeadLetter, Discard, DiscardedJob, Replay, WholeDeadLetter
 from postmill.shapes.jobs import ReplayedJob
+from postmill.shapes.moments import Moment
 from postmill.shapes.paging import Page
 from postmill.store.dead import DeadLetter as Stored
 from postmill.store.dead import read_dead_letter, read_dead_letters
@@ -42,6 +44,12 @@ async def list_dead_letters(
     definition_key: DefinitionKey = None,
     queue: Queue = None,
     tenant_id: Tenant = None,
+    error_group: Annotated[
+        str | None, Query(min_length=1, max_length=200, description="With this error group.")
+    ] = None,
+    error_status: Annotated[int | None, Query(ge=0, le=999, description="With this HTTP status.")] = None,
+    given_up_after: Annotated[Moment | None, Query(description="Given up at this moment or later.")] = None,
+    given_up_before: Annotated[Moment | None, Query(description="Given up before this moment.")] = None,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Page[DeadLetter]:
@@ -53,6 +61,10 @@ async def list_dead_letters(
             queue=queue,
             reason=reason,
             job_type=definition_key,
+            error_group=error_group,
+            error_status=error_status,
+            since=given_up_after,
+            until=given_up_before,
             before=None if before is None else (before[0], before[1]),
             most=limit,
             schema=asked.schema,
@@ -73,7 +85,13 @@ async def get_dead_letter(job_id: UUID, asked: Read) -> WholeDeadLetter:
         ring = asked.backend.settings.encryption.ring
         payload = redacted(readable(letter.payload, letter.tenant_id, letter.job_type, ring))
     stack = None if letter.stack is None else redacted_text(letter.stack)
-    return WholeDeadLetter(**_facts(letter), stack=stack, payload=payload)
+    return WholeDeadLetter(
+        **_facts(letter),
+        stack=stack,
+        payload=payload,
+        version=letter.version,
+        version_then=letter.version_then,
+    )
 
 
 @router.post("/dead-letters/{job_id:uuid}/replay", status_code=201)
@@ -86,19 +104,42 @@ async def replay_dead_letter(
 ) -> ReplayedJob:
     """Run a dead letter again as a new job, which knows whose replay it is.
 
+    Fix-forward: with `edit` or `payload` it runs with other arguments, checked against the definition as it is now; what
+    was changed is audited, without secrets.
+
     One that was replayed already is refused with 409, which names that job (`job_id`), unless it has ended and `again` is
-    true; one whose definition says `replay_class = ask`, unless `confirm` is true.
+    true; one whose definition says `replay_class = ask`, unless `confirm` is true; one in whose place a later job has
+    succeeded, unless `despite_success` is true.
     """
     body = Replay() if body is None else body
+    if body.payload is not None and body.edit is not None:
+        raise Problem(422, "invalid", "edit: goes in place of `payload`, not with it")
     letter = await _letter_or_replayed(asked, job_id)
-    payload = None
-    if body.payload is not None:
+    edited: editing.Edited | None = None
+    if body.payload is not None or body.edit is not None:
         if letter.job_type is None:
             raise Problem(409, "job-body-gone", "the job's body is gone; enqueue a new job")
-        payload = await edited_payload(asked, letter.job_type, letter.tenant_id, body.payload)
+        edited = await asked.drive(
+            editing.edited(
+                letter.job_type,
+                letter.tenant_id,
+                letter.payload,
+                payload=body.payload,
+                patch=body.edit,
+                ring=partial(ring_of, asked),
+                schema=asked.schema,
+            )
+        )
     (answer,) = await asked.drive(
         commands.replay(
-            [job_id], payload=payload, again=body.again, confirm=body.confirm, schema=asked.schema
+            [job_id],
+            payload=None if edited is None else edited.payload,
+            changes=None if edited is None else edited.changes,
+            again=body.again,
+            confirm=body.confirm,
+            despite_success=body.despite_success,
+            version=body.version,
+            schema=asked.schema,
         )
     )
     if answer.status != "replayed":
@@ -151,4 +192,5 @@ def _facts(letter: Stored) -> dict[str, Any]:
         "attempts": letter.attempts,
         "failed_at": letter.failed_at,
         "last_attempt_at": letter.last_attempt_at,
+        "error_group": letter.error_group,
     }

@@ -28,6 +28,9 @@ REFUSED = {
     "live": "it runs again already",
     "already_replayed": "it was replayed already, and that job (`job_id`, if it is not forgotten by now) has ended;"
     " retry that one, or replay this dead letter with `again`",
+    "succeeded_since": "a later job (`job_id`) with the same key, or the same type and payload, has succeeded;"
+    " send `despite_success` with true to run it all the same",
+    "old_version": "its definition is not at that version yet",
     "key_held": "its key belongs to another live job",
     "inactive": "its definition takes no new jobs",
     "unknown_type": "its definition is gone",

@@ -40,10 +40,11 @@ async def list_workers(
     )
     items = found[:limit]
     more = cursor_of(items[-1].started_at, items[-1].holder) if len(found) > limit else None
-    return Page(items=[_worker(view) for view in items], next=more)
+    return Page(items=[shaped(view) for view in items], next=more)
 
 
-def _worker(view: WorkerView) -> Worker:
+def shaped(view: WorkerView) -> Worker:
+    """A session as the API tells it."""
     return Worker(
         id=view.holder,
         worker_id=view.worker_id,

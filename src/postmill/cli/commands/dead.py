@@ -1,4 +1,4 @@
-"""`postmill dead list | show`: jobs given up on."""
+"""`postmill dead list | show | stats | rules`: jobs given up on."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from rich.text import Text
 
 from postmill.bind import drive
 from postmill.cli.ages import relative
-from postmill.cli.completion import complete_dead, complete_job_type, complete_queue, complete_tenant
+from postmill.cli.completion import complete_dead
 from postmill.cli.ids import short
 from postmill.cli.job_page import as_json
-from postmill.cli.lookups import find_ids, server_now, tenant_id
+from postmill.cli.letters import Group as ErrorGroup
+from postmill.cli.letters import Newer, Older, Queue, Status, Tenant, Type, letter_filter
+from postmill.cli.lookups import find_ids, server_now
 from postmill.cli.reasons import LONGEST, error_of
 from postmill.cli.run import Run
 from postmill.cli.tables import pairs, table
@@ -21,14 +23,6 @@ from postmill.cli.text import plain
 from postmill.operate import insight
 from postmill.store.dead import DeadLetter
 
-Type = Annotated[
-    str | None,
-    typer.Option("--type", metavar="TYPE", help="Only of this job type.", autocompletion=complete_job_type),
-]
-Queue = Annotated[
-    str | None,
-    typer.Option("--queue", metavar="QUEUE", help="Only of this queue.", autocompletion=complete_queue),
-]
 Reason = Annotated[
     str | None, typer.Option("--reason", metavar="REASON", help="Only those given up for this reason.")
 ]
@@ -42,23 +36,38 @@ def list_(
     job_type: Type = None,
     queue: Queue = None,
     reason: Reason = None,
-    tenant: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TENANT", help="Only of this tenant: slug or id.", autocompletion=complete_tenant
-        ),
-    ] = None,
+    tenant: Tenant = None,
+    error_group: ErrorGroup = None,
+    error_status: Status = None,
+    older_than: Older = None,
+    newer_than: Newer = None,
     limit: Limit = 20,
 ) -> None:
     """List dead letters, the newest first: each waits for a replay or a discard."""
     with run.connect() as conn:
+        chosen = letter_filter(
+            conn,
+            run.schema,
+            job_type=job_type,
+            queue=queue,
+            reason=reason,
+            tenant=tenant,
+            error_group=error_group,
+            error_status=error_status,
+            older_than=older_than,
+            newer_than=newer_than,
+        )
         letters = drive(
             conn,
             insight.dead_letters(
-                tenant=tenant_id(conn, run.schema, tenant),
+                tenant=chosen.tenant_id,
                 queue=queue,
                 reason=reason,
                 job_type=job_type,
+                error_group=error_group,
+                error_status=error_status,
+                since=chosen.given_up_after,
+                until=chosen.given_up_before,
                 most=limit,
                 schema=run.schema,
             ),
@@ -68,7 +77,7 @@ def list_(
         run.out.document(letters)
         return
     if not letters:
-        filtered = any(value is not None for value in (job_type, queue, reason, tenant))
+        filtered = bool(chosen.json)
         run.out.say("no such dead letters" if filtered else "no dead letters", style="green")
         return
     rows = [
@@ -110,9 +119,11 @@ def _page(letter: DeadLetter, age: str) -> RenderableType:
             ("reason", letter.reason),
             ("given up", f"{age}, after {letter.attempts} attempt{'' if letter.attempts == 1 else 's'}"),
             ("error", error_of(letter.reason, letter.error_class, letter.error_message) or None),
+            ("error group", letter.error_group),
             ("code", letter.error_code),
             ("HTTP status", str(letter.error_status) if letter.error_status else None),
             ("tenant", str(letter.tenant_id)),
+            ("definition", _versions(letter)),
             ("payload", as_json(letter.payload)),
         ]
     )
@@ -120,3 +131,10 @@ def _page(letter: DeadLetter, age: str) -> RenderableType:
     if letter.stack:
         parts += [Text("\nstack", style="dim"), Text(plain(letter.stack)[-LONGEST:])]
     return Group(*parts)
+
+
+def _versions(letter: DeadLetter) -> str | None:
+    """Worth a line where the definition is another one by now: a replay runs on the new one."""
+    if letter.version is None or letter.version_then is None or letter.version == letter.version_then:
+        return None
+    return f"version {letter.version} now, {letter.version_then} when it was enqueued"

@@ -161,6 +161,8 @@ def _page(one: DefinitionView) -> Any:
         "secrets": f"{one.secrets}{': ' + ', '.join(one.secret_keys) if one.secret_keys else ''}",
         "encrypted": "yes" if one.encrypted else None,
         "replay": one.replay_class,
+        "action": one_line(one.action, 200) if one.action else None,
+        "shown to who is told": ", ".join(one.escalation_fields) or None,
         "yours, not the code's": ", ".join(one.edited) or None,
         "served by": ", ".join(by.worker_id for by in one.served_by) or "nobody",
         "drift": "; ".join(DRIFT[word] for word in one.drift) or None,

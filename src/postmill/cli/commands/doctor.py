@@ -22,15 +22,19 @@ MARKS = {Level.OK: ("ok  ", "green"), Level.WARN: ("warn", "yellow"), Level.FAIL
 def doctor(
     run: Run,
     strict: Annotated[bool, typer.Option("--strict", metavar="", help="Exit 1 on a warning, too.")] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="CHECK", help="Only this check, such as workers; may be repeated."),
+    ] = None,
 ) -> None:
     """Look at server, schema, workers and jobs: each line ok, warn or fail, and what to do.
 
-    Exit 0 without a failure, 1 with one, 3 if the database cannot be reached, 4 if the schema is missing
-    or old. Reads only; safe to run at any time.
+    For a probe: --only what it is about, and --strict. Exit 0 without a failure, 1 with one, 3 if the database cannot be
+    reached, 4 if the schema is missing or old. Reads only; safe to run at any time.
     """
     findings: list[Finding] = []
     with run.connect(ready=False) as conn:
-        for finding in findings_of(_probe(run, conn)):
+        for finding in findings_of(_probe(run, conn), only or ()):
             findings.append(finding)
             if not run.out.as_json:
                 run.out.console.print(line(finding))

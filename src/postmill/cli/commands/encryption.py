@@ -9,6 +9,7 @@ from rich.text import Text
 
 from postmill.bind import drive
 from postmill.cli.errors import CliError
+from postmill.cli.progress import overseen, tallying
 from postmill.cli.run import Run
 from postmill.cli.text import one_line
 from postmill.domain.encryption import is_key_name
@@ -41,8 +42,9 @@ def rotate(run: Run) -> None:
         raise CliError(
             "there are no keys", "make one: postmill encryption new-key NAME; then set encryption.keys"
         )
-    with run.connect() as conn:
-        done = drive(conn, rotate_payloads(ring, schema=run.schema))
+    with run.connect() as conn, tallying(run.out, "looked at") as looked_at:
+        flow = overseen(rotate_payloads(ring, schema=run.schema), lambda part: looked_at(_looked_at(part)))
+        done = drive(conn, flow)
     run.out.show(
         {"key": ring.current, "resealed": done.resealed, "unopened": done.unopened},
         lambda: Text(f"{done.resealed} payloads are under key {ring.current!r} now"),
@@ -53,3 +55,8 @@ def rotate(run: Run) -> None:
             "put back the key they were sealed with",
         )
         raise typer.Exit(1)
+
+
+def _looked_at(part: object) -> int:
+    """How many payloads a step of the rotation read; its other steps write one each."""
+    return len(part) if isinstance(part, list) else 0

@@ -25,7 +25,7 @@ from postmill.cli.values import duration, moment
 from postmill.cli.watching import Display, watch
 from postmill.cli.who import who
 from postmill.client import enqueue as enqueue_on
-from postmill.domain.errors import InactiveJobType, JobDidNotSucceed, WaitTimeout
+from postmill.domain.errors import InactiveJobType, JobDidNotSucceed, NotFound, WaitTimeout
 from postmill.domain.job import Enqueued, JobView, NewJob
 from postmill.domain.payload import encode
 from postmill.operate.doctor.unserved import what_to_start
@@ -152,6 +152,14 @@ def _wait(run: Run, conn: Connection, shape: JobTypeShape, answer: Enqueued, pat
     try:
         with Display(run.out, shape.name) as display:
             job = watch(conn, run.schema, answer.id, timeout=patience, seen=display)
+    except NotFound:
+        if not answer.created or shape.keep == "all":
+            raise
+        # It has succeeded before the first look, and nothing of it is kept.
+        if run.out.as_json:
+            run.out.document({**facts, "job": None})
+        run.out.note(f"succeeded  {answer.id}", style="green")
+        return
     except JobDidNotSucceed as fault:
         ended = fault.job
         assert isinstance(ended, JobView)

@@ -1,4 +1,4 @@
-"""`postmill jobs list | show`: which jobs there are, and where one stands."""
+"""`postmill jobs list | show | why`: which jobs there are, where one stands, and why it is not further."""
 
 from __future__ import annotations
 
@@ -7,13 +7,26 @@ from typing import Annotated
 import typer
 
 from postmill.bind import drive
+from postmill.cli.absent import absent
 from postmill.cli.completion import complete_job, complete_job_type, complete_queue, complete_tenant
 from postmill.cli.job_page import job_page, job_table
 from postmill.cli.lookups import find_ids, server_now, tenant_id
 from postmill.cli.options import one_of
 from postmill.cli.run import Run
-from postmill.domain.lifecycle import State
+from postmill.cli.why_page import why_page
+from postmill.domain.errors import NotFound
+from postmill.domain.lifecycle import ENTRY, State
 from postmill.operate import insight, payloads
+from postmill.operate.why import why as explained
+
+Id = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID",
+        help="Job id, whole or its beginning; what jobs list shows is enough.",
+        autocompletion=complete_job,
+    ),
+]
 
 
 def list_(
@@ -45,7 +58,11 @@ def list_(
     ] = None,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many.")] = 20,
 ) -> None:
-    """List jobs, newest first."""
+    """List jobs, newest first.
+
+    On a terminal ids are cut to their first 18 characters: copy them as they are. Any beginning that no other id has will
+    do; the first 8 are shared by all jobs of a minute.
+    """
     with run.connect() as conn:
         last = find_ids(conn, run.schema, [before])[0] if before else None
         page = drive(
@@ -76,21 +93,31 @@ def list_(
         run.out.note(f"more: postmill jobs list --before {page.before}")
 
 
-def show(
-    run: Run,
-    id: Annotated[
-        str, typer.Argument(metavar="ID", help="Job id, whole or its beginning.", autocompletion=complete_job)
-    ],
-) -> None:
+def show(run: Run, id: Id) -> None:
     """Show one job: where it stands, its arguments and result, and its attempts on a line of time."""
     with run.connect() as conn:
         [whole] = find_ids(conn, run.schema, [id])
-        job = drive(conn, insight.job(whole, schema=run.schema))
+        try:
+            job = drive(conn, insight.job(whole, schema=run.schema))
+        except NotFound:
+            absent(conn, run.schema, whole)
         job = drive(conn, payloads.shown(job, run.settings.encryption.ring, schema=run.schema))
         attempts = drive(conn, insight.attempts(whole, schema=run.schema))
         home = drive(conn, insight.home(job.job_type, schema=run.schema))
+        reasons = drive(conn, explained(whole, schema=run.schema)).reasons if job.status in ENTRY else ()
         now = server_now(conn, run.schema)
     if run.out.as_json:
-        run.out.document({"job": job, "attempts": attempts})
+        run.out.document({"job": job, "attempts": attempts, "why": reasons})
         return
-    run.out.console.print(job_page(job, attempts, now, home))
+    run.out.console.print(job_page(job, attempts, now, home, reasons[0].text if reasons else None))
+
+
+def why(run: Run, id: Id) -> None:
+    """Tell why a job does not run: what holds it back, the first reason first. Of an ended one: what became of it."""
+    with run.connect() as conn:
+        [whole] = find_ids(conn, run.schema, [id])
+        try:
+            found = drive(conn, explained(whole, schema=run.schema))
+        except NotFound:
+            absent(conn, run.schema, whole)
+    run.out.show(found, lambda: why_page(found))

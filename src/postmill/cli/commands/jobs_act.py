@@ -17,7 +17,8 @@ from postmill.cli.outcomes import Told, report
 from postmill.cli.run import Run
 from postmill.cli.tables import table
 from postmill.cli.who import who
-from postmill.operate import commands, insight
+from postmill.domain.settings_budgets import declared_budgets
+from postmill.operate import budgets, commands, insight
 from postmill.store.jobs import Rerun
 
 Ids = Annotated[
@@ -34,6 +35,11 @@ RERUN = {
         failed=True,
     ),
     "key_held": Told("its key belongs to the live job {new}", failed=True),
+    "succeeded_since": Told(
+        "a later job has succeeded in its place, {new}; to run it all the same: postmill dead replay ID --despite-success",
+        failed=True,
+    ),
+    "old_version": Told("its definition has not come to that version", failed=True),
     "waiting": Told("still waits; nothing to retry", failed=True),
     "running": Told("runs right now; nothing to retry", failed=True),
     "unconfirmed": Told("its definition wants to be asked before a replay: --yes", failed=True),
@@ -81,11 +87,16 @@ def register(
 ) -> None:
     """Make the job types of modules known to the database, so that any program may enqueue them.
 
-    A worker does this by itself when it starts. What an operator has edited stays.
+    A worker does this by itself when it starts; so it does with the budgets of the settings. What an operator has
+    edited stays.
     """
     registry = load_registry(modules, run.settings)
     with run.connect() as conn:
-        answers = run.act(conn, commands.register(registry, schema=run.schema))
+        flow = commands.register(registry, queues_declared=registry.declared.values(), schema=run.schema)
+        answers = run.act(conn, flow)
+        declared = declared_budgets(run.settings.budgets)
+        if declared:
+            run.act(conn, budgets.declare(declared, schema=run.schema))
         strays = drive(conn, insight.strays(schema=run.schema))
     data = [
         {"job_type": name, "queue": registry[name].queue, "status": answers[name]} for name in sorted(answers)

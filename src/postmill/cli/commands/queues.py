@@ -6,18 +6,21 @@ from datetime import timedelta
 from typing import Annotated
 
 import typer
+from rich.console import RenderableType
 from rich.text import Text
 
 from postmill.bind import drive
 from postmill.cli.ages import length, relative
 from postmill.cli.completion import complete_job_type, complete_queue
 from postmill.cli.lookups import server_now
+from postmill.cli.progress import overseen, tallying
 from postmill.cli.run import Run
 from postmill.cli.tables import table
 from postmill.cli.text import one_line
 from postmill.cli.values import duration
 from postmill.cli.who import who
 from postmill.operate import commands, insight
+from postmill.store.moving import Batch
 from postmill.store.queues import QueueView
 
 Name = Annotated[
@@ -26,7 +29,11 @@ Name = Annotated[
         metavar="QUEUE", help="Its name; case matters only where several fit.", autocompletion=complete_queue
     ),
 ]
-COLUMNS = ("queue", "priority", "queued", "oldest", "scheduled", "next due", "running", "dead", "state")
+COLUMNS = (
+    "queue", "priority", "queued", "oldest", "scheduled", "next due", "running", "dead", "SLA", "owner", "state",
+)  # fmt: skip
+PROMISED = ("SLA", "owner")
+"""Shown where a queue has them."""
 NUMBERS = ("priority", "queued", "oldest", "scheduled", "next due", "running", "dead")
 
 
@@ -58,10 +65,30 @@ def list_(run: Run) -> None:
             None if due is None else (length(due) if due > 0 else "now"),
             queue.running,
             queue.dead_letters,
+            _sla(queue),
+            queue.owner,
             state,
         )
 
-    run.out.show(queues, lambda: table(COLUMNS, map(row, queues), right=NUMBERS))
+    shown = [
+        n for n, name in enumerate(COLUMNS) if name not in PROMISED or any(row(one)[n] for one in queues)
+    ]
+
+    def page() -> RenderableType:
+        rows = [[cells[n] for n in shown] for cells in map(row, queues)]
+        return table([COLUMNS[n] for n in shown], rows, right=NUMBERS, spare=PROMISED)
+
+    run.out.show(queues, page)
+
+
+def _sla(queue: QueueView) -> Text | None:
+    """What is promised, and the share of the last hour that kept it."""
+    if queue.sla_seconds is None:
+        return None
+    if queue.attained is None:
+        return Text(length(queue.sla_seconds))
+    style = "green" if queue.attained >= 0.95 else "red"
+    return Text(f"{length(queue.sla_seconds)}: {queue.attained:.1%}", style=style)
 
 
 def pause(
@@ -119,7 +146,9 @@ def move(
     tried again. May be stopped and run again at any time.
     """
     with run.connect() as conn:
-        done = run.act_in_parts(conn, commands.move(job_type, to, schema=run.schema))
+        with tallying(run.out, f"moving {job_type}") as moved:
+            flow = overseen(commands.move(job_type, to, schema=run.schema), lambda part: moved(_moved(part)))
+            done = run.act_in_parts(conn, flow)
         strays = drive(conn, insight.strays(done.job_type, schema=run.schema))
     if run.out.as_json:
         run.out.document(done)
@@ -137,3 +166,8 @@ def move(
                 f"{some.running:,} run from {some.queue}, and come back there if they are tried again",
                 style="yellow",
             )
+
+
+def _moved(part: object) -> int:
+    """How many jobs a step of the move moved; its other steps are look-ups."""
+    return part.moved if isinstance(part, Batch) else 0

@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import Any
 from uuid import UUID
 
+from postmill.domain.error_group import group_of
 from postmill.domain.error_record import ErrorRecord
 from postmill.domain.errors import LeaseLost, NotFound
 from postmill.domain.outcome import Failed
@@ -158,6 +159,10 @@ class Outcomes:
             "error_status": error and error.status,
             "stack": error and error.stack,
         }
+        if error is not None:
+            name = work.handler.type.name if work.handler is not None else "unknown"
+            group = group_of(name, error)
+            fields |= {"error_group": group.id, "group_message": group.message}
         status = {"put_back": "scheduled", "bury": "dead_letter"}.get(report.verb, report.status)
         answer = {
             "job_id": str(held.job_id),

@@ -1,4 +1,5 @@
-"""Measures depths and ages for the gauges: one worker of the fleet counts, all show what it found."""
+"""Measures depths and ages for the gauges: one worker of the fleet counts, all show what it found. Then it raises what is
+wrong by itself as incidents, and ends what is over: late queues, silent workers, schedules."""
 
 from __future__ import annotations
 
@@ -10,7 +11,6 @@ from postmill.engine.upkeep.round import Round
 from postmill.telemetry.bus import Bus
 from postmill.telemetry.counters import Counters
 from postmill.telemetry.events import QueueMeasured
-from postmill.telemetry.gauges import Depth
 
 _STALE = 12.0  # seconds after which somebody counts anew
 
@@ -30,8 +30,11 @@ class Monitor(Round):
         note, age = (await self.link.rows("upkeep/noted", [self.name]))[0]
         if note is None or age is None or age > _STALE:
             async with self.link.transaction():
-                if await self.link.rows("upkeep/lock", [self.name]):
+                ours = bool(await self.link.rows("upkeep/lock", [self.name]))
+                if ours:
                     await self.once()
+            if ours:
+                await self.link.rows("upkeep/watch")
             note, _ = (await self.link.rows("upkeep/noted", [self.name]))[0]
         if note is not None:
             self._show(json.loads(note[1:]))
@@ -40,15 +43,31 @@ class Monitor(Round):
     async def once(self) -> float | None:
         depths = await self.link.rows("upkeep/measure")
         types = await self.link.rows("upkeep/measure_types")
-        note = json.dumps({"depths": [list(row) for row in depths], "types": dict(types)})
+        workers = await self.link.rows("upkeep/measure_workers")
+        incidents = await self.link.rows("upkeep/measure_incidents")
+        limits = await self.link.rows("upkeep/measure_limits")
+        budgets = await self.link.rows("upkeep/measure_budgets")
+        required, waiting, oldest, failing, _ = (await self.link.rows("archive/state"))[0]
+        note = json.dumps(
+            {
+                "depths": [list(row) for row in depths],
+                "types": dict(types),
+                "limits": [list(row) for row in limits],
+                "budgets": [list(row) for row in budgets],
+                "archive": [waiting, oldest or 0.0, failing] if required else None,
+                "workers": dict(workers),
+                "incidents": [list(row) for row in incidents],
+            }
+        )
         await self.link.rows("upkeep/note", [self.name, note])
         return None
 
     def _show(self, note: dict[str, Any]) -> None:
-        rows = note["depths"]
-        depths = [Depth(queue=queue, tenant="", status=state, count=n) for queue, state, n, _ in rows]
-        oldest = {queue: age for queue, state, _, age in rows if state == "queued"}
-        for queue in sorted({row[0] for row in rows}):
-            depth = {state: n for name, state, n, _ in rows if name == queue}
-            self.bus.emit(QueueMeasured(queue, depth, oldest.get(queue)))
-        self._counters.gauges.measured(depths, oldest=oldest, types=note["types"])
+        gauges = self._counters.gauges
+        gauges.noted(note)
+        depths: dict[str, dict[str, int]] = {}
+        for row in gauges.depths:
+            states = depths.setdefault(row.queue, {})
+            states[row.status] = states.get(row.status, 0) + row.count
+        for queue in sorted(depths):
+            self.bus.emit(QueueMeasured(queue, depths[queue], gauges.oldest.get(queue)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from time import monotonic
 from typing import ClassVar
 
@@ -64,3 +65,7 @@ class Round(ABC):
     async def nap(self, seconds: float) -> None:
         """The time between two rounds."""
         await asyncio.sleep(seconds)
+
+
+MakeRound = Callable[[Link, Bus, str], Round]
+"""Makes a round that others bring along, on a connection of its own."""

@@ -28,6 +28,7 @@ class Sweeper(Round):
         await self.link.rows("upkeep/sweep_logins")
         await self.link.rows("upkeep/sweep_triggers", [_MOST])
         await self.link.rows("upkeep/sweep_http", [_MOST])
+        await self.link.rows("upkeep/sweep_budgets", [_MOST])
         stopped = await self.link.rows("upkeep/sweep_keys", [*self._after, _MOST])
         if stopped:
             tenant, project, key = stopped[0]

@@ -1,4 +1,4 @@
-"""Queues and workers."""
+"""Queues, workers, and what goes on."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from datetime import datetime
 from postmill.http.call import Call, at, get, model, write
 from postmill.shapes.paging import Page
 from postmill.shapes.queues import Queue
+from postmill.shapes.top import Top
 from postmill.shapes.workers import Worker
 
 
@@ -48,3 +49,13 @@ def list_workers(
         limit=limit,
         cursor=cursor,
     )
+
+
+def show_top(*, sort: str | None = None, limit: int | None = None) -> Call[Top]:
+    """Queues, workers, the longest running jobs, recent failures and open incidents, at a glance.
+
+    Args:
+        sort: order of the queues: queue | queued | running | oldest | rate | failed | p95.
+        limit: how many jobs, failures and incidents; 10 by default.
+    """
+    return get(at("top"), model(Top), sort=sort, limit=limit)

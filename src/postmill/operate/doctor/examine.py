@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 import psycopg
 
+from postmill.domain.errors import InvalidValue
+from postmill.domain.suggest import did_you_mean
+from postmill.operate.doctor.archive import check_archive
+from postmill.operate.doctor.bloat import check_bloat
 from postmill.operate.doctor.clock import check_clock
 from postmill.operate.doctor.finding import Finding, Level, worst
 from postmill.operate.doctor.fleet import check_job_types, check_upkeep, check_workers
@@ -39,7 +43,9 @@ SCHEMA_CHECKS: dict[str, Check] = {
     "connections": check_connections,
     "horizon": check_horizon,
     "dead_rows": check_dead_rows,
+    "bloat": check_bloat,
     "partitions": check_partitions,
+    "archive": check_archive,
     "workers": check_workers,
     "upkeep": check_upkeep,
     "job_types": check_job_types,
@@ -59,17 +65,31 @@ class Report:
     findings: list[Finding]
 
 
-def examine(probe: Probe) -> Report:
-    """All checks, in order."""
-    findings = list(findings_of(probe))
+def examine(probe: Probe, only: Collection[str] = ()) -> Report:
+    """All checks, in order; or `only` those of these names.
+
+    Raises:
+        InvalidValue: there is no check of that name; says which there are.
+    """
+    findings = list(findings_of(probe, only))
     return Report(worst(findings), findings)
 
 
-def findings_of(probe: Probe) -> Iterator[Finding]:
-    """Finding by finding, so that a person sees the first while the last is still being made."""
-    yield from (_guarded(name, check, probe) for name, check in SERVER_CHECKS.items())
-    if probe.one("doctor_schema_exists").get("found"):
-        yield from (_guarded(name, check, probe) for name, check in SCHEMA_CHECKS.items())
+def findings_of(probe: Probe, only: Collection[str] = ()) -> Iterator[Finding]:
+    """Finding by finding, so that a person sees the first while the last is still being made. Raises as `examine`."""
+    for name in only:
+        if name not in CHECKS:
+            raise InvalidValue(f"there is no check {name!r}{did_you_mean(name, CHECKS, noun='checks')}")
+    return _findings(probe, frozenset(only) or CHECKS.keys())
+
+
+def _findings(probe: Probe, chosen: Collection[str]) -> Iterator[Finding]:
+    yield from (_guarded(name, check, probe) for name, check in SERVER_CHECKS.items() if name in chosen)
+    asked = [(name, check) for name, check in SCHEMA_CHECKS.items() if name in chosen]
+    if asked and probe.one("doctor_schema_exists").get("found"):
+        yield from (_guarded(name, check, probe) for name, check in asked)
+    elif asked and "migrations" not in chosen:
+        yield _guarded("migrations", check_migrations, probe)
 
 
 def _guarded(name: str, check: Check, probe: Probe) -> Finding:

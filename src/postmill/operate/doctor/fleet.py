@@ -11,6 +11,7 @@ ROUND_OVERDUE = {
     "schedule": 60.0,
     "deliver": 60.0,
     "rescue": 120.0,
+    "escalate": 120.0,
     "prune": 7200.0,
     "sweep": 7200.0,
     "monitor": 600.0,

@@ -18,6 +18,8 @@ select u.name, u.last_run_at, u.last_run_by,
                          where t.trigger_type = 'schedule' and t.is_enabled and t.deleted_at is null and not t.broken
                          order by t.next_run_at limit 1)
     union all
+    select 'escalate', (select min(i.escalate_at) from {schema}.incident i where i.escalate_at is not null)
+    union all
     select 'deliver', (select e.due_at from {schema}.event_delivery e where e.outcome = 'pending' order by e.due_at limit 1)
   ) d using (name)
  order by u.name

@@ -1,5 +1,5 @@
 -- What a job type takes, by its name or an alias, and how many live workers serve it in its queue.
-select d.key, d.queue, d.kind, d.description, d.is_active, d.arg_schema::text as arg_schema,
+select d.key, d.queue, d.kind, d.description, d.is_active, d.arg_schema::text as arg_schema, d.keep,
        (select count(*)::integer
           from {schema}.worker w join {schema}.lease l on l.holder = w.holder
          where l.expires_at > (select {schema}.now()) and not w.draining and d.queue = any (w.queues)

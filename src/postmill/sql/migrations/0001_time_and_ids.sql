@@ -47,3 +47,9 @@ create function {schema}.id_time(id uuid) returns timestamptz
 language sql immutable parallel safe as $$
     select to_timestamp(('x0000' || left(replace(id::text, '-', ''), 12))::bit(64)::bigint / 1000.0)
 $$;
+
+-- The minute of a moment, whatever zone the session is in.
+create function {schema}.minute_of(moment timestamptz) returns timestamptz
+language sql immutable parallel safe as $$
+    select date_bin('1 minute', moment, timestamptz '2000-01-01 00:00+00')
+$$;

@@ -23,6 +23,14 @@ create table {schema}.queue (
     paused_by text,
     pause_reason text,
     resume_at timestamptz,
+    -- Who answers for it, and what is promised: the P95 of total (from due to finished), wait and run. NULL: best effort.
+    owner text,
+    contact text,
+    color text,
+    sla_seconds double precision check (sla_seconds > 0),
+    wait_target_seconds double precision check (wait_target_seconds > 0),
+    run_target_seconds double precision check (run_target_seconds > 0),
+    escalation text,
     created_at timestamptz not null default {schema}.now()
 );
 
@@ -41,6 +49,8 @@ create table {schema}.job_definition (
     on_exhausted text collate "C" not null default 'dead_letter' check (on_exhausted in ('dead_letter', 'fail')),
     idempotency text collate "C" check (idempotency in ('active', 'queued', 'window', 'ttl')),
     idempotency_ttl interval,
+    -- The arguments that make a key's content: under a held key other content is another job (0007).
+    idempotency_content text[] collate "C" check (cardinality(idempotency_content) > 0),
     keep text collate "C" not null default 'all' check (keep in ('all', 'failures')),
     lane text collate "C" not null default 'tenant',
     worker_limit integer check (worker_limit > 0),
@@ -50,12 +60,17 @@ create table {schema}.job_definition (
     edited text[] collate "C" not null default '{}',
     argv_template jsonb check (jsonb_typeof(argv_template) = 'array'),
     env_allow text[] collate "C" not null default '{}',
+    -- Looked at before a job of this type runs; see 0037_budgets.sql.
+    budget text collate "C",
     replay_class text collate "C" not null default 'safe' check (replay_class in ('safe', 'ask', 'never')),
     category text collate "C" check (category in ('notifications', 'audit', 'planning', 'exports', 'imports', 'maintenance')),
     strict_envelope boolean not null default false,
     secrets text collate "C" not null default 'redact' check (secrets in ('redact', 'refuse')),
     secret_keys text[] collate "C" not null default '{}',
     encrypted boolean not null default false,
+    -- What whoever is told of a job that was given up shall do, and which arguments he is shown.
+    action text not null default '',
+    escalation_fields text[] collate "C" not null default '{}',
     -- One look tells the front door whether a job of this type must be looked at more closely (check_guarded).
     guarded boolean not null default false,
     -- Of the code that registered it; empty: nobody did.

@@ -100,10 +100,12 @@ create table {schema}.dead_letter (
     error_code text,
     error_message text,
     error_status integer,
+    error_group text collate "C",
     stack text,
     attempts integer not null,
     failed_at timestamptz not null,
-    last_attempt_at timestamptz
+    last_attempt_at timestamptz,
+    job_type text collate "C"
 );
 create index dead_letter_failed_at on {schema}.dead_letter (failed_at, id);
 
@@ -133,6 +135,7 @@ create table {schema}.attempt (
     error_code text,
     error_message text,
     error_status integer,
+    error_group text collate "C",
     stack text,
     stdout_tail text,
     stderr_tail text
@@ -158,6 +161,7 @@ create table {schema}.outcome (
     error_code text,
     error_message text,
     error_status integer,
+    error_group text collate "C",
     stack text,
     stdout_tail text,
     stderr_tail text,
@@ -182,6 +186,7 @@ create table {schema}.idempotency_key (
     job_type text collate "C" not null,
     job_id uuid not null,
     mode text collate "C" not null,
+    content text collate "C",
     first_seen_at timestamptz not null,
     last_seen_at timestamptz not null,
     expires_at timestamptz,

@@ -16,6 +16,7 @@ create table {schema}.worker (
     stopped_at timestamptz,
     draining boolean not null default false,
     running_count integer not null default 0,
+    counted_batch bigint not null default 0,
     metadata jsonb not null default '{}'
 );
 create index worker_last_seen on {schema}.worker (last_seen_at);

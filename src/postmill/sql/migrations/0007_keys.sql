@@ -14,8 +14,19 @@ language sql stable parallel safe as $$
     end
 $$;
 
+-- What a payload says in the arguments that make a key's content; NULL where the definition names none.
+create function {schema}.content_of(p_names text[], p_payload jsonb) returns text
+language plpgsql immutable parallel safe as $$
+begin
+    return (select encode(sha256(convert_to(jsonb_agg(p_payload -> u.name order by u.n)::text, 'UTF8')), 'hex')
+              from unnest(p_names) with ordinality as u(name, n));
+end
+$$;
+
 -- One job under a key. Decided on committed facts: the insert waits for another transaction with the same key,
--- and if the key was taken, a new statement looks whether its holder is still live.
+-- and if the key was taken, a new statement looks whether its holder is still live. Where the definition names the arguments
+-- that make the content, other content under a held key is a new job: it takes the key over, and the holder is canceled if it
+-- still waits (one that runs is left to end). A replay brings old content, and never does that.
 create function {schema}.enqueue_keyed(
     p_key text, p_mode text, p_ttl interval, p_job_type text, p_payload jsonb, p_tenant uuid,
     p_priority integer default null, p_delay interval default null, p_scheduled_for timestamptz default null,
@@ -27,7 +38,8 @@ create function {schema}.enqueue_keyed(
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
     zero constant uuid := '00000000-0000-0000-0000-000000000000';
-    own uuid := {schema}.new_id();
+    -- The transaction has its number before the job has its id: a wait for the key must not fall between (count_enqueues).
+    own uuid := case when pg_current_xact_id() is not null then {schema}.new_id() end;
     owner_tenant uuid := coalesce(p_tenant, '00000000-0000-0000-0000-000000000001');
     owner_project uuid := coalesce(p_project, zero);
     definition record;
@@ -35,15 +47,16 @@ declare
     live boolean;
     own_mode text;
     own_ttl interval;
+    own_content text;
 begin
-    select d.key, d.guarded, d.idempotency, d.idempotency_ttl into definition
+    select d.key, d.guarded, d.idempotency, d.idempotency_ttl, d.idempotency_content into definition
       from {schema}.job_definition d where d.key = p_job_type and d.is_active;
     if not found then
         select r.status, r.detail into status, detail from {schema}.refusal(p_job_type) r;
         if status <> 'alias' then
             return;
         end if;
-        select d.key, d.guarded, d.idempotency, d.idempotency_ttl into definition
+        select d.key, d.guarded, d.idempotency, d.idempotency_ttl, d.idempotency_content into definition
           from {schema}.job_definition d where d.key = detail and d.is_active;
         detail := null;
         if not found then
@@ -68,10 +81,13 @@ begin
     own_mode := coalesce(p_mode, definition.idempotency, 'active');
     own_ttl := coalesce(p_ttl, definition.idempotency_ttl, case own_mode when 'window' then interval '24 hours'
                                                                  when 'ttl' then interval '30 days' end);
+    if definition.idempotency_content is not null then
+        own_content := {schema}.content_of(definition.idempotency_content, p_payload);
+    end if;
     begin
         insert into {schema}.idempotency_key as k
-            (tenant_id, project_id, key, job_type, job_id, mode, first_seen_at, last_seen_at, expires_at)
-        values (owner_tenant, owner_project, p_key, definition.key, own, own_mode, {schema}.now(), {schema}.now(),
+            (tenant_id, project_id, key, job_type, job_id, mode, content, first_seen_at, last_seen_at, expires_at)
+        values (owner_tenant, owner_project, p_key, definition.key, own, own_mode, own_content, {schema}.now(), {schema}.now(),
                 case when own_mode in ('window', 'ttl') then {schema}.now() + own_ttl end)
         on conflict (tenant_id, project_id, key) do update set last_seen_at = excluded.last_seen_at
         returning k.* into held;
@@ -86,13 +102,15 @@ begin
                 status := 'other_type';
                 detail := held.job_type;
                 return;
-            elsif live then
+            elsif live and (own_content is null or held.content = own_content or p_replayed_from is not null) then
                 id := held.job_id;
                 status := 'duplicate';
                 return;
+            elsif live and {schema}.is_waiting(held.job_id) then
+                perform {schema}.cancel_jobs(array[held.job_id], p_actor_type, p_actor_id, 'superseded by ' || own);
             end if;
             update {schema}.idempotency_key k
-               set job_id = own, job_type = definition.key, mode = own_mode, first_seen_at = {schema}.now(),
+               set job_id = own, job_type = definition.key, mode = own_mode, content = own_content, first_seen_at = {schema}.now(),
                    expires_at = case when own_mode in ('window', 'ttl') then {schema}.now() + own_ttl end
              where k.tenant_id = owner_tenant and k.project_id = owner_project and k.key = p_key;
         end if;

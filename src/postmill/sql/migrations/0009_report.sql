@@ -65,8 +65,14 @@ begin
         delete from {schema}.running r where r.ctid = any (array(select h.tid from held h))
     ), forgotten as (
         delete from {schema}.job j where j.id = any (array(select h.id from held h))
+        returning j.id, j.tenant_id, j.queue, j.job_type
     ), forgotten_kept as (
         delete from {schema}.job_kept k where k.id = any (array(select h.id from held h))
+        returning k.id, k.tenant_id, k.queue, k.job_type
+    ), remembered as (
+        insert into {schema}.forgotten (made, tenant_id, queue, job_type, n)
+        select date_trunc('second', {schema}.id_time(f.id)), f.tenant_id, f.queue, f.job_type, count(*)
+          from (select * from forgotten union all select * from forgotten_kept) f group by 1, 2, 3, 4
     ), counted as (
         insert into {schema}.tally (at, job_type, succeeded)
         select (select {schema}.now()), p_job_type, count(*) from held h having count(*) > 0
@@ -83,7 +89,7 @@ create function {schema}.put_back(
     p_delays double precision[], p_deaths integer[] default null, p_error_classes text[] default null,
     p_error_codes text[] default null, p_error_messages text[] default null, p_error_statuses integer[] default null,
     p_stacks text[] default null, p_exit_codes integer[] default null, p_pids integer[] default null,
-    p_stdouts text[] default null, p_stderrs text[] default null)
+    p_stdouts text[] default null, p_stderrs text[] default null, p_error_groups text[] default null)
 returns setof uuid
 language plpgsql volatile
 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
@@ -98,9 +104,10 @@ declare
 begin
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_statuses, p_delays, p_deaths, p_error_classes,
-               p_error_codes, p_error_messages, p_error_statuses, p_stacks, p_exit_codes, p_pids, p_stdouts, p_stderrs)
+               p_error_codes, p_error_messages, p_error_statuses, p_stacks, p_exit_codes, p_pids, p_stdouts, p_stderrs,
+               p_error_groups)
                as u(id, claim_no, tenant_id, micros, status, delay, deaths, error_class, error_code, error_message,
-                    error_status, stack, exit_code, pid, stdout_tail, stderr_tail)
+                    error_status, stack, exit_code, pid, stdout_tail, stderr_tail, error_group)
     ), held as materialized (
         select r.ctid as tid, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*
           from asked a join {schema}.running r on r.id = a.id and r.claim_no = a.claim_no
@@ -110,10 +117,12 @@ begin
         delete from {schema}.running r where r.ctid = any (array(select h.tid from held h))
     ), tried as (
         insert into {schema}.attempt (job_id, tenant_id, attempt, run, holder, claim_no, pid, started_at, finished_at,
-               status, exit_code, error_class, error_code, error_message, error_status, stack, stdout_tail, stderr_tail)
+               status, exit_code, error_class, error_code, error_message, error_status, stack, stdout_tail,
+               stderr_tail, error_group)
         select h.id, h.tenant_id, h.attempt, h.run, p_holder, h.claim_no, h.pid,
                moment - h.micros * interval '1 microsecond', moment, h.status, h.exit_code, h.error_class,
-               h.error_code, h.error_message, h.error_status, h.stack, h.stdout_tail, h.stderr_tail
+               h.error_code, h.error_message, h.error_status, h.stack, h.stdout_tail, h.stderr_tail,
+               h.error_group
           from held h where h.status is not null
     ), later as (
         insert into {schema}.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
@@ -152,7 +161,7 @@ create function {schema}.finish(
     p_attempt_statuses text[], p_reasons text[], p_error_classes text[] default null, p_error_codes text[] default null,
     p_error_messages text[] default null, p_error_statuses integer[] default null, p_stacks text[] default null,
     p_exit_codes integer[] default null, p_pids integer[] default null, p_stdouts text[] default null,
-    p_stderrs text[] default null)
+    p_stderrs text[] default null, p_error_groups text[] default null)
 returns setof uuid
 language plpgsql volatile
 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
@@ -163,9 +172,9 @@ begin
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_statuses, p_attempt_statuses, p_reasons,
                p_error_classes, p_error_codes, p_error_messages, p_error_statuses, p_stacks, p_exit_codes, p_pids,
-               p_stdouts, p_stderrs)
+               p_stdouts, p_stderrs, p_error_groups)
                as u(id, claim_no, tenant_id, micros, status, attempt_status, reason, error_class, error_code,
-                    error_message, error_status, stack, exit_code, pid, stdout_tail, stderr_tail)
+                    error_message, error_status, stack, exit_code, pid, stdout_tail, stderr_tail, error_group)
     ), held as materialized (
         select r.ctid as tid, r.attempt, r.run, r.lost, a.*
           from asked a join {schema}.running r on r.id = a.id and r.claim_no = a.claim_no
@@ -178,10 +187,11 @@ begin
     ), ended as (
         insert into {schema}.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost, attempt_status, holder,
                claim_no, pid, started_at, exit_code, reason, error_class, error_code, error_message, error_status,
-               stack, stdout_tail, stderr_tail)
+               stack, stdout_tail, stderr_tail, error_group)
         select h.id, h.tenant_id, h.status, moment, h.attempt, h.run, h.lost, h.attempt_status, p_holder, h.claim_no,
                h.pid, moment - h.micros * interval '1 microsecond', h.exit_code, h.reason, h.error_class, h.error_code,
-               h.error_message, h.error_status, h.stack, h.stdout_tail, h.stderr_tail
+               h.error_message, h.error_status, h.stack, h.stdout_tail, h.stderr_tail,
+               h.error_group
           from held h
     )
     select a.id from asked a where not exists (select from held h where h.id = a.id);
@@ -194,7 +204,7 @@ create function {schema}.bury(
     p_reasons text[], p_error_classes text[] default null, p_error_codes text[] default null,
     p_error_messages text[] default null, p_error_statuses integer[] default null, p_stacks text[] default null,
     p_exit_codes integer[] default null, p_pids integer[] default null, p_stdouts text[] default null,
-    p_stderrs text[] default null)
+    p_stderrs text[] default null, p_error_groups text[] default null)
 returns setof uuid
 language plpgsql volatile
 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
@@ -204,9 +214,10 @@ begin
     return query
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_attempt_statuses, p_reasons, p_error_classes,
-               p_error_codes, p_error_messages, p_error_statuses, p_stacks, p_exit_codes, p_pids, p_stdouts, p_stderrs)
+               p_error_codes, p_error_messages, p_error_statuses, p_stacks, p_exit_codes, p_pids, p_stdouts, p_stderrs,
+               p_error_groups)
                as u(id, claim_no, tenant_id, micros, attempt_status, reason, error_class, error_code, error_message,
-                    error_status, stack, exit_code, pid, stdout_tail, stderr_tail)
+                    error_status, stack, exit_code, pid, stdout_tail, stderr_tail, error_group)
     ), held as materialized (
         select r.ctid as tid, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*
           from asked a join {schema}.running r on r.id = a.id and r.claim_no = a.claim_no
@@ -216,16 +227,18 @@ begin
         delete from {schema}.running r where r.ctid = any (array(select h.tid from held h))
     ), tried as (
         insert into {schema}.attempt (job_id, tenant_id, attempt, run, holder, claim_no, pid, started_at, finished_at,
-               status, exit_code, error_class, error_code, error_message, error_status, stack, stdout_tail, stderr_tail)
+               status, exit_code, error_class, error_code, error_message, error_status, stack, stdout_tail,
+               stderr_tail, error_group)
         select h.id, h.tenant_id, h.attempt, h.run, p_holder, h.claim_no, h.pid,
                moment - h.micros * interval '1 microsecond', moment, h.attempt_status, h.exit_code, h.error_class,
-               h.error_code, h.error_message, h.error_status, h.stack, h.stdout_tail, h.stderr_tail
+               h.error_code, h.error_message, h.error_status, h.stack, h.stdout_tail, h.stderr_tail,
+               h.error_group
           from held h where h.attempt_status is not null
     ), buried as (
         insert into {schema}.dead_letter (id, tenant_id, queue, lane, priority, attempt, run, lost, reason, error_class,
-               error_code, error_message, error_status, stack, attempts, failed_at, last_attempt_at)
+               error_code, error_message, error_status, error_group, stack, attempts, failed_at, last_attempt_at)
         select h.id, h.tenant_id, h.queue, h.lane, h.priority, h.attempt, h.run, h.lost, h.reason, h.error_class,
-               h.error_code, h.error_message, h.error_status, h.stack, h.attempt, moment,
+               h.error_code, h.error_message, h.error_status, h.error_group, h.stack, h.attempt, moment,
                moment - h.micros * interval '1 microsecond'
           from held h
     ), heard as (

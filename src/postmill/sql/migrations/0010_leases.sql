@@ -65,6 +65,7 @@ create function {schema}.rescue(p_holder uuid, p_lease_seconds double precision,
 returns table (id uuid, queue text, verdict text, job_type text, tenant_id uuid, attempt integer, holder uuid)
 language plpgsql volatile as $$
 declare
+    why constant text := 'the lease of the worker session ended while the job ran';
     moment timestamptz := {schema}.history_moment();
 begin
     if not exists (select from {schema}.lease l where l.holder = p_holder and l.expires_at > moment
@@ -80,7 +81,7 @@ begin
                                        where h.ended_at is null and h.expires_at <= moment)
          order by r.id limit p_most for update of r skip locked
     ), judged as materialized (
-        select g.*, j.tenant_id, j.job_type, c.reason as cancel_reason,
+        select g.*, j.tenant_id, j.job_type, j.due, c.reason as cancel_reason,
                case when c.job_id is not null then 'canceled'
                     when j.id is null then 'undecodable'
                     when g.attempt >= j.max_attempts or g.lost > coalesce(d.max_lost, 3) + 1
@@ -88,9 +89,11 @@ begin
                     else 'scheduled' end as verdict
           from gone_sessions g
           -- Fenced (offset 0): as a join it would be planned over whole tables.
-          left join lateral (select b.id, b.tenant_id, b.job_type, b.max_attempts from {schema}.job b where b.id = g.id
+          left join lateral (select b.id, b.tenant_id, b.job_type, b.max_attempts, coalesce(b.scheduled_for, b.created_at) as due
+                               from {schema}.job b where b.id = g.id
                              union all
-                             select b.id, b.tenant_id, b.job_type, b.max_attempts from {schema}.job_kept b where b.id = g.id
+                             select b.id, b.tenant_id, b.job_type, b.max_attempts, coalesce(b.scheduled_for, b.created_at)
+                               from {schema}.job_kept b where b.id = g.id
                              offset 0) j on true
           left join {schema}.job_definition d on d.key = j.job_type
           left join {schema}.cancel_request c on c.job_id = g.id
@@ -102,9 +105,9 @@ begin
         delete from {schema}.cancel_request c using judged j where c.job_id = j.id and j.verdict <> 'scheduled'
     ), tried as (
         insert into {schema}.attempt (job_id, tenant_id, attempt, run, holder, claim_no, started_at, finished_at, status,
-               error_class, error_message)
+               error_class, error_message, error_group)
         select j.id, coalesce(j.tenant_id, j.lane), j.attempt, j.run, j.holder, j.claim_no, j.claimed_at, moment, 'lost',
-               'WorkerLost', 'the lease of the worker session ended while the job ran'
+               'WorkerLost', why, {schema}.error_group_id(coalesce(j.job_type, 'unknown'), 'WorkerLost', why, '')
           from judged j where j.verdict in ('scheduled', 'dead_letter', 'undecodable')
     ), later as (
         insert into {schema}.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
@@ -113,18 +116,36 @@ begin
           from judged j where j.verdict = 'scheduled'
     ), buried as (
         insert into {schema}.dead_letter (id, tenant_id, queue, lane, priority, attempt, run, lost, reason, error_class,
-               error_message, attempts, failed_at, last_attempt_at)
+               error_message, error_group, attempts, failed_at, last_attempt_at)
         select j.id, coalesce(j.tenant_id, j.lane), j.queue, j.lane, j.priority, j.attempt, j.run, least(j.lost + 1, greatest(j.lost, 2)),
-               case j.verdict when 'undecodable' then 'undecodable' else 'worker_lost' end, 'WorkerLost',
-               'the lease of the worker session ended while the job ran', j.attempt, moment, j.claimed_at
+               case j.verdict when 'undecodable' then 'undecodable' else 'worker_lost' end, 'WorkerLost', why,
+               {schema}.error_group_id(coalesce(j.job_type, 'unknown'), 'WorkerLost', why, ''), j.attempt, moment, j.claimed_at
           from judged j where j.verdict in ('dead_letter', 'undecodable')
     ), ended as (
         insert into {schema}.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost, attempt_status, holder,
-               claim_no, started_at, reason, error_class, error_message)
+               claim_no, started_at, reason, error_class, error_message, error_group)
         select j.id, j.tenant_id, j.verdict, moment, j.attempt, j.run, least(j.lost + 1, greatest(j.lost, 2)), 'lost', j.holder, j.claim_no,
                j.claimed_at, case j.verdict when 'failed' then 'worker_lost' else coalesce(j.cancel_reason, 'canceled') end, 'WorkerLost',
-               'the lease of the worker session ended while the job ran'
+               why, {schema}.error_group_id(coalesce(j.job_type, 'unknown'), 'WorkerLost', why, '')
           from judged j where j.verdict in ('failed', 'canceled')
+    ), counted as (
+        insert into {schema}.rollup_part (minute, tenant_id, queue, job_type, outcome, n, total_sum, total_hist)
+        select {schema}.minute_of(moment), e.tenant_id, e.queue, e.job_type, e.outcome, count(*), coalesce(sum(e.total), 0),
+               {schema}.histogram_sum({schema}.histogram(e.total))
+          from (select coalesce(j.tenant_id, j.lane) as tenant_id, j.queue, coalesce(j.job_type, 'unknown') as job_type,
+                       case j.verdict when 'scheduled' then 'lost' when 'undecodable' then 'dead_letter'
+                                      else j.verdict end as outcome,
+                       case when j.verdict in ('dead_letter', 'failed')
+                            then greatest(0, extract(epoch from moment - j.due))::double precision end as total
+                  from judged j) e
+         group by e.tenant_id, e.queue, e.job_type, e.outcome
+    ), grouped as (
+        insert into {schema}.error_group_part (id, tenant_id, job_type, error_class, message, frame, first_at, last_at, n, job_id)
+        select {schema}.error_group_id(g.job_type, 'WorkerLost', why, ''), g.tenant_id, g.job_type, 'WorkerLost', why, '',
+               moment, moment, g.n, g.job_id
+          from (select coalesce(j.job_type, 'unknown') as job_type, coalesce(j.tenant_id, j.lane) as tenant_id, count(*) as n,
+                       (array_agg(j.id order by j.id desc))[1] as job_id
+                  from judged j group by 1, 2) g
     )
     select j.id, j.queue, j.verdict, j.job_type, j.tenant_id, j.attempt, j.holder from judged j;
 end

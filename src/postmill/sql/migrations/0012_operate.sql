@@ -15,14 +15,18 @@ declare
 begin
     begin
         with waits as materialized (
-            select * from (select r.id, r.attempt, r.run, r.lost from {schema}.ready r where r.id = any (p_ids)
+            select * from (select r.id, r.queue, r.attempt, r.run, r.lost from {schema}.ready r where r.id = any (p_ids)
                             order by r.id for update skip locked) r
             union all
-            select * from (select s.id, s.attempt, s.run, s.lost from {schema}.scheduled s where s.id = any (p_ids)
+            select * from (select s.id, s.queue, s.attempt, s.run, s.lost from {schema}.scheduled s where s.id = any (p_ids)
                             order by s.id for update skip locked) s
             union all
-            select * from (select b.id, b.attempt, b.run, b.lost from {schema}.blocked b where b.id = any (p_ids)
+            select * from (select b.id, b.queue, b.attempt, b.run, b.lost from {schema}.blocked b where b.id = any (p_ids)
                             order by b.id for update skip locked) b
+        ), whose as materialized (
+            select w.*, coalesce(j.tenant_id, k.tenant_id, '00000000-0000-0000-0000-000000000001') as tenant_id,
+                   coalesce(j.job_type, k.job_type, 'unknown') as job_type
+              from waits w left join {schema}.job j on j.id = w.id left join {schema}.job_kept k on k.id = w.id
         ), no_ready as (
             delete from {schema}.ready r where r.id = any (array(select w.id from waits w))
         ), no_scheduled as (
@@ -33,10 +37,13 @@ begin
             delete from {schema}.cancel_request c using waits w where c.job_id = w.id
         ), ended as (
             insert into {schema}.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost, reason)
-            select w.id, coalesce(j.tenant_id, k.tenant_id, '00000000-0000-0000-0000-000000000001'), 'canceled', moment,
-                   w.attempt - 1, w.run, w.lost, coalesce(p_reason, 'canceled')
-              from waits w left join {schema}.job j on j.id = w.id left join {schema}.job_kept k on k.id = w.id
+            select w.id, w.tenant_id, 'canceled', moment, w.attempt - 1, w.run, w.lost, coalesce(p_reason, 'canceled')
+              from whose w
             returning job_id
+        ), counted as (
+            insert into {schema}.rollup_part (minute, tenant_id, queue, job_type, outcome, n)
+            select {schema}.minute_of(moment), w.tenant_id, w.queue, w.job_type, 'canceled', count(*) from whose w
+             group by w.tenant_id, w.queue, w.job_type
         )
         select array_agg(e.job_id) into over from ended e;
 
@@ -74,9 +81,12 @@ $$;
 -- new job. live: a replay of it still waits or runs (new_id). already_replayed: one has ended (new_id, the latest; NULL
 -- if it succeeded and left no trace), and p_again did not ask for another. key_held: its key belongs to a live job (new_id).
 -- waiting | running | succeeded | unknown: there is nothing to replay. never: its definition forbids it.
--- unconfirmed: its definition says ask, and p_confirm did not say that somebody was asked.
+-- unconfirmed: its definition says ask, and p_confirm did not say that somebody was asked. succeeded_since: a later job
+-- with its key, or with its type and payload, has succeeded (new_id), and p_despite_success did not say that it shall run
+-- all the same. old_version: its definition is not at version p_version yet.
 create function {schema}.replay_jobs(p_ids uuid[], p_actor_type text default 'user', p_actor_id text default null,
-    p_payload jsonb default null, p_again boolean default false, p_confirm boolean default false)
+    p_payload jsonb default null, p_again boolean default false, p_confirm boolean default false,
+    p_despite_success boolean default false, p_version integer default null)
 returns table (id uuid, status text, new_id uuid)
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -121,6 +131,14 @@ begin
             and exists (select from {schema}.job_definition d where d.key = body.job_type and d.replay_class = 'ask') then
             status := 'unconfirmed';
         end if;
+        if status is null and exists (
+            select from {schema}.job_definition d where d.key = body.job_type and d.version < p_version) then
+            status := 'old_version';
+        end if;
+        if status is null and p_despite_success is not true then
+            new_id := {schema}.later_success(body, coalesce(p_payload, body.payload));
+            status := case when new_id is not null then 'succeeded_since' end;
+        end if;
         if status is null then
             if body.idempotency_key is null then
                 answer := {schema}.enqueue_one(body.job_type, coalesce(p_payload, body.payload), body.tenant_id,
@@ -138,7 +156,10 @@ begin
                         body.priority, null, null, body.project_id, body.max_attempts, body.timeout_seconds, null,
                         body.source, body.source_ref, p_actor_type, p_actor_id, body.request_id, body.correlation_id,
                         body.traceparent, body.idempotency_key, body.id);
-                    update {schema}.idempotency_key k set job_id = answer.id
+                    update {schema}.idempotency_key k
+                       set job_id = answer.id,
+                           content = (select {schema}.content_of(d.idempotency_content, coalesce(p_payload, body.payload))
+                                        from {schema}.job_definition d where d.key = body.job_type)
                      where k.tenant_id = body.tenant_id and k.key = body.idempotency_key and answer.status = 'created'
                        and k.project_id = coalesce(body.project_id, '00000000-0000-0000-0000-000000000000');
                 else
@@ -165,11 +186,19 @@ language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
 declare
     moment timestamptz := {schema}.history_moment();
 begin
-    with gone as (delete from {schema}.dead_letter d where d.id = p_id returning d.*)
+    with gone as (
+        delete from {schema}.dead_letter d where d.id = p_id returning d.*
+    ), counted as (
+        insert into {schema}.rollup_part (minute, tenant_id, queue, job_type, outcome, n)
+        select {schema}.minute_of(moment), g.tenant_id, g.queue, coalesce(b.job_type, 'unknown'),
+               case p_status when 'failed' then 'discarded' else 'replayed' end, 1
+          from gone g
+          left join lateral (select j.job_type from {schema}.any_job j where j.id = g.id offset 0) b on true
+    )
     insert into {schema}.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost, reason, error_class,
-           error_code, error_message, error_status, stack)
+           error_code, error_message, error_status, error_group, stack)
     select g.id, g.tenant_id, p_status, moment, g.attempt, g.run, g.lost, coalesce(p_reason, g.reason), g.error_class,
-           g.error_code, g.error_message, g.error_status, g.stack
+           g.error_code, g.error_message, g.error_status, g.error_group, g.stack
       from gone g;
     return found;
 end
@@ -218,7 +247,7 @@ begin
     return query
     select r.* from {schema}.replay_jobs(
         array(select u.id from unnest(p_ids) as u(id) where u.id <> all (coalesce(moved, '{}'))),
-        p_actor_type, p_actor_id, p_confirm => p_confirm) r;
+        p_actor_type, p_actor_id, p_confirm => p_confirm, p_despite_success => true) r;
 end
 $$;
 

@@ -63,10 +63,12 @@ begin
                set description = new.description, arg_schema = new.arg_schema, queue = new.queue,
                    priority = new.priority, max_attempts = new.max_attempts, max_lost = new.max_lost,
                    timeout_seconds = new.timeout_seconds, retry = new.retry, on_exhausted = new.on_exhausted,
-                   idempotency = new.idempotency, idempotency_ttl = new.idempotency_ttl, keep = new.keep,
-                   lane = new.lane, worker_limit = new.worker_limit, aliases = new.aliases, category = new.category,
+                   idempotency = new.idempotency, idempotency_ttl = new.idempotency_ttl,
+                   idempotency_content = new.idempotency_content, keep = new.keep, lane = new.lane,
+                   worker_limit = new.worker_limit, aliases = new.aliases, category = new.category,
                    strict_envelope = new.strict_envelope, secrets = new.secrets, secret_keys = new.secret_keys,
-                   encrypted = new.encrypted, replay_class = new.replay_class, fingerprint = new.fingerprint,
+                   encrypted = new.encrypted, action = new.action, escalation_fields = new.escalation_fields, replay_class = new.replay_class,
+                   budget = new.budget, fingerprint = new.fingerprint,
                    version = old.version + 1, updated_at = {schema}.now()
              where d.key = register_job_types.key;
             status := coalesce(status, 'changed');

@@ -1,97 +1,11 @@
 -- postmill: safe
--- What is past its retention goes: whole partitions, expired keys, answered requests.
+-- What is past its day goes: expired keys, answered requests. What has a retention: see 0039_retention.sql.
 
 create function {schema}.has_history(p_id uuid, p_after timestamptz) returns boolean
 language plpgsql stable as $$
 begin
     return exists (select from {schema}.outcome o where o.job_id = p_id and o.finished_at >= p_after)
         or exists (select from {schema}.attempt a where a.job_id = p_id and a.finished_at >= p_after);
-end
-$$;
-
--- Copies to job_kept the bodies of one partition that are still needed: a ticket waits, or history that stays
--- speaks of them. Probes the (small) ticket tables by id range, never the bodies one by one.
-create function {schema}.keep_survivors(p_name text, p_low uuid, p_high uuid, p_after timestamptz) returns bigint
-language plpgsql volatile as $$
-declare
-    kept bigint;
-begin
-    execute format($q$
-        insert into {schema}.job_kept
-        select j.* from {schema}.%I j join (
-            select id from {schema}.ready where id >= $1 and id < $2
-            union select id from {schema}.scheduled where id >= $1 and id < $2
-            union select id from {schema}.blocked where id >= $1 and id < $2
-            union select id from {schema}.running where id >= $1 and id < $2
-            union select id from {schema}.dead_letter where id >= $1 and id < $2
-            union select job_id from {schema}.outcome where finished_at >= $3 and job_id >= $1 and job_id < $2
-            union select job_id from {schema}.attempt where finished_at >= $3 and job_id >= $1 and job_id < $2
-        ) t on t.id = j.id
-        on conflict do nothing$q$, p_name) using p_low, p_high, p_after;
-    get diagnostics kept = row_count;
-    return kept;
-end
-$$;
-
--- Drops one expired partition: dropped | busy (somebody holds the table; try again) | none.
--- Survivors are copied before the lock and once more under it. Bodies go before the history that speaks of them.
-create function {schema}.prune_partition()
-returns table (name text, status text, kept bigint)
-language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
-declare
-    moment timestamptz := {schema}.now();
-    edge timestamptz;
-    old {schema}.partition;
-    before text := current_setting('lock_timeout');
-begin
-    select moment - p.retention into edge from {schema}.partition_policy p;
-    select x.* into old from {schema}.partition x where x.until < edge
-     order by x.until, x.parent = 'job' desc, x.parent limit 1;
-    if not found then
-        return;
-    end if;
-    name := old.name;
-    kept := 0;
-    if old.parent = 'job' then
-        kept := {schema}.keep_survivors(old.name, {schema}.id_at(old.since), {schema}.id_at(old.until), old.until);
-    end if;
-    perform set_config('lock_timeout', '50ms', true);
-    begin
-        execute format('lock table {schema}.%I in access exclusive mode', old.parent);
-        if old.parent = 'job' then
-            kept := kept + {schema}.keep_survivors(old.name, {schema}.id_at(old.since), {schema}.id_at(old.until), old.until);
-        end if;
-        execute format('drop table {schema}.%I', old.name);
-        delete from {schema}.partition x where x.name = old.name;
-        status := 'dropped';
-    exception when lock_not_available then
-        status := 'busy';
-    end;
-    perform set_config('lock_timeout', before, true);
-    return next;
-end
-$$;
-
--- Kept bodies that nothing needs any more, at most p_most.
-create function {schema}.prune_kept(p_most integer) returns bigint
-language plpgsql volatile as $$
-declare
-    gone bigint;
-begin
-    with spent as (
-        select k.id from {schema}.job_kept k
-         where not exists (select from {schema}.outcome o where o.job_id = k.id)
-           and not exists (select from {schema}.attempt a where a.job_id = k.id)
-           and not exists (select from {schema}.ready t where t.id = k.id)
-           and not exists (select from {schema}.scheduled t where t.id = k.id)
-           and not exists (select from {schema}.blocked t where t.id = k.id)
-           and not exists (select from {schema}.running t where t.id = k.id)
-           and not exists (select from {schema}.dead_letter t where t.id = k.id)
-         order by k.id limit p_most for update skip locked
-    )
-    delete from {schema}.job_kept k using spent s where k.id = s.id;
-    get diagnostics gone = row_count;
-    return gone;
 end
 $$;
 

@@ -33,7 +33,7 @@ create table {schema}.audit_unsealed (
 
 create table {schema}.audit_chain (
     n bigint primary key,
-    audit_id uuid not null unique references {schema}.audit_log (id),
+    audit_id uuid not null unique references {schema}.audit_log (id) on delete cascade,
     hash bytea not null check (length(hash) = 32),
     sealed_at timestamptz not null default {schema}.now()
 );
@@ -59,10 +59,26 @@ begin
 end
 $$;
 
-create trigger never_rewritten before update or delete or truncate on {schema}.audit_log
+-- Only what is before the noted start of the chain goes (prune_audit).
+create function {schema}.refuse_deleting() returns trigger
+language plpgsql as $$
+begin
+    if not exists (select from {schema}.audit_start s
+                    where s.n >= case tg_table_name when 'audit_chain' then (to_jsonb(old) ->> 'n')::bigint
+                                 else (select c.n from {schema}.audit_chain c where c.audit_id = (to_jsonb(old) ->> 'id')::uuid) end) then
+        raise exception 'delete in %.% is refused: what was audited stays as it was written', tg_table_schema, tg_table_name
+            using errcode = 'restrict_violation';
+    end if;
+    return old;
+end
+$$;
+
+create trigger never_rewritten before update or truncate on {schema}.audit_log
     for each statement execute function {schema}.refuse_rewriting();
-create trigger never_rewritten before update or delete or truncate on {schema}.audit_chain
+create trigger never_rewritten before update or truncate on {schema}.audit_chain
     for each statement execute function {schema}.refuse_rewriting();
+create trigger never_deleted before delete on {schema}.audit_log for each row execute function {schema}.refuse_deleting();
+create trigger never_deleted before delete on {schema}.audit_chain for each row execute function {schema}.refuse_deleting();
 
 -- A request, a console page, a command of the CLI say who acts by settings of their transaction (set_actor); plain SQL
 -- is the database role itself.

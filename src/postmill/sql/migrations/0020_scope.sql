@@ -151,7 +151,9 @@ begin
         if own_column like 'read\_%' or own_column like 'door\_%' or own_column in ('now', 'new_id', 'id_at', 'id_time',
             'scope_tenant', 'sees_all', 'in_scope', 'ids_in_scope') then
             execute format('grant execute on function %s to {schema}_reader, {schema}_request', name);
-        elsif own_column in ('job_events', 'history_size', 'job_state') then
+        elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'rollup_bounds', 'quantile', 'summary_of',
+            'histogram_plus', 'histogram_sum', 'histogram_within',
+            'incident_outline', 'incident_status') then
             execute format('grant execute on function %s to {schema}_reader', name);
         end if;
     end loop;
@@ -210,7 +212,7 @@ begin
                    and p.proname in ('find_key', 'key_lives', 'find_login', 'open_login', 'close_login',
                          'login_configured', 'requests_secured', 'begin_request', 'enter_request', 'request_enqueue',
                          'set_actor', 'audit', 'now', 'new_id', 'scope_tenant', 'sees_all', 'in_scope', 'find_tenant',
-                         'server_gauges', 'receive_webhook', 'advance_horizon') loop
+                         'server_gauges', 'enqueued_totals', 'receive_webhook', 'advance_horizon') loop
         execute format('grant execute on function %s to %I', name, p_role);
     end loop;
 end
@@ -341,6 +343,9 @@ begin
                             then (p_settings ->> 'retention_seconds')::double precision * interval '1 second' else t.retention end,
            updated_at = {schema}.now()
      where t.id = p_id;
+    if p_settings ? 'retention_seconds' then
+        perform {schema}.settle_retention();
+    end if;
 end
 $$;
 

@@ -91,11 +91,13 @@ begin
                'argv_template', case when whole then d.argv_template end, 'queue', d.queue, 'priority', d.priority,
                'timeout_seconds', d.timeout_seconds, 'max_attempts', d.max_attempts, 'max_lost', d.max_lost,
                'retry', d.retry, 'on_exhausted', d.on_exhausted, 'idempotency', d.idempotency,
-               'idempotency_ttl_seconds', extract(epoch from d.idempotency_ttl), 'category', d.category, 'keep', d.keep,
+               'idempotency_ttl_seconds', extract(epoch from d.idempotency_ttl),
+               'idempotency_content', d.idempotency_content, 'category', d.category, 'keep', d.keep,
                'lane', d.lane, 'worker_limit', d.worker_limit, 'rate', l.rate, 'aliases', d.aliases,
                'replay_class', d.replay_class, 'strict_envelope', d.strict_envelope, 'secrets', d.secrets)
            || jsonb_build_object(
-               'secret_keys', d.secret_keys, 'encrypted', d.encrypted,
+               'secret_keys', d.secret_keys, 'encrypted', d.encrypted, 'action', d.action,
+               'escalation_fields', d.escalation_fields,
                'env_allow', case when whole then to_jsonb(d.env_allow) else '[]' end, 'is_active', d.is_active,
                'registered', d.fingerprint <> '', 'version', d.version, 'edited', d.edited, 'created_at', d.created_at,
                'updated_at', d.updated_at, 'served_by', case when whole then s.workers else '[]' end,
@@ -244,10 +246,11 @@ begin
        set kind = new.kind, description = new.description, arg_schema = new.arg_schema, argv_template = new.argv_template,
            env_allow = new.env_allow, queue = new.queue, priority = new.priority, max_attempts = new.max_attempts,
            timeout_seconds = new.timeout_seconds, retry = new.retry, on_exhausted = new.on_exhausted,
-           idempotency = new.idempotency, idempotency_ttl = new.idempotency_ttl, category = new.category, keep = new.keep,
-           lane = new.lane, worker_limit = new.worker_limit, aliases = new.aliases, replay_class = new.replay_class,
+           idempotency = new.idempotency, idempotency_ttl = new.idempotency_ttl,
+           idempotency_content = new.idempotency_content, category = new.category, keep = new.keep, lane = new.lane,
+           worker_limit = new.worker_limit, aliases = new.aliases, replay_class = new.replay_class,
            strict_envelope = new.strict_envelope, secrets = new.secrets, secret_keys = new.secret_keys,
-           encrypted = new.encrypted, is_active = new.is_active, edited = new.edited,
+           encrypted = new.encrypted, action = new.action, escalation_fields = new.escalation_fields, is_active = new.is_active, edited = new.edited,
            version = old.version + 1, updated_at = {schema}.now()
      where d.id = p_id;
     if p_changes ? 'rate' then

@@ -132,9 +132,11 @@ begin
 end
 $$;
 
--- Retry (p_action jobs.retry) and replay (dead.replay) with what they write into the log.
+-- Retry (p_action jobs.retry) and replay (dead.replay) with what they write into the log. p_changes: what an edited payload
+-- changed, without its secrets.
 create function {schema}.rerun_jobs(p_action text, p_ids uuid[], p_payload jsonb, p_again boolean, p_confirm boolean,
-    p_actor_type text, p_actor_id text)
+    p_actor_type text, p_actor_id text, p_despite_success boolean default false, p_version integer default null,
+    p_changes jsonb default null)
 returns table (id uuid, status text, new_id uuid)
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -151,7 +153,8 @@ begin
                                                 {schema}.acting_id(), p_confirm) r
             union all
             select r.* from {schema}.replay_jobs(case p_action when 'dead.replay' then known end, {schema}.acting_type(),
-                                                 {schema}.acting_id(), p_payload, p_again, p_confirm) r)
+                                                 {schema}.acting_id(), p_payload, p_again, p_confirm,
+                                                 p_despite_success, p_version) r)
         select u.id, coalesce(d.status, 'unknown') as status, d.new_id, tenants[array_position(known, u.id)] as tenant,
                states[array_position(known, u.id)] as state
           from (select distinct unnest(p_ids) as id) u left join done d on d.id = u.id
@@ -162,7 +165,7 @@ begin
         if status in ('due', 'replayed') then
             perform {schema}.audit(p_action, 'job', id::text, one.tenant, jsonb_build_object('status', one.state),
                 jsonb_strip_nulls(jsonb_build_object('status', case status when 'due' then 'queued' end, 'replayed_as', new_id,
-                                                     'payload_edited', p_payload is not null)));
+                                                     'payload_edited', p_payload is not null, 'changes', p_changes)));
         end if;
         return next;
     end loop;
@@ -180,13 +183,15 @@ end
 $$;
 
 -- p_payload: another one for the new jobs; NULL keeps the old. p_again: one that was replayed already is so once more.
+-- p_despite_success, p_version: see replay_jobs.
 create function {schema}.door_replay_jobs(p_ids uuid[], p_payload jsonb default null, p_again boolean default false,
-    p_confirm boolean default false, p_actor_type text default null, p_actor_id text default null)
+    p_confirm boolean default false, p_actor_type text default null, p_actor_id text default null,
+    p_despite_success boolean default false, p_version integer default null, p_changes jsonb default null)
 returns table (id uuid, status text, new_id uuid)
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 begin
     return query select r.* from {schema}.rerun_jobs('dead.replay', p_ids, p_payload, p_again, p_confirm, p_actor_type,
-                                                          p_actor_id) r;
+                                                          p_actor_id, p_despite_success, p_version, p_changes) r;
 end
 $$;
 

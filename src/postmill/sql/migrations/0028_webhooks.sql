@@ -182,7 +182,7 @@ begin
 end
 $$;
 
--- Events, deliveries and ticks are kept as long as jobs are; what a window or a sender could still ask for, as long as
+-- Events, deliveries, ticks and messages have a retention (events); what a window or a sender could still ask for, as long as
 -- it could. At most p_most rows of each in a call; returns how many went.
 create function {schema}.sweep_triggers(p_most integer) returns integer
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
@@ -192,7 +192,7 @@ declare
     gone integer;
     n integer;
 begin
-    select moment - p.retention into edge from {schema}.partition_policy p;
+    edge := greatest(moment - {schema}.keep_of('events'), timestamptz 'epoch'); -- there is no id of before
     delete from {schema}.trigger_recent r
      where (r.trigger_id, r.hash) in (select x.trigger_id, x.hash from {schema}.trigger_recent x where x.expires_at < moment
                                        order by x.expires_at limit p_most for update skip locked);

@@ -82,18 +82,25 @@ language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
 declare
     f constant jsonb := p_fields;
     moment timestamptz := {schema}.now();
+    held record;
+    body record;
     whose uuid;
     micros bigint;
+    attempt_status constant text := p_fields ->> 'attempt_status';
+    started constant boolean := attempt_status is not null or p_report like 'complete%';
     missed uuid;
     told jsonb;
 begin
-    select c.tenant_id, (extract(epoch from moment - r.claimed_at) * 1e6)::bigint into whose, micros
+    select c.tenant_id, r.queue, r.claimed_at, r.run, c.ready_at, (extract(epoch from moment - r.claimed_at) * 1e6)::bigint as micros into held
       from {schema}.http_claim c join {schema}.running r on r.id = c.job_id and r.claim_no = c.claim_no and r.holder = c.holder
      where c.job_id = p_id and c.claim_no = p_claim_no and c.holder = p_holder and c.ended_at is null
        and {schema}.in_scope(c.tenant_id);
     if not found then
         return null;
     end if;
+    whose := held.tenant_id;
+    micros := held.micros;
+    select j.job_type, coalesce(j.scheduled_for, j.created_at) as due into body from {schema}.any_job j where j.id = p_id;
     case p_report
     when 'complete' then
         missed := {schema}.complete(p_holder, array[p_id], array[p_claim_no], array[whose], array[micros], array[p_result]);
@@ -103,20 +110,34 @@ begin
         missed := {schema}.put_back(p_holder, array[p_id], array[p_claim_no], array[whose], array[micros],
             array[f ->> 'attempt_status'], array[(f ->> 'delay')::double precision], array[0], array[f ->> 'error_class'],
             array[f ->> 'error_code'], array[f ->> 'error_message'], array[(f ->> 'error_status')::integer], array[f ->> 'stack'],
-            array[null::integer], array[null::integer], array[null::text], array[null::text]);
+            array[null::integer], array[null::integer], array[null::text], array[null::text], array[f ->> 'error_group']);
     when 'finish' then
         missed := {schema}.finish(p_holder, array[p_id], array[p_claim_no], array[whose], array[micros], array[f ->> 'status'],
             array[f ->> 'attempt_status'], array[f ->> 'reason'], array[f ->> 'error_class'], array[f ->> 'error_code'],
             array[f ->> 'error_message'], array[(f ->> 'error_status')::integer], array[f ->> 'stack'],
-            array[null::integer], array[null::integer], array[null::text], array[null::text]);
+            array[null::integer], array[null::integer], array[null::text], array[null::text], array[f ->> 'error_group']);
     when 'bury' then
         missed := {schema}.bury(p_holder, array[p_id], array[p_claim_no], array[whose], array[micros],
             array[f ->> 'attempt_status'], array[f ->> 'reason'], array[f ->> 'error_class'], array[f ->> 'error_code'],
             array[f ->> 'error_message'], array[(f ->> 'error_status')::integer], array[f ->> 'stack'],
-            array[null::integer], array[null::integer], array[null::text], array[null::text]);
+            array[null::integer], array[null::integer], array[null::text], array[null::text], array[f ->> 'error_group']);
     end case;
     if missed is not null then
         return null;
+    end if;
+    if p_report <> 'put_back' or attempt_status is not null then
+        perform {schema}.count_end(whose, held.queue, coalesce(body.job_type, 'unknown'), case p_report
+                when 'finish' then f ->> 'status' when 'bury' then 'dead_letter'
+                when 'put_back' then case when attempt_status in ('failed', 'timeout') then 'retried' else attempt_status end
+                else 'succeeded' end,
+            case when started then extract(epoch from held.claimed_at - case held.run when 1 then coalesce(body.due, held.ready_at) else held.ready_at end) end,
+            case when started then micros / 1e6 end, extract(epoch from moment - body.due));
+    end if;
+    if f ->> 'error_group' is not null then
+        insert into {schema}.error_group_part (id, tenant_id, job_type, error_class, message, frame, error_code, error_status,
+               first_at, last_at, n, job_id)
+        values (f ->> 'error_group', whose, coalesce(body.job_type, 'unknown'), f ->> 'error_class', f ->> 'group_message', '', f ->> 'error_code',
+               (f ->> 'error_status')::integer, moment, moment, 1, p_id);
     end if;
     told := p_answer || jsonb_build_object('finished_at', moment) || case when p_report = 'put_back'
             then jsonb_build_object('retry_at', moment + (f ->> 'delay')::double precision * interval '1 second') else '{}' end;

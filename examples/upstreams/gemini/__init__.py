@@ -1,0 +1,1 @@
+"""A stand-in for the part of the Gemini API that embeds texts: `embedContent` and `batchEmbedContents`."""

@@ -1,0 +1,52 @@
+"""`python -m examples.upstreams.gemini --script usual`: the stand-in as a process of its own.
+
+    POST /v1beta/models/gemini-embedding-001:embedContent        with x-goog-api-key
+    PUT  /script, /key                                           another day, another key
+
+The first line on stdout is the address. It ends when its standard input does, so it never outlives the program that
+started it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+from types import FrameType
+
+from examples.upstreams.gemini.server import KEY, GeminiServer
+from examples.upstreams.script import SCRIPTS, load_script
+
+
+def main() -> None:
+    """Serve until standard input ends or a signal comes."""
+    parser = argparse.ArgumentParser(prog="gemini", description="stand-in for the Gemini API's embeddings")
+    parser.add_argument("--script", default="usual", help=f"{', '.join(SCRIPTS)}, or JSON (default: usual)")
+    parser.add_argument("--key", default=KEY, help="API key that callers must send (default: %(default)s)")
+    parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 (default: any free one)")
+    options = parser.parse_args()
+    try:
+        script = load_script(options.script)
+    except ValueError as fault:
+        parser.error(str(fault))
+    server = GeminiServer(script, key=options.key, port=options.port)
+
+    def end(number: int, frame: FrameType | None) -> None:
+        threading.Thread(target=server.shutdown).start()
+
+    def watch_input() -> None:
+        sys.stdin.read()
+        server.shutdown()
+
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGINT, end)
+    if not sys.stdin.isatty():
+        threading.Thread(target=watch_input, daemon=True).start()
+    print(server.url, flush=True)
+    with server:
+        server.serve_forever(poll_interval=0.1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The application on a small town's businesses: `python -m examples.yellowbook`."""

@@ -1,0 +1,1 @@
+"""The client of the Gemini API. It knows nothing of jobs."""

@@ -1,0 +1,1 @@
+delete from yellow_book_entry where id = %(id)s returning id

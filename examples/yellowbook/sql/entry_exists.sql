@@ -1,0 +1,1 @@
+select id from yellow_book_entry where id = %(id)s

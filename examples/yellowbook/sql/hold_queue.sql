@@ -1,0 +1,1 @@
+select postmill.pause_queue('embeddings', 'the demo')

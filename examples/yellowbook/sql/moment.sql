@@ -1,0 +1,1 @@
+select postmill.now() as moment

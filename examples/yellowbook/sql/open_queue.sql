@@ -1,0 +1,1 @@
+select postmill.resume_queue('embeddings')

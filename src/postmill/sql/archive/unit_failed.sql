@@ -1,0 +1,1 @@
+select {schema}.unit_failed($1::uuid, $2::text, $3::text)

@@ -1,0 +1,1 @@
+select {schema}.door_start_budget($1::uuid, $2::uuid, $3::uuid, $4::bigint)

@@ -1,0 +1,1 @@
+select {schema}.read_dead_preview($1::text::jsonb, $2::integer)::text

@@ -1,0 +1,1 @@
+select {schema}.read_dead_statistics($1::uuid, $2::integer)::text

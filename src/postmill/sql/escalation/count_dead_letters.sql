@@ -1,0 +1,1 @@
+select {schema}.count_dead_letters($1::integer)

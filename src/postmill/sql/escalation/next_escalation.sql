@@ -1,0 +1,1 @@
+select {schema}.next_escalation($1::text[])

@@ -1,0 +1,1 @@
+select {schema}.note_failing($1::text, $2::text)

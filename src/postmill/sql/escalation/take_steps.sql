@@ -1,0 +1,1 @@
+select {schema}.take_steps($1::text::jsonb)

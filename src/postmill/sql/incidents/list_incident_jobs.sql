@@ -1,0 +1,1 @@
+select {schema}.read_incident_jobs($1::uuid)

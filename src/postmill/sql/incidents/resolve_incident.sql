@@ -1,0 +1,1 @@
+select {schema}.resolve_incident($1::text, $2::text)

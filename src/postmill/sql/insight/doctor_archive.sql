@@ -1,0 +1,1 @@
+select required, waiting, oldest_seconds, failing, error from {schema}.door_archive_state()

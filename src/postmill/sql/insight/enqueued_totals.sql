@@ -1,0 +1,1 @@
+select t.job_type, t.queue, t.n from {schema}.enqueued_totals() t

@@ -1,0 +1,397 @@
+-- postmill: safe
+-- What happened, counted by the minute: for the console, the SLA and the metrics of the whole fleet. History stays the
+-- truth; this is its sum. Outcomes, one of which each event of a job is:
+--   enqueued                                 a job was made (the minute is that of its id)
+--   succeeded, failed, canceled, dead_letter a job ended so, or was given up
+--   retried, lost, snoozed, interrupted      an attempt ended so, and the job goes on
+--   discarded, replayed                      a dead letter was closed by an operator
+-- wait: from due to the handler's start (of a later attempt, from ready); run: how long the handler ran; total: from due to
+-- finished, of jobs that succeeded, failed or became dead letters. A histogram is NULL where nothing was measured: what
+-- never started waited for nothing, and a lost attempt ran nobody knows how long.
+
+create table {schema}.rollup (
+    minute timestamptz not null,
+    tenant_id uuid not null,
+    queue text collate "C" not null,
+    job_type text collate "C" not null,
+    outcome text collate "C" not null check (outcome in ('enqueued', 'succeeded', 'failed', 'canceled', 'dead_letter',
+        'retried', 'lost', 'snoozed', 'interrupted', 'discarded', 'replayed')),
+    n bigint not null,
+    wait_sum double precision not null default 0,
+    run_sum double precision not null default 0,
+    total_sum double precision not null default 0,
+    wait_hist bigint[],
+    run_hist bigint[],
+    total_hist bigint[],
+    primary key (minute, tenant_id, queue, job_type, outcome)
+);
+create index rollup_tenant on {schema}.rollup (tenant_id, minute);
+
+-- Counts on their way there: who ends jobs adds rows and never touches another's, and the round rollup sums them up.
+create table {schema}.rollup_part (like {schema}.rollup including defaults);
+
+-- Since the beginning, whatever minutes are pruned: what the counters of the fleet are made of.
+create table {schema}.rollup_total (
+    job_type text collate "C" not null,
+    queue text collate "C" not null,
+    outcome text collate "C" not null,
+    n bigint not null,
+    primary key (job_type, queue, outcome)
+);
+
+-- How many jobs of which nothing is kept were made in a second, until they are counted for good.
+create table {schema}.forgotten (
+    made timestamptz not null,
+    tenant_id uuid not null,
+    queue text collate "C" not null,
+    job_type text collate "C" not null,
+    n bigint not null
+);
+create index forgotten_made on {schema}.forgotten (made);
+
+-- Jobs with ids before counted_to are counted once, those before final_to for good. marker: when every transaction before
+-- it is over, what is before marker_to can be counted for good. Before coarse_to a row is an hour.
+create table {schema}.rollup_state (
+    only_row boolean primary key default true check (only_row),
+    counted_to timestamptz not null,
+    final_to timestamptz not null,
+    marker xid8,
+    marker_to timestamptz,
+    coarse_to timestamptz not null
+);
+insert into {schema}.rollup_state (counted_to, final_to, coarse_to)
+select m.moment, m.moment, '-infinity' from (select {schema}.minute_of({schema}.now()) as moment) m;
+insert into {schema}.upkeep (name) values ('rollup');
+
+-- Upper bounds of a histogram's cells, in seconds; the last cell is for all beyond. The same as ROLLUP_BOUNDS in Python.
+create function {schema}.rollup_bounds() returns double precision[]
+language sql immutable parallel safe as $$
+    select array[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600,
+                 14400, 86400]::double precision[]
+$$;
+
+-- The histogram of one value; NULL: of none.
+create function {schema}.histogram(p_seconds double precision) returns bigint[]
+language plpgsql immutable parallel safe as $$
+begin
+    if p_seconds is null then
+        return null;
+    end if;
+    return array(select case when coalesce(lag(b.bound) over (order by b.n), '-infinity') < p_seconds
+                              and p_seconds <= b.bound then 1 else 0 end::bigint
+                   from unnest({schema}.rollup_bounds() || 'infinity'::double precision) with ordinality as b(bound, n)
+                  order by b.n);
+end
+$$;
+
+create function {schema}.histogram_plus(p_one bigint[], p_other bigint[]) returns bigint[]
+language plpgsql immutable parallel safe as $$
+begin
+    if p_one is null or p_other is null then
+        return coalesce(p_one, p_other);
+    end if;
+    for i in 1 .. cardinality(p_other) loop
+        p_one[i] := coalesce(p_one[i], 0) + p_other[i];
+    end loop;
+    return p_one;
+end
+$$;
+
+create aggregate {schema}.histogram_sum(bigint[]) (sfunc = {schema}.histogram_plus, stype = bigint[]);
+
+-- The value in seconds below which the share q (0 to 1) of a histogram lies, by linear interpolation within its cell as
+-- Prometheus does it: the highest bound for what lies beyond, NULL for an empty histogram.
+create function {schema}.quantile(hist bigint[], q double precision) returns double precision
+language plpgsql immutable parallel safe as $$
+declare
+    bounds constant double precision[] := {schema}.rollup_bounds();
+    rank constant double precision := q * (select sum(h) from unnest(hist) h);
+    below double precision := 0;
+begin
+    if coalesce(rank, 0) = 0 and coalesce((select sum(h) from unnest(hist) h), 0) = 0 then
+        return null;
+    end if;
+    for i in 1 .. cardinality(bounds) loop
+        if hist[i] > 0 and below + hist[i] >= rank then
+            return coalesce(bounds[i - 1], 0)
+                 + (bounds[i] - coalesce(bounds[i - 1], 0)) * greatest(rank - below, 0) / hist[i];
+        end if;
+        below := below + hist[i];
+    end loop;
+    return bounds[cardinality(bounds)];
+end
+$$;
+
+-- How many values of a histogram are at most so many seconds: exact where that is a bound, else interpolated.
+create function {schema}.histogram_within(hist bigint[], seconds double precision) returns double precision
+language plpgsql immutable parallel safe as $$
+begin
+    return (
+    select coalesce(sum(h.n * case when h.high <= seconds then 1
+                                   when h.low >= seconds or h.high = 'infinity' then 0
+                                   else (seconds - h.low) / (h.high - h.low) end), 0)
+      from (select u.n, u.high, coalesce(lag(u.high) over (order by u.i), 0) as low
+              from unnest(hist, {schema}.rollup_bounds() || 'infinity'::double precision) with ordinality as u(n, high, i)) h);
+end
+$$;
+
+-- What is summed up, and what is still on its way: always up to date.
+create view {schema}.rollups with (security_barrier) as
+select * from {schema}.rollup union all select * from {schema}.rollup_part;
+
+-- One end of a job or attempt, made in SQL; lengths in seconds, NULL where there is none.
+create function {schema}.count_end(p_tenant uuid, p_queue text, p_job_type text, p_outcome text, p_wait numeric, p_run numeric,
+    p_total numeric) returns void
+language plpgsql volatile as $$
+declare
+    waited constant double precision := greatest(p_wait, 0);
+    ran constant double precision := greatest(p_run, 0);
+    took constant double precision := case when p_outcome in ('succeeded', 'failed', 'dead_letter') then greatest(p_total, 0) end;
+begin
+    insert into {schema}.rollup_part (minute, tenant_id, queue, job_type, outcome, n, wait_sum, run_sum, total_sum, wait_hist,
+           run_hist, total_hist)
+    values ({schema}.minute_of({schema}.now()), p_tenant, p_queue, p_job_type, p_outcome, 1, coalesce(waited, 0),
+            coalesce(ran, 0), coalesce(took, 0), {schema}.histogram(waited), {schema}.histogram(ran), {schema}.histogram(took));
+end
+$$;
+
+-- What a worker counted of the reports that were accepted, and the failures among them. p_batch numbers its batches:
+-- one whose answer was lost is sent again, and counted once.
+create function {schema}.add_counts(p_holder uuid, p_batch bigint, p_rollups jsonb, p_errors jsonb) returns void
+language plpgsql volatile as $$
+begin
+    update {schema}.worker w set counted_batch = p_batch where w.holder = p_holder and w.counted_batch < p_batch;
+    if not found then
+        return;
+    end if;
+    insert into {schema}.rollup_part (minute, tenant_id, queue, job_type, outcome, n, wait_sum, run_sum, total_sum, wait_hist,
+           run_hist, total_hist)
+    select r.minute, r.tenant_id, r.queue, r.job_type, r.outcome, r.n, r.wait_sum, r.run_sum, r.total_sum, r.wait_hist,
+           r.run_hist, r.total_hist
+      from jsonb_populate_recordset(null::{schema}.rollup_part, p_rollups) r;
+    insert into {schema}.error_group_part (id, tenant_id, job_type, error_class, message, frame, error_code, error_status,
+           first_at, last_at, n, job_id)
+    select e.id, e.tenant_id, e.job_type, e.error_class, e.message, e.frame, e.error_code, e.error_status, e.first_at,
+           e.last_at, e.n, e.job_id
+      from jsonb_populate_recordset(null::{schema}.error_group_part, p_errors) e;
+end
+$$;
+
+-- Jobs by the minute of their ids, also those of which nothing is kept. Minute by minute along the ids, so that it reads
+-- what it counts and no more.
+create function {schema}.enqueues_between(p_since timestamptz, p_until timestamptz)
+returns table (minute timestamptz, tenant_id uuid, queue text, job_type text, n bigint)
+language plpgsql volatile
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+begin
+    return query
+    select m.minute, c.tenant_id, c.queue, c.job_type, sum(c.n)::bigint
+      from generate_series({schema}.minute_of(p_since), p_until, interval '1 minute') as m(minute)
+     cross join lateral (
+        select j.tenant_id, j.queue, j.job_type, count(*) as n from {schema}.job j
+         where j.id >= {schema}.id_at(greatest(m.minute, p_since))
+           and j.id < {schema}.id_at(least(m.minute + interval '1 minute', p_until)) group by 1, 2, 3
+        union all
+        select k.tenant_id, k.queue, k.job_type, count(*) from {schema}.job_kept k
+         where k.id >= {schema}.id_at(greatest(m.minute, p_since))
+           and k.id < {schema}.id_at(least(m.minute + interval '1 minute', p_until)) group by 1, 2, 3
+        union all
+        select f.tenant_id, f.queue, f.job_type, f.n from {schema}.forgotten f
+         where f.made >= greatest(m.minute, p_since) and f.made < least(m.minute + interval '1 minute', p_until)) c
+     where m.minute < p_until
+     group by 1, 2, 3, 4;
+end
+$$;
+
+-- The first minute at or after p_since in which a job was made, at most p_until: a database that was left alone for weeks
+-- is not walked through minute by minute.
+create function {schema}.first_made(p_since timestamptz, p_until timestamptz) returns timestamptz
+language plpgsql volatile as $$
+begin
+    return greatest(p_since, least(p_until, {schema}.minute_of(least(
+        (select {schema}.id_time(j.id) from {schema}.job j where j.id >= {schema}.id_at(p_since) order by j.id limit 1),
+        (select {schema}.id_time(k.id) from {schema}.job_kept k where k.id >= {schema}.id_at(p_since) order by k.id limit 1),
+        (select f.made from {schema}.forgotten f where f.made >= p_since order by f.made limit 1), p_until))));
+end
+$$;
+
+-- Counts the jobs that were made since the last time, at no cost for who makes them. Whoever is still within a transaction
+-- is not seen: so each minute is counted again, once every transaction that was open at its end is over, and what the first
+-- count missed is added. While somebody keeps a transaction open for hours the first counts are all there is, and exact but
+-- for him. True: there is more to count.
+create function {schema}.count_enqueues() returns boolean
+language plpgsql volatile as $$
+declare
+    moment constant timestamptz := date_trunc('second', {schema}.now() - interval '1 second');
+    step constant interval := '1 hour';
+    s {schema}.rollup_state;
+begin
+    select t.* into s from {schema}.rollup_state t for update;
+    -- A clock may step back a minute, and a number of a transaction come a moment after an id.
+    if s.marker is null and s.final_to < {schema}.minute_of(least(s.counted_to, moment - interval '1 minute')) then
+        s.marker := pg_snapshot_xmax(pg_current_snapshot());
+        s.marker_to := {schema}.minute_of(least(s.counted_to, moment - interval '1 minute'));
+    elsif s.marker <= pg_snapshot_xmin(pg_current_snapshot()) then
+        s.final_to := {schema}.first_made(s.final_to, s.marker_to);
+        insert into {schema}.rollup_part (minute, tenant_id, queue, job_type, outcome, n)
+        select c.minute, c.tenant_id, c.queue, c.job_type, 'enqueued', c.n - coalesce(k.n, 0)
+          from {schema}.enqueues_between(s.final_to, least(s.marker_to, s.final_to + step)) c
+          left join (select r.minute, r.tenant_id, r.queue, r.job_type, sum(r.n) as n from {schema}.rollups r
+                      where r.outcome = 'enqueued' and r.minute >= s.final_to and r.minute < least(s.marker_to, s.final_to + step)
+                      group by 1, 2, 3, 4) k using (minute, tenant_id, queue, job_type)
+         where c.n > coalesce(k.n, 0);
+        s.final_to := least(s.marker_to, s.final_to + step);
+        if s.final_to >= s.marker_to then
+            s.marker := null;
+        end if;
+        delete from {schema}.forgotten f where f.made < s.final_to;
+    end if;
+    if moment > s.counted_to then
+        s.counted_to := {schema}.first_made(s.counted_to, moment);
+        insert into {schema}.rollup_part (minute, tenant_id, queue, job_type, outcome, n)
+        select c.minute, c.tenant_id, c.queue, c.job_type, 'enqueued', c.n
+          from {schema}.enqueues_between(s.counted_to, least(moment, s.counted_to + step)) c;
+        s.counted_to := least(moment, s.counted_to + step);
+    end if;
+    update {schema}.rollup_state t
+       set counted_to = s.counted_to, final_to = s.final_to, marker = s.marker, marker_to = s.marker_to;
+    return s.counted_to < moment or (s.marker is not null and s.final_to + step < s.marker_to
+                                     and s.marker <= pg_snapshot_xmin(pg_current_snapshot()));
+end
+$$;
+
+-- Sums up at most p_most rows that were added; answers how many. Minutes that are hours by now go to their hour.
+create function {schema}.fold_rollups(p_most integer) returns integer
+language plpgsql volatile as $$
+declare
+    coarse timestamptz;
+    folded integer;
+begin
+    select s.coarse_to into coarse from {schema}.rollup_state s;
+    with part as materialized (
+        delete from {schema}.rollup_part p where p.ctid = any (array(
+            select q.ctid from {schema}.rollup_part q limit p_most for update skip locked))
+        returning p.*
+    ), added as (
+        insert into {schema}.rollup_total as t (job_type, queue, outcome, n)
+        select p.job_type, p.queue, p.outcome, sum(p.n) from part p group by 1, 2, 3 order by 1, 2, 3
+        on conflict (job_type, queue, outcome) do update set n = t.n + excluded.n
+    ), put as (
+        insert into {schema}.rollup as r (minute, tenant_id, queue, job_type, outcome, n, wait_sum, run_sum, total_sum,
+               wait_hist, run_hist, total_hist)
+        select case when p.minute < coarse then date_bin('1 hour', p.minute, timestamptz '2000-01-01 00:00+00') else p.minute end,
+               p.tenant_id, p.queue, p.job_type, p.outcome, sum(p.n), sum(p.wait_sum), sum(p.run_sum), sum(p.total_sum),
+               {schema}.histogram_sum(p.wait_hist), {schema}.histogram_sum(p.run_hist), {schema}.histogram_sum(p.total_hist)
+          from part p group by 1, 2, 3, 4, 5
+        on conflict (minute, tenant_id, queue, job_type, outcome) do update
+           set n = r.n + excluded.n, wait_sum = r.wait_sum + excluded.wait_sum, run_sum = r.run_sum + excluded.run_sum,
+               total_sum = r.total_sum + excluded.total_sum,
+               wait_hist = {schema}.histogram_plus(r.wait_hist, excluded.wait_hist),
+               run_hist = {schema}.histogram_plus(r.run_hist, excluded.run_hist),
+               total_hist = {schema}.histogram_plus(r.total_hist, excluded.total_hist)
+    )
+    select count(*) into folded from part;
+    return folded;
+end
+$$;
+
+-- Makes hours of the minutes of one hour that is older than p_fine, and drops what is older than p_keep; the totals stay.
+-- True: there is more of it.
+create function {schema}.coarsen_rollups(p_fine interval, p_keep interval, p_most integer) returns boolean
+language plpgsql volatile as $$
+declare
+    moment constant timestamptz := {schema}.now();
+    edge timestamptz;
+    hour timestamptz;
+    gone integer;
+begin
+    delete from {schema}.rollup r where r.ctid = any (array(
+        select q.ctid from {schema}.rollup q where q.minute < moment - p_keep order by q.minute limit p_most));
+    get diagnostics gone = row_count;
+    select least(date_bin('1 hour', moment - p_fine, timestamptz '2000-01-01 00:00+00'),
+                 date_bin('1 hour', s.final_to, timestamptz '2000-01-01 00:00+00')) into edge
+      from {schema}.rollup_state s;
+    select date_bin('1 hour', min(r.minute), timestamptz '2000-01-01 00:00+00') into hour
+      from {schema}.rollup r, {schema}.rollup_state s where r.minute >= s.coarse_to and r.minute < edge;
+    if hour is null then
+        update {schema}.rollup_state s set coarse_to = edge where s.coarse_to < edge;
+        return gone >= p_most;
+    end if;
+    update {schema}.rollup_state s set coarse_to = hour + interval '1 hour';
+    with fine as materialized (
+        delete from {schema}.rollup r where r.minute >= hour and r.minute < hour + interval '1 hour' returning r.*
+    )
+    insert into {schema}.rollup (minute, tenant_id, queue, job_type, outcome, n, wait_sum, run_sum, total_sum, wait_hist,
+           run_hist, total_hist)
+    select hour, f.tenant_id, f.queue, f.job_type, f.outcome, sum(f.n), sum(f.wait_sum), sum(f.run_sum), sum(f.total_sum),
+           {schema}.histogram_sum(f.wait_hist), {schema}.histogram_sum(f.run_hist), {schema}.histogram_sum(f.total_hist)
+      from fine f group by 2, 3, 4, 5;
+    return true;
+end
+$$;
+
+-- What happened between two moments within the scope, in buckets of p_seconds (NULL: one for all) and by p_by: queue |
+-- job_type | tenant (NULL: all together). Moments are taken down to their minute, and where
+-- minutes are hours by now to their hour. waits, runs, totals: average, p50, p95 and p99 in seconds.
+create function {schema}.read_stats(p_since timestamptz, p_until timestamptz, p_seconds double precision default null,
+    p_by text default null, p_tenant uuid default null, p_queue text default null, p_job_type text default null)
+returns table (bucket timestamptz, name text, counts jsonb, waits double precision[], runs double precision[],
+    totals double precision[])
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    own constant uuid := coalesce(p_tenant, {schema}.scope_tenant());
+    cells constant integer := cardinality({schema}.rollup_bounds()) + 1;
+    sums text;
+begin
+    -- Cell by cell: an aggregate over arrays takes ten times as long.
+    select string_agg(format('array[%s] as %I', cell.sums, kind || 's_hist'), ', ') into sums
+      from unnest(array['wait', 'run', 'total']) as kind
+     cross join lateral (select string_agg(format('coalesce(sum(r.%I[%s]), 0)', kind || '_hist', i), ', ') as sums
+                           from generate_series(1, cells) i) cell;
+    return query execute format($q$
+        with counted as (
+            select case when $3 is null then $1
+                        else date_bin($3 * interval '1 second', r.minute, timestamptz '2000-01-01 00:00+00') end as bucket,
+                   case $4 when 'queue' then r.queue when 'job_type' then r.job_type when 'tenant' then r.tenant_id::text
+                        else '' end as name, r.outcome, sum(r.n) as n, sum(r.wait_sum) as wait, sum(r.run_sum) as run,
+                   sum(r.total_sum) as total, %s
+              from {schema}.rollups r
+             where r.minute >= {schema}.minute_of($1) and r.minute < $2 and ($5 is null or r.tenant_id = $5)
+               and ($6 is null or r.queue = $6) and ($7 is null or r.job_type = $7)
+             group by 1, 2, 3
+        ), merged as (
+            select c.bucket, c.name, jsonb_object_agg(c.outcome, c.n) as counts, sum(c.wait) as wait, sum(c.run) as run,
+                   sum(c.total) as total, {schema}.histogram_sum(c.waits_hist::bigint[]) as waits_hist,
+                   {schema}.histogram_sum(c.runs_hist::bigint[]) as runs_hist,
+                   {schema}.histogram_sum(c.totals_hist::bigint[]) as totals_hist
+              from counted c group by 1, 2
+        )
+        select m.bucket, m.name, m.counts, {schema}.summary_of(m.waits_hist, m.wait), {schema}.summary_of(m.runs_hist, m.run),
+               {schema}.summary_of(m.totals_hist, m.total)
+          from merged m order by 1, 2$q$, sums) using p_since, p_until, p_seconds, p_by, own, p_queue, p_job_type;
+end
+$$;
+
+-- Average, p50, p95 and p99; NULL where nothing was measured.
+create function {schema}.summary_of(p_hist bigint[], p_sum double precision) returns double precision[]
+language plpgsql immutable parallel safe as $$
+begin
+    return array[p_sum / nullif((select sum(h) from unnest(p_hist) h), 0), {schema}.quantile(p_hist, 0.5),
+                 {schema}.quantile(p_hist, 0.95), {schema}.quantile(p_hist, 0.99)];
+end
+$$;
+
+-- How many jobs were made since the beginning, by job type and queue: for the metrics of a server. Counts what is still
+-- to be counted first, so that it is right also where no worker lives; at once, if nobody else is at it.
+create function {schema}.enqueued_totals() returns table (job_type text, queue text, n bigint)
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    perform from {schema}.upkeep u where u.name = 'rollup' for update skip locked;
+    if found then
+        perform {schema}.count_enqueues();
+        perform {schema}.fold_rollups(20000);
+    end if;
+    return query
+    select t.job_type, t.queue, t.n from {schema}.rollup_total t where t.outcome = 'enqueued' order by t.n desc, 1, 2 limit 1000;
+end
+$$;

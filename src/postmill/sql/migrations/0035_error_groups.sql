@@ -1,0 +1,168 @@
+-- postmill: safe
+-- Failed attempts that fail alike: same job type, class, message without what differs from job to job, and the same line of
+-- the user's own code. The id is their fingerprint: domain/fingerprint.py and error_group_id() compute the same.
+
+create table {schema}.error_group (
+    id text collate "C" primary key,
+    job_type text collate "C" not null,
+    error_class text collate "C" not null,
+    message text not null,
+    frame text not null,
+    error_code text,
+    error_status integer,
+    first_seen_at timestamptz not null,
+    last_seen_at timestamptz not null,
+    count bigint not null
+);
+create index error_group_seen on {schema}.error_group (last_seen_at, id);
+create index error_group_type on {schema}.error_group (job_type, id);
+
+-- The same by tenant: who is affected, since when, and the latest job.
+create table {schema}.error_group_tenant (
+    id text collate "C" not null references {schema}.error_group on delete cascade,
+    tenant_id uuid not null,
+    first_seen_at timestamptz not null,
+    last_seen_at timestamptz not null,
+    count bigint not null,
+    sample_job uuid,
+    primary key (id, tenant_id)
+);
+create index error_group_tenant_seen on {schema}.error_group_tenant (tenant_id, last_seen_at, id);
+
+-- Failures on their way there, as rollup_part.
+create table {schema}.error_group_part (
+    id text collate "C" not null,
+    tenant_id uuid not null,
+    job_type text collate "C" not null,
+    error_class text collate "C" not null,
+    message text not null,
+    frame text not null,
+    error_code text,
+    error_status integer,
+    first_at timestamptz not null,
+    last_at timestamptz not null,
+    n bigint not null,
+    job_id uuid
+);
+
+create function {schema}.error_group_id(p_job_type text, p_error_class text, p_message text, p_frame text) returns text
+language sql immutable parallel safe as $$
+    select left(md5(p_job_type || E'\n' || p_error_class || E'\n' || p_message || E'\n' || p_frame), 16)
+$$;
+
+-- The group that stands for all further ones of a job type: a message that never repeats does not fill the table.
+create function {schema}.other_group(p_job_type text) returns text
+language plpgsql immutable parallel safe as $$
+begin
+    return {schema}.error_group_id(p_job_type, 'other', '', '');
+end
+$$;
+
+-- Sums up at most p_most failures that were added; answers how many. A job type has at most p_groups groups.
+create function {schema}.fold_error_groups(p_most integer, p_groups integer default 500) returns integer
+language plpgsql volatile as $$
+declare
+    folded integer;
+begin
+    with part as materialized (
+        delete from {schema}.error_group_part p where p.ctid = any (array(
+            select q.ctid from {schema}.error_group_part q limit p_most for update skip locked))
+        returning p.*
+    ), fresh as (
+        select f.id, row_number() over (partition by f.job_type order by f.id)
+                     + (select count(*) from {schema}.error_group g where g.job_type = f.job_type) > p_groups as beyond
+          from (select distinct p.id, p.job_type from part p) f
+         where f.id <> {schema}.other_group(f.job_type) and not exists (select from {schema}.error_group g where g.id = f.id)
+    ), placed as materialized (
+        select case when f.beyond then {schema}.other_group(p.job_type) else p.id end as id, p.job_type, p.tenant_id, p.n,
+               p.first_at, p.last_at, p.job_id, case when f.beyond then 'other' else p.error_class end as error_class,
+               case when f.beyond then '' else p.message end as message, case when f.beyond then '' else p.frame end as frame,
+               p.error_code, p.error_status
+          from part p left join fresh f using (id)
+    ), groups as (
+        insert into {schema}.error_group as g (id, job_type, error_class, message, frame, error_code, error_status,
+               first_seen_at, last_seen_at, count)
+        select p.id, min(p.job_type), min(p.error_class), min(p.message), min(p.frame),
+               (array_agg(p.error_code order by p.last_at desc))[1], (array_agg(p.error_status order by p.last_at desc))[1],
+               min(p.first_at), max(p.last_at), sum(p.n)
+          from placed p group by p.id order by p.id
+        on conflict (id) do update set first_seen_at = least(g.first_seen_at, excluded.first_seen_at),
+               last_seen_at = greatest(g.last_seen_at, excluded.last_seen_at), count = g.count + excluded.count,
+               error_code = excluded.error_code, error_status = excluded.error_status
+    ), tenants as (
+        insert into {schema}.error_group_tenant as t (id, tenant_id, first_seen_at, last_seen_at, count, sample_job)
+        select p.id, p.tenant_id, min(p.first_at), max(p.last_at), sum(p.n),
+               (array_agg(p.job_id order by p.last_at desc) filter (where p.job_id is not null))[1]
+          from placed p group by p.id, p.tenant_id order by p.id, p.tenant_id
+        on conflict (id, tenant_id) do update set first_seen_at = least(t.first_seen_at, excluded.first_seen_at),
+               last_seen_at = greatest(t.last_seen_at, excluded.last_seen_at), count = t.count + excluded.count,
+               sample_job = coalesce(excluded.sample_job, t.sample_job)
+    )
+    select count(*) into folded from part;
+    return folded;
+end
+$$;
+
+-- Groups that were not seen for p_keep, at most p_most.
+create function {schema}.prune_error_groups(p_keep interval, p_most integer) returns integer
+language plpgsql volatile as $$
+declare
+    gone integer;
+begin
+    delete from {schema}.error_group g where g.id = any (array(
+        select o.id from {schema}.error_group o where o.last_seen_at < (select {schema}.now()) - p_keep
+         order by o.last_seen_at, o.id limit p_most));
+    get diagnostics gone = row_count;
+    return gone;
+end
+$$;
+
+-- Groups within the scope that were seen since p_since, the latest first, below (p_at, p_before). What a tenant sees of one
+-- is its own: when, how often, and one of its jobs. tenants: how many are affected (1 within a tenant).
+create function {schema}.read_error_groups(p_tenant uuid default null, p_job_type text default null,
+    p_class text default null, p_since timestamptz default '-infinity', p_at timestamptz default 'infinity',
+    p_before text default '', p_most integer default 50, p_id text default null)
+returns table (id text, job_type text, error_class text, message text, frame text, error_code text, error_status integer,
+    first_seen_at timestamptz, last_seen_at timestamptz, count bigint, tenants bigint, sample_job uuid)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+declare
+    own uuid := coalesce(p_tenant, {schema}.scope_tenant());
+begin
+    if own is null then
+        return query
+        select g.id, g.job_type, g.error_class, g.message, g.frame, g.error_code, g.error_status, g.first_seen_at,
+               g.last_seen_at, g.count, w.tenants, w.sample_job
+          from {schema}.error_group g
+         cross join lateral (select count(*) as tenants, (array_agg(t.sample_job order by t.last_seen_at desc)
+                                    filter (where t.sample_job is not null))[1] as sample_job
+                               from {schema}.error_group_tenant t where t.id = g.id) w
+         where (g.last_seen_at, g.id) < (p_at, p_before) and g.last_seen_at >= p_since and (select {schema}.sees_all())
+           and (p_job_type is null or g.job_type = p_job_type) and (p_class is null or g.error_class = p_class)
+           and (p_id is null or g.id = p_id)
+         order by g.last_seen_at desc, g.id desc limit p_most;
+        return;
+    end if;
+    return query
+    select g.id, g.job_type, g.error_class, g.message, g.frame, g.error_code, g.error_status, t.first_seen_at,
+           t.last_seen_at, t.count, 1::bigint, t.sample_job
+      from {schema}.error_group_tenant t join {schema}.error_group g on g.id = t.id
+     where t.tenant_id = own and (t.last_seen_at, t.id) < (p_at, p_before) and t.last_seen_at >= p_since
+       and (p_job_type is null or g.job_type = p_job_type) and (p_class is null or g.error_class = p_class)
+       and (p_id is null or g.id = p_id)
+     order by t.last_seen_at desc, t.id desc limit p_most;
+end
+$$;
+
+-- The tenants that a group affects, within the scope, the most affected first.
+create function {schema}.read_error_tenants(p_id text, p_most integer default 20)
+returns table (tenant_id uuid, slug text, first_seen_at timestamptz, last_seen_at timestamptz, count bigint, sample_job uuid)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    return query
+    select t.tenant_id, n.slug, t.first_seen_at, t.last_seen_at, t.count, t.sample_job
+      from {schema}.error_group_tenant t left join {schema}.tenant n on n.id = t.tenant_id
+     where t.id = p_id order by t.count desc, t.tenant_id limit p_most;
+end
+$$;
+
+select {schema}.secure_requests();

@@ -1,0 +1,1 @@
+select {schema}.read_operation_results($1::uuid)::text

@@ -1,0 +1,1 @@
+select {schema}.register_queues($1::text::jsonb)

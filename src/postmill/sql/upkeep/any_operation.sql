@@ -1,0 +1,1 @@
+select exists (select from {schema}.operation o where o.status = 'running')

@@ -1,0 +1,1 @@
+select {schema}.drop_units()

@@ -1,0 +1,1 @@
+select {schema}.expire_letters($1::integer)

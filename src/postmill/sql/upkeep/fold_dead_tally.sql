@@ -1,0 +1,1 @@
+select {schema}.fold_dead_tally($1::integer)

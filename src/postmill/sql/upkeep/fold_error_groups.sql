@@ -1,0 +1,1 @@
+select {schema}.fold_error_groups($1::integer)

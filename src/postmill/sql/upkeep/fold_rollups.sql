@@ -1,0 +1,1 @@
+select {schema}.fold_rollups($1::integer)

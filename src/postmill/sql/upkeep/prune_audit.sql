@@ -1,0 +1,1 @@
+select {schema}.prune_audit($1::integer)

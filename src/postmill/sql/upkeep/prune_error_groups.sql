@@ -1,0 +1,1 @@
+select {schema}.prune_error_groups({schema}.keep_of('error_groups'), $1::integer)

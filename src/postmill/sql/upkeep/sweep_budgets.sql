@@ -1,0 +1,1 @@
+select {schema}.sweep_budgets($1::integer)

@@ -1,0 +1,1 @@
+select {schema}.sweep_operations($1::integer)

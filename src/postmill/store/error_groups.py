@@ -1,0 +1,89 @@
+"""Statements on error groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from uuid import UUID
+
+from postmill.store.catalog import DEFAULT_SCHEMA, sql
+from postmill.store.statement import Statement
+
+FIRST_PAGE = (datetime.max.replace(tzinfo=UTC), "")
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorGroupView:
+    """Failed attempts that fail alike. Within a tenant all numbers are its own.
+
+    Attributes:
+        id: the fingerprint, 16 hexadecimal digits.
+        error_class: `other` stands for all further errors of a job type that has too many groups.
+        message: with `*` for what differs.
+        frame: the user's code that it came from, `module:function`; empty if unknown.
+        error_code, error_status: of the latest one.
+        count: attempts that failed so.
+        tenants: how many are affected.
+        sample_job: one of the latest jobs.
+    """
+
+    id: str
+    job_type: str
+    error_class: str
+    message: str
+    frame: str
+    error_code: str | None
+    error_status: int | None
+    first_seen_at: datetime
+    last_seen_at: datetime
+    count: int
+    tenants: int
+    sample_job: UUID | None
+
+    @property
+    def position(self) -> tuple[datetime, str]:
+        """What `read_error_groups(before=…)` takes to go on below this one."""
+        return self.last_seen_at, self.id
+
+
+@dataclass(frozen=True, slots=True)
+class AffectedTenant:
+    """What a group means to one tenant. `slug` is None where the tenant has no row of its own."""
+
+    tenant_id: UUID
+    slug: str | None
+    first_seen_at: datetime
+    last_seen_at: datetime
+    count: int
+    sample_job: UUID | None
+
+
+def read_error_groups(
+    *,
+    id: str | None = None,
+    tenant: UUID | None = None,
+    job_type: str | None = None,
+    error_class: str | None = None,
+    since: datetime | None = None,
+    before: tuple[datetime, str] | None = None,
+    most: int = 50,
+    schema: str = DEFAULT_SCHEMA,
+) -> Statement[list[ErrorGroupView]]:
+    """Error groups within the scope, those seen last first."""
+    args = (tenant, job_type, error_class, since, *(before or FIRST_PAGE), most, id)
+    return Statement(
+        "read_error_groups",
+        sql("insight/read_error_groups", schema),
+        args,
+        lambda rows: [ErrorGroupView(*row) for row in rows],
+    )
+
+
+def read_error_tenants(id: str, *, schema: str = DEFAULT_SCHEMA) -> Statement[list[AffectedTenant]]:
+    """The tenants that a group affects, within the scope, the most affected first; at most 20."""
+    return Statement(
+        "read_error_tenants",
+        sql("insight/read_error_tenants", schema),
+        (id,),
+        lambda rows: [AffectedTenant(*row) for row in rows],
+    )

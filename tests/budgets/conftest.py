@@ -1,0 +1,3 @@
+from tests.cli.conftest import here
+
+__all__ = ["here"]
