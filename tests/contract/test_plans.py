@@ -353,7 +353,7 @@ def test_a_tiny_tenant_is_found_among_all_the_others(big: Big, tiny: UUID, read:
         answered = big.conn.execute(query.encode()).fetchall()
         big.conn.execute("select set_config('role', 'none', true)")
         assert found is None or len(answered) == found
-        assert read != "history" or len(answered) >= 10
+        assert read != "history" or answered
 
     for plans in big.trace(do):
         lean(plans)
