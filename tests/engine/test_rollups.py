@@ -131,7 +131,7 @@ async def counted(api: Api, offset: str) -> None:
     """Everything is counted and folded, as if so much time had passed."""
     await api.owner.execute("select set_config('postmill.clock_offset', %s, false)", [offset])
     for _ in range(4):  # the first count, the marker, and the last one: an hour at a time
-        while (await api.rows("select postmill.count_enqueues()"))[0][0]:
+        while (await api.rows("select postmill.count_enqueues('-1 hour')"))[0][0]:
             pass
     for fold in ("fold_rollups", "fold_error_groups"):
         while (await api.rows(f"select postmill.{fold}(100)"))[0][0]:

@@ -14,23 +14,23 @@ from postmill.telemetry.http import MetricsServer
 from postmill.telemetry.logs import log_subscriber
 from postmill.telemetry.metrics import render
 
-SCRAPE_EVERY = 1.0
+SCRAPE_EVERY = 5.0
 """Seconds; Prometheus itself asks every fifteen."""
-
-SAMPLED = 0.001
 
 
 @contextmanager
 def watched(bus: Bus, counters: Counters) -> Iterator[None]:
-    """Logs of level info, one job of a thousand with all its lines, and a scrape a second, until the end."""
+    """Logs of level info, as by default, and a scrape every five seconds, until the end."""
     ended = threading.Event()
     with open(os.devnull, "w") as nowhere, MetricsServer(lambda: render(counters)) as server:
-        unsubscribe = log_subscriber(nowhere, "json", "info", SAMPLED).subscribe(bus)
+        unsubscribe = log_subscriber(nowhere, "json", "info").subscribe(bus)
 
         def scrape() -> None:
-            while not ended.wait(SCRAPE_EVERY):
+            while True:
                 with urllib.request.urlopen(f"{server.url}/metrics") as page:
                     page.read()
+                if ended.wait(SCRAPE_EVERY):
+                    return
 
         thread = threading.Thread(target=scrape, daemon=True)
         thread.start()

@@ -47,10 +47,11 @@ class Counting:
         """Successes, with how many microseconds each ran. Written out, for it is called for every job."""
         if not self.enabled:
             return
-        cells, offset = self._current(), self.offset
+        cells, offset, bounds, bucket = self._current(), self.offset, ROLLUP_BOUNDS, bisect_left
         last: object = None
         queue: object = None
         tenant, cell = NOBODY, Cell()
+        waits, runs, totals = cell.waits, cell.runs, cell.totals
         for work, _, micros in group:
             row = work.row
             if missed and row[0] in missed:
@@ -64,17 +65,19 @@ class Counting:
                 if found is None:
                     found = cells[key] = Cell()
                 cell = found
+                waits, runs, totals = cell.waits, cell.runs, cell.totals
             begun, ran = work.started, micros * 1e-6
-            due = int.from_bytes(row[SCHEDULED_FOR] or row[CREATED_AT], "big", signed=True) * 1e-6 - offset
+            # Unsigned, for jobs are due in this century.
+            due = int.from_bytes(row[SCHEDULED_FOR] or row[CREATED_AT], "big") * 1e-6 - offset
             waited = begun - due if row[RUN] == 1 else begun - work.ready
             total = begun + ran - due
             cell.n += 1
-            cell.waits[bisect_left(ROLLUP_BOUNDS, waited)] += 1
-            cell.runs[bisect_left(ROLLUP_BOUNDS, ran)] += 1
-            cell.totals[bisect_left(ROLLUP_BOUNDS, total)] += 1
+            waits[bucket(bounds, waited)] += 1
+            runs[bucket(bounds, ran)] += 1
+            totals[bucket(bounds, total)] += 1
+            cell.run_sum += ran
             if waited > 0.0:
                 cell.wait_sum += waited
-            cell.run_sum += ran
             if total > 0.0:
                 cell.total_sum += total
 

@@ -151,6 +151,17 @@ begin
 end
 $$;
 
+-- FUNCTION add_enqueues(timestamp with time zone, timestamp with time zone)
+
+CREATE FUNCTION postmill.add_enqueues(p_since timestamp with time zone, p_until timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    insert into postmill.rollup_part (minute, tenant_id, queue, job_type, outcome, n)
+    select c.minute, c.tenant_id, c.queue, c.job_type, 'enqueued', c.n from postmill.enqueues_between(p_since, p_until) c;
+end
+$$;
+
 -- FUNCTION advance_horizon()
 
 CREATE FUNCTION postmill.advance_horizon() RETURNS timestamp with time zone
@@ -904,47 +915,51 @@ begin
 end
 $$;
 
--- FUNCTION count_enqueues()
+-- FUNCTION count_enqueues(interval)
 
-CREATE FUNCTION postmill.count_enqueues() RETURNS boolean
+CREATE FUNCTION postmill.count_enqueues(p_patience interval DEFAULT '00:00:15'::interval) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
 declare
     moment constant timestamptz := date_trunc('second', postmill.now() - interval '1 second');
     step constant interval := '1 hour';
+    since timestamptz;
     s postmill.rollup_state;
 begin
     select t.* into s from postmill.rollup_state t for update;
-    -- A clock may step back a minute, and a number of a transaction come a moment after an id.
-    if s.marker is null and s.final_to < postmill.minute_of(least(s.counted_to, moment - interval '1 minute')) then
-        s.marker := pg_snapshot_xmax(pg_current_snapshot());
-        s.marker_to := postmill.minute_of(least(s.counted_to, moment - interval '1 minute'));
-    elsif s.marker <= pg_snapshot_xmin(pg_current_snapshot()) then
-        s.final_to := postmill.first_made(s.final_to, s.marker_to);
-        insert into postmill.rollup_part (minute, tenant_id, queue, job_type, outcome, n)
-        select c.minute, c.tenant_id, c.queue, c.job_type, 'enqueued', c.n - coalesce(k.n, 0)
-          from postmill.enqueues_between(s.final_to, least(s.marker_to, s.final_to + step)) c
-          left join (select r.minute, r.tenant_id, r.queue, r.job_type, sum(r.n) as n from postmill.rollups r
-                      where r.outcome = 'enqueued' and r.minute >= s.final_to and r.minute < least(s.marker_to, s.final_to + step)
-                      group by 1, 2, 3, 4) k using (minute, tenant_id, queue, job_type)
-         where c.n > coalesce(k.n, 0);
-        s.final_to := least(s.marker_to, s.final_to + step);
+    if s.marker <= pg_snapshot_xmin(pg_current_snapshot()) then
+        if s.final_to < s.counted_to then
+            since := postmill.minute_of(postmill.first_made(s.final_to, s.counted_to));
+            insert into postmill.rollup_part (minute, tenant_id, queue, job_type, outcome, n)
+            select c.minute, c.tenant_id, c.queue, c.job_type, 'enqueued', c.n - coalesce(k.n, 0)
+              from postmill.enqueues_between(since, s.counted_to) c
+              left join (select r.minute, r.tenant_id, r.queue, r.job_type, sum(r.n) as n from postmill.rollups r
+                          where r.outcome = 'enqueued' and r.minute >= since and r.minute < s.counted_to
+                          group by 1, 2, 3, 4) k using (minute, tenant_id, queue, job_type)
+             where c.n > coalesce(k.n, 0);
+        end if;
+        if s.counted_to < s.marker_to then
+            s.counted_to := postmill.first_made(s.counted_to, s.marker_to);
+            perform postmill.add_enqueues(s.counted_to, least(s.marker_to, s.counted_to + step));
+            s.counted_to := least(s.marker_to, s.counted_to + step);
+        end if;
+        s.final_to := least(s.marker_to, s.counted_to);
         if s.final_to >= s.marker_to then
             s.marker := null;
         end if;
-        delete from postmill.forgotten f where f.made < s.final_to;
-    end if;
-    if moment > s.counted_to then
+        delete from postmill.forgotten f where f.made < postmill.minute_of(s.final_to);
+    elsif moment > s.marker_to + p_patience and moment > s.counted_to then
         s.counted_to := postmill.first_made(s.counted_to, moment);
-        insert into postmill.rollup_part (minute, tenant_id, queue, job_type, outcome, n)
-        select c.minute, c.tenant_id, c.queue, c.job_type, 'enqueued', c.n
-          from postmill.enqueues_between(s.counted_to, least(moment, s.counted_to + step)) c;
+        perform postmill.add_enqueues(s.counted_to, least(moment, s.counted_to + step));
         s.counted_to := least(moment, s.counted_to + step);
+    end if;
+    if s.marker is null and moment > s.final_to then
+        s.marker := pg_current_xact_id();
+        s.marker_to := moment;
     end if;
     update postmill.rollup_state t
        set counted_to = s.counted_to, final_to = s.final_to, marker = s.marker, marker_to = s.marker_to;
-    return s.counted_to < moment or (s.marker is not null and s.final_to + step < s.marker_to
-                                     and s.marker <= pg_snapshot_xmin(pg_current_snapshot()));
+    return coalesce(s.counted_to < s.marker_to and s.marker <= pg_snapshot_xmin(pg_current_snapshot()), false);
 end
 $$;
 
@@ -3145,7 +3160,8 @@ begin
             return;
         end if;
     end if;
-    id := coalesce(p_id, postmill.new_id());
+    -- Here and below the transaction has its number before the job has its id (see count_enqueues).
+    id := case when pg_current_xact_id() is not null then coalesce(p_id, postmill.new_id()) end;
     status := 'created';
     made_at := moment;
     urgency := coalesce(p_priority, found_one.priority);
@@ -3208,6 +3224,7 @@ declare
     urgencies integer[];
     refused boolean;
 begin
+    perform pg_current_xact_id();
     with asked as materialized (
         select u.*, coalesce(u.tenant, '00000000-0000-0000-0000-000000000001') as tenant_id
           from unnest(p_n, p_job_types, p_payloads, p_tenants, p_priorities, p_delays, p_scheduled_for, p_projects,
@@ -3292,6 +3309,7 @@ begin
                coalesce(p_priority, d.priority), d.max_attempts, d.timeout_seconds, m.moment, 'manual', 'system'
           from (select postmill.now() as moment) m, postmill.job_definition d, postmill.partition_horizon h
          where d.key = p_job_type and d.is_active and not d.guarded and d.lane = 'tenant' and m.moment >= h.since and m.moment < h.until
+           and pg_current_xact_id() is not null
         returning j.id, j.queue, j.tenant_id, j.priority, j.created_at
     )
     insert into postmill.ready as r (queue, lane, priority, ready_at, id, attempt, run, lost)
@@ -5684,7 +5702,7 @@ begin
     end if;
     -- Not before its jobs are counted.
     if exists (select from postmill.rollup_state s where s.counted_to < moment - base) then
-        perform postmill.count_enqueues();
+        perform postmill.count_enqueues('-1 hour'), postmill.count_enqueues('-1 hour');
     end if;
     select x.* into old from postmill.partition x
      where x.until < moment - case when x.thin then longest else base end

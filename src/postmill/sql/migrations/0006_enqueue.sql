@@ -226,7 +226,8 @@ begin
             return;
         end if;
     end if;
-    id := coalesce(p_id, {schema}.new_id());
+    -- Here and below the transaction has its number before the job has its id (see count_enqueues).
+    id := case when pg_current_xact_id() is not null then coalesce(p_id, {schema}.new_id()) end;
     status := 'created';
     made_at := moment;
     urgency := coalesce(p_priority, found_one.priority);
@@ -292,6 +293,7 @@ begin
                coalesce(p_priority, d.priority), d.max_attempts, d.timeout_seconds, m.moment, 'manual', 'system'
           from (select {schema}.now() as moment) m, {schema}.job_definition d, {schema}.partition_horizon h
          where d.key = p_job_type and d.is_active and not d.guarded and d.lane = 'tenant' and m.moment >= h.since and m.moment < h.until
+           and pg_current_xact_id() is not null
         returning j.id, j.queue, j.tenant_id, j.priority, j.created_at
     )
     insert into {schema}.ready as r (queue, lane, priority, ready_at, id, attempt, run, lost)
@@ -325,6 +327,7 @@ declare
     urgencies integer[];
     refused boolean;
 begin
+    perform pg_current_xact_id();
     with asked as materialized (
         select u.*, coalesce(u.tenant, '00000000-0000-0000-0000-000000000001') as tenant_id
           from unnest(p_n, p_job_types, p_payloads, p_tenants, p_priorities, p_delays, p_scheduled_for, p_projects,

@@ -49,8 +49,8 @@ create table {schema}.forgotten (
 );
 create index forgotten_made on {schema}.forgotten (made);
 
--- Jobs with ids before counted_to are counted once, those before final_to for good. marker: when every transaction before
--- it is over, what is before marker_to can be counted for good. Before coarse_to a row is an hour.
+-- Jobs with ids before counted_to are counted, those before final_to for good. marker: once every transaction before it is
+-- over, all jobs of before marker_to can be seen. Before coarse_to a row is an hour.
 create table {schema}.rollup_state (
     only_row boolean primary key default true check (only_row),
     counted_to timestamptz not null,
@@ -215,48 +215,62 @@ begin
 end
 $$;
 
--- Counts the jobs that were made since the last time, at no cost for who makes them. Whoever is still within a transaction
--- is not seen: so each minute is counted again, once every transaction that was open at its end is over, and what the first
--- count missed is added. While somebody keeps a transaction open for hours the first counts are all there is, and exact but
--- for him. True: there is more to count.
-create function {schema}.count_enqueues() returns boolean
+-- What was made before p_until and is not counted yet is added to the rollups.
+create function {schema}.add_enqueues(p_since timestamptz, p_until timestamptz) returns void
+language plpgsql volatile as $$
+begin
+    insert into {schema}.rollup_part (minute, tenant_id, queue, job_type, outcome, n)
+    select c.minute, c.tenant_id, c.queue, c.job_type, 'enqueued', c.n from {schema}.enqueues_between(p_since, p_until) c;
+end
+$$;
+
+-- Counts the jobs that were made since the last time, at no cost for who makes them; p_patience: see below. An id tells when
+-- it was made, and its transaction had a number before. So each round remembers its own number (marker) and the moment; as soon as
+-- no older number is open, all jobs of before that moment are there to be seen, and are counted, each once. While somebody
+-- keeps a transaction open for longer than p_patience, what can be seen is counted without waiting for him, and once more
+-- when he has ended: then what the first count missed is added. True: there is more to count.
+create function {schema}.count_enqueues(p_patience interval default '15 seconds') returns boolean
 language plpgsql volatile as $$
 declare
     moment constant timestamptz := date_trunc('second', {schema}.now() - interval '1 second');
     step constant interval := '1 hour';
+    since timestamptz;
     s {schema}.rollup_state;
 begin
     select t.* into s from {schema}.rollup_state t for update;
-    -- A clock may step back a minute, and a number of a transaction come a moment after an id.
-    if s.marker is null and s.final_to < {schema}.minute_of(least(s.counted_to, moment - interval '1 minute')) then
-        s.marker := pg_snapshot_xmax(pg_current_snapshot());
-        s.marker_to := {schema}.minute_of(least(s.counted_to, moment - interval '1 minute'));
-    elsif s.marker <= pg_snapshot_xmin(pg_current_snapshot()) then
-        s.final_to := {schema}.first_made(s.final_to, s.marker_to);
-        insert into {schema}.rollup_part (minute, tenant_id, queue, job_type, outcome, n)
-        select c.minute, c.tenant_id, c.queue, c.job_type, 'enqueued', c.n - coalesce(k.n, 0)
-          from {schema}.enqueues_between(s.final_to, least(s.marker_to, s.final_to + step)) c
-          left join (select r.minute, r.tenant_id, r.queue, r.job_type, sum(r.n) as n from {schema}.rollups r
-                      where r.outcome = 'enqueued' and r.minute >= s.final_to and r.minute < least(s.marker_to, s.final_to + step)
-                      group by 1, 2, 3, 4) k using (minute, tenant_id, queue, job_type)
-         where c.n > coalesce(k.n, 0);
-        s.final_to := least(s.marker_to, s.final_to + step);
+    if s.marker <= pg_snapshot_xmin(pg_current_snapshot()) then
+        if s.final_to < s.counted_to then
+            since := {schema}.minute_of({schema}.first_made(s.final_to, s.counted_to));
+            insert into {schema}.rollup_part (minute, tenant_id, queue, job_type, outcome, n)
+            select c.minute, c.tenant_id, c.queue, c.job_type, 'enqueued', c.n - coalesce(k.n, 0)
+              from {schema}.enqueues_between(since, s.counted_to) c
+              left join (select r.minute, r.tenant_id, r.queue, r.job_type, sum(r.n) as n from {schema}.rollups r
+                          where r.outcome = 'enqueued' and r.minute >= since and r.minute < s.counted_to
+                          group by 1, 2, 3, 4) k using (minute, tenant_id, queue, job_type)
+             where c.n > coalesce(k.n, 0);
+        end if;
+        if s.counted_to < s.marker_to then
+            s.counted_to := {schema}.first_made(s.counted_to, s.marker_to);
+            perform {schema}.add_enqueues(s.counted_to, least(s.marker_to, s.counted_to + step));
+            s.counted_to := least(s.marker_to, s.counted_to + step);
+        end if;
+        s.final_to := least(s.marker_to, s.counted_to);
         if s.final_to >= s.marker_to then
             s.marker := null;
         end if;
-        delete from {schema}.forgotten f where f.made < s.final_to;
-    end if;
-    if moment > s.counted_to then
+        delete from {schema}.forgotten f where f.made < {schema}.minute_of(s.final_to);
+    elsif moment > s.marker_to + p_patience and moment > s.counted_to then
         s.counted_to := {schema}.first_made(s.counted_to, moment);
-        insert into {schema}.rollup_part (minute, tenant_id, queue, job_type, outcome, n)
-        select c.minute, c.tenant_id, c.queue, c.job_type, 'enqueued', c.n
-          from {schema}.enqueues_between(s.counted_to, least(moment, s.counted_to + step)) c;
+        perform {schema}.add_enqueues(s.counted_to, least(moment, s.counted_to + step));
         s.counted_to := least(moment, s.counted_to + step);
+    end if;
+    if s.marker is null and moment > s.final_to then
+        s.marker := pg_current_xact_id();
+        s.marker_to := moment;
     end if;
     update {schema}.rollup_state t
        set counted_to = s.counted_to, final_to = s.final_to, marker = s.marker, marker_to = s.marker_to;
-    return s.counted_to < moment or (s.marker is not null and s.final_to + step < s.marker_to
-                                     and s.marker <= pg_snapshot_xmin(pg_current_snapshot()));
+    return coalesce(s.counted_to < s.marker_to and s.marker <= pg_snapshot_xmin(pg_current_snapshot()), false);
 end
 $$;
 
@@ -327,71 +341,5 @@ begin
            {schema}.histogram_sum(f.wait_hist), {schema}.histogram_sum(f.run_hist), {schema}.histogram_sum(f.total_hist)
       from fine f group by 2, 3, 4, 5;
     return true;
-end
-$$;
-
--- What happened between two moments within the scope, in buckets of p_seconds (NULL: one for all) and by p_by: queue |
--- job_type | tenant (NULL: all together). Moments are taken down to their minute, and where
--- minutes are hours by now to their hour. waits, runs, totals: average, p50, p95 and p99 in seconds.
-create function {schema}.read_stats(p_since timestamptz, p_until timestamptz, p_seconds double precision default null,
-    p_by text default null, p_tenant uuid default null, p_queue text default null, p_job_type text default null)
-returns table (bucket timestamptz, name text, counts jsonb, waits double precision[], runs double precision[],
-    totals double precision[])
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
-declare
-    own constant uuid := coalesce(p_tenant, {schema}.scope_tenant());
-    cells constant integer := cardinality({schema}.rollup_bounds()) + 1;
-    sums text;
-begin
-    -- Cell by cell: an aggregate over arrays takes ten times as long.
-    select string_agg(format('array[%s] as %I', cell.sums, kind || 's_hist'), ', ') into sums
-      from unnest(array['wait', 'run', 'total']) as kind
-     cross join lateral (select string_agg(format('coalesce(sum(r.%I[%s]), 0)', kind || '_hist', i), ', ') as sums
-                           from generate_series(1, cells) i) cell;
-    return query execute format($q$
-        with counted as (
-            select case when $3 is null then $1
-                        else date_bin($3 * interval '1 second', r.minute, timestamptz '2000-01-01 00:00+00') end as bucket,
-                   case $4 when 'queue' then r.queue when 'job_type' then r.job_type when 'tenant' then r.tenant_id::text
-                        else '' end as name, r.outcome, sum(r.n) as n, sum(r.wait_sum) as wait, sum(r.run_sum) as run,
-                   sum(r.total_sum) as total, %s
-              from {schema}.rollups r
-             where r.minute >= {schema}.minute_of($1) and r.minute < $2 and ($5 is null or r.tenant_id = $5)
-               and ($6 is null or r.queue = $6) and ($7 is null or r.job_type = $7)
-             group by 1, 2, 3
-        ), merged as (
-            select c.bucket, c.name, jsonb_object_agg(c.outcome, c.n) as counts, sum(c.wait) as wait, sum(c.run) as run,
-                   sum(c.total) as total, {schema}.histogram_sum(c.waits_hist::bigint[]) as waits_hist,
-                   {schema}.histogram_sum(c.runs_hist::bigint[]) as runs_hist,
-                   {schema}.histogram_sum(c.totals_hist::bigint[]) as totals_hist
-              from counted c group by 1, 2
-        )
-        select m.bucket, m.name, m.counts, {schema}.summary_of(m.waits_hist, m.wait), {schema}.summary_of(m.runs_hist, m.run),
-               {schema}.summary_of(m.totals_hist, m.total)
-          from merged m order by 1, 2$q$, sums) using p_since, p_until, p_seconds, p_by, own, p_queue, p_job_type;
-end
-$$;
-
--- Average, p50, p95 and p99; NULL where nothing was measured.
-create function {schema}.summary_of(p_hist bigint[], p_sum double precision) returns double precision[]
-language plpgsql immutable parallel safe as $$
-begin
-    return array[p_sum / nullif((select sum(h) from unnest(p_hist) h), 0), {schema}.quantile(p_hist, 0.5),
-                 {schema}.quantile(p_hist, 0.95), {schema}.quantile(p_hist, 0.99)];
-end
-$$;
-
--- How many jobs were made since the beginning, by job type and queue: for the metrics of a server. Counts what is still
--- to be counted first, so that it is right also where no worker lives; at once, if nobody else is at it.
-create function {schema}.enqueued_totals() returns table (job_type text, queue text, n bigint)
-language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
-begin
-    perform from {schema}.upkeep u where u.name = 'rollup' for update skip locked;
-    if found then
-        perform {schema}.count_enqueues();
-        perform {schema}.fold_rollups(20000);
-    end if;
-    return query
-    select t.job_type, t.queue, t.n from {schema}.rollup_total t where t.outcome = 'enqueued' order by t.n desc, 1, 2 limit 1000;
 end
 $$;

@@ -1,4 +1,6 @@
 -- postmill: safe
+-- Error groups; and what is read of them and of the rollups.
+--
 -- Failed attempts that fail alike: same job type, class, message without what differs from job to job, and the same line of
 -- the user's own code. The id is their fingerprint: domain/fingerprint.py and error_group_id() compute the same.
 
@@ -162,6 +164,72 @@ begin
     select t.tenant_id, n.slug, t.first_seen_at, t.last_seen_at, t.count, t.sample_job
       from {schema}.error_group_tenant t left join {schema}.tenant n on n.id = t.tenant_id
      where t.id = p_id order by t.count desc, t.tenant_id limit p_most;
+end
+$$;
+
+-- What happened between two moments within the scope, in buckets of p_seconds (NULL: one for all) and by p_by: queue |
+-- job_type | tenant (NULL: all together). Moments are taken down to their minute, and where
+-- minutes are hours by now to their hour. waits, runs, totals: average, p50, p95 and p99 in seconds.
+create function {schema}.read_stats(p_since timestamptz, p_until timestamptz, p_seconds double precision default null,
+    p_by text default null, p_tenant uuid default null, p_queue text default null, p_job_type text default null)
+returns table (bucket timestamptz, name text, counts jsonb, waits double precision[], runs double precision[],
+    totals double precision[])
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    own constant uuid := coalesce(p_tenant, {schema}.scope_tenant());
+    cells constant integer := cardinality({schema}.rollup_bounds()) + 1;
+    sums text;
+begin
+    -- Cell by cell: an aggregate over arrays takes ten times as long.
+    select string_agg(format('array[%s] as %I', cell.sums, kind || 's_hist'), ', ') into sums
+      from unnest(array['wait', 'run', 'total']) as kind
+     cross join lateral (select string_agg(format('coalesce(sum(r.%I[%s]), 0)', kind || '_hist', i), ', ') as sums
+                           from generate_series(1, cells) i) cell;
+    return query execute format($q$
+        with counted as (
+            select case when $3 is null then $1
+                        else date_bin($3 * interval '1 second', r.minute, timestamptz '2000-01-01 00:00+00') end as bucket,
+                   case $4 when 'queue' then r.queue when 'job_type' then r.job_type when 'tenant' then r.tenant_id::text
+                        else '' end as name, r.outcome, sum(r.n) as n, sum(r.wait_sum) as wait, sum(r.run_sum) as run,
+                   sum(r.total_sum) as total, %s
+              from {schema}.rollups r
+             where r.minute >= {schema}.minute_of($1) and r.minute < $2 and ($5 is null or r.tenant_id = $5)
+               and ($6 is null or r.queue = $6) and ($7 is null or r.job_type = $7)
+             group by 1, 2, 3
+        ), merged as (
+            select c.bucket, c.name, jsonb_object_agg(c.outcome, c.n) as counts, sum(c.wait) as wait, sum(c.run) as run,
+                   sum(c.total) as total, {schema}.histogram_sum(c.waits_hist::bigint[]) as waits_hist,
+                   {schema}.histogram_sum(c.runs_hist::bigint[]) as runs_hist,
+                   {schema}.histogram_sum(c.totals_hist::bigint[]) as totals_hist
+              from counted c group by 1, 2
+        )
+        select m.bucket, m.name, m.counts, {schema}.summary_of(m.waits_hist, m.wait), {schema}.summary_of(m.runs_hist, m.run),
+               {schema}.summary_of(m.totals_hist, m.total)
+          from merged m order by 1, 2$q$, sums) using p_since, p_until, p_seconds, p_by, own, p_queue, p_job_type;
+end
+$$;
+
+-- Average, p50, p95 and p99; NULL where nothing was measured.
+create function {schema}.summary_of(p_hist bigint[], p_sum double precision) returns double precision[]
+language plpgsql immutable parallel safe as $$
+begin
+    return array[p_sum / nullif((select sum(h) from unnest(p_hist) h), 0), {schema}.quantile(p_hist, 0.5),
+                 {schema}.quantile(p_hist, 0.95), {schema}.quantile(p_hist, 0.99)];
+end
+$$;
+
+-- How many jobs were made since the beginning, by job type and queue: for the metrics of a server. Counts what is still
+-- to be counted first, so that it is right also where no worker lives; at once, if nobody else is at it.
+create function {schema}.enqueued_totals() returns table (job_type text, queue text, n bigint)
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    perform from {schema}.upkeep u where u.name = 'rollup' for update skip locked;
+    if found then
+        perform {schema}.count_enqueues();
+        perform {schema}.fold_rollups(20000);
+    end if;
+    return query
+    select t.job_type, t.queue, t.n from {schema}.rollup_total t where t.outcome = 'enqueued' order by t.n desc, 1, 2 limit 1000;
 end
 $$;
 

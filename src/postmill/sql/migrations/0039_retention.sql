@@ -231,7 +231,7 @@ begin
     end if;
     -- Not before its jobs are counted.
     if exists (select from {schema}.rollup_state s where s.counted_to < moment - base) then
-        perform {schema}.count_enqueues();
+        perform {schema}.count_enqueues('-1 hour'), {schema}.count_enqueues('-1 hour');
     end if;
     select x.* into old from {schema}.partition x
      where x.until < moment - case when x.thin then longest else base end
