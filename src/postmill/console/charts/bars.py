@@ -50,7 +50,7 @@ def bars(
                 bar.href,
                 f"{bar.label}: {told}",
                 hit(0, y, width, _ROW),
-                text(_NAMES - 6, y + 14, clean(bar.label, 23), anchor="end"),
+                text(_NAMES - 6, y + 14, clean(bar.label, 21), anchor="end"),
                 area(_NAMES, y + 3, max(value / highest * field, 1.0 if value else 0.0), _ROW - 8, bar.look),
                 text(_NAMES + value / highest * field + 5, y + 14, told),
             )

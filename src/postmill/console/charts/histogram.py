@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from postmill.console.charts.data import Level, Look
 from postmill.console.charts.figure import whole
-from postmill.console.charts.messages import of_cells
+from postmill.console.charts.messages import nothing
 from postmill.console.charts.numbers import Unit, checked, figure, tick
 from postmill.console.charts.plot import Plot, area, hit, legend, plotted, stroke, text
 from postmill.console.charts.svg import clean, element, linked
@@ -68,8 +68,16 @@ def histogram(
     rows = [[name, figure(value)] for name, value in zip(names, known, strict=True)]
     details = table(id, title, [_("Size"), _("Count")], rows, hrefs, notes)
     if message is None:
-        message = " ".join([of_cells(names, known, Unit.COUNT), *(f"{note}." for note, _href in notes)])
+        message = " ".join([_said(names, known), *(f"{note}." for note, _href in notes)])
     return whole(id, title, message, drawing, details, width=width, height=height)
+
+
+def _said(names: Sequence[str], known: Sequence[float]) -> str:
+    if not any(known):
+        return nothing()
+    most = max(range(len(known)), key=known.__getitem__)
+    told = _("{n} in all, most of them {name}.")
+    return told.format(n=figure(sum(known)), name=names[most])
 
 
 def _names(bounds: Sequence[float], n: int, unit: Unit) -> list[str]:

@@ -58,8 +58,15 @@ def time_axis(plot: Plot, since: datetime, until: datetime, marks: Sequence[Mark
             stroke="currentColor",
         )
     ]
+    edge = plot.width - 18
     axis += [
-        text(x(at), plot.height - 4, time_label(at, since, until, zone), anchor="middle") for at in ticks
+        text(
+            min(x(at), plot.width),
+            plot.height - 4,
+            time_label(at, since, until, zone),
+            anchor="middle" if x(at) < edge else "end",
+        )
+        for at in ticks
     ]
     near: list[list[Mark]] = []
     for mark in within(marks, since, until):
