@@ -18,7 +18,21 @@ from starlette.responses import Response
 PREFIX = "/static"
 
 CSS = ("tokens", "layout", "controls", "parts")
-JS = ("words",)
+JS = (
+    "words",
+    "policy",
+    "morph",
+    "rel-time",
+    "copy-button",
+    "bus",
+    "live-region",
+    "live-control",
+    "bulk-bar",
+    "query-box",
+    "confirm-count",
+    "chart-tip",
+    "key-map",
+)
 """One module in the order of its parts: nothing is used above the part that declares it, but inside of functions."""
 
 _JOINED = {
