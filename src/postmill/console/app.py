@@ -8,7 +8,7 @@ from postmill import api
 from postmill.api.face import Face
 from postmill.console import pages
 from postmill.console.frame.faces import face_of
-from postmill.console.static_files import STATIC, router
+from postmill.console.static_files import open_paths, router
 from postmill.domain.settings import Settings
 from postmill.telemetry.bus import Bus
 
@@ -26,8 +26,7 @@ def create_app(settings: Settings, bus: Bus | None = None) -> FastAPI:
     """
     face = Face(
         routers=(router, *pages.ROUTERS),
-        open=frozenset({("GET", "/login"), ("POST", "/login")}),
-        open_below=(("GET", STATIC), ("HEAD", STATIC)),
+        open=frozenset({("GET", "/login"), ("POST", "/login")}) | open_paths(),
         problem_page=face_of,
     )
     return api.create_app(settings, bus, face=face)

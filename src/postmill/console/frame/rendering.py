@@ -37,8 +37,7 @@ def environment() -> Environment:
     )
     made.install_gettext_translations(catalogue(), newstyle=True)  # type: ignore[attr-defined]
     made.filters.update(FILTERS)
-    made.globals.update(version=VERSION, clocks=preferences.CLOCKS, themes=preferences.THEMES,
-                        intervals=preferences.INTERVALS)  # fmt: skip
+    made.globals.update(version=VERSION, clocks=preferences.CLOCKS, themes=preferences.THEMES)
     return made
 
 
