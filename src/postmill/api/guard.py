@@ -14,7 +14,6 @@ OPEN: frozenset[tuple[str, str]] = frozenset(
     {
         ("GET", "/healthz"),
         ("GET", "/readyz"),
-        ("GET", "/login"),
         ("POST", "/api/v1/session"),
     }
 )
