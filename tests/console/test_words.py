@@ -12,8 +12,8 @@ from tests.support.messages import CATALOGUE, CONSOLE, made
 TEMPLATES = sorted((CONSOLE / "templates").rglob("*.html"))
 
 # What is the same in every language: names, units and signs.
-NAMES = frozenset(
-    [
+NAMES = {
+    *[
         "Postmill",
         "UTC",
         "CSV",
@@ -28,16 +28,9 @@ NAMES = frozenset(
         "P99",
         "PID",
         "SQL",
-        "s",
-        "ms",
-        "min",
-        "h",
-        "B",
-        "kB",
-        "MB",
-        "GB",
-    ]
-)
+    ],
+    *["s", "ms", "min", "h", "B", "kB", "MB", "GB"],
+}
 READ = ("aria-label", "placeholder", "title", "alt", "summary")
 
 
