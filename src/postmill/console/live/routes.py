@@ -15,7 +15,7 @@ from postmill.api.problems import Problem, not_found, unauthorized
 from postmill.bind import arun
 from postmill.console.live.answer import LiveAnswer
 from postmill.console.live.hub import Full, Hub
-from postmill.domain.access import Principal
+from postmill.domain.access import Principal, Role
 from postmill.store.access import find_tenant
 
 router = APIRouter()
@@ -25,7 +25,7 @@ router = APIRouter()
 async def follow_platform(request: Request) -> Response:
     """Pings of everything: of `ops` for the platform's own pages, and of every tenant by its id."""
     principal = _asking(request)
-    if principal.tenant_id is not None:
+    if not principal.platform:
         raise not_found("page")
     return await _follow(request, principal, None)
 
@@ -37,7 +37,7 @@ async def follow_tenant(request: Request, slug: str) -> Response:
     backend: Backend = request.app.state.backend
     async with backend.pool.connection() as conn:
         found = await arun(conn, find_tenant(slug, schema=backend.schema))
-    if found is None or principal.tenant_id not in (None, found[0]):
+    if found is None or not (principal.platform or principal.tenant_id == found[0]):
         raise not_found("page")
     return await _follow(request, principal, found[0])
 
@@ -46,6 +46,8 @@ def _asking(request: Request) -> Principal:
     principal: Principal | None = getattr(request.state, "principal", None)
     if principal is None:
         raise unauthorized("log in to follow what happens")
+    if principal.role is Role.WORKER:
+        raise not_found("page")
     return principal
 
 
@@ -57,15 +59,20 @@ async def _follow(request: Request, principal: Principal, tenant: UUID | None) -
         stream = await stack.enter_async_context(hub.joined(_who(principal), tenant, backend))
     except Full:
         raise Problem(
-            429, "too-many-streams", "too many live streams are open; pages poll instead", headers={"Retry-After": "60"}
+            429,
+            "too-many-streams",
+            "too many live streams are open; pages poll instead",
+            headers={"Retry-After": "60"},
         ) from None
 
     async def holds() -> bool:
         try:
             return await authenticate(request, backend) == principal
+        except Problem:
+            return False
         except Exception as error:
-            if isinstance(error, Problem) or meaning(error) is None:
-                return False
+            if meaning(error) is None:
+                raise
             return True  # the database is away: nobody can say, and no ping comes
 
     return LiveAnswer(stream, holds, stack.aclose)
