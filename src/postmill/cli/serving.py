@@ -13,7 +13,6 @@ from fastapi import FastAPI
 from pydantic import SecretStr
 
 from postmill import connections
-from postmill.api.app import create_app
 from postmill.api.backend import Backend
 from postmill.api.beside import Worker
 from postmill.bind import arun
@@ -26,6 +25,7 @@ from postmill.cli.readiness import DatabaseWatch
 from postmill.cli.run import Run
 from postmill.cli.securing import SECURE
 from postmill.cli.signals import PATIENCE, Stopper
+from postmill.console.app import create_app
 from postmill.domain.settings import Settings
 from postmill.store.access import Entrances, entrances
 from postmill.telemetry.bus import Bus

@@ -7699,6 +7699,15 @@ begin
 end
 $$;
 
+-- FUNCTION read_tenant_slugs(uuid[])
+
+CREATE FUNCTION postmill.read_tenant_slugs(p_ids uuid[]) RETURNS TABLE(id uuid, slug text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select t.id, t.slug from postmill.tenant t where t.id = any(p_ids)
+$$;
+
 -- FUNCTION read_tenants(text, integer, uuid, text)
 
 CREATE FUNCTION postmill.read_tenants(p_after text, p_most integer, p_id uuid DEFAULT NULL::uuid, p_slug text DEFAULT NULL::text) RETURNS TABLE(id uuid, slug text, name text, timezone text, status text, weight integer, max_running integer, retention_seconds double precision, created_at timestamp with time zone, updated_at timestamp with time zone)

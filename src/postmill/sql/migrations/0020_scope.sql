@@ -277,6 +277,12 @@ begin
 end
 $$;
 
+-- The names of tenants of which a list has the ids.
+create function {schema}.read_tenant_slugs(p_ids uuid[]) returns table (id uuid, slug text)
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+    select t.id, t.slug from {schema}.tenant t where t.id = any(p_ids)
+$$;
+
 -- created | exists (id is that one's) | out_of_scope
 create function {schema}.door_create_tenant(p_slug text, p_settings jsonb, p_reason text default null, out id uuid,
     out status text)
