@@ -6907,14 +6907,14 @@ CREATE FUNCTION postmill.read_job_lines(p_ids uuid[], p_paths jsonb DEFAULT '[]'
     SET jit TO 'off'
     AS $_$
 declare
-    moment constant timestamptz := postmill.now();
+    at_now constant timestamptz := postmill.now();
 begin
     return query
     select j.id, j.tenant_id, n.slug, j.job_type, coalesce(w.queue, s.queue, b.queue, r.queue, d.queue, j.queue),
-           case when s.run_at <= read_job_lines.moment or w.id is not null then 'queued' when s.id is not null then 'scheduled'
+           case when s.run_at <= at_now or w.id is not null then 'queued' when s.id is not null then 'scheduled'
                 when b.id is not null then 'blocked' when r.id is not null then 'running'
                 when d.id is not null then 'dead_letter' else o.status end,
-           s.run_at > read_job_lines.moment and s.attempt > 1, j.source::text, j.source_ref, g.id, g.label,
+           s.run_at > at_now and s.attempt > 1, j.source::text, j.source_ref, g.id, g.label,
            coalesce(w.priority, s.priority, b.priority, r.priority, d.priority, j.priority),
            coalesce(w.attempt - 1, s.attempt - 1, b.attempt - 1, r.attempt, d.attempts, o.attempt, 0), j.max_attempts,
            j.idempotency_key, j.created_at, coalesce(s.run_at, j.scheduled_for),
@@ -6924,17 +6924,17 @@ begin
            left(coalesce(d.error_message, o.error_message, a.error_message), 500),
            coalesce(d.error_group, o.error_group, a.error_group), j.actor_type::text, j.actor_id, j.correlation_id, j.replayed_from,
            case when coalesce(w.id, s.id, b.id) is null then null
-                when j.expires_at <= read_job_lines.moment then 'expired'
-                when q.paused_at is not null and (q.resume_at is null or q.resume_at > read_job_lines.moment) then 'queue_paused'
+                when j.expires_at <= at_now then 'expired'
+                when q.paused_at is not null and (q.resume_at is null or q.resume_at > at_now) then 'queue_paused'
                 when n.status = 'suspended' then 'tenant_suspended'
                 when b.id is not null then 'blocked'
                 when y.action in ('defer', 'stop') then 'budget'
-                when s.run_at > read_job_lines.moment then case when s.attempt > 1 then 'retry_pending' else 'not_due' end end,
+                when s.run_at > at_now then case when s.attempt > 1 then 'retry_pending' else 'not_due' end end,
            c.job_id is not null, p.done, p.total, p.message,
            case when jsonb_array_length(p_paths) > 0 then (
                 select jsonb_agg(j.payload #> array(select jsonb_array_elements_text(x.value)) order by x.n)
                   from jsonb_array_elements(p_paths) with ordinality x(value, n)) end,
-           read_job_lines.moment
+           at_now
       from unnest(p_ids) as u(id)
      cross join lateral (select f.* from postmill.any_job f where f.id = u.id offset 0) j
       left join postmill.tenant n on n.id = j.tenant_id
@@ -6952,13 +6952,14 @@ begin
       left join lateral postmill.budget_word(f.budget, j.tenant_id) y on f.budget is not null
       left join lateral (select t.done, t.total, t.message from postmill.progress t where t.job_id = r.id offset 0) p on true
       left join lateral (select t.job_id from postmill.cancel_request t where t.job_id = j.id offset 0) c on true
+     cross join lateral (select case when j.source_ref ~ '^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$' then j.source_ref::uuid end as ref) at
       left join lateral (
         select t.id, t.label from postmill.trigger t
-         where t.id::text = j.source_ref and j.source in ('schedule', 'manual') and j.source_ref ~ '^[0-9a-f]{8}-' and t.id = j.source_ref::uuid
+         where j.source in ('schedule', 'manual') and t.id = at.ref
         union all
         select t.id, t.label from postmill.event_delivery e join postmill.trigger t on t.id = e.trigger_id
          where j.source = 'event' and e.job_id = j.id
-           and e.event_id = case when j.source_ref ~ '^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$' then j.source_ref::uuid end
+           and e.event_id = at.ref
         limit 1) g on j.source_ref is not null
      order by j.id desc;
 end
