@@ -45,7 +45,10 @@ def match_queue(name: str, known: Iterable[str]) -> str:
 def check_runbook(address: str | None) -> str | None:
     """`address` if pages may link to it; ValueError otherwise: it begins with http:// or https:// and has no blanks."""
     fine = address is None or (
-        address.startswith(("http://", "https://")) and len(address) <= 2000 and address.isprintable() and " " not in address
+        address.startswith(("http://", "https://"))
+        and len(address) <= 2000
+        and address.isprintable()
+        and " " not in address
     )
     if not fine:
         raise ValueError(f"a runbook is an address that begins with https:// or http://, not {address!r:.80}")
