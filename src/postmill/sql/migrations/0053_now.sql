@@ -4,7 +4,7 @@
 
 create index error_group_first on {schema}.error_group (first_seen_at);
 create index definition_version_at on {schema}.definition_version (at);
-create index tick_missed on {schema}.tick (tenant_id, fired_at) where outcome = 'skipped';
+create index tick_missed on {schema}.tick (tenant_id, fired_at) where outcome = 'skipped' and detail like 'missed%';
 create index trigger_next on {schema}.trigger (tenant_id, next_run_at)
  where trigger_type = 'schedule' and is_enabled and deleted_at is null and not broken;
 
@@ -110,8 +110,8 @@ begin
             select 6, 'db_wait', null, waiting::text, null where waiting > 0 and i.kind in ('sla_breach', 'job_exhausted', 'dead_letters')
             union all
             (select 7, 'new_error', g.first_seen_at, g.id, g.error_class from {schema}.error_group g
-              where g.first_seen_at between i.opened_at - interval '1 hour' and i.opened_at + interval '10 minutes'
-                and g.job_type = i.job_type
+              where i.job_type is not null and g.job_type = i.job_type
+                and g.first_seen_at between i.opened_at - interval '1 hour' and i.opened_at + interval '10 minutes'
               order by g.first_seen_at desc limit 1)) x
          order by x.rank limit 1) c on true
      where i.id = any (p_ids);
