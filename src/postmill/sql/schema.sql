@@ -6130,6 +6130,37 @@ begin
 end
 $$;
 
+-- FUNCTION read_attainment(timestamp with time zone, timestamp with time zone)
+
+CREATE FUNCTION postmill.read_attainment(p_since timestamp with time zone, p_until timestamp with time zone) RETURNS TABLE(job_type text, queue text, sla_seconds double precision, enqueued bigint, ended bigint, failed bigint, attained double precision, p95 double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+    own constant uuid := postmill.scope_tenant();
+    cells text;
+begin
+    -- Cell by cell, as in read_stats.
+    select string_agg(format('coalesce(sum(r.total_hist[%s]), 0)', i), ', ') into cells
+      from generate_series(1, cardinality(postmill.rollup_bounds()) + 1) i;
+    return query execute format($q$
+        select s.job_type, s.queue, q.sla_seconds, s.enqueued::bigint, s.ended::bigint, s.failed::bigint,
+               case when q.sla_seconds is not null
+                    then postmill.histogram_within(s.hist, q.sla_seconds) / nullif((select sum(h) from unnest(s.hist) as h), 0) end,
+               postmill.quantile(s.hist, 0.95)
+          from (select r.job_type, r.queue, coalesce(sum(r.n) filter (where r.outcome = 'enqueued'), 0) as enqueued,
+                       coalesce(sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'dead_letter')), 0) as ended,
+                       coalesce(sum(r.n) filter (where r.outcome in ('failed', 'dead_letter')), 0) as failed,
+                       (array[%s])::bigint[] as hist
+                  from postmill.%s r
+                 where r.minute >= postmill.minute_of($1) and r.minute < $2 and ($3 is null or r.tenant_id = $3)
+                 group by 1, 2) s
+          left join postmill.queue q on q.name = s.queue
+         order by 7 nulls last, 6 desc, 1, 2$q$, cells, case when own is null then 'fleet_rollups' else 'rollups' end)
+    using p_since, p_until, own;
+end
+$_$;
+
 -- FUNCTION read_attempts(uuid)
 
 CREATE FUNCTION postmill.read_attempts(p_id uuid) RETURNS TABLE(run integer, attempt integer, status text, worker_id text, pid integer, started_at timestamp with time zone, finished_at timestamp with time zone, exit_code integer, error_class text, error_code text, error_message text, error_status integer, stack text, stdout_tail text, stderr_tail text)
@@ -6377,6 +6408,41 @@ begin
       left join postmill.tenant t on t.id = b.tenant_id
      cross join lateral postmill.read_budget_figures(b.id, moment) f
      order by b.name, b.id;
+end
+$$;
+
+-- FUNCTION read_changes(timestamp with time zone, integer, integer)
+
+CREATE FUNCTION postmill.read_changes(p_since timestamp with time zone, p_most integer DEFAULT 50, p_look integer DEFAULT 2000) RETURNS TABLE(at timestamp with time zone, kind text, target text, actor text, via text, reason text, ref text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select x.* from (
+        (select v.at, 'deploy', d.key || ' v' || v.version, coalesce(v.actor_id, v.actor_type), v.via, null::text, d.key
+           from postmill.definition_version v join postmill.job_definition d on d.id = v.definition_id
+          where v.at >= p_since order by v.at desc limit p_most)
+        union all
+        (select w.last_seen_at, 'worker_loss', w.worker_id, null, null, null, w.holder::text
+           from postmill.worker w
+          where w.last_seen_at >= p_since and (w.stopped_at is null or w.stopped_at = w.last_seen_at)
+            and not exists (select from postmill.lease l where l.holder = w.holder and l.expires_at > moment)
+          order by w.last_seen_at desc limit p_most)
+        union all
+        (select l.at, l.action, l.target, coalesce(l.actor_id, l.actor_type), l.via, l.reason, l.id::text
+           from (select a.* from postmill.audit_log a where a.at >= p_since order by a.at desc, a.id desc limit p_look) l
+          where l.result = 'done' and (l.action in ('queues.pause', 'queues.resume', 'queues.move', 'dead.discard', 'logins.open',
+                    'keys.create', 'keys.revoke', 'projects.create')
+                or l.action ~ '^(budgets|operations|tenants|triggers|retention|incidents|limits|webhooks)\.')
+          order by l.at desc, l.id desc limit p_most)) x
+     order by 1 desc, 2, 7 limit p_most;
 end
 $$;
 
@@ -6713,6 +6779,26 @@ begin
 end
 $$;
 
+-- FUNCTION read_event_rate(text, text, text, timestamp with time zone, timestamp with time zone)
+
+CREATE FUNCTION postmill.read_event_rate(p_kind text, p_queue text, p_job_type text, p_since timestamp with time zone, p_until timestamp with time zone) RETURNS double precision
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    counted text[] := case when p_kind = 'sla_breach' then array['succeeded', 'failed', 'dead_letter', 'canceled']
+                           when p_kind in ('job_exhausted', 'dead_letters') then array['retried', 'lost', 'failed', 'dead_letter'] end;
+begin
+    if p_queue is null or counted is null then
+        return null;
+    end if;
+    return (select coalesce(sum(r.n), 0)::double precision from postmill.fleet_rollups r
+             where r.queue = p_queue and r.minute >= p_since and r.minute < p_until and r.outcome = any (counted)
+               and (p_job_type is null or r.job_type = p_job_type));
+end
+$$;
+
 -- FUNCTION read_group_end(text, uuid, boolean)
 
 CREATE FUNCTION postmill.read_group_end(p_group text, p_tenant uuid, p_last boolean) RETURNS TABLE(failed_at timestamp with time zone, error_class text, error_message text)
@@ -6853,6 +6939,71 @@ CREATE FUNCTION postmill.read_incident_jobs(p_incident uuid) RETURNS SETOF uuid
     AS $$
 begin
     return query select j.job_id from postmill.incident_job j where j.incident_id = p_incident order by j.at, j.job_id;
+end
+$$;
+
+-- FUNCTION read_incident_scenes(uuid[])
+
+CREATE FUNCTION postmill.read_incident_scenes(p_ids uuid[]) RETURNS TABLE(id uuid, top_tenants text[], rate double precision, rate_before double precision, owner text, runbook text, action text, cause text, cause_at timestamp with time zone, cause_ref text, cause_detail text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    hour timestamptz := date_bin('1 hour', moment - interval '7 days', timestamptz '2000-01-01 00:00+00');
+    waiting bigint;
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    select count(*) into waiting from pg_locks l where not l.granted and l.waitstart < moment - interval '10 seconds';
+    return query
+    select i.id,
+           array(select coalesce(n.slug, t.tenant_id::text) from postmill.incident_part t
+                   left join postmill.tenant n on n.id = t.tenant_id
+                  where t.incident_id = i.id order by t.jobs desc, t.tenant_id limit 3),
+           postmill.read_event_rate(i.kind, i.queue, i.job_type, moment - interval '10 minutes', moment) / 10,
+           postmill.read_event_rate(i.kind, i.queue, i.job_type, hour, hour + interval '1 hour') / 60,
+           q.owner, q.runbook, nullif(d.action, ''), c.cause, c.at, c.ref, c.detail
+      from postmill.incident i
+      left join postmill.queue q on q.name = i.queue
+      left join postmill.job_definition d on d.key = i.job_type
+      left join lateral (
+        select x.* from (
+            select 1 as rank, 'paused' as cause, q.paused_at as at, q.name as ref, q.pause_reason as detail
+             where q.paused_at is not null and (q.resume_at is null or q.resume_at > moment) and i.kind <> 'stale_workers'
+            union all
+            select 2, 'no_workers', null, q.name, null
+             where q.name is not null and i.kind in ('sla_breach', 'missed_trigger')
+               and not exists (select from postmill.worker w join postmill.lease l on l.holder = w.holder
+                                where l.expires_at > moment and q.name = any (w.queues))
+            union all
+            (select case when i.kind = 'sla_breach' then 3 else 5 end, 'worker_lost', w.last_seen_at, w.worker_id, w.holder::text
+               from postmill.worker w
+              where w.last_seen_at between i.opened_at - interval '15 minutes' and i.opened_at + interval '5 minutes'
+                and i.queue = any (w.queues) and i.kind <> 'stale_workers'
+                and (w.stopped_at is null or w.stopped_at = w.last_seen_at)
+                and not exists (select from postmill.lease l where l.holder = w.holder and l.expires_at > moment)
+              order by w.last_seen_at limit 1)
+            union all
+            (select 4, 'deploy', v.at, f.key || ' v' || v.version,
+                    (select g.error_class from postmill.error_group g
+                      where g.job_type = f.key and g.first_seen_at between v.at and i.opened_at + interval '10 minutes'
+                      order by g.first_seen_at limit 1)
+               from postmill.definition_version v join postmill.job_definition f on f.id = v.definition_id
+              where v.at between i.opened_at - interval '1 hour' and i.opened_at + interval '1 minute' and v.version > 1
+                and (f.key = i.job_type or (i.job_type is null and f.queue = i.queue))
+              order by v.at desc limit 1)
+            union all
+            select 6, 'db_wait', null, waiting::text, null where waiting > 0 and i.kind in ('sla_breach', 'job_exhausted', 'dead_letters')
+            union all
+            (select 7, 'new_error', g.first_seen_at, g.id, g.error_class from postmill.error_group g
+              where i.job_type is not null and g.job_type = i.job_type
+                and g.first_seen_at between i.opened_at - interval '1 hour' and i.opened_at + interval '10 minutes'
+              order by g.first_seen_at desc limit 1)) x
+         order by x.rank limit 1) c on true
+     where i.id = any (p_ids);
 end
 $$;
 
@@ -7078,6 +7229,25 @@ begin
      where (p_before is null or k.id < p_before) and (p_tenant is null or k.tenant_id = p_tenant)
        and (not p_live or (k.revoked_at is null and (k.expires_at is null or k.expires_at > (select postmill.now()))))
      order by k.id desc limit p_most;
+end
+$$;
+
+-- FUNCTION read_last_missed()
+
+CREATE FUNCTION postmill.read_last_missed() RETURNS TABLE(id uuid, label text, due timestamp with time zone, fired_at timestamp with time zone, detail text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    own constant uuid := postmill.scope_tenant();
+begin
+    return query
+    select t.id, t.label, k.due, k.fired_at, k.detail
+      from (select x.* from postmill.tick x
+             where x.outcome = 'skipped' and x.detail like 'missed%' and (own is null or x.tenant_id = own)
+             order by x.fired_at desc limit 1) k
+      join postmill.trigger t on t.id = k.trigger_id;
 end
 $$;
 
@@ -7427,6 +7597,29 @@ begin
 end
 $_$;
 
+-- FUNCTION read_next_runs(integer)
+
+CREATE FUNCTION postmill.read_next_runs(p_most integer DEFAULT 5) RETURNS TABLE(id uuid, label text, job_type text, queue text, next_run_at timestamp with time zone, last_run_at timestamp with time zone, paused boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    own constant uuid := postmill.scope_tenant();
+begin
+    return query
+    select t.id, t.label, d.key, d.queue, t.next_run_at, t.last_run_at,
+           q.paused_at is not null and (q.resume_at is null or q.resume_at > (select postmill.now()))
+      from (select x.* from postmill.trigger x
+             where x.trigger_type = 'schedule' and x.is_enabled and x.deleted_at is null and not x.broken
+               and x.next_run_at is not null and (own is null or x.tenant_id = own)
+             order by x.next_run_at limit p_most) t
+      join postmill.job_definition d on d.id = t.definition_id
+      left join postmill.queue q on q.name = d.queue
+     order by t.next_run_at, t.id;
+end
+$$;
+
 -- FUNCTION read_notifications(uuid)
 
 CREATE FUNCTION postmill.read_notifications(p_incident uuid) RETURNS TABLE(event text, step integer, channel text, instead_of text, status text, due_at timestamp with time zone, sent_at timestamp with time zone, tries integer, error text)
@@ -7437,6 +7630,46 @@ begin
     return query
     select n.event, n.step, n.channel, n.instead_of, n.status, n.due_at, n.sent_at, n.tries, n.error
       from postmill.notification n where n.incident_id = p_incident order by n.id limit 1000;
+end
+$$;
+
+-- FUNCTION read_now()
+
+CREATE FUNCTION postmill.read_now() RETURNS TABLE(queues bigint, promised bigint, paused text[], breaches bigint, breach_since timestamp with time zone, stale_workers bigint, missed_triggers bigint, budgets bigint, others bigint, tenants bigint, new_errors bigint, new_since timestamp with time zone, quiet_since timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select q.all_of_them, q.with_target, coalesce(q.paused, '{}'), i.breaches, i.since, i.workers, i.missed, i.budgets, i.others,
+           (select count(distinct t.tenant_id) from postmill.incident_part t join postmill.incident x on x.id = t.incident_id
+             where x.resolved_at is null), g.n, g.since,
+           (select max(e.at) from (select (select o.resolved_at from postmill.incident o
+                                            where o.kind = 'sla_breach' and o.key = u.name and o.resolved_at is not null
+                                            order by o.resolved_at desc limit 1) as at
+                                     from postmill.queue u where u.sla_seconds is not null) e)
+      from (select count(*) as all_of_them,
+                   count(*) filter (where coalesce(u.sla_seconds, u.wait_target_seconds, u.run_target_seconds) is not null) as with_target,
+                   array_agg(u.name order by u.priority, u.name) filter (
+                       where u.paused_at is not null and (u.resume_at is null or u.resume_at > moment)) as paused
+              from postmill.queue u) q
+     cross join (select count(*) filter (where x.kind = 'sla_breach') as breaches,
+                        min(x.opened_at) filter (where x.kind = 'sla_breach') as since,
+                        coalesce(sum(jsonb_array_length(x.facts -> 'workers')) filter (
+                            where x.kind = 'stale_workers' and jsonb_typeof(x.facts -> 'workers') = 'array'), 0) as workers,
+                        count(*) filter (where x.kind = 'missed_trigger') as missed,
+                        count(*) filter (where x.kind = 'budget') as budgets,
+                        count(*) filter (where x.kind in ('job_exhausted', 'dead_letters', 'notification')) as others
+                   from postmill.incident x where x.resolved_at is null) i
+     cross join (select count(*) as n, min(y.first_seen_at) as since
+                   from (select e.first_seen_at from postmill.error_group e
+                          where e.first_seen_at > moment - interval '1 hour' limit 1000) y) g;
 end
 $$;
 
@@ -7531,6 +7764,31 @@ CREATE FUNCTION postmill.read_queue_names() RETURNS SETOF text
     AS $$
 begin
     return query select q.name from postmill.queue q order by q.name;
+end
+$$;
+
+-- FUNCTION read_queue_standing(text[])
+
+CREATE FUNCTION postmill.read_queue_standing(p_queues text[]) RETURNS TABLE(name text, state text, since timestamp with time zone, sla_seconds double precision, p95 double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+begin
+    return query
+    select q.name,
+           case when q.paused_at is not null and (q.resume_at is null or q.resume_at > moment) then 'paused'
+                when not exists (select from postmill.worker w join postmill.lease l on l.holder = w.holder
+                                  where l.expires_at > moment and q.name = any (w.queues)) then 'no_workers'
+                when (a.n >= 5 and (a.total_p95 > q.sla_seconds or a.wait_p95 > q.wait_target_seconds
+                                    or a.run_p95 > q.run_target_seconds)) or a.oldest_seconds > q.sla_seconds then 'late'
+                else 'ok' end,
+           case when q.resume_at is null or q.resume_at > moment then q.paused_at end, q.sla_seconds, a.total_p95
+      from postmill.queue q
+      left join postmill.attainment a on a.queue = q.name and a.measured_at > moment - interval '5 minutes'
+     where q.name = any (p_queues)
+     order by q.priority, q.name;
 end
 $$;
 
@@ -8291,20 +8549,22 @@ CREATE FUNCTION postmill.register_queues(p_queues jsonb) RETURNS void
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
-    insert into postmill.queue as q (name, owner, contact, color, sla_seconds, wait_target_seconds, run_target_seconds, escalation)
-    select n.name, n.owner, n.contact, n.color, n.sla_seconds, n.wait_target_seconds, n.run_target_seconds, n.escalation
+    insert into postmill.queue as q (name, owner, contact, color, sla_seconds, wait_target_seconds, run_target_seconds, escalation,
+           runbook)
+    select n.name, n.owner, n.contact, n.color, n.sla_seconds, n.wait_target_seconds, n.run_target_seconds, n.escalation, n.runbook
       from jsonb_populate_recordset(null::postmill.queue, p_queues) n
-     where coalesce(n.owner, n.contact, n.color, n.escalation, n.sla_seconds::text, n.wait_target_seconds::text,
+     where coalesce(n.owner, n.contact, n.color, n.escalation, n.runbook, n.sla_seconds::text, n.wait_target_seconds::text,
                     n.run_target_seconds::text) is not null
         or exists (select from postmill.queue o where o.name = n.name)
      order by n.name
     on conflict (name) do update
        set owner = excluded.owner, contact = excluded.contact, color = excluded.color, sla_seconds = excluded.sla_seconds,
            wait_target_seconds = excluded.wait_target_seconds, run_target_seconds = excluded.run_target_seconds,
-           escalation = excluded.escalation
-     where (q.owner, q.contact, q.color, q.sla_seconds, q.wait_target_seconds, q.run_target_seconds, q.escalation)
+           escalation = excluded.escalation, runbook = excluded.runbook
+     where (q.owner, q.contact, q.color, q.sla_seconds, q.wait_target_seconds, q.run_target_seconds, q.escalation,
+            q.runbook)
            is distinct from (excluded.owner, excluded.contact, excluded.color, excluded.sla_seconds,
-                             excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation);
+                             excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation, excluded.runbook);
 end
 $$;
 
@@ -11920,6 +12180,7 @@ CREATE TABLE postmill.queue (
     wait_target_seconds double precision,
     run_target_seconds double precision,
     escalation text,
+    runbook text,
     created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
     CONSTRAINT queue_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
     CONSTRAINT queue_run_target_seconds_check CHECK ((run_target_seconds > (0)::double precision)),
@@ -12727,6 +12988,14 @@ CREATE INDEX dead_letter_tenant ON postmill.dead_letter USING btree (tenant_id, 
 
 CREATE INDEX dead_letter_tenant_group ON postmill.dead_letter USING btree (tenant_id, error_group, failed_at, id);
 
+-- INDEX definition_version_at
+
+CREATE INDEX definition_version_at ON postmill.definition_version USING btree (at);
+
+-- INDEX error_group_first
+
+CREATE INDEX error_group_first ON postmill.error_group USING btree (first_seen_at);
+
 -- INDEX error_group_seen
 
 CREATE INDEX error_group_seen ON postmill.error_group USING btree (last_seen_at, id);
@@ -12955,6 +13224,10 @@ CREATE INDEX tally_at ON postmill.tally USING btree (at);
 
 CREATE INDEX tick_fired_at ON postmill.tick USING btree (fired_at);
 
+-- INDEX tick_missed
+
+CREATE INDEX tick_missed ON postmill.tick USING btree (tenant_id, fired_at) WHERE ((outcome = 'skipped'::text) AND (detail ~~ 'missed%'::text));
+
 -- INDEX trigger_declared
 
 CREATE UNIQUE INDEX trigger_declared ON postmill.trigger USING btree (tenant_id, label) WHERE ((origin = 'code'::text) AND (deleted_at IS NULL));
@@ -12970,6 +13243,10 @@ CREATE INDEX trigger_due ON postmill.trigger USING btree (next_run_at) WHERE ((t
 -- INDEX trigger_event
 
 CREATE INDEX trigger_event ON postmill.trigger USING btree (tenant_id, event_name) WHERE ((trigger_type = 'event'::text) AND is_enabled AND (deleted_at IS NULL));
+
+-- INDEX trigger_next
+
+CREATE INDEX trigger_next ON postmill.trigger USING btree (tenant_id, next_run_at) WHERE ((trigger_type = 'schedule'::text) AND is_enabled AND (deleted_at IS NULL) AND (NOT broken));
 
 -- INDEX trigger_recent_expires
 

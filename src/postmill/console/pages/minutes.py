@@ -16,8 +16,15 @@ LENGTH = 60
 MINUTE = timedelta(minutes=1)
 
 
-def strip(visit: Visit, counted: Sequence[Stat], marks: Sequence[Mark], queue: str | None = None) -> Markup:
-    """The chart; minutes in which nothing happened are zero, and the one that goes on is the last."""
+def strip(
+    visit: Visit,
+    counted: Sequence[Stat],
+    marks: Sequence[Mark],
+    queue: str | None = None,
+    *,
+    width: int = 520,
+) -> Markup:
+    """The chart, of about this width on a wide screen; a minute in which nothing happened is zero."""
     assert visit.now is not None
     last = visit.now.astimezone(UTC).replace(second=0, microsecond=0)
     times = [last - (LENGTH - 1 - n) * MINUTE for n in range(LENGTH)]
@@ -45,7 +52,8 @@ def strip(visit: Visit, counted: Sequence[Stat], marks: Sequence[Mark], queue: s
         marks=marks,
         since=times[0],
         until=times[-1] + MINUTE,
-        height=150,
+        width=width,
+        height=130,
     )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
+from markupsafe import Markup
 from starlette.responses import Response
 
+from postmill.console.frame import shown
 from postmill.console.frame.arguments import as_id, refused
 from postmill.console.frame.pages import Pages
 from postmill.console.frame.visit import Visit
@@ -40,22 +42,33 @@ async def now(visit: Visit) -> Response:
         _("the last hour minute by minute"), model.minutes(queue=of_queue, schema=visit.schema)
     )
     rows = [wrong.row(visit, one, seen.scenes.get(one.id)) for one in seen.incidents]
-    shown = changed.rows(visit, changes or [])
     return visit.page(
         "now.html",
         seen=seen,
         situation=seen.situation,
         rows=rows,
+        clock=lambda moment: clock(moment, visit.now),
         alone=incident is not None,
         incident=incident,
         queue=queue,
-        changes=shown,
+        changes=changed.rows(visit, changes or []),
         strip=None
         if counted is None
         else minutes.strip(visit, counted, changed.marks(visit, changes or []), of_queue),
         pauses=PAUSES,
         runbooks=wrong.runbooks(rows),
     )
+
+
+def clock(moment: datetime, now: datetime | None) -> Markup:
+    """`02:41`, with the day where it is another one; exactly on the pointer."""
+    local, today = (
+        moment.astimezone(UTC),
+        now is not None and now.astimezone(UTC).date() == moment.astimezone(UTC).date(),
+    )
+    words = f"{local:%H:%M}" if today else f"{local:%Y-%m-%d %H:%M}"
+    told = Markup('<time datetime="{}" title="{}">{} UTC</time>')
+    return told.format(local.isoformat(timespec="milliseconds"), shown.moment(moment), words)
 
 
 @router.act("/incidents/{id}/acknowledge", Action.INCIDENTS_ACT, tenant=False)

@@ -54,7 +54,7 @@ async def overview(visit: Visit) -> Response:
         "overview.html",
         states=None if counted is None else states.cards(counted, hour or []),
         oldest=states.oldest(counted or []),
-        strip=None if hour is None else minutes.strip(visit, hour, []),
+        strip=None if hour is None else minutes.strip(visit, hour, [], width=1000),
         attained=attained,
         standing=standing,
         causes=None if causes is None else worst(causes),
