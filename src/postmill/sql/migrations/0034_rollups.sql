@@ -159,12 +159,10 @@ select * from {schema}.rollup union all select * from {schema}.rollup_part;
 -- The same of all tenants together, for who sees them all: a barrier, since no policy stands behind this condition.
 create view {schema}.fleet_rollups with (security_barrier) as
 select r.* from (
-    select f.minute, null::uuid as tenant_id, f.queue, f.job_type, f.outcome, f.n, f.wait_sum, f.run_sum, f.total_sum, f.wait_hist,
-           f.run_hist, f.total_hist
-      from {schema}.rollup_fleet f
+    select null::uuid as tenant_id, f.* from {schema}.rollup_fleet f
     union all
-    select p.minute, null::uuid, p.queue, p.job_type, p.outcome, p.n, p.wait_sum, p.run_sum, p.total_sum, p.wait_hist,
-           p.run_hist, p.total_hist
+    select null, p.minute, p.queue, p.job_type, p.outcome, p.n, p.wait_sum, p.run_sum, p.total_sum, p.wait_hist, p.run_hist,
+           p.total_hist
       from {schema}.rollup_part p) r
  where (select {schema}.sees_all());
 
