@@ -51,15 +51,8 @@ begin
         parts := parts || format('exists (select from {schema}.scheduled t where t.id = j.id and t.run_at > $5 and %s offset 0)',
             case when 'scheduled' = any (p_states) then 'true' when 'retrying' = any (p_states) then 't.attempt > 1' else 't.attempt <= 1' end);
     end if;
-    if 'blocked' = any (p_states) then
-        parts := parts || 'exists (select from {schema}.blocked t where t.id = j.id offset 0)'::text;
-    end if;
-    if 'running' = any (p_states) then
-        parts := parts || 'exists (select from {schema}.running t where t.id = j.id offset 0)'::text;
-    end if;
-    if 'dead_letter' = any (p_states) then
-        parts := parts || 'exists (select from {schema}.dead_letter t where t.id = j.id offset 0)'::text;
-    end if;
+    parts := parts || array(select format('exists (select from {schema}.%I t where t.id = j.id offset 0)', s)
+                              from unnest(p_states) s where s in ('blocked', 'running', 'dead_letter'));
     if cardinality(ended) > 0 then
         parts := parts || format('exists (select from {schema}.outcome t where t.job_id = j.id and t.status = any (%L::text[]) offset 0)', ended);
     end if;
@@ -88,12 +81,8 @@ begin
             p_scheduled, case when p_states && array['scheduled', 'retrying', 'first'] then bounds
                  else 't.id < $1 and t.id >= $2 and t.id = any ($6) order by t.id desc limit $3' end);
     end if;
-    if 'blocked' = any (p_states) then
-        parts := parts || format('(select t.id, t.queue, true from {schema}.blocked t where %s)', bounds);
-    end if;
-    if 'running' = any (p_states) then
-        parts := parts || format('(select t.id, t.queue, true from {schema}.running t where %s)', bounds);
-    end if;
+    parts := parts || array(select format('(select t.id, t.queue, true from {schema}.%I t where %s)', s, bounds)
+                              from unnest(p_states) s where s in ('blocked', 'running'));
     if 'dead_letter' = any (p_states) then
         -- A tenant has few letters, or is met soon.
         parts := parts || case when p_tenants is null then format('(select t.id, t.queue, true from {schema}.dead_letter t where %s)', bounds)
@@ -104,8 +93,7 @@ begin
         parts := parts || '(select t.job_id, null, t.status = ''succeeded'' from {schema}.outcome t
             where t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)'::text;
     end if;
-    foreach ended in array array['failed', 'canceled', 'dead_letter'] loop
-        continue when ended <> all (p_states);
+    for ended in select s from unnest(p_states) s where s in ('failed', 'canceled', 'dead_letter') loop
         parts := parts || case when cardinality(p_tenants) > 0 then
             format('(select o.job_id, null, true from unnest(%L::uuid[]) as n(id) cross join lateral (
                 select t.job_id from {schema}.outcome t where t.tenant_id = n.id and t.status <> ''succeeded'' and t.status = %L
