@@ -150,7 +150,10 @@ def offers(typed: str, *, most: int = 12, schema: str = DEFAULT_SCHEMA) -> Flow[
     head = f"{minus}{name.lower()}:{done}{comma}"
     last = last.strip('"')
     if field.choices:
-        fitting = [choice for choice in field.choices if last.lower() in choice]
+        fitting = sorted(
+            (choice for choice in field.choices if last.lower() in choice),
+            key=lambda choice: not choice.startswith(last.lower()),
+        )
         return [Offer(head + choice) for choice in fitting][:most]
     if name.lower() not in RESOLVED:
         return [] if last else [Offer(field.example, field.help)]
