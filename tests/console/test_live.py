@@ -317,7 +317,7 @@ async def watchers(live: Live) -> int:
     return int(found[0])
 
 
-def test_a_slow_browser_costs_no_memory() -> None:
+async def test_a_slow_browser_costs_no_memory() -> None:
     from postmill.console.live.stream import DOWN, UP, Stream
 
     stream = Stream("user x", None)
