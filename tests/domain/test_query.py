@@ -18,7 +18,9 @@ ID = "0198f3c2-5b1e-7000-8000-000000000001"
 
 def pieces() -> st.SearchStrategy[str]:
     """Texts that are nearly queries: their signs come often."""
-    signs = st.sampled_from([" ", ":", ",", "-", '"', "\\", ">", "args.", *(f"{name}:" for name in FIELDS), ID, "2h"])
+    signs = st.sampled_from(
+        [" ", ":", ",", "-", '"', "\\", ">", "args.", *(f"{name}:" for name in FIELDS), ID, "2h"]
+    )
     return st.lists(st.one_of(signs, st.text(max_size=6)), max_size=30).map("".join)
 
 
@@ -49,14 +51,17 @@ def test_whatever_is_typed_is_read_or_refused_with_its_position(text: str) -> No
         st.tuples(
             st.booleans(),
             st.sampled_from(["type", "queue", "key", "actor", "args.a.b"]),
-            st.lists(st.text(st.characters(categories=["L", "N", "P", "Zs"]), min_size=1), min_size=1, max_size=3),
+            st.lists(
+                st.text(st.characters(categories=["L", "N", "P", "Zs"]), min_size=1), min_size=1, max_size=3
+            ),
         ),
         max_size=4,
     )
 )
 def test_what_is_written_is_read_as_it_was_meant(terms: list[tuple[bool, str, list[str]]]) -> None:
     text = " ".join(
-        f"{'-' if negative else ''}{name}:{','.join(map(written, values))}" for negative, name, values in terms
+        f"{'-' if negative else ''}{name}:{','.join(map(written, values))}"
+        for negative, name, values in terms
     )
     if len(text) > LONGEST:
         return
