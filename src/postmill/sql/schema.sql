@@ -4064,7 +4064,7 @@ begin
                    and p.proname in ('find_key', 'key_lives', 'find_login', 'open_login', 'close_login',
                          'login_configured', 'requests_secured', 'begin_request', 'enter_request', 'request_enqueue',
                          'set_actor', 'audit', 'now', 'new_id', 'scope_tenant', 'sees_all', 'in_scope', 'find_tenant',
-                         'server_gauges', 'enqueued_totals', 'receive_webhook', 'advance_horizon') loop
+                         'server_gauges', 'enqueued_totals', 'receive_webhook', 'advance_horizon', 'watch_live') loop
         execute format('grant execute on function %s to %I', name, p_role);
     end loop;
 end
@@ -4426,6 +4426,17 @@ begin
     if found then return true; end if;
     perform from postmill.blocked t where t.id = p_id for update skip locked;
     return found;
+end
+$$;
+
+-- FUNCTION is_watched()
+
+CREATE FUNCTION postmill.is_watched() RETURNS boolean
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return exists (select from postmill.live_watch w where w.valid_until > (select postmill.now()));
 end
 $$;
 
@@ -9328,6 +9339,32 @@ begin
 end
 $$;
 
+-- FUNCTION tell_audited()
+
+CREATE FUNCTION postmill.tell_audited() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if postmill.is_watched() then
+        perform postmill.tell_live(
+            case split_part(new.action, '.', 1)
+                when 'dead' then 'audit,dead,jobs'
+                when 'webhooks' then 'audit,triggers'
+                when 'keys' then 'audit,settings'
+                when 'logins' then 'audit,settings'
+                when 'projects' then 'audit,settings'
+                when 'archive' then 'audit,system'
+                when 'retention' then 'audit,system'
+                when 'artifacts' then 'audit,jobs'
+                when 'requests' then 'audit'
+                else 'audit,' || split_part(new.action, '.', 1) end,
+            coalesce(new.tenant_id::text, '-'));
+    end if;
+    return null;
+end
+$$;
+
 -- FUNCTION tell_budget_alerts(integer)
 
 CREATE FUNCTION postmill.tell_budget_alerts(p_most integer) RETURNS TABLE(status text, name text, tenant_id uuid, percent numeric, severity text)
@@ -9368,6 +9405,77 @@ begin
             return next;
         end if;
     end loop;
+end
+$$;
+
+-- FUNCTION tell_changes(integer, integer)
+
+CREATE FUNCTION postmill.tell_changes(p_most integer, p_tenants integer DEFAULT 100) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+    one record;
+    told integer := 0;
+    others text;
+    anything boolean := false;
+begin
+    if not postmill.is_watched() then
+        return false;
+    end if;
+    for one in
+        with happened as materialized (
+            select p.tenant_id, p.outcome from postmill.rollup_part p limit p_most
+        ), failed as materialized (
+            select e.tenant_id from postmill.error_group_part e limit p_most
+        )
+        select c.tenant_id, string_agg(distinct c.topic, ',' order by c.topic) as topics
+          from (select h.tenant_id, 'jobs' as topic from happened h
+                union select h.tenant_id, 'triggers' from happened h where h.outcome = 'enqueued'
+                union select h.tenant_id, 'dead' from happened h where h.outcome in ('dead_letter', 'discarded', 'replayed')
+                union select f.tenant_id, 'errors' from failed f
+                union select o.tenant_id, 'operations' from postmill.operation o where o.status = 'running') c
+         group by c.tenant_id
+    loop
+        anything := true;
+        told := told + 1;
+        if told <= p_tenants then
+            perform postmill.tell_live(one.topics, coalesce(one.tenant_id::text, '-'));
+        else
+            others := concat_ws(',', others, one.topics);
+        end if;
+    end loop;
+    if others is not null then
+        perform postmill.tell_live((select string_agg(distinct t, ',') from unnest(string_to_array(others, ',')) t), '*');
+    end if;
+    if anything then
+        perform postmill.tell_live('queues', '-');
+    end if;
+    return true;
+end
+$$;
+
+-- FUNCTION tell_live(text, text)
+
+CREATE FUNCTION postmill.tell_live(p_topics text, p_scope text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if coalesce(current_setting('postmill.notify', true), '') <> 'off' and pg_notification_queue_usage() <= 0.5 then
+        perform pg_notify('postmill_live', p_topics || ' ' || p_scope);
+    end if;
+end
+$$;
+
+-- FUNCTION tell_measured()
+
+CREATE FUNCTION postmill.tell_measured() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if postmill.is_watched() then
+        perform postmill.tell_live('queues,workers,incidents,budgets,definitions,tenants,system', '-');
+    end if;
 end
 $$;
 
@@ -9817,6 +9925,26 @@ begin
         end if;
         perform postmill.resolve_incident(one.kind, one.key);
     end loop;
+end
+$$;
+
+-- FUNCTION watch_live(uuid, double precision)
+
+CREATE FUNCTION postmill.watch_live(p_server uuid, p_seconds double precision) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+begin
+    delete from postmill.live_watch w
+     where w.server = any (array(select x.server from postmill.live_watch x
+                                  where x.server = p_server and p_seconds <= 0 or x.valid_until < moment - interval '1 hour'
+                                  order by x.server for update skip locked));
+    if p_seconds > 0 then
+        insert into postmill.live_watch as w (server, valid_until) values (p_server, moment + p_seconds * interval '1 second')
+        on conflict (server) do update set valid_until = excluded.valid_until;
+    end if;
 end
 $$;
 
@@ -11104,6 +11232,13 @@ ALTER TABLE postmill.limit_rule ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY
     CACHE 1
 );
 
+-- TABLE live_watch
+
+CREATE TABLE postmill.live_watch (
+    server uuid NOT NULL,
+    valid_until timestamp with time zone NOT NULL
+);
+
 -- TABLE login_link
 
 CREATE TABLE postmill.login_link (
@@ -11758,6 +11893,11 @@ ALTER TABLE ONLY postmill.limit_rule
 ALTER TABLE ONLY postmill.limit_rule
     ADD CONSTRAINT limit_rule_pkey PRIMARY KEY (id);
 
+-- CONSTRAINT live_watch live_watch_pkey
+
+ALTER TABLE ONLY postmill.live_watch
+    ADD CONSTRAINT live_watch_pkey PRIMARY KEY (server);
+
 -- CONSTRAINT login_link login_link_pkey
 
 ALTER TABLE ONLY postmill.login_link
@@ -12333,6 +12473,10 @@ CREATE TRIGGER never_updated BEFORE UPDATE ON postmill.running FOR EACH STATEMEN
 -- TRIGGER scheduled never_updated
 
 CREATE TRIGGER never_updated BEFORE UPDATE ON postmill.scheduled FOR EACH STATEMENT EXECUTE FUNCTION postmill.refuse_update();
+
+-- TRIGGER audit_log told
+
+CREATE TRIGGER told AFTER INSERT ON postmill.audit_log FOR EACH ROW EXECUTE FUNCTION postmill.tell_audited();
 
 -- TRIGGER trigger trigger_changed
 
