@@ -5,7 +5,7 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help venv demo example test test-suite test-matrix test-long lint format schema reference docs \
+.PHONY: help venv demo example test test-suite test-matrix test-long lint format schema reference messages docs \
         bench-peers clean
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -56,7 +56,7 @@ test-matrix: venv ## schema, protocols and bindings on PostgreSQL 15 and the new
 	    echo "matrix: $$($$python --version), PostgreSQL $${POSTMILL_TEST_PG:-18}"; $$python $(PYTEST) $(MATRIX); fi
 
 test-long: venv ## the long fault and soak runs
-	$(PY) -m pytest -m long --timeout 5400
+	$(PY) -m pytest -m long
 
 lint: venv ## ruff, mypy, the import law
 	$(PY) -m ruff check .
@@ -73,6 +73,9 @@ schema: venv ## src/postmill/sql/schema.sql anew from the migrations
 
 reference: venv ## docs/reference anew from the code
 	$(PY) -m tests.support.reference
+
+messages: venv ## the console's catalogue of messages anew from its sources
+	$(PY) -m tests.support.messages
 
 docs: venv ## the documentation into site/
 	$(PY) -m mkdocs build --strict

@@ -1,7 +1,7 @@
 """A query cut into its words: where each begins, and what stands in quotes. What a word means is `query_fields`' business.
 
-    word  = ["-"] name ":" value *("," value) | value
-    value = 1*(neither blank, nor comma, nor quote) | quote *(any but quote and backslash | backslash quote | backslash backslash) quote
+word  = ["-"] name ":" value *("," value) | value
+value = 1*(neither blank, nor comma, nor quote) | quote *(any but quote and backslash | backslash quote | backslash backslash) quote
 """
 
 from __future__ import annotations
@@ -124,7 +124,9 @@ def _value(text: str, at: int, blame: int) -> Value:
     if end == at:
         what = "before the comma" if text[at : at + 1] == "," else "here"
         raise QueryError(
-            min(blame, max(0, len(text) - 1)), at - blame + 1, f"expected a value {what}, as in type:SendEmail"
+            min(blame, max(0, len(text) - 1)),
+            at - blame + 1,
+            f"expected a value {what}, as in type:SendEmail",
         )
     if end < len(text) and text[end] == '"':
         raise QueryError(end, 1, 'a quote within a value; put the whole value in quotes, as in key:"a \\" b"')

@@ -773,6 +773,8 @@ begin
     delete from postmill.rollup r where r.ctid = any (array(
         select q.ctid from postmill.rollup q where q.minute < moment - p_keep order by q.minute limit p_most));
     get diagnostics gone = row_count;
+    delete from postmill.rollup_fleet r where r.ctid = any (array(
+        select q.ctid from postmill.rollup_fleet q where q.minute < moment - p_keep order by q.minute limit p_most));
     select least(date_bin('1 hour', moment - p_fine, timestamptz '2000-01-01 00:00+00'),
                  date_bin('1 hour', s.final_to, timestamptz '2000-01-01 00:00+00')) into edge
       from postmill.rollup_state s;
@@ -791,6 +793,14 @@ begin
     select hour, f.tenant_id, f.queue, f.job_type, f.outcome, sum(f.n), sum(f.wait_sum), sum(f.run_sum), sum(f.total_sum),
            postmill.histogram_sum(f.wait_hist), postmill.histogram_sum(f.run_hist), postmill.histogram_sum(f.total_hist)
       from fine f group by 2, 3, 4, 5;
+    with fine as materialized (
+        delete from postmill.rollup_fleet r where r.minute >= hour and r.minute < hour + interval '1 hour' returning r.*
+    )
+    insert into postmill.rollup_fleet (minute, queue, job_type, outcome, n, wait_sum, run_sum, total_sum, wait_hist, run_hist,
+           total_hist)
+    select hour, f.queue, f.job_type, f.outcome, sum(f.n), sum(f.wait_sum), sum(f.run_sum), sum(f.total_sum),
+           postmill.histogram_sum(f.wait_hist), postmill.histogram_sum(f.run_hist), postmill.histogram_sum(f.total_hist)
+      from fine f group by 2, 3, 4;
     return true;
 end
 $$;
@@ -4273,13 +4283,30 @@ begin
         insert into postmill.rollup_total as t (job_type, queue, outcome, n)
         select p.job_type, p.queue, p.outcome, sum(p.n) from part p group by 1, 2, 3 order by 1, 2, 3
         on conflict (job_type, queue, outcome) do update set n = t.n + excluded.n
+    ), fine as materialized (
+        select case when p.minute < coarse then date_bin('1 hour', p.minute, timestamptz '2000-01-01 00:00+00') else p.minute end
+                   as minute, p.tenant_id, p.queue, p.job_type, p.outcome, sum(p.n) as n, sum(p.wait_sum) as wait_sum,
+               sum(p.run_sum) as run_sum, sum(p.total_sum) as total_sum, postmill.histogram_sum(p.wait_hist) as wait_hist,
+               postmill.histogram_sum(p.run_hist) as run_hist, postmill.histogram_sum(p.total_hist) as total_hist
+          from part p group by 1, 2, 3, 4, 5
+    ), fleet as (
+        insert into postmill.rollup_fleet as r (minute, queue, job_type, outcome, n, wait_sum, run_sum, total_sum, wait_hist,
+               run_hist, total_hist)
+        select f.minute, f.queue, f.job_type, f.outcome, sum(f.n), sum(f.wait_sum), sum(f.run_sum), sum(f.total_sum),
+               postmill.histogram_sum(f.wait_hist), postmill.histogram_sum(f.run_hist), postmill.histogram_sum(f.total_hist)
+          from fine f group by 1, 2, 3, 4
+        on conflict (minute, queue, job_type, outcome) do update
+           set n = r.n + excluded.n, wait_sum = r.wait_sum + excluded.wait_sum, run_sum = r.run_sum + excluded.run_sum,
+               total_sum = r.total_sum + excluded.total_sum,
+               wait_hist = postmill.histogram_plus(r.wait_hist, excluded.wait_hist),
+               run_hist = postmill.histogram_plus(r.run_hist, excluded.run_hist),
+               total_hist = postmill.histogram_plus(r.total_hist, excluded.total_hist)
     ), put as (
         insert into postmill.rollup as r (minute, tenant_id, queue, job_type, outcome, n, wait_sum, run_sum, total_sum,
                wait_hist, run_hist, total_hist)
-        select case when p.minute < coarse then date_bin('1 hour', p.minute, timestamptz '2000-01-01 00:00+00') else p.minute end,
-               p.tenant_id, p.queue, p.job_type, p.outcome, sum(p.n), sum(p.wait_sum), sum(p.run_sum), sum(p.total_sum),
-               postmill.histogram_sum(p.wait_hist), postmill.histogram_sum(p.run_hist), postmill.histogram_sum(p.total_hist)
-          from part p group by 1, 2, 3, 4, 5
+        select f.minute, f.tenant_id, f.queue, f.job_type, f.outcome, f.n, f.wait_sum, f.run_sum, f.total_sum, f.wait_hist,
+               f.run_hist, f.total_hist
+          from fine f
         on conflict (minute, tenant_id, queue, job_type, outcome) do update
            set n = r.n + excluded.n, wait_sum = r.wait_sum + excluded.wait_sum, run_sum = r.run_sum + excluded.run_sum,
                total_sum = r.total_sum + excluded.total_sum,
@@ -5237,10 +5264,10 @@ begin
      cross join lateral (
         select sum(x.n) filter (where x.total_hist is not null) as n, postmill.histogram_sum(x.total_hist) as total,
                postmill.histogram_sum(x.wait_hist) as wait, postmill.histogram_sum(x.run_hist) as run
-          from postmill.rollups x
+          from postmill.fleet_rollups x
          where x.queue = q.name and x.minute > moment - interval '10 minutes') r
      cross join lateral (
-        select postmill.attained(postmill.histogram_sum(x.total_hist), q.sla_seconds) as share from postmill.rollups x
+        select postmill.attained(postmill.histogram_sum(x.total_hist), q.sla_seconds) as share from postmill.fleet_rollups x
          where x.queue = q.name and x.minute > moment - interval '1 hour' and x.total_hist is not null) h
      where coalesce(q.sla_seconds, q.wait_target_seconds, q.run_target_seconds) is not null
     on conflict (queue) do update
@@ -8086,9 +8113,9 @@ begin
 end
 $$;
 
--- FUNCTION read_stats(timestamp with time zone, timestamp with time zone, double precision, text, uuid, text, text)
+-- FUNCTION read_stats(timestamp with time zone, timestamp with time zone, double precision, text, uuid, text, text, boolean)
 
-CREATE FUNCTION postmill.read_stats(p_since timestamp with time zone, p_until timestamp with time zone, p_seconds double precision DEFAULT NULL::double precision, p_by text DEFAULT NULL::text, p_tenant uuid DEFAULT NULL::uuid, p_queue text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text) RETURNS TABLE(bucket timestamp with time zone, name text, counts jsonb, waits double precision[], runs double precision[], totals double precision[])
+CREATE FUNCTION postmill.read_stats(p_since timestamp with time zone, p_until timestamp with time zone, p_seconds double precision DEFAULT NULL::double precision, p_by text DEFAULT NULL::text, p_tenant uuid DEFAULT NULL::uuid, p_queue text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text, p_times boolean DEFAULT true) RETURNS TABLE(bucket timestamp with time zone, name text, counts jsonb, waits double precision[], runs double precision[], totals double precision[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
@@ -8098,7 +8125,8 @@ declare
     sums text;
 begin
     -- Cell by cell: an aggregate over arrays takes ten times as long.
-    select string_agg(format('array[%s] as %I', cell.sums, kind || 's_hist'), ', ') into sums
+    select string_agg(format(case when p_times then 'array[%s] as %I' else 'null::bigint[] as %2$I' end, cell.sums,
+                             kind || 's_hist'), ', ') into sums
       from unnest(array['wait', 'run', 'total']) as kind
      cross join lateral (select string_agg(format('coalesce(sum(r.%I[%s]), 0)', kind || '_hist', i), ', ') as sums
                            from generate_series(1, cells) i) cell;
@@ -8109,7 +8137,7 @@ begin
                    case $4 when 'queue' then r.queue when 'job_type' then r.job_type when 'tenant' then r.tenant_id::text
                         else '' end as name, r.outcome, sum(r.n) as n, sum(r.wait_sum) as wait, sum(r.run_sum) as run,
                    sum(r.total_sum) as total, %s
-              from postmill.rollups r
+              from postmill.%s r
              where r.minute >= postmill.minute_of($1) and r.minute < $2 and ($5 is null or r.tenant_id = $5)
                and ($6 is null or r.queue = $6) and ($7 is null or r.job_type = $7)
              group by 1, 2, 3
@@ -8122,7 +8150,8 @@ begin
         )
         select m.bucket, m.name, m.counts, postmill.summary_of(m.waits_hist, m.wait), postmill.summary_of(m.runs_hist, m.run),
                postmill.summary_of(m.totals_hist, m.total)
-          from merged m order by 1, 2$q$, sums) using p_since, p_until, p_seconds, p_by, own, p_queue, p_job_type;
+          from merged m order by 1, 2$q$, sums,
+        case when own is null and p_by is distinct from 'tenant' then 'fleet_rollups' else 'rollups' end) using p_since, p_until, p_seconds, p_by, own, p_queue, p_job_type;
 end
 $_$;
 
@@ -11750,6 +11779,83 @@ CREATE VIEW postmill.events AS
     traceparent
    FROM postmill.event e;
 
+-- TABLE rollup_fleet
+
+CREATE TABLE postmill.rollup_fleet (
+    minute timestamp with time zone NOT NULL,
+    queue text NOT NULL COLLATE pg_catalog."C",
+    job_type text NOT NULL COLLATE pg_catalog."C",
+    outcome text NOT NULL COLLATE pg_catalog."C",
+    n bigint NOT NULL,
+    wait_sum double precision DEFAULT 0 NOT NULL,
+    run_sum double precision DEFAULT 0 NOT NULL,
+    total_sum double precision DEFAULT 0 NOT NULL,
+    wait_hist bigint[],
+    run_hist bigint[],
+    total_hist bigint[]
+);
+
+-- TABLE rollup_part
+
+CREATE TABLE postmill.rollup_part (
+    minute timestamp with time zone CONSTRAINT rollup_minute_not_null NOT NULL,
+    tenant_id uuid CONSTRAINT rollup_tenant_id_not_null NOT NULL,
+    queue text CONSTRAINT rollup_queue_not_null NOT NULL COLLATE pg_catalog."C",
+    job_type text CONSTRAINT rollup_job_type_not_null NOT NULL COLLATE pg_catalog."C",
+    outcome text CONSTRAINT rollup_outcome_not_null NOT NULL COLLATE pg_catalog."C",
+    n bigint CONSTRAINT rollup_n_not_null NOT NULL,
+    wait_sum double precision DEFAULT 0 CONSTRAINT rollup_wait_sum_not_null NOT NULL,
+    run_sum double precision DEFAULT 0 CONSTRAINT rollup_run_sum_not_null NOT NULL,
+    total_sum double precision DEFAULT 0 CONSTRAINT rollup_total_sum_not_null NOT NULL,
+    wait_hist bigint[],
+    run_hist bigint[],
+    total_hist bigint[]
+);
+
+-- VIEW fleet_rollups
+
+CREATE VIEW postmill.fleet_rollups WITH (security_barrier='true') AS
+ SELECT minute,
+    tenant_id,
+    queue,
+    job_type,
+    outcome,
+    n,
+    wait_sum,
+    run_sum,
+    total_sum,
+    wait_hist,
+    run_hist,
+    total_hist
+   FROM ( SELECT f.minute,
+            NULL::uuid AS tenant_id,
+            f.queue,
+            f.job_type,
+            f.outcome,
+            f.n,
+            f.wait_sum,
+            f.run_sum,
+            f.total_sum,
+            f.wait_hist,
+            f.run_hist,
+            f.total_hist
+           FROM postmill.rollup_fleet f
+        UNION ALL
+         SELECT p.minute,
+            NULL::uuid AS uuid,
+            p.queue,
+            p.job_type,
+            p.outcome,
+            p.n,
+            p.wait_sum,
+            p.run_sum,
+            p.total_sum,
+            p.wait_hist,
+            p.run_hist,
+            p.total_hist
+           FROM postmill.rollup_part p) r
+  WHERE ( SELECT postmill.sees_all() AS sees_all);
+
 -- TABLE forgotten
 
 CREATE TABLE postmill.forgotten (
@@ -12527,23 +12633,6 @@ CREATE TABLE postmill.rollup (
     CONSTRAINT rollup_outcome_check CHECK ((outcome = ANY (ARRAY['enqueued'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text, 'dead_letter'::text, 'retried'::text, 'lost'::text, 'snoozed'::text, 'interrupted'::text, 'discarded'::text, 'replayed'::text])))
 );
 
--- TABLE rollup_part
-
-CREATE TABLE postmill.rollup_part (
-    minute timestamp with time zone CONSTRAINT rollup_minute_not_null NOT NULL,
-    tenant_id uuid CONSTRAINT rollup_tenant_id_not_null NOT NULL,
-    queue text CONSTRAINT rollup_queue_not_null NOT NULL COLLATE pg_catalog."C",
-    job_type text CONSTRAINT rollup_job_type_not_null NOT NULL COLLATE pg_catalog."C",
-    outcome text CONSTRAINT rollup_outcome_not_null NOT NULL COLLATE pg_catalog."C",
-    n bigint CONSTRAINT rollup_n_not_null NOT NULL,
-    wait_sum double precision DEFAULT 0 CONSTRAINT rollup_wait_sum_not_null NOT NULL,
-    run_sum double precision DEFAULT 0 CONSTRAINT rollup_run_sum_not_null NOT NULL,
-    total_sum double precision DEFAULT 0 CONSTRAINT rollup_total_sum_not_null NOT NULL,
-    wait_hist bigint[],
-    run_hist bigint[],
-    total_hist bigint[]
-);
-
 -- TABLE rollup_state
 
 CREATE TABLE postmill.rollup_state (
@@ -13084,6 +13173,11 @@ ALTER TABLE ONLY postmill.retention_progress
 ALTER TABLE ONLY postmill.retention_rule
     ADD CONSTRAINT retention_rule_tenant_id_subject_source_key UNIQUE NULLS NOT DISTINCT (tenant_id, subject, source);
 
+-- CONSTRAINT rollup_fleet rollup_fleet_pkey
+
+ALTER TABLE ONLY postmill.rollup_fleet
+    ADD CONSTRAINT rollup_fleet_pkey PRIMARY KEY (minute, queue, job_type, outcome);
+
 -- CONSTRAINT rollup rollup_pkey
 
 ALTER TABLE ONLY postmill.rollup
@@ -13240,6 +13334,10 @@ CREATE INDEX budget_period_ends ON postmill.budget_period USING btree (ends_at);
 -- INDEX budget_place
 
 CREATE INDEX budget_place ON postmill.budget USING btree (name, id);
+
+-- INDEX budget_platform
+
+CREATE INDEX budget_platform ON postmill.budget USING btree (id) WHERE (tenant_id IS NULL);
 
 -- INDEX budget_reservation_ended
 
@@ -13476,6 +13574,10 @@ CREATE INDEX recovery_at ON postmill.recovery USING btree (at);
 -- INDEX recovery_root
 
 CREATE INDEX recovery_root ON postmill.recovery USING btree (root, rule);
+
+-- INDEX rollup_fleet_queue
+
+CREATE INDEX rollup_fleet_queue ON postmill.rollup_fleet USING btree (queue, minute);
 
 -- INDEX rollup_queue
 
