@@ -69,7 +69,9 @@ def reopen(
     return (yield from _answered(id, status, schema))
 
 
-def note(id: str, text: str, *, actor: str | None = None, schema: str = DEFAULT_SCHEMA) -> Flow[ErrorGroupView]:
+def note(
+    id: str, text: str, *, actor: str | None = None, schema: str = DEFAULT_SCHEMA
+) -> Flow[ErrorGroupView]:
     """Writes on it, for the platform's people.
 
     Raises:

@@ -7027,6 +7027,19 @@ begin
 end
 $$;
 
+-- FUNCTION read_error_dead(text)
+
+CREATE FUNCTION postmill.read_error_dead(p_id text) RETURNS TABLE(tenant_id uuid, n bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select d.tenant_id, sum(d.opened - d.closed)::bigint from postmill.dead_tally d where d.error_group = p_id group by 1
+    having sum(d.opened - d.closed) > 0;
+end
+$$;
+
 -- FUNCTION read_error_first(text)
 
 CREATE FUNCTION postmill.read_error_first(p_id text) RETURNS uuid

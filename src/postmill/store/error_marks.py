@@ -74,7 +74,10 @@ def door_note_error(
 def read_error_notes(id: str, *, schema: str = DEFAULT_SCHEMA) -> Statement[list[Note]]:
     """The notes on a group, the latest first; at most 50, and none for tenants."""
     return Statement(
-        "read_error_notes", sql("errors/read_error_notes", schema), (id,), lambda rows: [Note(*row) for row in rows]
+        "read_error_notes",
+        sql("errors/read_error_notes", schema),
+        (id,),
+        lambda rows: [Note(*row) for row in rows],
     )
 
 

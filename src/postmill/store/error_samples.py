@@ -93,6 +93,16 @@ def read_error_jobs(
     )
 
 
+def read_error_dead(id: str, *, schema: str = DEFAULT_SCHEMA) -> Statement[dict[UUID, int]]:
+    """How many open dead letters of a group each tenant has, within the scope."""
+    return Statement(
+        "read_error_dead",
+        sql("errors/read_error_dead", schema),
+        (id,),
+        lambda rows: {row[0]: row[1] for row in rows},
+    )
+
+
 def read_error_samples(id: str, job_type: str, *, schema: str = DEFAULT_SCHEMA) -> Statement[list[Sample]]:
     """The 300 latest jobs that failed so, and 200 of the same type that succeeded lately, to be compared."""
     return Statement(
@@ -103,7 +113,9 @@ def read_error_samples(id: str, job_type: str, *, schema: str = DEFAULT_SCHEMA) 
     )
 
 
-def read_error_stacks(id: str, jobs: Sequence[UUID], *, schema: str = DEFAULT_SCHEMA) -> Statement[list[Trace]]:
+def read_error_stacks(
+    id: str, jobs: Sequence[UUID], *, schema: str = DEFAULT_SCHEMA
+) -> Statement[list[Trace]]:
     """How these jobs failed so: the last time of each."""
     return Statement(
         "read_error_stacks",
@@ -115,7 +127,9 @@ def read_error_stacks(id: str, jobs: Sequence[UUID], *, schema: str = DEFAULT_SC
 
 def read_error_first(id: str, *, schema: str = DEFAULT_SCHEMA) -> Statement[UUID | None]:
     """The oldest job whose failure in this group is still in history."""
-    return Statement("read_error_first", sql("errors/read_error_first", schema), (id,), lambda rows: rows[0][0])
+    return Statement(
+        "read_error_first", sql("errors/read_error_first", schema), (id,), lambda rows: rows[0][0]
+    )
 
 
 def read_type_marks(

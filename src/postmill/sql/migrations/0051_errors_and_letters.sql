@@ -168,6 +168,16 @@ begin
 end
 $$;
 
+-- Open dead letters of a group, by tenant.
+create function {schema}.read_error_dead(p_id text) returns table (tenant_id uuid, n bigint)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    return query
+    select d.tenant_id, sum(d.opened - d.closed)::bigint from {schema}.dead_tally d where d.error_group = p_id group by 1
+    having sum(d.opened - d.closed) > 0;
+end
+$$;
+
 -- How often groups happened within the scope, in buckets of p_seconds from p_since on.
 create function {schema}.read_error_minutes(p_ids text[], p_since timestamptz, p_until timestamptz, p_seconds double precision,
     p_tenant uuid default null)
