@@ -12,6 +12,8 @@ from postmill.console.pages import (
     errors,
     jobs,
     letter,
+    now,
+    overview,
     preferences,
     queues,
 )
@@ -26,5 +28,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     dead.router,
     dead_acts.router,
     letter.router,
+    now.router,
+    overview.router,
 )
 """All of them, in the order in which paths are compared."""
