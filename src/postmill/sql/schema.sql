@@ -229,6 +229,7 @@ CREATE FUNCTION postmill.args_matching(p_any jsonb[], p_below uuid, p_first uuid
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'on'
     AS $_$
 declare
     found_ones uuid[];
@@ -7956,6 +7957,7 @@ CREATE FUNCTION postmill.read_matching(p_filter jsonb, p_before uuid DEFAULT 'ff
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
     SET jit TO 'off'
     AS $_$
 declare
