@@ -240,19 +240,19 @@ async def test_a_login_that_ends_leads_to_the_login_once_and_faults_to_a_note(
         assert not live.hub.streams
         await page.clock.install()
         await made.go("/ops/queues")
-        await page.clock.run_for(6_000)
+        await page.clock.fast_forward(6_000)
         await aeventually(lambda: shown.asked == 1)
-        await page.clock.run_for(1_000)
+        await page.clock.fast_forward(1_000)
         await page.wait_for_selector("[data-live-state]:has-text('No answer')")
         assert await page.locator("input[type=password]").count() == 0
-        await page.clock.run_for(4_000)  # it waits longer after a fault
+        await page.clock.fast_forward(4_000)  # it waits longer after a fault
         assert shown.asked == 1
-        await page.clock.run_for(40_000)
+        await page.clock.fast_forward(40_000)
         await aeventually(lambda: shown.asked > 1)
         await page.wait_for_selector("#part-list.stale")
         assert await page.get_attribute("[data-live-control]", "data-mode") == "stale"
         shown.status, shown.word = 200, "failed"
-        await page.clock.run_for(130_000)
+        await page.clock.fast_forward(130_000)
         await page.wait_for_selector("#job-a .state-failed")
         assert await page.locator("#part-list.stale").count() == 0
         await page.click("#copy")
@@ -260,13 +260,13 @@ async def test_a_login_that_ends_leads_to_the_login_once_and_faults_to_a_note(
         # Hidden tabs ask for nothing.
         await page.evaluate("Object.defineProperty(document, 'hidden', {value: true, configurable: true})")
         asked = shown.asked
-        await page.clock.run_for(60_000)
+        await page.clock.fast_forward(60_000)
         assert shown.asked == asked
         await page.evaluate("delete document.hidden")
         shown.status = 401
         # Somebody writes: he is told, and keeps what he wrote.
         await page.fill("#count", "5")
-        await page.clock.run_for(8_000)
+        await page.clock.fast_forward(8_000)
         await page.wait_for_selector("[data-live-state]:has-text('logged out')")
         assert await page.input_value("#count") == "5"
         faults = [fault for fault in made.faults if "401" not in fault and "500" not in fault]
@@ -280,7 +280,7 @@ async def test_a_login_that_ends_leads_to_the_login_once_and_faults_to_a_note(
         await made.go("/ops/queues")
         await made.context.clear_cookies(name="postmill_session")
         places.clear()
-        await page.clock.run_for(20_000)
+        await page.clock.fast_forward(20_000)
         await page.wait_for_url("**/login?next=*")
         assert await page.locator("input[type=password]").count() == 1
         assert len(places) == 1
@@ -308,3 +308,5 @@ async def test_one_stream_for_all_tabs(live: Live, browser: Browser) -> None:
             await tab.wait_for_selector("#job-a .state-failed")
         assert len(live.hub.streams) == 1
         made.check()
+        for tab in tabs[1:]:
+            await tab.close()
