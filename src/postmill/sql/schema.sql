@@ -232,6 +232,7 @@ CREATE FUNCTION postmill.args_matching(p_any jsonb[], p_below uuid, p_first uuid
     AS $_$
 declare
     found_ones uuid[];
+    n bigint;
     contains text;
 begin
     if (select count(distinct i.indrelid) from pg_index i join pg_class c on c.oid = i.indexrelid join pg_am m on m.oid = c.relam
@@ -239,10 +240,13 @@ begin
         return null;
     end if;
     select string_agg(format('j.payload @> %L::jsonb', a), ' or ') into contains from unnest(p_any) a;
-    execute format('select array(select j.id from postmill.any_job j where (%s) and j.id < $1 and j.id >= $2 and %s limit $3)',
-        contains, case when postmill.sees_all() then 'true' else 'j.tenant_id = postmill.scope_tenant()' end)
-        into found_ones using p_below, p_first, p_most + 1;
-    return case when cardinality(found_ones) <= p_most then found_ones end;
+    -- The bounds stay outside: within, the planner would rather walk along the ids.
+    execute format('select array_agg(j.id) filter (where j.id < $1 and j.id >= $2 and %s), count(*)
+          from (select j.id, j.tenant_id from postmill.job j where %s union all
+                select j.id, j.tenant_id from postmill.job_kept j where %2$s limit $3) j',
+        case when postmill.sees_all() then 'true' else 'j.tenant_id = postmill.scope_tenant()' end, contains)
+        into found_ones, n using p_below, p_first, p_most + 1;
+    return case when n <= p_most then coalesce(found_ones, '{}') end;
 end
 $_$;
 
@@ -1638,6 +1642,29 @@ begin
 end
 $$;
 
+-- FUNCTION door_delete_view(uuid, boolean, text, text)
+
+CREATE FUNCTION postmill.door_delete_view(p_id uuid, p_any boolean DEFAULT false, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    gone postmill.saved_view;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    delete from postmill.saved_view v
+     where v.id = p_id and v.tenant_id is not distinct from postmill.scope_tenant()
+       and ((v.actor_type = postmill.acting_type() and v.actor_id is not distinct from postmill.acting_id()) or (p_any and v.shared))
+    returning v.* into gone;
+    if gone.id is null then
+        return 'unknown';
+    end if;
+    perform postmill.audit('views.delete', 'view', p_id::text, gone.tenant_id,
+        jsonb_build_object('page', gone.page, 'name', gone.name, 'query', gone.query, 'shared', gone.shared), null);
+    return 'deleted';
+end
+$$;
+
 -- FUNCTION door_deliver(jsonb)
 
 CREATE FUNCTION postmill.door_deliver(p_deliveries jsonb) RETURNS TABLE(event_id uuid, trigger_id uuid, outcome text, detail text, job_id uuid)
@@ -1987,6 +2014,18 @@ begin
     return 'changed';
 end
 $_$;
+
+-- FUNCTION door_note_export(text, text, text, integer)
+
+CREATE FUNCTION postmill.door_note_export(p_page text, p_query text, p_format text, p_most integer) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform postmill.audit('jobs.export', 'list', p_page, postmill.scope_tenant(), null,
+        jsonb_build_object('query', p_query, 'format', p_format, 'most', p_most));
+end
+$$;
 
 -- FUNCTION door_open_work(text, text[], text[], double precision, jsonb)
 
@@ -2532,6 +2571,34 @@ begin
      where t.id = p_id;
     perform postmill.audit('triggers.change', 'trigger', p_id::text, old.tenant_id, postmill.trigger_facts(old),
                            postmill.trigger_facts(new));
+end
+$$;
+
+-- FUNCTION door_save_view(text, text, text, boolean, text, text)
+
+CREATE FUNCTION postmill.door_save_view(p_page text, p_name text, p_query text, p_shared boolean DEFAULT false, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, OUT id uuid, OUT status text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    own constant uuid := postmill.scope_tenant();
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    update postmill.saved_view v set query = p_query, shared = p_shared
+     where v.page = p_page and v.tenant_id is not distinct from own and v.name = p_name
+       and v.actor_type = postmill.acting_type() and v.actor_id is not distinct from postmill.acting_id()
+    returning v.id into id;
+    status := case when found then 'replaced' else 'saved' end;
+    if id is null and (select count(*) from postmill.saved_view v where v.page = p_page and v.tenant_id is not distinct from own
+                          and v.actor_type = postmill.acting_type() and v.actor_id is not distinct from postmill.acting_id()) >= 100 then
+        status := 'full';
+        return;
+    elsif id is null then
+        insert into postmill.saved_view as v (tenant_id, page, name, query, shared, actor_type, actor_id)
+        values (own, p_page, p_name, p_query, p_shared, postmill.acting_type(), postmill.acting_id()) returning v.id into id;
+    end if;
+    perform postmill.audit('views.save', 'view', id::text, own, null,
+        jsonb_build_object('page', p_page, 'name', p_name, 'query', p_query, 'shared', p_shared));
 end
 $$;
 
@@ -5557,7 +5624,6 @@ CREATE FUNCTION postmill.places_of(p_states text[], p_tenants uuid[], p_ready te
     LANGUAGE plpgsql IMMUTABLE
     AS $_$
 declare
-    whose text := case when p_tenants is null then 'true' else format('t.tenant_id = any (%L::uuid[])', p_tenants) end;
     bounds constant text := 't.id < $1 and t.id >= $2 order by t.id desc limit $3';
     ended text;
     parts text[] := '{}';
@@ -5574,27 +5640,23 @@ begin
             p_scheduled, case when p_states && array['scheduled', 'retrying', 'first'] then bounds
                  else 't.id < $1 and t.id >= $2 and t.id = any ($6) order by t.id desc limit $3' end);
     end if;
-    if 'blocked' = any (p_states) then
-        parts := parts || format('(select t.id, t.queue, true from postmill.blocked t where %s)', bounds);
-    end if;
-    if 'running' = any (p_states) then
-        parts := parts || format('(select t.id, t.queue, true from postmill.running t where %s)', bounds);
-    end if;
+    parts := parts || array(select format('(select t.id, t.queue, true from postmill.%I t where %s)', s, bounds)
+                              from unnest(p_states) s where s in ('blocked', 'running'));
     if 'dead_letter' = any (p_states) then
-        parts := parts || format('(select t.id, t.queue, %s from postmill.dead_letter t where %s)', whose, bounds);
+        -- A tenant has few letters, or is met soon.
+        parts := parts || case when p_tenants is null then format('(select t.id, t.queue, true from postmill.dead_letter t where %s)', bounds)
+            else format('(select t.id, t.queue, true from (select d.id, d.queue from postmill.dead_letter d where d.tenant_id = any (%L::uuid[])
+                order by d.failed_at desc limit 20000) t where %s)', p_tenants, bounds) end;
     end if;
     if 'succeeded' = any (p_states) then
-        parts := parts || format('(select t.job_id, null, t.status = ''succeeded'' and %s from postmill.outcome t
-            where t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)', whose);
+        parts := parts || '(select t.job_id, null, t.status = ''succeeded'' from postmill.outcome t
+            where t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)'::text;
     end if;
-    foreach ended in array array['failed', 'canceled', 'dead_letter'] loop
-        continue when ended <> all (p_states);
-        parts := parts || case when cardinality(p_tenants) > 0 then
-            format('(select o.job_id, null, true from unnest(%L::uuid[]) as n(id) cross join lateral (
-                select t.job_id from postmill.outcome t where t.tenant_id = n.id and t.status <> ''succeeded'' and t.status = %L
-                   and t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3) o)', p_tenants, ended)
-            else format('(select t.job_id, null, true from postmill.outcome t where t.status <> ''succeeded'' and t.status = %L
-                and t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)', ended) end;
+    for ended in select s from unnest(p_states) s where s in ('failed', 'canceled', 'dead_letter') loop
+        parts := parts || array(select format('(select t.job_id, null, true from postmill.outcome t where t.status <> ''succeeded'' and t.status = %L
+            and %s and t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)', ended, n.condition)
+            from (select format('t.tenant_id = %L', p.id) as condition from unnest(p_tenants) as p(id)
+                  union all select 'true' where p_tenants is null) n);
     end loop;
     return case when cardinality(parts) > 0 then array_to_string(parts, ' union all ') end;
 end
@@ -6713,6 +6775,40 @@ begin
 end
 $$;
 
+-- FUNCTION read_facets(text, text, integer)
+
+CREATE FUNCTION postmill.read_facets(p_field text, p_text text, p_most integer DEFAULT 12) RETURNS TABLE(value text, note text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    part constant text := lower(p_text);
+begin
+    return query
+    select x.value, x.note from (
+        select d.key as value, d.queue as note from postmill.job_definition d where p_field = 'type'
+        union all
+        select q.name, q.owner from postmill.queue q where p_field = 'queue'
+        union all
+        select t.slug, t.name from postmill.tenant t where p_field = 'tenant'
+        union all
+        (select g.id, concat_ws(': ', g.error_class, left(g.message, 80)) from postmill.error_group g
+          where p_field = 'error' and exists (select from postmill.error_group_tenant n where n.id = g.id)
+          order by g.last_seen_at desc limit 2000)
+        union all
+        (select t.label, d.key from postmill.trigger t join postmill.job_definition d on d.id = t.definition_id
+          where p_field = 'trigger' and t.deleted_at is null limit 5000)
+        union all
+        (select distinct w.worker_id, w.hostname from (
+            select k.worker_id, k.hostname from postmill.worker k where p_field = 'worker' and postmill.sees_all()
+             order by k.last_seen_at desc limit 2000) w)
+        union all
+        (select o.id::text, o.kind || ', ' || o.status from postmill.operation o where p_field = 'op' order by o.id desc limit 200)) x
+     where strpos(lower(x.value), part) > 0 or strpos(lower(x.note), part) > 0
+     order by strpos(lower(x.value), part) <> 1, length(x.value), x.value limit p_most;
+end
+$$;
+
 -- FUNCTION read_group_end(text, uuid, boolean)
 
 CREATE FUNCTION postmill.read_group_end(p_group text, p_tenant uuid, p_last boolean) RETURNS TABLE(failed_at timestamp with time zone, error_class text, error_message text)
@@ -7064,6 +7160,23 @@ begin
 end
 $$;
 
+-- FUNCTION read_key_holders(text, integer)
+
+CREATE FUNCTION postmill.read_key_holders(p_key text, p_most integer DEFAULT 20) RETURNS SETOF uuid
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select k.job_id from postmill.tenant t
+     cross join lateral (select '00000000-0000-0000-0000-000000000000'::uuid as id
+                         union all select p.id from postmill.project p where p.tenant_id = t.id) p
+      join postmill.idempotency_key k on k.tenant_id = t.id and k.project_id = p.id and k.key = p_key
+     where exists (select from postmill.any_job j where j.id = k.job_id)
+     order by k.job_id desc limit p_most;
+end
+$$;
+
 -- FUNCTION read_keys(uuid, integer, uuid, boolean)
 
 CREATE FUNCTION postmill.read_keys(p_before uuid, p_most integer, p_tenant uuid DEFAULT NULL::uuid, p_live boolean DEFAULT false) RETURNS TABLE(id uuid, prefix text, name text, tenant_id uuid, role text, created_at timestamp with time zone, created_by text, expires_at timestamp with time zone, last_used_at timestamp with time zone, revoked_at timestamp with time zone, revoked_by text)
@@ -7160,6 +7273,7 @@ declare
     moment constant timestamptz := postmill.now();
     states constant text[] := case when p_filter ? 'states' then array(select jsonb_array_elements_text(p_filter -> 'states')) end;
     own constant uuid := postmill.scope_tenant();
+    nobody constant uuid := '00000000-0000-0000-0000-000000000000';
     tenants uuid[] := case when own is not null then array[own] end;
     sources text[];
     below uuid := p_before;
@@ -7175,7 +7289,12 @@ declare
     holders uuid[];
     held uuid[];
     keys text[];
+    groups text[];
     tests text := 'true';       -- of a body j, whatever walk found it
+    queue_of constant text := ' and (coalesce((select t.queue from postmill.ready t where t.id = j.id offset 0),
+        (select t.queue from postmill.scheduled t where t.id = j.id offset 0), (select t.queue from postmill.running t where t.id = j.id offset 0),
+        (select t.queue from postmill.blocked t where t.id = j.id offset 0), (select t.queue from postmill.dead_letter t where t.id = j.id offset 0),
+        j.queue) ';
     queue_tests text[] := '{}'; -- of its queue, which a ticket tells at once
     ready text := 'postmill.ready';
     scheduled text := 'postmill.scheduled';
@@ -7278,13 +7397,8 @@ begin
         elsif field = 'error' then
             part := format('(exists (select from postmill.attempt a where a.job_id = j.id and a.error_group = any (%1$s::text[]) offset 0)
                 or exists (select from postmill.outcome o where o.job_id = j.id and o.error_group = any (%1$s::text[]) offset 0))', named);
-            if yes = 'is true' and candidates is null then
-                candidates := format('select f.id from unnest(%s::text[]) as g(id) cross join lateral (
-                    (select distinct a.job_id as id from postmill.attempt a where a.error_group = g.id and a.job_id < $1 and a.job_id >= $2
-                      order by 1 desc limit $3)
-                    union all
-                    (select distinct o.job_id from postmill.outcome o where o.error_group = g.id and o.job_id < $1 and o.job_id >= $2
-                      order by 1 desc limit $3)) f', named);
+            if yes = 'is true' and candidates is null and groups is null then
+                groups := array(select jsonb_array_elements_text(term -> 'values'));
                 part := null;
             end if;
         elsif field = 'worker' then
@@ -7328,6 +7442,14 @@ begin
     if cardinality(states) = 0 or cardinality(tenants) = 0 or below <= first then
         return;
     end if;
+    if groups is not null and candidates is null then
+        -- Each by itself and for each tenant: so the planner knows that one index has them in their order.
+        select string_agg(format('(select distinct a.job_id as id from postmill.%I a where a.error_group = %L and a.job_id < $1
+            and a.job_id >= $2 and %s order by 1 desc limit $3)', t.name, g.id, case when n.id = nobody then 'true' else format('a.tenant_id = %L', n.id) end), ' union all ')
+          into candidates
+          from unnest(array['attempt', 'outcome']) as t(name) cross join unnest(groups) as g(id)
+         cross join unnest(coalesce(tenants, array[nobody])) as n(id);
+    end if;
     if keys is not null and candidates is null then
         -- Those that hold the key now are asked first; the others are met on the way.
         held := array(select k.job_id from postmill.tenant t
@@ -7340,6 +7462,8 @@ begin
     end if;
     walks := case when candidates is not null then array['candidates'] when states is null then array['bodies']
                   when tenants is null or states <@ array['failed', 'canceled'] then array['places']
+                  -- Successes of one tenant among those of all: its own jobs tell sooner.
+                  when 'succeeded' = any (states) then array['bodies']
                   when states <@ array['dead_letter', 'failed', 'canceled', 'running'] then array['places', 'bodies']
                   else array['bodies', 'places'] end;
     if 'queued' = any (states) then
@@ -7351,25 +7475,18 @@ begin
         if walk = 'bodies' then
             part := tests;
             foreach yes in array queue_tests loop
-                part := part || ' and (coalesce((select t.queue from postmill.ready t where t.id = j.id offset 0),
-                    (select t.queue from postmill.scheduled t where t.id = j.id offset 0), (select t.queue from postmill.running t where t.id = j.id offset 0),
-                    (select t.queue from postmill.blocked t where t.id = j.id offset 0), (select t.queue from postmill.dead_letter t where t.id = j.id offset 0),
-                    j.queue) ' || yes;
+                part := part || queue_of || yes;
             end loop;
             if states is not null then
                 part := part || ' and ' || postmill.state_test(states);
             end if;
             -- Within a tenant what was not made by hand or code has an index.
-            named := case
-                when tenants is null then 'select j.* from postmill.any_job j where j.id < $1 and j.id >= $2 order by j.id desc limit $3'
-                when 'manual' <> all (sources) then format('select x.* from unnest(%L::uuid[]) as n(id) cross join unnest(%L::text[]) as s(name)
-                    cross join lateral (select j.* from postmill.any_job j where j.tenant_id = n.id and j.source = s.name and j.source <> ''manual''
-                       and j.id < $1 and j.id >= $2 order by j.id desc limit $3) x order by x.id desc limit $3', tenants, sources)
-                when cardinality(tenants) = 1 then format('select j.* from postmill.any_job j where j.tenant_id = %L and j.id < $1 and j.id >= $2
-                    order by j.id desc limit $3', tenants[1])
-                else format('select x.* from unnest(%L::uuid[]) as n(id) cross join lateral (
-                    select j.* from postmill.any_job j where j.tenant_id = n.id and j.id < $1 and j.id >= $2
-                     order by j.id desc limit $3) x order by x.id desc limit $3', tenants) end;
+            select string_agg(format('(select j.* from postmill.any_job j where %s and %s and j.id < $1 and j.id >= $2
+                    order by j.id desc limit $3)', case when n.id = nobody then 'true' else format('j.tenant_id = %L', n.id) end,
+                    case when o.name = '' then 'true' else format('j.source = %L and j.source <> ''manual''', o.name) end), ' union all ') into named
+              from unnest(coalesce(tenants, array[nobody])) as n(id)
+             cross join unnest(case when tenants is not null and 'manual' <> all (sources) then sources else array[''] end) as o(name);
+            named := format('select x.* from (%s) x order by x.id desc limit $3', named);
             execute format('select array(select j.id from (%s) j where %s order by j.id desc limit $4)', named, part)
                 into found_ones using below, first, p_look, p_need, moment;
             if cardinality(found_ones) < p_need then
@@ -7379,21 +7496,17 @@ begin
         else
             part := tests;
             foreach yes in array queue_tests loop
-                part := part || case walk when 'places' then ' and (coalesce(u.queue, j.queue) ' || yes
-                    else ' and (coalesce((select t.queue from postmill.ready t where t.id = j.id offset 0),
-                    (select t.queue from postmill.scheduled t where t.id = j.id offset 0), (select t.queue from postmill.running t where t.id = j.id offset 0),
-                    (select t.queue from postmill.blocked t where t.id = j.id offset 0), (select t.queue from postmill.dead_letter t where t.id = j.id offset 0),
-                    j.queue) ' || yes end;
+                part := part || case walk when 'places' then ' and (coalesce(u.queue, j.queue) ' else queue_of end || yes;
             end loop;
             if tenants is not null then
                 part := part || format(' and j.tenant_id = any (%L::uuid[])', tenants);
             end if;
             if walk = 'places' then
                 execute format('select array_agg(y.id order by y.id desc), array_agg(y.queue order by y.id desc), array_agg(y.fits order by y.id desc)
-                    from (select x.* from (%s) x order by x.id desc limit $3) y', postmill.places_of(states, tenants, ready, scheduled))
+                    from (select x.* from (%s) x(id, queue, fits) order by x.id desc limit $3) y', postmill.places_of(states, tenants, ready, scheduled))
                     into looked, queues, fitting using below, first, p_look, p_need, moment, overdue;
             else
-                execute format('select array(select distinct x.id from (%s) x where x.id is not null order by 1 desc limit $3)', candidates)
+                execute format('select array(select distinct x.id from (%s) x(id) where x.id is not null order by 1 desc limit $3)', candidates)
                     into looked using below, first, p_look;
                 queues := array_fill(null::text, array[cardinality(looked)]);
                 fitting := array_fill(true, array[cardinality(looked)]);
@@ -7426,6 +7539,73 @@ begin
     end if;
 end
 $_$;
+
+-- FUNCTION read_matching_bars(jsonb, integer, integer)
+
+CREATE FUNCTION postmill.read_matching_bars(p_filter jsonb, p_need integer DEFAULT 10000, p_look integer DEFAULT 10001) RETURNS TABLE(total bigint, complete_to timestamp with time zone, width double precision, bars jsonb)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    AS $$
+declare
+    found_ones record;
+    span double precision;
+begin
+    select w.ids, w.low into found_ones from postmill.read_matching(p_filter, p_need => p_need + 1, p_look => p_look) w;
+    total := cardinality(found_ones.ids);
+    complete_to := case when found_ones.low is not null then postmill.id_time(found_ones.low)
+                        when total > p_need then postmill.id_time(found_ones.ids[total]) end;
+    span := extract(epoch from postmill.now() - postmill.id_time(found_ones.ids[total]))::double precision;
+    select coalesce(min(w), 604800) into width
+      from unnest(array[60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 604800]::double precision[]) w where span / w <= 60;
+    select coalesce(jsonb_agg(jsonb_build_array(extract(epoch from b.bucket), b.n) order by b.bucket), '[]') into bars
+      from (select date_bin(read_matching_bars.width * interval '1 second', postmill.id_time(u.id), timestamptz '2000-01-03 00:00+00') as bucket,
+                   count(*) as n from unnest(found_ones.ids) as u(id) group by 1) b;
+    return next;
+end
+$$;
+
+-- FUNCTION read_matching_counts(jsonb, integer)
+
+CREATE FUNCTION postmill.read_matching_counts(p_filter jsonb, p_look integer DEFAULT 2000) RETURNS TABLE(state text, n bigint, at_least boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    at_now constant timestamptz := postmill.now();
+    whole record;
+    one record;
+    counted jsonb;
+begin
+    select w.ids, w.low into whole from postmill.read_matching(p_filter - 'states', p_need => p_look, p_look => p_look) w;
+    select jsonb_object_agg(x.word, x.n) into counted from (
+        select y.word, count(*) as n from (
+            select case when exists (select from postmill.outcome o where o.job_id = u.id offset 0)
+                        then (select o.status from postmill.outcome o where o.job_id = u.id)
+                        when exists (select from postmill.ready t where t.id = u.id offset 0) then 'queued'
+                        when exists (select from postmill.dead_letter t where t.id = u.id offset 0) then 'dead_letter'
+                        when exists (select from postmill.running t where t.id = u.id offset 0) then 'running'
+                        when exists (select from postmill.blocked t where t.id = u.id offset 0) then 'blocked'
+                        else (select case when t.run_at <= at_now then 'queued' when t.attempt > 1 then 'retrying' else 'scheduled' end
+                                from postmill.scheduled t where t.id = u.id) end as word
+              from unnest(whole.ids) as u(id)) y group by 1) x where x.word is not null;
+    for state in select unnest(array['scheduled', 'retrying', 'queued', 'blocked', 'running', 'succeeded', 'failed', 'canceled', 'dead_letter']) loop
+        n := coalesce((counted ->> state)::bigint, 0)
+             + case state when 'scheduled' then coalesce((counted ->> 'retrying')::bigint, 0) else 0 end;
+        at_least := whole.low is not null or cardinality(whole.ids) >= p_look;
+        if at_least and state <> 'succeeded' then
+            select cardinality(w.ids) as n, w.low is not null or cardinality(w.ids) >= p_look / 4 as at_least into one
+              from postmill.read_matching(p_filter || jsonb_build_object('states', jsonb_build_array(state)),
+                                          p_need => p_look / 4, p_look => p_look / 4) w;
+            at_least := one.at_least;
+            n := case when one.at_least then greatest(n, one.n) else one.n end;
+        end if;
+        return next;
+    end loop;
+end
+$$;
 
 -- FUNCTION read_notifications(uuid)
 
@@ -7523,6 +7703,39 @@ begin
 end
 $$;
 
+-- FUNCTION read_query_names(jsonb)
+
+CREATE FUNCTION postmill.read_query_names(p_names jsonb) RETURNS TABLE(field text, name text, ids text[])
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+begin
+    for field, name in select a.value ->> 0, a.value ->> 1 from jsonb_array_elements(p_names) a loop
+        ids := case field
+            when 'type' then array(select d.key from postmill.job_definition d where d.key = name or d.aliases @> array[name] limit 20)
+            when 'queue' then array(select q.name from postmill.queue q where q.name = read_query_names.name
+                                    union select q.name from postmill.queue q where lower(q.name) = lower(read_query_names.name)
+                                       and not exists (select from postmill.queue e where e.name = read_query_names.name) limit 20)
+            when 'tenant' then array(select t.id::text from postmill.tenant t where t.slug = lower(read_query_names.name) or t.id::text = lower(read_query_names.name))
+            when 'trigger' then array(select t.id::text from postmill.trigger t
+                                       where lower(t.label) = lower(name) or t.id::text = lower(name) order by t.deleted_at desc nulls first limit 21)
+            when 'error' then array(
+                select g.id from postmill.error_group g
+                 where ((name ~ '^[0-9a-f]{2,16}$' and g.id >= name and g.id < name || 'g') or g.error_class = name
+                        or g.error_class like '%.' || replace(replace(name, '\', '\\'), '_', '\_'))
+                   and exists (select from postmill.error_group_tenant t where t.id = g.id)
+                 order by g.last_seen_at desc limit 21)
+            when 'worker' then array(select read_query_names.name where not postmill.sees_all() or exists (
+                select from postmill.worker w where w.worker_id = read_query_names.name or w.hostname = read_query_names.name))
+            when 'op' then array(select o.id::text from postmill.operation o
+                                  where o.id >= rpad(replace(name, '-', ''), 32, '0')::uuid and o.id <= rpad(replace(name, '-', ''), 32, 'f')::uuid
+                                  order by o.id desc limit 21)
+            else '{}' end;
+        return next;
+    end loop;
+end
+$_$;
+
 -- FUNCTION read_queue_names()
 
 CREATE FUNCTION postmill.read_queue_names() RETURNS SETOF text
@@ -7604,6 +7817,25 @@ begin
       left join postmill.worker k on k.holder = r.holder
       left join lateral (select t.done, t.total, t.message from postmill.progress t where t.job_id = r.id offset 0) g on true
      order by r.claimed_at, r.id;
+end
+$$;
+
+-- FUNCTION read_saved_views(text, integer)
+
+CREATE FUNCTION postmill.read_saved_views(p_page text, p_most integer DEFAULT 100) RETURNS TABLE(id uuid, name text, query text, shared boolean, own boolean, actor_id text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select v.id, v.name, v.query, v.shared, x.own, v.actor_id
+      from postmill.saved_view v
+     cross join lateral (select v.actor_type = current_setting('postmill.actor_type', true)
+                            and v.actor_id is not distinct from nullif(current_setting('postmill.actor_id', true), '') as own) x
+     where v.page = p_page and coalesce(v.tenant_id, '00000000-0000-0000-0000-000000000000')
+                             = coalesce(postmill.scope_tenant(), '00000000-0000-0000-0000-000000000000')
+       and (x.own or v.shared)
+     order by lower(v.name), v.id limit p_most;
 end
 $$;
 
@@ -9398,15 +9630,8 @@ begin
         parts := parts || format('exists (select from postmill.scheduled t where t.id = j.id and t.run_at > $5 and %s offset 0)',
             case when 'scheduled' = any (p_states) then 'true' when 'retrying' = any (p_states) then 't.attempt > 1' else 't.attempt <= 1' end);
     end if;
-    if 'blocked' = any (p_states) then
-        parts := parts || 'exists (select from postmill.blocked t where t.id = j.id offset 0)'::text;
-    end if;
-    if 'running' = any (p_states) then
-        parts := parts || 'exists (select from postmill.running t where t.id = j.id offset 0)'::text;
-    end if;
-    if 'dead_letter' = any (p_states) then
-        parts := parts || 'exists (select from postmill.dead_letter t where t.id = j.id offset 0)'::text;
-    end if;
+    parts := parts || array(select format('exists (select from postmill.%I t where t.id = j.id offset 0)', s)
+                              from unnest(p_states) s where s in ('blocked', 'running', 'dead_letter'));
     if cardinality(ended) > 0 then
         parts := parts || format('exists (select from postmill.outcome t where t.job_id = j.id and t.status = any (%L::text[]) offset 0)', ended);
     end if;
@@ -12060,6 +12285,23 @@ UNION ALL
     rollup_part.total_hist
    FROM postmill.rollup_part;
 
+-- TABLE saved_view
+
+CREATE TABLE postmill.saved_view (
+    id uuid DEFAULT postmill.new_id() NOT NULL,
+    tenant_id uuid,
+    page text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL,
+    query text NOT NULL,
+    shared boolean DEFAULT false NOT NULL,
+    actor_type text NOT NULL COLLATE pg_catalog."C",
+    actor_id text COLLATE pg_catalog."C",
+    created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    CONSTRAINT saved_view_name_check CHECK (((length(name) >= 1) AND (length(name) <= 80))),
+    CONSTRAINT saved_view_page_check CHECK (((length(page) >= 1) AND (length(page) <= 40))),
+    CONSTRAINT saved_view_query_check CHECK ((length(query) <= 2000))
+);
+
 -- TABLE tick
 
 CREATE TABLE postmill.tick (
@@ -12563,6 +12805,11 @@ ALTER TABLE ONLY postmill.rollup_total
 ALTER TABLE ONLY postmill.running
     ADD CONSTRAINT running_pkey PRIMARY KEY (id);
 
+-- CONSTRAINT saved_view saved_view_pkey
+
+ALTER TABLE ONLY postmill.saved_view
+    ADD CONSTRAINT saved_view_pkey PRIMARY KEY (id);
+
 -- CONSTRAINT scheduled scheduled_pkey
 
 ALTER TABLE ONLY postmill.scheduled
@@ -12667,6 +12914,10 @@ CREATE INDEX attempt_group ON ONLY postmill.attempt USING btree (error_group, jo
 
 CREATE INDEX attempt_job ON ONLY postmill.attempt USING btree (job_id);
 
+-- INDEX attempt_tenant_group
+
+CREATE INDEX attempt_tenant_group ON ONLY postmill.attempt USING btree (tenant_id, error_group, job_id) WHERE (error_group IS NOT NULL);
+
 -- INDEX audit_log_at
 
 CREATE INDEX audit_log_at ON postmill.audit_log USING btree (at, id);
@@ -12694,6 +12945,10 @@ CREATE INDEX budget_period_ends ON postmill.budget_period USING btree (ends_at);
 -- INDEX budget_place
 
 CREATE INDEX budget_place ON postmill.budget USING btree (name, id);
+
+-- INDEX budget_platform
+
+CREATE INDEX budget_platform ON postmill.budget USING btree (id) WHERE (tenant_id IS NULL);
 
 -- INDEX budget_reservation_ended
 
@@ -12903,6 +13158,10 @@ CREATE INDEX outcome_group ON ONLY postmill.outcome USING btree (error_group, jo
 
 CREATE INDEX outcome_job ON ONLY postmill.outcome USING btree (job_id);
 
+-- INDEX outcome_tenant_group
+
+CREATE INDEX outcome_tenant_group ON ONLY postmill.outcome USING btree (tenant_id, error_group, job_id) WHERE (error_group IS NOT NULL);
+
 -- INDEX outcome_tenant_unsuccessful
 
 CREATE INDEX outcome_tenant_unsuccessful ON ONLY postmill.outcome USING btree (tenant_id, status, job_id) WHERE (status <> 'succeeded'::text);
@@ -12934,6 +13193,10 @@ CREATE INDEX rollup_queue ON postmill.rollup USING btree (queue, minute);
 -- INDEX rollup_tenant
 
 CREATE INDEX rollup_tenant ON postmill.rollup USING btree (tenant_id, minute);
+
+-- INDEX saved_view_name
+
+CREATE UNIQUE INDEX saved_view_name ON postmill.saved_view USING btree (page, COALESCE(tenant_id, '00000000-0000-0000-0000-000000000000'::uuid), name, actor_type, COALESCE(actor_id, ''::text));
 
 -- INDEX scheduled_id
 
@@ -13142,6 +13405,11 @@ ALTER TABLE ONLY postmill.rate_take
 
 ALTER TABLE ONLY postmill.retention_rule
     ADD CONSTRAINT retention_rule_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES postmill.tenant(id);
+
+-- FK CONSTRAINT saved_view saved_view_tenant_id_fkey
+
+ALTER TABLE ONLY postmill.saved_view
+    ADD CONSTRAINT saved_view_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES postmill.tenant(id) ON DELETE CASCADE;
 
 -- FK CONSTRAINT trigger trigger_definition_id_fkey
 
@@ -13423,6 +13691,10 @@ CREATE POLICY of_the_scope ON postmill.rollup AS RESTRICTIVE FOR SELECT TO postm
 
 CREATE POLICY of_the_scope ON postmill.rollup_part AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
+-- POLICY saved_view of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.saved_view AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
 -- POLICY tenant of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.tenant AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
@@ -13474,6 +13746,10 @@ ALTER TABLE postmill.rollup ENABLE ROW LEVEL SECURITY;
 -- ROW SECURITY rollup_part
 
 ALTER TABLE postmill.rollup_part ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY saved_view
+
+ALTER TABLE postmill.saved_view ENABLE ROW LEVEL SECURITY;
 
 -- ROW SECURITY tenant
 
@@ -13638,6 +13914,10 @@ CREATE POLICY whoever_has_rights ON postmill.rollup USING (true) WITH CHECK (tru
 -- POLICY rollup_part whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.rollup_part USING (true) WITH CHECK (true);
+
+-- POLICY saved_view whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.saved_view USING (true) WITH CHECK (true);
 
 -- POLICY tenant whoever_has_rights
 
