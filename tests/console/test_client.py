@@ -121,6 +121,7 @@ async def test_rows_change_in_place_and_come_only_when_asked_for(live: Live, bro
         assert await page.get_attribute("#job-a", "data-gone") is not None
         button = page.locator(".news")
         assert await button.inner_text() == "1 new, 1 no longer here – show"
+        assert re.fullmatch(r"Live · (now|\d+ s ago)", await page.inner_text("[data-live-state]"))
         # Somebody selects: nothing changes, however often it is pinged.
         await page.check("#box-c")
         assert await page.inner_text("#selected") == "1 selected"
