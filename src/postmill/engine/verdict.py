@@ -68,7 +68,7 @@ class Verdicts:
         if handler.type.log_fields:
             try:
                 bound = handler.bind(row[7][1:])
-                fields = {name: bound.get(name) for name in handler.type.log_fields}
+                fields = {name: bound[name] for name in handler.type.log_fields if name in bound}
             except Exception:
                 fields = None
         return JobFacts(
