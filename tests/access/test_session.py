@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -70,18 +69,12 @@ async def test_a_link_opens_one_login(api: Api) -> None:
     assert hash == hashed(value)
 
 
-async def test_a_link_leads_to_a_page_that_says_where_one_is(api: Api) -> None:
-    made = await adrive(api.owner, create_link("<b>ada</b>", Role.TENANT_ADMIN, tenant="acme"))
-    client = browser(api)
-    page = await client.get(f"/login?token={made.token}", follow_redirects=True)
-    assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
-    assert "default-src 'none'" in page.headers["content-security-policy"]
-    assert "<strong>&lt;b&gt;ada&lt;/b&gt;</strong>, tenant admin of tenant acme" in page.text
-    for path in re.findall('href="([^"]*)"', page.text):
-        assert (await client.get(path)).status_code == 200, path
+async def test_a_link_leads_to_where_one_belongs(api: Api) -> None:
+    client = await logged_in(api)
+    assert (await client.get("/")).headers["location"] == "/t/acme"
     problem(await browser(api).get("/"), 401, "unauthorized")
     platform = await (await api.client(Role.SUPER_ADMIN, None)).get(f"{BASE}/")
-    assert "super admin of the platform" in platform.text
+    assert platform.headers["location"] == "/ops"
 
 
 async def test_looking_at_a_link_does_not_use_it_up(api: Api) -> None:
@@ -95,7 +88,7 @@ async def test_a_link_that_waited_too_long(api: Api) -> None:
     made = await link(api, seconds=0.0)
     problem(await browser(api).get(f"/login?token={made.token}"), 401, "unauthorized")
     problem(await browser(api).get("/login?token=" + "x" * 43), 401, "unauthorized")
-    problem(await browser(api).get("/login"), 422, "invalid-request")
+    assert 'name="token"' in (await browser(api).get("/login")).text
 
 
 async def test_by_a_program_and_over_https(api: Api) -> None:
@@ -222,7 +215,7 @@ async def test_below_a_path_of_a_proxy(world_database: Database) -> None:
         answer = await client.get(f"/mill/login?token={made.token}")
         assert (answer.status_code, answer.headers["location"]) == (303, "/mill/")
         assert "Path=/mill" in answer.headers["set-cookie"]
-        assert 'href="/mill/api/v1/jobs"' in (await client.get("/mill/")).text
+        assert (await client.get("/mill/")).headers["location"] == "/mill/ops"
         assert (await client.get("/mill/api/v1/session")).json()["actor_id"] == "bob"
         there = {"Origin": "https://jobs.example.org"}
         assert (

@@ -16,7 +16,6 @@ from tests.support.reference.http import document
 EXEMPT = {
     "open_session": "for browsers",
     "close_session": "for browsers",
-    "follow_login_link": "for browsers",
     "receive_webhook": "for senders of webhooks, who sign",
 }
 """Operations without a method."""

@@ -13,8 +13,8 @@ import httpx
 from fastapi import FastAPI
 from psycopg import AsyncConnection
 
-from postmill.api import create_app
 from postmill.bind import adrive
+from postmill.console import create_app
 from postmill.domain.access import Role
 from postmill.domain.settings import Settings
 from postmill.operate.keys import create_key

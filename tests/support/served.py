@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from postmill.api import create_app
 from postmill.cli.serving import Server
+from postmill.console import create_app
 from postmill.domain.settings import Settings
 
 

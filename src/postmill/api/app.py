@@ -11,6 +11,7 @@ from postmill.api import faults, problems
 from postmill.api.body_limit import BodyLimit
 from postmill.api.direct import Direct
 from postmill.api.document import document, operation_id
+from postmill.api.face import Face
 from postmill.api.guard import Guard
 from postmill.api.measuring import Measured, Requests
 from postmill.api.opening import opening
@@ -30,7 +31,7 @@ Every request needs credentials, sees its own tenant only, and is answered with 
 documents (RFC 9457). Lists come in pages: follow `next`. Unknown fields and parameters are refused."""
 
 
-def create_app(settings: Settings, bus: Bus | None = None) -> FastAPI:
+def create_app(settings: Settings, bus: Bus | None = None, *, face: Face | None = None) -> FastAPI:
     """The API on the database of the settings.
 
     The application opens its connections at start-up and closes them at the end. It can be mounted into another one
@@ -39,6 +40,7 @@ def create_app(settings: Settings, bus: Bus | None = None) -> FastAPI:
     Args:
         settings: `database_url` and `schema` are needed, and `server` is heeded.
         bus: where events about jobs of HTTP workers go; default: nobody listens.
+        face: pages for people beside it; default: none (`postmill.console.create_app` is the one with the console).
     """
     server = settings.server
     app = FastAPI(
@@ -59,10 +61,16 @@ def create_app(settings: Settings, bus: Bus | None = None) -> FastAPI:
     for router in (*BESIDE_IT, health.open_metrics if server.open_metrics else health.closed_metrics):
         app.include_router(router)
     app.state.requests = Requests()
+    for router in face.routers if face else ():
+        app.include_router(router)
+    app.state.problem_page = face.problem_page if face else None
     # The last one added comes first.
     app.add_middleware(Direct, prefix=PREFIX, route=route_named("enqueue_job"))
     app.add_middleware(RateLimit, rate=server.rate_per_key)
-    app.add_middleware(Guard, more=frozenset({("GET", "/metrics")} if server.open_metrics else ()))
+    more = {("GET", "/metrics")} if server.open_metrics else set()
+    app.add_middleware(
+        Guard, more=frozenset(more | face.open if face else more), below=face.open_below if face else ()
+    )
     app.add_middleware(BodyLimit, uploads=is_upload, largest=settings.artifacts.max_bytes)
     if server.trusted_proxies:
         app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=server.trusted_proxies)

@@ -59,7 +59,11 @@ def invalid(error: RequestValidationError) -> Problem:
 
 
 def answer(request: Request, problem: Problem) -> Response:
-    """The document for a problem."""
+    """The document for a problem, or a page where a browser asked for one and the application has pages."""
+    page = getattr(request.app.state, "problem_page", None)
+    shown: Response | None = page(request, problem) if page is not None else None
+    if shown is not None:
+        return shown
     document = {
         "type": f"urn:postmill:problem:{problem.kind}",
         "title": problem.kind.replace("-", " "),

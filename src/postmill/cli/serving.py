@@ -13,7 +13,6 @@ from fastapi import FastAPI
 from pydantic import SecretStr
 
 from postmill import connections
-from postmill.api.app import create_app
 from postmill.api.backend import Backend
 from postmill.api.beside import Worker
 from postmill.bind import arun
@@ -26,6 +25,7 @@ from postmill.cli.readiness import DatabaseWatch
 from postmill.cli.run import Run
 from postmill.cli.securing import SECURE
 from postmill.cli.signals import PATIENCE, Stopper
+from postmill.console.app import create_app
 from postmill.domain.settings import Settings
 from postmill.store.access import Entrances, entrances
 from postmill.telemetry.bus import Bus
@@ -134,11 +134,12 @@ class Server(uvicorn.Server):
         yield
 
     def drain(self) -> None:
-        """Take no new connections, let requests end; those that wait for jobs end at once."""
+        """Take no new connections, let requests end; those that wait for jobs, and live streams, end at once."""
         self.should_exit = True
         backend: Backend | None = getattr(self._app.state, "backend", None)
         if backend is not None:
             backend.desk.send_home()
+        self._app.state.live.send_home()
 
     def abort(self) -> None:
         """End at once."""

@@ -16,6 +16,7 @@ from postmill.domain.settings_api import ApiSettings
 from postmill.domain.settings_archive import ArchiveSettings
 from postmill.domain.settings_artifacts import ArtifactSettings
 from postmill.domain.settings_budgets import BudgetSettings, check_names
+from postmill.domain.settings_console import ConsoleSettings
 from postmill.domain.settings_dead import DeadLetterSettings, RecoverySettings
 from postmill.domain.settings_definitions import CommandSettings, EncryptionSettings
 from postmill.domain.settings_escalation import EscalationSettings
@@ -148,6 +149,7 @@ class Settings(Section):
     retry: RetrySettings = Field(default=RetrySettings(), description="Default retry policy.")
     metrics: MetricsSettings = Field(default=MetricsSettings(), description="Prometheus endpoint.")
     server: ServerSettings = Field(default=ServerSettings(), description="The HTTP API.")
+    console: ConsoleSettings = Field(default=ConsoleSettings(), description="The web console.")
     api: ApiSettings = Field(default=ApiSettings(), description="Programs that call the HTTP API.")
     oidc: OidcSettings = Field(default=OidcSettings(), description="Tokens of an OpenID Connect provider.")
     commands: CommandSettings = Field(default=CommandSettings(), description="Jobs that are programs.")

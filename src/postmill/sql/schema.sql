@@ -223,6 +223,33 @@ begin
 end
 $$;
 
+-- FUNCTION args_matching(jsonb[], uuid, uuid, integer)
+
+CREATE FUNCTION postmill.args_matching(p_any jsonb[], p_below uuid, p_first uuid, p_most integer DEFAULT 10000) RETURNS uuid[]
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $_$
+declare
+    found_ones uuid[];
+    n bigint;
+    contains text;
+begin
+    if (select count(distinct i.indrelid) from pg_index i join pg_class c on c.oid = i.indexrelid join pg_am m on m.oid = c.relam
+         where i.indrelid in ('postmill.job'::regclass, 'postmill.job_kept'::regclass) and m.amname = 'gin' and i.indisvalid) < 2 then
+        return null;
+    end if;
+    select string_agg(format('j.payload @> %L::jsonb', a), ' or ') into contains from unnest(p_any) a;
+    -- The bounds stay outside: within, the planner would rather walk along the ids.
+    execute format('select array_agg(j.id) filter (where j.id < $1 and j.id >= $2 and %s), count(*)
+          from (select j.id, j.tenant_id from postmill.job j where %s union all
+                select j.id, j.tenant_id from postmill.job_kept j where %2$s limit $3) j',
+        case when postmill.sees_all() then 'true' else 'j.tenant_id = postmill.scope_tenant()' end, contains)
+        into found_ones, n using p_below, p_first, p_most + 1;
+    return case when n <= p_most then coalesce(found_ones, '{}') end;
+end
+$_$;
+
 -- FUNCTION attained(bigint[], double precision)
 
 CREATE FUNCTION postmill.attained(p_hist bigint[], p_seconds double precision) RETURNS double precision
@@ -745,6 +772,8 @@ begin
     delete from postmill.rollup r where r.ctid = any (array(
         select q.ctid from postmill.rollup q where q.minute < moment - p_keep order by q.minute limit p_most));
     get diagnostics gone = row_count;
+    delete from postmill.rollup_fleet r where r.ctid = any (array(
+        select q.ctid from postmill.rollup_fleet q where q.minute < moment - p_keep order by q.minute limit p_most));
     select least(date_bin('1 hour', moment - p_fine, timestamptz '2000-01-01 00:00+00'),
                  date_bin('1 hour', s.final_to, timestamptz '2000-01-01 00:00+00')) into edge
       from postmill.rollup_state s;
@@ -763,6 +792,14 @@ begin
     select hour, f.tenant_id, f.queue, f.job_type, f.outcome, sum(f.n), sum(f.wait_sum), sum(f.run_sum), sum(f.total_sum),
            postmill.histogram_sum(f.wait_hist), postmill.histogram_sum(f.run_hist), postmill.histogram_sum(f.total_hist)
       from fine f group by 2, 3, 4, 5;
+    with fine as materialized (
+        delete from postmill.rollup_fleet r where r.minute >= hour and r.minute < hour + interval '1 hour' returning r.*
+    )
+    insert into postmill.rollup_fleet (minute, queue, job_type, outcome, n, wait_sum, run_sum, total_sum, wait_hist, run_hist,
+           total_hist)
+    select hour, f.queue, f.job_type, f.outcome, sum(f.n), sum(f.wait_sum), sum(f.run_sum), sum(f.total_sum),
+           postmill.histogram_sum(f.wait_hist), postmill.histogram_sum(f.run_hist), postmill.histogram_sum(f.total_hist)
+      from fine f group by 2, 3, 4;
     return true;
 end
 $$;
@@ -1618,6 +1655,29 @@ begin
 end
 $$;
 
+-- FUNCTION door_delete_view(uuid, boolean, text, text)
+
+CREATE FUNCTION postmill.door_delete_view(p_id uuid, p_any boolean DEFAULT false, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    gone postmill.saved_view;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    delete from postmill.saved_view v
+     where v.id = p_id and v.tenant_id is not distinct from postmill.scope_tenant()
+       and ((v.actor_type = postmill.acting_type() and v.actor_id is not distinct from postmill.acting_id()) or (p_any and v.shared))
+    returning v.* into gone;
+    if gone.id is null then
+        return 'unknown';
+    end if;
+    perform postmill.audit('views.delete', 'view', p_id::text, gone.tenant_id,
+        jsonb_build_object('page', gone.page, 'name', gone.name, 'query', gone.query, 'shared', gone.shared), null);
+    return 'deleted';
+end
+$$;
+
 -- FUNCTION door_deliver(jsonb)
 
 CREATE FUNCTION postmill.door_deliver(p_deliveries jsonb) RETURNS TABLE(event_id uuid, trigger_id uuid, outcome text, detail text, job_id uuid)
@@ -1968,6 +2028,18 @@ begin
     return 'changed';
 end
 $_$;
+
+-- FUNCTION door_note_export(text, text, text, integer)
+
+CREATE FUNCTION postmill.door_note_export(p_page text, p_query text, p_format text, p_most integer) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform postmill.audit('jobs.export', 'list', p_page, postmill.scope_tenant(), null,
+        jsonb_build_object('query', p_query, 'format', p_format, 'most', p_most));
+end
+$$;
 
 -- FUNCTION door_open_work(text, text[], text[], double precision, jsonb)
 
@@ -2513,6 +2585,34 @@ begin
      where t.id = p_id;
     perform postmill.audit('triggers.change', 'trigger', p_id::text, old.tenant_id, postmill.trigger_facts(old),
                            postmill.trigger_facts(new));
+end
+$$;
+
+-- FUNCTION door_save_view(text, text, text, boolean, text, text)
+
+CREATE FUNCTION postmill.door_save_view(p_page text, p_name text, p_query text, p_shared boolean DEFAULT false, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, OUT id uuid, OUT status text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    own constant uuid := postmill.scope_tenant();
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    update postmill.saved_view v set query = p_query, shared = p_shared
+     where v.page = p_page and v.tenant_id is not distinct from own and v.name = p_name
+       and v.actor_type = postmill.acting_type() and v.actor_id is not distinct from postmill.acting_id()
+    returning v.id into id;
+    status := case when found then 'replaced' else 'saved' end;
+    if id is null and (select count(*) from postmill.saved_view v where v.page = p_page and v.tenant_id is not distinct from own
+                          and v.actor_type = postmill.acting_type() and v.actor_id is not distinct from postmill.acting_id()) >= 100 then
+        status := 'full';
+        return;
+    elsif id is null then
+        insert into postmill.saved_view as v (tenant_id, page, name, query, shared, actor_type, actor_id)
+        values (own, p_page, p_name, p_query, p_shared, postmill.acting_type(), postmill.acting_id()) returning v.id into id;
+    end if;
+    perform postmill.audit('views.save', 'view', id::text, own, null,
+        jsonb_build_object('page', p_page, 'name', p_name, 'query', p_query, 'shared', p_shared));
 end
 $$;
 
@@ -4020,13 +4120,30 @@ begin
         insert into postmill.rollup_total as t (job_type, queue, outcome, n)
         select p.job_type, p.queue, p.outcome, sum(p.n) from part p group by 1, 2, 3 order by 1, 2, 3
         on conflict (job_type, queue, outcome) do update set n = t.n + excluded.n
+    ), fine as materialized (
+        select case when p.minute < coarse then date_bin('1 hour', p.minute, timestamptz '2000-01-01 00:00+00') else p.minute end
+                   as minute, p.tenant_id, p.queue, p.job_type, p.outcome, sum(p.n) as n, sum(p.wait_sum) as wait_sum,
+               sum(p.run_sum) as run_sum, sum(p.total_sum) as total_sum, postmill.histogram_sum(p.wait_hist) as wait_hist,
+               postmill.histogram_sum(p.run_hist) as run_hist, postmill.histogram_sum(p.total_hist) as total_hist
+          from part p group by 1, 2, 3, 4, 5
+    ), fleet as (
+        insert into postmill.rollup_fleet as r (minute, queue, job_type, outcome, n, wait_sum, run_sum, total_sum, wait_hist,
+               run_hist, total_hist)
+        select f.minute, f.queue, f.job_type, f.outcome, sum(f.n), sum(f.wait_sum), sum(f.run_sum), sum(f.total_sum),
+               postmill.histogram_sum(f.wait_hist), postmill.histogram_sum(f.run_hist), postmill.histogram_sum(f.total_hist)
+          from fine f group by 1, 2, 3, 4
+        on conflict (minute, queue, job_type, outcome) do update
+           set n = r.n + excluded.n, wait_sum = r.wait_sum + excluded.wait_sum, run_sum = r.run_sum + excluded.run_sum,
+               total_sum = r.total_sum + excluded.total_sum,
+               wait_hist = postmill.histogram_plus(r.wait_hist, excluded.wait_hist),
+               run_hist = postmill.histogram_plus(r.run_hist, excluded.run_hist),
+               total_hist = postmill.histogram_plus(r.total_hist, excluded.total_hist)
     ), put as (
         insert into postmill.rollup as r (minute, tenant_id, queue, job_type, outcome, n, wait_sum, run_sum, total_sum,
                wait_hist, run_hist, total_hist)
-        select case when p.minute < coarse then date_bin('1 hour', p.minute, timestamptz '2000-01-01 00:00+00') else p.minute end,
-               p.tenant_id, p.queue, p.job_type, p.outcome, sum(p.n), sum(p.wait_sum), sum(p.run_sum), sum(p.total_sum),
-               postmill.histogram_sum(p.wait_hist), postmill.histogram_sum(p.run_hist), postmill.histogram_sum(p.total_hist)
-          from part p group by 1, 2, 3, 4, 5
+        select f.minute, f.tenant_id, f.queue, f.job_type, f.outcome, f.n, f.wait_sum, f.run_sum, f.total_sum, f.wait_hist,
+               f.run_hist, f.total_hist
+          from fine f
         on conflict (minute, tenant_id, queue, job_type, outcome) do update
            set n = r.n + excluded.n, wait_sum = r.wait_sum + excluded.wait_sum, run_sum = r.run_sum + excluded.run_sum,
                total_sum = r.total_sum + excluded.total_sum,
@@ -4078,7 +4195,7 @@ begin
                    and p.proname in ('find_key', 'key_lives', 'find_login', 'open_login', 'close_login',
                          'login_configured', 'requests_secured', 'begin_request', 'enter_request', 'request_enqueue',
                          'set_actor', 'audit', 'now', 'new_id', 'scope_tenant', 'sees_all', 'in_scope', 'find_tenant',
-                         'server_gauges', 'enqueued_totals', 'receive_webhook', 'advance_horizon') loop
+                         'server_gauges', 'enqueued_totals', 'receive_webhook', 'advance_horizon', 'watch_live') loop
         execute format('grant execute on function %s to %I', name, p_role);
     end loop;
 end
@@ -4440,6 +4557,17 @@ begin
     if found then return true; end if;
     perform from postmill.blocked t where t.id = p_id for update skip locked;
     return found;
+end
+$$;
+
+-- FUNCTION is_watched()
+
+CREATE FUNCTION postmill.is_watched() RETURNS boolean
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return exists (select from postmill.live_watch w where w.valid_until > (select postmill.now()));
 end
 $$;
 
@@ -4955,10 +5083,10 @@ begin
      cross join lateral (
         select sum(x.n) filter (where x.total_hist is not null) as n, postmill.histogram_sum(x.total_hist) as total,
                postmill.histogram_sum(x.wait_hist) as wait, postmill.histogram_sum(x.run_hist) as run
-          from postmill.rollups x
+          from postmill.fleet_rollups x
          where x.queue = q.name and x.minute > moment - interval '10 minutes') r
      cross join lateral (
-        select postmill.attained(postmill.histogram_sum(x.total_hist), q.sla_seconds) as share from postmill.rollups x
+        select postmill.attained(postmill.histogram_sum(x.total_hist), q.sla_seconds) as share from postmill.fleet_rollups x
          where x.queue = q.name and x.minute > moment - interval '1 hour' and x.total_hist is not null) h
      where coalesce(q.sla_seconds, q.wait_target_seconds, q.run_target_seconds) is not null
     on conflict (queue) do update
@@ -5503,6 +5631,50 @@ begin
       join postmill.tenant n on n.id = e.tenant_id;
 end
 $$;
+
+-- FUNCTION places_of(text[], uuid[], text, text)
+
+CREATE FUNCTION postmill.places_of(p_states text[], p_tenants uuid[], p_ready text, p_scheduled text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE
+    AS $_$
+declare
+    bounds constant text := 't.id < $1 and t.id >= $2 order by t.id desc limit $3';
+    ended text;
+    parts text[] := '{}';
+begin
+    if 'queued' = any (p_states) then
+        parts := parts || format('(select t.id, t.queue, true as fits from %s t where %s)', p_ready, bounds);
+    end if;
+    if p_states && array['queued', 'scheduled', 'retrying', 'first'] then
+        -- Overdue tickets are few or, where no worker lives, all of them.
+        parts := parts || format('(select t.id, t.queue, case when t.run_at <= $5 then %L::boolean else %s end as fits
+            from %s t where %s)', 'queued' = any (p_states),
+            case when 'scheduled' = any (p_states) then 'true' when 'retrying' = any (p_states) then 't.attempt > 1'
+                 when 'first' = any (p_states) then 't.attempt <= 1' else 'false' end,
+            p_scheduled, case when p_states && array['scheduled', 'retrying', 'first'] then bounds
+                 else 't.id < $1 and t.id >= $2 and t.id = any ($6) order by t.id desc limit $3' end);
+    end if;
+    parts := parts || array(select format('(select t.id, t.queue, true from postmill.%I t where %s)', s, bounds)
+                              from unnest(p_states) s where s in ('blocked', 'running'));
+    if 'dead_letter' = any (p_states) then
+        -- A tenant has few letters, or is met soon.
+        parts := parts || case when p_tenants is null then format('(select t.id, t.queue, true from postmill.dead_letter t where %s)', bounds)
+            else format('(select t.id, t.queue, true from (select d.id, d.queue from postmill.dead_letter d where d.tenant_id = any (%L::uuid[])
+                order by d.failed_at desc limit 20000) t where %s)', p_tenants, bounds) end;
+    end if;
+    if 'succeeded' = any (p_states) then
+        parts := parts || '(select t.job_id, null, t.status = ''succeeded'' from postmill.outcome t
+            where t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)'::text;
+    end if;
+    for ended in select s from unnest(p_states) s where s in ('failed', 'canceled', 'dead_letter') loop
+        parts := parts || array(select format('(select t.job_id, null, true from postmill.outcome t where t.status <> ''succeeded'' and t.status = %L
+            and %s and t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)', ended, n.condition)
+            from (select format('t.tenant_id = %L', p.id) as condition from unnest(p_tenants) as p(id)
+                  union all select 'true' where p_tenants is null) n);
+    end loop;
+    return case when cardinality(parts) > 0 then array_to_string(parts, ' union all ') end;
+end
+$_$;
 
 -- FUNCTION plan_notifications(uuid[], timestamp with time zone[])
 
@@ -6617,6 +6789,40 @@ begin
 end
 $$;
 
+-- FUNCTION read_facets(text, text, integer)
+
+CREATE FUNCTION postmill.read_facets(p_field text, p_text text, p_most integer DEFAULT 12) RETURNS TABLE(value text, note text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    part constant text := lower(p_text);
+begin
+    return query
+    select x.value, x.note from (
+        select d.key as value, d.queue as note from postmill.job_definition d where p_field = 'type'
+        union all
+        select q.name, q.owner from postmill.queue q where p_field = 'queue'
+        union all
+        select t.slug, t.name from postmill.tenant t where p_field = 'tenant'
+        union all
+        (select g.id, concat_ws(': ', g.error_class, left(g.message, 80)) from postmill.error_group g
+          where p_field = 'error' and exists (select from postmill.error_group_tenant n where n.id = g.id)
+          order by g.last_seen_at desc limit 2000)
+        union all
+        (select t.label, d.key from postmill.trigger t join postmill.job_definition d on d.id = t.definition_id
+          where p_field = 'trigger' and t.deleted_at is null limit 5000)
+        union all
+        (select distinct w.worker_id, w.hostname from (
+            select k.worker_id, k.hostname from postmill.worker k where p_field = 'worker' and postmill.sees_all()
+             order by k.last_seen_at desc limit 2000) w)
+        union all
+        (select o.id::text, o.kind || ', ' || o.status from postmill.operation o where p_field = 'op' order by o.id desc limit 200)) x
+     where strpos(lower(x.value), part) > 0 or strpos(lower(x.note), part) > 0
+     order by strpos(lower(x.value), part) <> 1, length(x.value), x.value limit p_most;
+end
+$$;
+
 -- FUNCTION read_group_end(text, uuid, boolean)
 
 CREATE FUNCTION postmill.read_group_end(p_group text, p_tenant uuid, p_last boolean) RETURNS TABLE(failed_at timestamp with time zone, error_class text, error_message text)
@@ -6802,6 +7008,73 @@ begin
 end
 $$;
 
+-- FUNCTION read_job_lines(uuid[], jsonb)
+
+CREATE FUNCTION postmill.read_job_lines(p_ids uuid[], p_paths jsonb DEFAULT '[]'::jsonb) RETURNS TABLE(id uuid, tenant_id uuid, tenant text, job_type text, queue text, state text, retrying boolean, source text, source_ref text, trigger_id uuid, trigger_label text, priority integer, attempt integer, max_attempts integer, key text, created_at timestamp with time zone, due_at timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, worker_id text, reason text, error_class text, error_message text, error_group text, actor_type text, actor_id text, correlation_id text, replayed_from uuid, waits_on text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text, args jsonb, moment timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $_$
+declare
+    at_now constant timestamptz := postmill.now();
+begin
+    return query
+    select j.id, j.tenant_id, n.slug, j.job_type, coalesce(w.queue, s.queue, b.queue, r.queue, d.queue, j.queue),
+           case when s.run_at <= at_now or w.id is not null then 'queued' when s.id is not null then 'scheduled'
+                when b.id is not null then 'blocked' when r.id is not null then 'running'
+                when d.id is not null then 'dead_letter' else o.status end,
+           s.run_at > at_now and s.attempt > 1, j.source::text, j.source_ref, g.id, g.label,
+           coalesce(w.priority, s.priority, b.priority, r.priority, d.priority, j.priority),
+           coalesce(w.attempt - 1, s.attempt - 1, b.attempt - 1, r.attempt, d.attempts, o.attempt, 0), j.max_attempts,
+           j.idempotency_key, j.created_at, coalesce(s.run_at, j.scheduled_for),
+           coalesce(r.claimed_at, o.started_at, d.last_attempt_at, a.started_at), coalesce(o.finished_at, d.failed_at),
+           (select k.worker_id from postmill.worker k where k.holder = coalesce(r.holder, o.holder, a.holder)),
+           coalesce(d.reason, o.reason), coalesce(d.error_class, o.error_class, a.error_class),
+           left(coalesce(d.error_message, o.error_message, a.error_message), 500),
+           coalesce(d.error_group, o.error_group, a.error_group), j.actor_type::text, j.actor_id, j.correlation_id, j.replayed_from,
+           case when coalesce(w.id, s.id, b.id) is null then null
+                when j.expires_at <= at_now then 'expired'
+                when q.paused_at is not null and (q.resume_at is null or q.resume_at > at_now) then 'queue_paused'
+                when n.status = 'suspended' then 'tenant_suspended'
+                when b.id is not null then 'blocked'
+                when y.action in ('defer', 'stop') then 'budget'
+                when s.run_at > at_now then case when s.attempt > 1 then 'retry_pending' else 'not_due' end end,
+           c.job_id is not null, p.done, p.total, p.message,
+           case when jsonb_array_length(p_paths) > 0 then (
+                select jsonb_agg(j.payload #> array(select jsonb_array_elements_text(x.value)) order by x.n)
+                  from jsonb_array_elements(p_paths) with ordinality x(value, n)) end,
+           at_now
+      from unnest(p_ids) as u(id)
+     cross join lateral (select f.* from postmill.any_job f where f.id = u.id offset 0) j
+      left join postmill.tenant n on n.id = j.tenant_id
+      left join lateral (select t.* from postmill.ready t where t.id = j.id offset 0) w on true
+      left join lateral (select t.* from postmill.scheduled t where t.id = j.id offset 0) s on true
+      left join lateral (select t.* from postmill.blocked t where t.id = j.id offset 0) b on true
+      left join lateral (select t.* from postmill.running t where t.id = j.id offset 0) r on true
+      left join lateral (select t.* from postmill.dead_letter t where t.id = j.id offset 0) d on true
+      left join lateral (select t.* from postmill.outcome t where t.job_id = j.id offset 0) o on true
+      left join lateral (select t.error_class, t.error_message, t.error_group, t.started_at, t.holder from postmill.attempt t
+                          where t.job_id = j.id and (o.job_id is null or o.status = 'dead_letter') and r.id is null
+                          order by t.run desc limit 1) a on true
+      left join postmill.queue q on q.name = coalesce(w.queue, s.queue, b.queue)
+      left join postmill.job_definition f on f.key = j.job_type and f.budget is not null and coalesce(w.id, s.id, b.id) is not null
+      left join lateral postmill.budget_word(f.budget, j.tenant_id) y on f.budget is not null
+      left join lateral (select t.done, t.total, t.message from postmill.progress t where t.job_id = r.id offset 0) p on true
+      left join lateral (select t.job_id from postmill.cancel_request t where t.job_id = j.id offset 0) c on true
+     cross join lateral (select case when j.source_ref ~ '^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$' then j.source_ref::uuid end as ref) at
+      left join lateral (
+        select t.id, t.label from postmill.trigger t
+         where j.source in ('schedule', 'manual') and t.id = at.ref
+        union all
+        select t.id, t.label from postmill.event_delivery e join postmill.trigger t on t.id = e.trigger_id
+         where j.source = 'event' and e.job_id = j.id
+           and e.event_id = at.ref
+        limit 1) g on j.source_ref is not null
+     order by j.id desc;
+end
+$_$;
+
 -- FUNCTION read_job_state(uuid[])
 
 CREATE FUNCTION postmill.read_job_state(p_ids uuid[]) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, state text, priority integer, attempt integer, max_attempts integer, payload jsonb, created_at timestamp with time zone, scheduled_for timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, project_id uuid, idempotency_key text, source text, source_ref text, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, result jsonb, reason text, error_class text, error_code text, error_message text, replayed_from uuid, replayed_as uuid, worker_id text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text)
@@ -6901,6 +7174,23 @@ begin
 end
 $$;
 
+-- FUNCTION read_key_holders(text, integer)
+
+CREATE FUNCTION postmill.read_key_holders(p_key text, p_most integer DEFAULT 20) RETURNS SETOF uuid
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select k.job_id from postmill.tenant t
+     cross join lateral (select '00000000-0000-0000-0000-000000000000'::uuid as id
+                         union all select p.id from postmill.project p where p.tenant_id = t.id) p
+      join postmill.idempotency_key k on k.tenant_id = t.id and k.project_id = p.id and k.key = p_key
+     where exists (select from postmill.any_job j where j.id = k.job_id)
+     order by k.job_id desc limit p_most;
+end
+$$;
+
 -- FUNCTION read_keys(uuid, integer, uuid, boolean)
 
 CREATE FUNCTION postmill.read_keys(p_before uuid, p_most integer, p_tenant uuid DEFAULT NULL::uuid, p_live boolean DEFAULT false) RETURNS TABLE(id uuid, prefix text, name text, tenant_id uuid, role text, created_at timestamp with time zone, created_by text, expires_at timestamp with time zone, last_used_at timestamp with time zone, revoked_at timestamp with time zone, revoked_by text)
@@ -6982,6 +7272,352 @@ begin
       from postmill.console_session s
      where (p_before is null or s.id < p_before) and s.ended_at is null and s.expires_at > (select postmill.now())
      order by s.id desc limit p_most;
+end
+$$;
+
+-- FUNCTION read_matching(jsonb, uuid, integer, integer)
+
+CREATE FUNCTION postmill.read_matching(p_filter jsonb, p_before uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_need integer DEFAULT 51, p_look integer DEFAULT 2000, OUT ids uuid[], OUT low uuid) RETURNS record
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $_$
+declare
+    moment constant timestamptz := postmill.now();
+    states constant text[] := case when p_filter ? 'states' then array(select jsonb_array_elements_text(p_filter -> 'states')) end;
+    own constant uuid := postmill.scope_tenant();
+    nobody constant uuid := '00000000-0000-0000-0000-000000000000';
+    tenants uuid[] := case when own is not null then array[own] end;
+    sources text[];
+    below uuid := p_before;
+    first uuid := '00000000-0000-0000-0000-000000000000';
+    term jsonb;
+    field text;
+    named text;                 -- the values as a quoted array
+    part text;
+    yes text;
+    at_moment timestamptz;
+    lows uuid[];
+    highs uuid[];
+    holders uuid[];
+    held uuid[];
+    keys text[];
+    groups text[];
+    tests text := 'true';       -- of a body j, whatever walk found it
+    queue_of constant text := ' and (coalesce((select t.queue from postmill.ready t where t.id = j.id offset 0),
+        (select t.queue from postmill.scheduled t where t.id = j.id offset 0), (select t.queue from postmill.running t where t.id = j.id offset 0),
+        (select t.queue from postmill.blocked t where t.id = j.id offset 0), (select t.queue from postmill.dead_letter t where t.id = j.id offset 0),
+        j.queue) ';
+    queue_tests text[] := '{}'; -- of its queue, which a ticket tells at once
+    ready text := 'postmill.ready';
+    scheduled text := 'postmill.scheduled';
+    few_ready boolean;
+    few_scheduled boolean;
+    candidates text;            -- an index of its own for one term
+    walks text[];
+    walk text;
+    overdue uuid[];
+    looked uuid[];
+    queues text[];
+    fitting boolean[];
+    found_ones uuid[];
+    found_low uuid;
+    n integer := 0;
+begin
+    ids := '{}';
+    for term in select t.value from jsonb_array_elements(coalesce(p_filter -> 'terms', '[]')) t loop
+        field := term ->> 'field';
+        yes := case when (term ->> 'not')::boolean then 'is not true' else 'is true' end;
+        named := format('%L', array(select v.value from jsonb_array_elements_text(coalesce(term -> 'values', '[]')) v));
+        part := null;
+        if field in ('since', 'until') then
+            at_moment := coalesce((term ->> 'at')::timestamptz, moment - (term ->> 'ago')::double precision * interval '1 second');
+            -- An id is made at the moment of the enqueue, give or take what the statement takes.
+            if field = 'since' then
+                first := greatest(first, postmill.id_at(greatest(at_moment, '1970-01-02') - interval '1 second'));
+                part := format('j.created_at >= %L::timestamptz', at_moment);
+            else
+                below := least(below, postmill.id_at(greatest(at_moment, '1970-01-02') + interval '1 second'));
+                part := format('j.created_at < %L::timestamptz', at_moment);
+            end if;
+        elsif field = 'tenant' then
+            part := format('j.tenant_id = any (%s::uuid[])', named);
+            if yes = 'is true' then
+                tenants := array(select distinct v::uuid from jsonb_array_elements_text(term -> 'values') v
+                                  where tenants is null or v::uuid = any (tenants));
+            end if;
+        elsif field = 'type' then
+            part := format('j.job_type = any (%s::text[])', named);
+        elsif field = 'queue' then
+            queue_tests := queue_tests || format('= any (%s::text[])) %s', named, yes);
+            -- A queue in which few wait is read as a whole, however many wait in others.
+            execute format('select (select count(*) from (select from postmill.ready t where t.queue = any (%1$s::text[]) limit $1 + 1) x) <= $1,
+                (select count(*) from (select from postmill.scheduled t where t.queue = any (%1$s::text[]) limit $1 + 1) x) <= $1', named)
+                into few_ready, few_scheduled using p_look;
+            if yes = 'is true' and few_ready then
+                ready := format('(select * from postmill.ready t where t.queue = any (%s::text[]) offset 0)', named);
+            end if;
+            if yes = 'is true' and few_scheduled then
+                scheduled := format('(select * from postmill.scheduled t where t.queue = any (%s::text[]) offset 0)', named);
+            end if;
+        elsif field = 'source' then
+            part := format('j.source = any (%s::text[])', named);
+            if yes = 'is true' then
+                sources := array(select jsonb_array_elements_text(term -> 'values'));
+            end if;
+        elsif field = 'key' then
+            part := format('j.idempotency_key = any (%s::text[])', named);
+            if yes = 'is true' then
+                keys := array(select jsonb_array_elements_text(term -> 'values'));
+            end if;
+        elsif field = 'actor' then
+            part := format('j.actor_id = any (%s::text[])', named);
+        elsif field = 'correlation' then
+            part := format('j.correlation_id = any (%s::text[])', named);
+        elsif field = 'id' then
+            lows := array(select (r.value ->> 0)::uuid from jsonb_array_elements(term -> 'ranges') r);
+            highs := array(select (r.value ->> 1)::uuid from jsonb_array_elements(term -> 'ranges') r);
+            part := format('exists (select from unnest(%L::uuid[], %L::uuid[]) as r(l, h) where j.id between r.l and r.h)', lows, highs);
+            if yes = 'is true' and candidates is null then
+                candidates := format('select f.id from unnest(%L::uuid[], %L::uuid[]) as r(l, h) cross join lateral (
+                    select f.id from postmill.any_job f where f.id >= greatest(r.l, $2) and f.id <= r.h and f.id < $1
+                     order by f.id desc limit $3) f', lows, highs);
+            end if;
+        elsif field = 'op' then
+            part := format('exists (select from unnest(%s::uuid[]) as o(id) join postmill.operation_item i on i.operation_id = o.id
+                where (case when i.status = ''replayed'' then i.new_id else i.job_id end) = j.id offset 0)', named);
+            if yes = 'is true' and candidates is null then
+                candidates := format('select f.id from unnest(%s::uuid[]) as o(id) cross join lateral (
+                    select (case when i.status = ''replayed'' then i.new_id else i.job_id end) as id from postmill.operation_item i
+                     where i.operation_id = o.id and (case when i.status = ''replayed'' then i.new_id else i.job_id end) < $1
+                       and (case when i.status = ''replayed'' then i.new_id else i.job_id end) >= $2
+                     order by (case when i.status = ''replayed'' then i.new_id else i.job_id end) desc limit $3) f', named);
+            end if;
+        elsif field = 'trigger' then
+            part := format('((j.source <> ''event'' and j.source_ref = any (%1$s::text[])) or (j.source = ''event'' and exists (
+                select from postmill.event_delivery d where d.event_id::text = j.source_ref and d.trigger_id = any (%1$s::uuid[])
+                   and d.job_id = j.id offset 0)))', named);
+            if yes = 'is true' and candidates is null then
+                candidates := format('select f.id from unnest(%s::text[]) as t(ref) cross join lateral (
+                    (select b.id from postmill.any_job b where b.source_ref = t.ref and b.source <> ''event'' and b.id < $1 and b.id >= $2
+                      order by b.id desc limit $3)
+                    union all
+                    (select d.job_id from postmill.event_delivery d where d.trigger_id = t.ref::uuid and d.event_id < $1
+                        and d.job_id < $1 and d.job_id >= $2 order by d.event_id desc limit $3)) f', named);
+                -- The candidates are those of the trigger already; an event that was forgotten no longer tells.
+                part := null;
+            end if;
+        elsif field = 'error' then
+            part := format('(exists (select from postmill.attempt a where a.job_id = j.id and a.error_group = any (%1$s::text[]) offset 0)
+                or exists (select from postmill.outcome o where o.job_id = j.id and o.error_group = any (%1$s::text[]) offset 0))', named);
+            if yes = 'is true' and candidates is null and groups is null then
+                groups := array(select jsonb_array_elements_text(term -> 'values'));
+                part := null;
+            end if;
+        elsif field = 'worker' then
+            holders := array(select w.holder from postmill.worker w
+                              where w.worker_id in (select v from jsonb_array_elements_text(term -> 'values') v)
+                                 or w.hostname in (select v from jsonb_array_elements_text(term -> 'values') v)
+                              order by w.started_at desc limit 1000);
+            part := format('(exists (select from postmill.running r where r.id = j.id and r.holder = any (%1$L::uuid[]) offset 0)
+                or exists (select from postmill.outcome o where o.job_id = j.id and o.holder = any (%1$L::uuid[]) offset 0)
+                or exists (select from postmill.attempt a where a.job_id = j.id and a.holder = any (%1$L::uuid[]) offset 0))', holders);
+        elsif field = 'attempt' then
+            part := format('coalesce((select t.attempt - 1 from postmill.ready t where t.id = j.id offset 0),
+                (select t.attempt - 1 from postmill.scheduled t where t.id = j.id offset 0),
+                (select t.attempt from postmill.running t where t.id = j.id offset 0),
+                (select t.attempts from postmill.dead_letter t where t.id = j.id offset 0),
+                (select t.attempt from postmill.outcome t where t.job_id = j.id offset 0), 0) %s %L::double precision',
+                case term ->> 'op' when '>' then '>' when '<' then '<' when '>=' then '>=' when '<=' then '<=' else '=' end,
+                term ->> 'number');
+        elsif field = 'ran' then
+            part := format('coalesce((select $5 - t.claimed_at from postmill.running t where t.id = j.id offset 0),
+                (select t.finished_at - t.started_at from postmill.outcome t where t.job_id = j.id offset 0),
+                (select t.finished_at - t.started_at from postmill.attempt t where t.job_id = j.id order by t.run desc limit 1))
+                %s %L::double precision * interval ''1 second''',
+                case term ->> 'op' when '>' then '>' when '>=' then '>=' when '<=' then '<=' else '<' end, term ->> 'number');
+        elsif field = 'args' then
+            select '(' || string_agg(format('j.payload @> %L::jsonb', a.value), ' or ') || ')' into part
+              from jsonb_array_elements(term -> 'any_of') a;
+            if yes = 'is true' and candidates is null then
+                held := postmill.args_matching(array(select a.value from jsonb_array_elements(term -> 'any_of') a), below, first);
+                if held is not null then
+                    candidates := format('select u.id from unnest(%L::uuid[]) as u(id) where u.id < $1 and u.id >= $2', held);
+                end if;
+            end if;
+        else
+            raise exception 'read_matching does not know the term %', field using errcode = 'invalid_parameter_value';
+        end if;
+        if part is not null then
+            tests := tests || format(' and (%s) %s', part, yes);
+        end if;
+    end loop;
+    if cardinality(states) = 0 or cardinality(tenants) = 0 or below <= first then
+        return;
+    end if;
+    if groups is not null and candidates is null then
+        -- Each by itself and for each tenant: so the planner knows that one index has them in their order.
+        select string_agg(format('(select distinct a.job_id as id from postmill.%I a where a.error_group = %L and a.job_id < $1
+            and a.job_id >= $2 and %s order by 1 desc limit $3)', t.name, g.id, case when n.id = nobody then 'true' else format('a.tenant_id = %L', n.id) end), ' union all ')
+          into candidates
+          from unnest(array['attempt', 'outcome']) as t(name) cross join unnest(groups) as g(id)
+         cross join unnest(coalesce(tenants, array[nobody])) as n(id);
+    end if;
+    if keys is not null and candidates is null then
+        -- Those that hold the key now are asked first; the others are met on the way.
+        held := array(select k.job_id from postmill.tenant t
+                       cross join lateral (select '00000000-0000-0000-0000-000000000000'::uuid as id
+                                           union all select p.id from postmill.project p where p.tenant_id = t.id) p
+                       cross join unnest(keys) as u(key)
+                       join postmill.idempotency_key k on k.tenant_id = t.id and k.project_id = p.id and k.key = u.key
+                       where tenants is null or t.id = any (tenants) limit 1000);
+        tests := tests || format(' and j.id <> all (%L::uuid[])', held);
+    end if;
+    walks := case when candidates is not null then array['candidates'] when states is null then array['bodies']
+                  when tenants is null or states <@ array['failed', 'canceled'] then array['places']
+                  -- Successes of one tenant among those of all: its own jobs tell sooner.
+                  when 'succeeded' = any (states) then array['bodies']
+                  when states <@ array['dead_letter', 'failed', 'canceled', 'running'] then array['places', 'bodies']
+                  else array['bodies', 'places'] end;
+    if 'queued' = any (states) then
+        overdue := array(select s.id from postmill.scheduled s where s.run_at <= moment order by s.run_at limit 1000);
+    end if;
+    foreach walk in array walks loop
+        n := n + 1;
+        found_low := null;
+        if walk = 'bodies' then
+            part := tests;
+            foreach yes in array queue_tests loop
+                part := part || queue_of || yes;
+            end loop;
+            if states is not null then
+                part := part || ' and ' || postmill.state_test(states);
+            end if;
+            -- Within a tenant what was not made by hand or code has an index.
+            select string_agg(format('(select j.* from postmill.any_job j where %s and %s and j.id < $1 and j.id >= $2
+                    order by j.id desc limit $3)', case when n.id = nobody then 'true' else format('j.tenant_id = %L', n.id) end,
+                    case when o.name = '' then 'true' else format('j.source = %L and j.source <> ''manual''', o.name) end), ' union all ') into named
+              from unnest(coalesce(tenants, array[nobody])) as n(id)
+             cross join unnest(case when tenants is not null and 'manual' <> all (sources) then sources else array[''] end) as o(name);
+            named := format('select x.* from (%s) x order by x.id desc limit $3', named);
+            execute format('select array(select j.id from (%s) j where %s order by j.id desc limit $4)', named, part)
+                into found_ones using below, first, p_look, p_need, moment;
+            if cardinality(found_ones) < p_need then
+                execute format('select j.id from (%s) j order by j.id desc offset $3 - 1 limit 1', named)
+                    into found_low using below, first, p_look;
+            end if;
+        else
+            part := tests;
+            foreach yes in array queue_tests loop
+                part := part || case walk when 'places' then ' and (coalesce(u.queue, j.queue) ' else queue_of end || yes;
+            end loop;
+            if tenants is not null then
+                part := part || format(' and j.tenant_id = any (%L::uuid[])', tenants);
+            end if;
+            if walk = 'places' then
+                execute format('select array_agg(y.id order by y.id desc), array_agg(y.queue order by y.id desc), array_agg(y.fits order by y.id desc)
+                    from (select x.* from (%s) x(id, queue, fits) order by x.id desc limit $3) y', postmill.places_of(states, tenants, ready, scheduled))
+                    into looked, queues, fitting using below, first, p_look, p_need, moment, overdue;
+            else
+                execute format('select array(select distinct x.id from (%s) x(id) where x.id is not null order by 1 desc limit $3)', candidates)
+                    into looked using below, first, p_look;
+                queues := array_fill(null::text, array[cardinality(looked)]);
+                fitting := array_fill(true, array[cardinality(looked)]);
+                if states is not null then
+                    part := part || ' and ' || postmill.state_test(states);
+                end if;
+            end if;
+            -- A nested loop keeps the order of its outer side, and the limit ends it as soon as enough is found.
+            execute format('select array(select u.id from unnest($1::uuid[], $2::text[], $3::boolean[]) as u(id, queue, fits)
+                cross join lateral (select f.* from postmill.any_job f where f.id = u.id offset 0) j where u.fits and %s limit $4)', part)
+                into found_ones using looked, queues, fitting, p_need, moment;
+            if cardinality(found_ones) < p_need then
+                found_low := looked[p_look];
+            end if;
+        end if;
+        -- Each is complete down to its low: the one that comes further down holds all of the other.
+        if n = 1 or found_low is null or found_low < low then
+            ids := found_ones;
+            low := found_low;
+        end if;
+        exit when cardinality(ids) >= p_need or low is null;
+    end loop;
+    if keys is not null and candidates is null and p_before = 'ffffffff-ffff-ffff-ffff-ffffffffffff' and cardinality(held) > 0 then
+        select w.ids || read_matching.ids into ids
+          from postmill.read_matching(jsonb_set(p_filter, '{terms}', (
+                select jsonb_agg(t.value) from jsonb_array_elements(p_filter -> 'terms') t
+                 where t.value ->> 'field' <> 'key' or (t.value ->> 'not')::boolean) || jsonb_build_array(jsonb_build_object(
+                    'field', 'id', 'not', false, 'ranges', (select jsonb_agg(jsonb_build_array(h, h)) from unnest(held) h)))),
+                p_need => p_need, p_look => p_look) w;
+    end if;
+end
+$_$;
+
+-- FUNCTION read_matching_bars(jsonb, integer, integer)
+
+CREATE FUNCTION postmill.read_matching_bars(p_filter jsonb, p_need integer DEFAULT 10000, p_look integer DEFAULT 10001) RETURNS TABLE(total bigint, complete_to timestamp with time zone, width double precision, bars jsonb)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    AS $$
+declare
+    found_ones record;
+    span double precision;
+begin
+    select w.ids, w.low into found_ones from postmill.read_matching(p_filter, p_need => p_need + 1, p_look => p_look) w;
+    total := cardinality(found_ones.ids);
+    complete_to := case when found_ones.low is not null then postmill.id_time(found_ones.low)
+                        when total > p_need then postmill.id_time(found_ones.ids[total]) end;
+    span := extract(epoch from postmill.now() - postmill.id_time(found_ones.ids[total]))::double precision;
+    select coalesce(min(w), 604800) into width
+      from unnest(array[60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 604800]::double precision[]) w where span / w <= 60;
+    select coalesce(jsonb_agg(jsonb_build_array(extract(epoch from b.bucket), b.n) order by b.bucket), '[]') into bars
+      from (select date_bin(read_matching_bars.width * interval '1 second', postmill.id_time(u.id), timestamptz '2000-01-03 00:00+00') as bucket,
+                   count(*) as n from unnest(found_ones.ids) as u(id) group by 1) b;
+    return next;
+end
+$$;
+
+-- FUNCTION read_matching_counts(jsonb, integer)
+
+CREATE FUNCTION postmill.read_matching_counts(p_filter jsonb, p_look integer DEFAULT 2000) RETURNS TABLE(state text, n bigint, at_least boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    at_now constant timestamptz := postmill.now();
+    whole record;
+    one record;
+    counted jsonb;
+begin
+    select w.ids, w.low into whole from postmill.read_matching(p_filter - 'states', p_need => p_look, p_look => p_look) w;
+    select jsonb_object_agg(x.word, x.n) into counted from (
+        select y.word, count(*) as n from (
+            select case when exists (select from postmill.outcome o where o.job_id = u.id offset 0)
+                        then (select o.status from postmill.outcome o where o.job_id = u.id)
+                        when exists (select from postmill.ready t where t.id = u.id offset 0) then 'queued'
+                        when exists (select from postmill.dead_letter t where t.id = u.id offset 0) then 'dead_letter'
+                        when exists (select from postmill.running t where t.id = u.id offset 0) then 'running'
+                        when exists (select from postmill.blocked t where t.id = u.id offset 0) then 'blocked'
+                        else (select case when t.run_at <= at_now then 'queued' when t.attempt > 1 then 'retrying' else 'scheduled' end
+                                from postmill.scheduled t where t.id = u.id) end as word
+              from unnest(whole.ids) as u(id)) y group by 1) x where x.word is not null;
+    for state in select unnest(array['scheduled', 'retrying', 'queued', 'blocked', 'running', 'succeeded', 'failed', 'canceled', 'dead_letter']) loop
+        n := coalesce((counted ->> state)::bigint, 0)
+             + case state when 'scheduled' then coalesce((counted ->> 'retrying')::bigint, 0) else 0 end;
+        at_least := whole.low is not null or cardinality(whole.ids) >= p_look;
+        if at_least and state <> 'succeeded' then
+            select cardinality(w.ids) as n, w.low is not null or cardinality(w.ids) >= p_look / 4 as at_least into one
+              from postmill.read_matching(p_filter || jsonb_build_object('states', jsonb_build_array(state)),
+                                          p_need => p_look / 4, p_look => p_look / 4) w;
+            at_least := one.at_least;
+            n := case when one.at_least then greatest(n, one.n) else one.n end;
+        end if;
+        return next;
+    end loop;
 end
 $$;
 
@@ -7081,6 +7717,39 @@ begin
 end
 $$;
 
+-- FUNCTION read_query_names(jsonb)
+
+CREATE FUNCTION postmill.read_query_names(p_names jsonb) RETURNS TABLE(field text, name text, ids text[])
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+begin
+    for field, name in select a.value ->> 0, a.value ->> 1 from jsonb_array_elements(p_names) a loop
+        ids := case field
+            when 'type' then array(select d.key from postmill.job_definition d where d.key = name or d.aliases @> array[name] limit 20)
+            when 'queue' then array(select q.name from postmill.queue q where q.name = read_query_names.name
+                                    union select q.name from postmill.queue q where lower(q.name) = lower(read_query_names.name)
+                                       and not exists (select from postmill.queue e where e.name = read_query_names.name) limit 20)
+            when 'tenant' then array(select t.id::text from postmill.tenant t where t.slug = lower(read_query_names.name) or t.id::text = lower(read_query_names.name))
+            when 'trigger' then array(select t.id::text from postmill.trigger t
+                                       where lower(t.label) = lower(name) or t.id::text = lower(name) order by t.deleted_at desc nulls first limit 21)
+            when 'error' then array(
+                select g.id from postmill.error_group g
+                 where ((name ~ '^[0-9a-f]{2,16}$' and g.id >= name and g.id < name || 'g') or g.error_class = name
+                        or g.error_class like '%.' || replace(replace(name, '\', '\\'), '_', '\_'))
+                   and exists (select from postmill.error_group_tenant t where t.id = g.id)
+                 order by g.last_seen_at desc limit 21)
+            when 'worker' then array(select read_query_names.name where not postmill.sees_all() or exists (
+                select from postmill.worker w where w.worker_id = read_query_names.name or w.hostname = read_query_names.name))
+            when 'op' then array(select o.id::text from postmill.operation o
+                                  where o.id >= rpad(replace(name, '-', ''), 32, '0')::uuid and o.id <= rpad(replace(name, '-', ''), 32, 'f')::uuid
+                                  order by o.id desc limit 21)
+            else '{}' end;
+        return next;
+    end loop;
+end
+$_$;
+
 -- FUNCTION read_queue_names()
 
 CREATE FUNCTION postmill.read_queue_names() RETURNS SETOF text
@@ -7165,9 +7834,28 @@ begin
 end
 $$;
 
--- FUNCTION read_stats(timestamp with time zone, timestamp with time zone, double precision, text, uuid, text, text)
+-- FUNCTION read_saved_views(text, integer)
 
-CREATE FUNCTION postmill.read_stats(p_since timestamp with time zone, p_until timestamp with time zone, p_seconds double precision DEFAULT NULL::double precision, p_by text DEFAULT NULL::text, p_tenant uuid DEFAULT NULL::uuid, p_queue text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text) RETURNS TABLE(bucket timestamp with time zone, name text, counts jsonb, waits double precision[], runs double precision[], totals double precision[])
+CREATE FUNCTION postmill.read_saved_views(p_page text, p_most integer DEFAULT 100) RETURNS TABLE(id uuid, name text, query text, shared boolean, own boolean, actor_id text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select v.id, v.name, v.query, v.shared, x.own, v.actor_id
+      from postmill.saved_view v
+     cross join lateral (select v.actor_type = current_setting('postmill.actor_type', true)
+                            and v.actor_id is not distinct from nullif(current_setting('postmill.actor_id', true), '') as own) x
+     where v.page = p_page and coalesce(v.tenant_id, '00000000-0000-0000-0000-000000000000')
+                             = coalesce(postmill.scope_tenant(), '00000000-0000-0000-0000-000000000000')
+       and (x.own or v.shared)
+     order by lower(v.name), v.id limit p_most;
+end
+$$;
+
+-- FUNCTION read_stats(timestamp with time zone, timestamp with time zone, double precision, text, uuid, text, text, boolean)
+
+CREATE FUNCTION postmill.read_stats(p_since timestamp with time zone, p_until timestamp with time zone, p_seconds double precision DEFAULT NULL::double precision, p_by text DEFAULT NULL::text, p_tenant uuid DEFAULT NULL::uuid, p_queue text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text, p_times boolean DEFAULT true) RETURNS TABLE(bucket timestamp with time zone, name text, counts jsonb, waits double precision[], runs double precision[], totals double precision[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
@@ -7177,7 +7865,8 @@ declare
     sums text;
 begin
     -- Cell by cell: an aggregate over arrays takes ten times as long.
-    select string_agg(format('array[%s] as %I', cell.sums, kind || 's_hist'), ', ') into sums
+    select string_agg(format(case when p_times then 'array[%s] as %I' else 'null::bigint[] as %2$I' end, cell.sums,
+                             kind || 's_hist'), ', ') into sums
       from unnest(array['wait', 'run', 'total']) as kind
      cross join lateral (select string_agg(format('coalesce(sum(r.%I[%s]), 0)', kind || '_hist', i), ', ') as sums
                            from generate_series(1, cells) i) cell;
@@ -7188,7 +7877,7 @@ begin
                    case $4 when 'queue' then r.queue when 'job_type' then r.job_type when 'tenant' then r.tenant_id::text
                         else '' end as name, r.outcome, sum(r.n) as n, sum(r.wait_sum) as wait, sum(r.run_sum) as run,
                    sum(r.total_sum) as total, %s
-              from postmill.rollups r
+              from postmill.%s r
              where r.minute >= postmill.minute_of($1) and r.minute < $2 and ($5 is null or r.tenant_id = $5)
                and ($6 is null or r.queue = $6) and ($7 is null or r.job_type = $7)
              group by 1, 2, 3
@@ -7201,7 +7890,8 @@ begin
         )
         select m.bucket, m.name, m.counts, postmill.summary_of(m.waits_hist, m.wait), postmill.summary_of(m.runs_hist, m.run),
                postmill.summary_of(m.totals_hist, m.total)
-          from merged m order by 1, 2$q$, sums) using p_since, p_until, p_seconds, p_by, own, p_queue, p_job_type;
+          from merged m order by 1, 2$q$, sums,
+        case when own is null and p_by is distinct from 'tenant' then 'fleet_rollups' else 'rollups' end) using p_since, p_until, p_seconds, p_by, own, p_queue, p_job_type;
 end
 $_$;
 
@@ -7294,6 +7984,15 @@ begin
     end if;
     return next;
 end
+$$;
+
+-- FUNCTION read_tenant_slugs(uuid[])
+
+CREATE FUNCTION postmill.read_tenant_slugs(p_ids uuid[]) RETURNS TABLE(id uuid, slug text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select t.id, t.slug from postmill.tenant t where t.id = any(p_ids)
 $$;
 
 -- FUNCTION read_tenants(text, integer, uuid, text)
@@ -8721,7 +9420,7 @@ begin
             execute format('grant execute on function %s to postmill_reader, postmill_request', name);
         elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'rollup_bounds', 'quantile', 'summary_of',
             'histogram_plus', 'histogram_sum', 'histogram_within',
-            'incident_outline', 'incident_status') then
+            'incident_outline', 'incident_status', 'args_matching', 'state_test', 'places_of') then
             execute format('grant execute on function %s to postmill_reader', name);
         end if;
     end loop;
@@ -8927,6 +9626,32 @@ begin
     return found;
 end
 $$;
+
+-- FUNCTION state_test(text[])
+
+CREATE FUNCTION postmill.state_test(p_states text[]) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE
+    AS $_$
+declare
+    ended text[] := array(select s from unnest(p_states) s where s in ('succeeded', 'failed', 'canceled', 'dead_letter'));
+    parts text[] := array['false'];
+begin
+    if 'queued' = any (p_states) then
+        parts := parts || array['exists (select from postmill.ready t where t.id = j.id offset 0)',
+            'exists (select from postmill.scheduled t where t.id = j.id and t.run_at <= $5 offset 0)'];
+    end if;
+    if p_states && array['scheduled', 'retrying', 'first'] then
+        parts := parts || format('exists (select from postmill.scheduled t where t.id = j.id and t.run_at > $5 and %s offset 0)',
+            case when 'scheduled' = any (p_states) then 'true' when 'retrying' = any (p_states) then 't.attempt > 1' else 't.attempt <= 1' end);
+    end if;
+    parts := parts || array(select format('exists (select from postmill.%I t where t.id = j.id offset 0)', s)
+                              from unnest(p_states) s where s in ('blocked', 'running', 'dead_letter'));
+    if cardinality(ended) > 0 then
+        parts := parts || format('exists (select from postmill.outcome t where t.job_id = j.id and t.status = any (%L::text[]) offset 0)', ended);
+    end if;
+    return '(' || array_to_string(parts, ' or ') || ')';
+end
+$_$;
 
 -- FUNCTION step_operation(uuid, integer[], jsonb)
 
@@ -9333,6 +10058,32 @@ begin
 end
 $$;
 
+-- FUNCTION tell_audited()
+
+CREATE FUNCTION postmill.tell_audited() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if postmill.is_watched() then
+        perform postmill.tell_live(
+            case split_part(new.action, '.', 1)
+                when 'dead' then 'audit,dead,jobs'
+                when 'webhooks' then 'audit,triggers'
+                when 'keys' then 'audit,settings'
+                when 'logins' then 'audit,settings'
+                when 'projects' then 'audit,settings'
+                when 'archive' then 'audit,system'
+                when 'retention' then 'audit,system'
+                when 'artifacts' then 'audit,jobs'
+                when 'requests' then 'audit'
+                else 'audit,' || split_part(new.action, '.', 1) end,
+            coalesce(new.tenant_id::text, '-'));
+    end if;
+    return null;
+end
+$$;
+
 -- FUNCTION tell_budget_alerts(integer)
 
 CREATE FUNCTION postmill.tell_budget_alerts(p_most integer) RETURNS TABLE(status text, name text, tenant_id uuid, percent numeric, severity text)
@@ -9373,6 +10124,77 @@ begin
             return next;
         end if;
     end loop;
+end
+$$;
+
+-- FUNCTION tell_changes(integer, integer)
+
+CREATE FUNCTION postmill.tell_changes(p_most integer, p_tenants integer DEFAULT 100) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+    one record;
+    told integer := 0;
+    others text;
+    anything boolean := false;
+begin
+    if not postmill.is_watched() then
+        return false;
+    end if;
+    for one in
+        with happened as materialized (
+            select p.tenant_id, p.outcome from postmill.rollup_part p limit p_most
+        ), failed as materialized (
+            select e.tenant_id from postmill.error_group_part e limit p_most
+        )
+        select c.tenant_id, string_agg(distinct c.topic, ',' order by c.topic) as topics
+          from (select h.tenant_id, 'jobs' as topic from happened h
+                union select h.tenant_id, 'triggers' from happened h where h.outcome = 'enqueued'
+                union select h.tenant_id, 'dead' from happened h where h.outcome in ('dead_letter', 'discarded', 'replayed')
+                union select f.tenant_id, 'errors' from failed f
+                union select o.tenant_id, 'operations' from postmill.operation o where o.status = 'running') c
+         group by c.tenant_id
+    loop
+        anything := true;
+        told := told + 1;
+        if told <= p_tenants then
+            perform postmill.tell_live(one.topics, coalesce(one.tenant_id::text, '-'));
+        else
+            others := concat_ws(',', others, one.topics);
+        end if;
+    end loop;
+    if others is not null then
+        perform postmill.tell_live((select string_agg(distinct t, ',') from unnest(string_to_array(others, ',')) t), '*');
+    end if;
+    if anything then
+        perform postmill.tell_live('queues', '-');
+    end if;
+    return true;
+end
+$$;
+
+-- FUNCTION tell_live(text, text)
+
+CREATE FUNCTION postmill.tell_live(p_topics text, p_scope text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if coalesce(current_setting('postmill.notify', true), '') <> 'off' and pg_notification_queue_usage() <= 0.5 then
+        perform pg_notify('postmill_live', p_topics || ' ' || p_scope);
+    end if;
+end
+$$;
+
+-- FUNCTION tell_measured()
+
+CREATE FUNCTION postmill.tell_measured() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if postmill.is_watched() then
+        perform postmill.tell_live('queues,workers,incidents,budgets,definitions,tenants,system', '-');
+    end if;
 end
 $$;
 
@@ -9822,6 +10644,26 @@ begin
         end if;
         perform postmill.resolve_incident(one.kind, one.key);
     end loop;
+end
+$$;
+
+-- FUNCTION watch_live(uuid, double precision)
+
+CREATE FUNCTION postmill.watch_live(p_server uuid, p_seconds double precision) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+begin
+    delete from postmill.live_watch w
+     where w.server = any (array(select x.server from postmill.live_watch x
+                                  where x.server = p_server and p_seconds <= 0 or x.valid_until < moment - interval '1 hour'
+                                  order by x.server for update skip locked));
+    if p_seconds > 0 then
+        insert into postmill.live_watch as w (server, valid_until) values (p_server, moment + p_seconds * interval '1 second')
+        on conflict (server) do update set valid_until = excluded.valid_until;
+    end if;
 end
 $$;
 
@@ -10551,6 +11393,83 @@ CREATE VIEW postmill.events AS
     traceparent
    FROM postmill.event e;
 
+-- TABLE rollup_fleet
+
+CREATE TABLE postmill.rollup_fleet (
+    minute timestamp with time zone NOT NULL,
+    queue text NOT NULL COLLATE pg_catalog."C",
+    job_type text NOT NULL COLLATE pg_catalog."C",
+    outcome text NOT NULL COLLATE pg_catalog."C",
+    n bigint NOT NULL,
+    wait_sum double precision DEFAULT 0 NOT NULL,
+    run_sum double precision DEFAULT 0 NOT NULL,
+    total_sum double precision DEFAULT 0 NOT NULL,
+    wait_hist bigint[],
+    run_hist bigint[],
+    total_hist bigint[]
+);
+
+-- TABLE rollup_part
+
+CREATE TABLE postmill.rollup_part (
+    minute timestamp with time zone CONSTRAINT rollup_minute_not_null NOT NULL,
+    tenant_id uuid CONSTRAINT rollup_tenant_id_not_null NOT NULL,
+    queue text CONSTRAINT rollup_queue_not_null NOT NULL COLLATE pg_catalog."C",
+    job_type text CONSTRAINT rollup_job_type_not_null NOT NULL COLLATE pg_catalog."C",
+    outcome text CONSTRAINT rollup_outcome_not_null NOT NULL COLLATE pg_catalog."C",
+    n bigint CONSTRAINT rollup_n_not_null NOT NULL,
+    wait_sum double precision DEFAULT 0 CONSTRAINT rollup_wait_sum_not_null NOT NULL,
+    run_sum double precision DEFAULT 0 CONSTRAINT rollup_run_sum_not_null NOT NULL,
+    total_sum double precision DEFAULT 0 CONSTRAINT rollup_total_sum_not_null NOT NULL,
+    wait_hist bigint[],
+    run_hist bigint[],
+    total_hist bigint[]
+);
+
+-- VIEW fleet_rollups
+
+CREATE VIEW postmill.fleet_rollups WITH (security_barrier='true') AS
+ SELECT minute,
+    tenant_id,
+    queue,
+    job_type,
+    outcome,
+    n,
+    wait_sum,
+    run_sum,
+    total_sum,
+    wait_hist,
+    run_hist,
+    total_hist
+   FROM ( SELECT f.minute,
+            NULL::uuid AS tenant_id,
+            f.queue,
+            f.job_type,
+            f.outcome,
+            f.n,
+            f.wait_sum,
+            f.run_sum,
+            f.total_sum,
+            f.wait_hist,
+            f.run_hist,
+            f.total_hist
+           FROM postmill.rollup_fleet f
+        UNION ALL
+         SELECT p.minute,
+            NULL::uuid AS uuid,
+            p.queue,
+            p.job_type,
+            p.outcome,
+            p.n,
+            p.wait_sum,
+            p.run_sum,
+            p.total_sum,
+            p.wait_hist,
+            p.run_hist,
+            p.total_hist
+           FROM postmill.rollup_part p) r
+  WHERE ( SELECT postmill.sees_all() AS sees_all);
+
 -- TABLE forgotten
 
 CREATE TABLE postmill.forgotten (
@@ -11110,6 +12029,13 @@ ALTER TABLE postmill.limit_rule ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY
     CACHE 1
 );
 
+-- TABLE live_watch
+
+CREATE TABLE postmill.live_watch (
+    server uuid NOT NULL,
+    valid_until timestamp with time zone NOT NULL
+);
+
 -- TABLE login_link
 
 CREATE TABLE postmill.login_link (
@@ -11322,23 +12248,6 @@ CREATE TABLE postmill.rollup (
     CONSTRAINT rollup_outcome_check CHECK ((outcome = ANY (ARRAY['enqueued'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text, 'dead_letter'::text, 'retried'::text, 'lost'::text, 'snoozed'::text, 'interrupted'::text, 'discarded'::text, 'replayed'::text])))
 );
 
--- TABLE rollup_part
-
-CREATE TABLE postmill.rollup_part (
-    minute timestamp with time zone CONSTRAINT rollup_minute_not_null NOT NULL,
-    tenant_id uuid CONSTRAINT rollup_tenant_id_not_null NOT NULL,
-    queue text CONSTRAINT rollup_queue_not_null NOT NULL COLLATE pg_catalog."C",
-    job_type text CONSTRAINT rollup_job_type_not_null NOT NULL COLLATE pg_catalog."C",
-    outcome text CONSTRAINT rollup_outcome_not_null NOT NULL COLLATE pg_catalog."C",
-    n bigint CONSTRAINT rollup_n_not_null NOT NULL,
-    wait_sum double precision DEFAULT 0 CONSTRAINT rollup_wait_sum_not_null NOT NULL,
-    run_sum double precision DEFAULT 0 CONSTRAINT rollup_run_sum_not_null NOT NULL,
-    total_sum double precision DEFAULT 0 CONSTRAINT rollup_total_sum_not_null NOT NULL,
-    wait_hist bigint[],
-    run_hist bigint[],
-    total_hist bigint[]
-);
-
 -- TABLE rollup_state
 
 CREATE TABLE postmill.rollup_state (
@@ -11390,6 +12299,23 @@ UNION ALL
     rollup_part.run_hist,
     rollup_part.total_hist
    FROM postmill.rollup_part;
+
+-- TABLE saved_view
+
+CREATE TABLE postmill.saved_view (
+    id uuid DEFAULT postmill.new_id() NOT NULL,
+    tenant_id uuid,
+    page text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL,
+    query text NOT NULL,
+    shared boolean DEFAULT false NOT NULL,
+    actor_type text NOT NULL COLLATE pg_catalog."C",
+    actor_id text COLLATE pg_catalog."C",
+    created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    CONSTRAINT saved_view_name_check CHECK (((length(name) >= 1) AND (length(name) <= 80))),
+    CONSTRAINT saved_view_page_check CHECK (((length(page) >= 1) AND (length(page) <= 40))),
+    CONSTRAINT saved_view_query_check CHECK ((length(query) <= 2000))
+);
 
 -- TABLE tick
 
@@ -11764,6 +12690,11 @@ ALTER TABLE ONLY postmill.limit_rule
 ALTER TABLE ONLY postmill.limit_rule
     ADD CONSTRAINT limit_rule_pkey PRIMARY KEY (id);
 
+-- CONSTRAINT live_watch live_watch_pkey
+
+ALTER TABLE ONLY postmill.live_watch
+    ADD CONSTRAINT live_watch_pkey PRIMARY KEY (server);
+
 -- CONSTRAINT login_link login_link_pkey
 
 ALTER TABLE ONLY postmill.login_link
@@ -11864,6 +12795,11 @@ ALTER TABLE ONLY postmill.retention_progress
 ALTER TABLE ONLY postmill.retention_rule
     ADD CONSTRAINT retention_rule_tenant_id_subject_source_key UNIQUE NULLS NOT DISTINCT (tenant_id, subject, source);
 
+-- CONSTRAINT rollup_fleet rollup_fleet_pkey
+
+ALTER TABLE ONLY postmill.rollup_fleet
+    ADD CONSTRAINT rollup_fleet_pkey PRIMARY KEY (minute, queue, job_type, outcome);
+
 -- CONSTRAINT rollup rollup_pkey
 
 ALTER TABLE ONLY postmill.rollup
@@ -11883,6 +12819,11 @@ ALTER TABLE ONLY postmill.rollup_total
 
 ALTER TABLE ONLY postmill.running
     ADD CONSTRAINT running_pkey PRIMARY KEY (id);
+
+-- CONSTRAINT saved_view saved_view_pkey
+
+ALTER TABLE ONLY postmill.saved_view
+    ADD CONSTRAINT saved_view_pkey PRIMARY KEY (id);
 
 -- CONSTRAINT scheduled scheduled_pkey
 
@@ -11980,9 +12921,17 @@ CREATE INDEX artifact_tenant ON postmill.artifact USING btree (tenant_id, id);
 
 CREATE INDEX attempt_finished_at ON ONLY postmill.attempt USING brin (finished_at, tenant_id uuid_bloom_ops) WITH (pages_per_range='16', autosummarize='on');
 
+-- INDEX attempt_group
+
+CREATE INDEX attempt_group ON ONLY postmill.attempt USING btree (error_group, job_id) WHERE (error_group IS NOT NULL);
+
 -- INDEX attempt_job
 
 CREATE INDEX attempt_job ON ONLY postmill.attempt USING btree (job_id);
+
+-- INDEX attempt_tenant_group
+
+CREATE INDEX attempt_tenant_group ON ONLY postmill.attempt USING btree (tenant_id, error_group, job_id) WHERE (error_group IS NOT NULL);
 
 -- INDEX audit_log_at
 
@@ -12140,6 +13089,10 @@ CREATE INDEX job_definition_aliases ON postmill.job_definition USING gin (aliase
 
 CREATE INDEX job_kept_replayed_from_idx ON postmill.job_kept USING btree (replayed_from) WHERE (replayed_from IS NOT NULL);
 
+-- INDEX job_kept_source_ref
+
+CREATE INDEX job_kept_source_ref ON postmill.job_kept USING btree (source_ref, id) WHERE ((source_ref IS NOT NULL) AND ((source)::text <> 'event'::text));
+
 -- INDEX job_kept_tenant
 
 CREATE INDEX job_kept_tenant ON postmill.job_kept USING btree (tenant_id, id);
@@ -12151,6 +13104,10 @@ CREATE INDEX job_kept_tenant_source ON postmill.job_kept USING btree (tenant_id,
 -- INDEX job_replayed_from
 
 CREATE INDEX job_replayed_from ON ONLY postmill.job USING btree (replayed_from) WHERE (replayed_from IS NOT NULL);
+
+-- INDEX job_source_ref
+
+CREATE INDEX job_source_ref ON ONLY postmill.job USING btree (source_ref, id) WHERE ((source_ref IS NOT NULL) AND ((source)::text <> 'event'::text));
 
 -- INDEX job_tenant
 
@@ -12176,6 +13133,14 @@ CREATE INDEX notification_tenant ON postmill.notification USING btree (tenant_id
 
 CREATE INDEX operation_item_key ON postmill.operation_item USING btree (operation_id, tenant_id, key_print) WHERE ((status IS NULL) AND (key_print IS NOT NULL));
 
+-- INDEX operation_item_made
+
+CREATE INDEX operation_item_made ON postmill.operation_item USING btree (operation_id, (
+CASE
+    WHEN (status = 'replayed'::text) THEN new_id
+    ELSE job_id
+END));
+
 -- INDEX operation_item_print
 
 CREATE INDEX operation_item_print ON postmill.operation_item USING btree (operation_id, tenant_id, print) WHERE (status IS NULL);
@@ -12200,9 +13165,17 @@ CREATE INDEX operation_tenant ON postmill.operation USING btree (tenant_id, id);
 
 CREATE INDEX outcome_finished_at ON ONLY postmill.outcome USING brin (finished_at, tenant_id uuid_bloom_ops) WITH (pages_per_range='16', autosummarize='on');
 
+-- INDEX outcome_group
+
+CREATE INDEX outcome_group ON ONLY postmill.outcome USING btree (error_group, job_id) WHERE (error_group IS NOT NULL);
+
 -- INDEX outcome_job
 
 CREATE INDEX outcome_job ON ONLY postmill.outcome USING btree (job_id);
+
+-- INDEX outcome_tenant_group
+
+CREATE INDEX outcome_tenant_group ON ONLY postmill.outcome USING btree (tenant_id, error_group, job_id) WHERE (error_group IS NOT NULL);
 
 -- INDEX outcome_tenant_unsuccessful
 
@@ -12224,6 +13197,10 @@ CREATE INDEX recovery_at ON postmill.recovery USING btree (at);
 
 CREATE INDEX recovery_root ON postmill.recovery USING btree (root, rule);
 
+-- INDEX rollup_fleet_queue
+
+CREATE INDEX rollup_fleet_queue ON postmill.rollup_fleet USING btree (queue, minute);
+
 -- INDEX rollup_queue
 
 CREATE INDEX rollup_queue ON postmill.rollup USING btree (queue, minute);
@@ -12231,6 +13208,10 @@ CREATE INDEX rollup_queue ON postmill.rollup USING btree (queue, minute);
 -- INDEX rollup_tenant
 
 CREATE INDEX rollup_tenant ON postmill.rollup USING btree (tenant_id, minute);
+
+-- INDEX saved_view_name
+
+CREATE UNIQUE INDEX saved_view_name ON postmill.saved_view USING btree (page, COALESCE(tenant_id, '00000000-0000-0000-0000-000000000000'::uuid), name, actor_type, COALESCE(actor_id, ''::text));
 
 -- INDEX scheduled_id
 
@@ -12344,6 +13325,10 @@ CREATE TRIGGER never_updated BEFORE UPDATE ON postmill.running FOR EACH STATEMEN
 
 CREATE TRIGGER never_updated BEFORE UPDATE ON postmill.scheduled FOR EACH STATEMENT EXECUTE FUNCTION postmill.refuse_update();
 
+-- TRIGGER audit_log told
+
+CREATE TRIGGER told AFTER INSERT ON postmill.audit_log FOR EACH ROW EXECUTE FUNCTION postmill.tell_audited();
+
 -- TRIGGER trigger trigger_changed
 
 CREATE TRIGGER trigger_changed BEFORE UPDATE OF cron_expr, every, timezone, dst, is_enabled, deleted_at ON postmill.trigger FOR EACH ROW EXECUTE FUNCTION postmill.trigger_changed();
@@ -12435,6 +13420,11 @@ ALTER TABLE ONLY postmill.rate_take
 
 ALTER TABLE ONLY postmill.retention_rule
     ADD CONSTRAINT retention_rule_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES postmill.tenant(id);
+
+-- FK CONSTRAINT saved_view saved_view_tenant_id_fkey
+
+ALTER TABLE ONLY postmill.saved_view
+    ADD CONSTRAINT saved_view_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES postmill.tenant(id) ON DELETE CASCADE;
 
 -- FK CONSTRAINT trigger trigger_definition_id_fkey
 
@@ -12716,6 +13706,10 @@ CREATE POLICY of_the_scope ON postmill.rollup AS RESTRICTIVE FOR SELECT TO postm
 
 CREATE POLICY of_the_scope ON postmill.rollup_part AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
+-- POLICY saved_view of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.saved_view AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
 -- POLICY tenant of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.tenant AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
@@ -12767,6 +13761,10 @@ ALTER TABLE postmill.rollup ENABLE ROW LEVEL SECURITY;
 -- ROW SECURITY rollup_part
 
 ALTER TABLE postmill.rollup_part ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY saved_view
+
+ALTER TABLE postmill.saved_view ENABLE ROW LEVEL SECURITY;
 
 -- ROW SECURITY tenant
 
@@ -12931,6 +13929,10 @@ CREATE POLICY whoever_has_rights ON postmill.rollup USING (true) WITH CHECK (tru
 -- POLICY rollup_part whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.rollup_part USING (true) WITH CHECK (true);
+
+-- POLICY saved_view whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.saved_view USING (true) WITH CHECK (true);
 
 -- POLICY tenant whoever_has_rights
 

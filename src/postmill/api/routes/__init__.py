@@ -34,7 +34,6 @@ from postmill.api.routes import (
     top,
     triggers,
     webhooks,
-    welcome,
     work,
     work_artifacts,
     work_budgets,
@@ -79,8 +78,8 @@ BELOW_PREFIX: tuple[APIRouter, ...] = tuple(
 )
 """The API's, below its prefix."""
 
-BESIDE_IT: tuple[APIRouter, ...] = (health.router, session.links, welcome.router)
-"""Probes, login links, and where those lead."""
+BESIDE_IT: tuple[APIRouter, ...] = (health.router,)
+"""Probes."""
 
 
 def route_named(name: str) -> APIRoute:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from fastapi import Depends, Request
+from starlette.responses import JSONResponse, Response
 
 from postmill.api.asked import Asked, may
 from postmill.api.backend import Backend
 from postmill.api.cookies import COOKIE, csrf_token, drop_cookie, set_cookie
 from postmill.api.problems import unauthorized
-from postmill.api.routes import welcome
 from postmill.api.routing import new_router
 from postmill.bind import arun
 from postmill.domain.access import PERMISSIONS, Principal
@@ -20,7 +19,6 @@ from postmill.shapes.session import OpenSession, Session
 from postmill.store.access import FoundLogin, close_login, open_login
 
 router = new_router("session")
-links = APIRouter(tags=["session"])
 
 NO_TRACE = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
 """What carries a secret in its address is neither kept nor told to others."""
@@ -51,14 +49,6 @@ async def close_session(request: Request, asked: Annotated[Asked, Depends(may(No
             await arun(conn, close_login(hashed(cookie), asked.request_id, schema=asked.schema))
         drop_cookie(answer, request)
     return answer
-
-
-@links.get("/login", operation_id="follow_login_link", status_code=303, response_class=RedirectResponse)
-async def follow_login_link(request: Request, token: str) -> Response:
-    """Open the login that a link is for, and go on."""
-    cookie, _ = await _open(request, token)
-    root = request.scope.get("root_path", "")
-    return _with_cookie(RedirectResponse(f"{root}{welcome.PATH}", 303, NO_TRACE), request, cookie)
 
 
 async def _open(request: Request, token: str) -> tuple[str, FoundLogin]:

@@ -1,0 +1,109 @@
+"""Templates, and pages made of them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.responses import HTMLResponse, Response
+
+from postmill.console.frame import flash, headers, preferences
+from postmill.console.frame.nav import ENTRIES
+from postmill.console.frame.shown import FILTERS, when
+from postmill.console.frame.words import catalogue
+from postmill.console.static_files import asset
+from postmill.version import VERSION
+
+if TYPE_CHECKING:
+    from postmill.console.frame.visit import Visit
+
+PART = "part_"
+"""How the names of blocks begin that are live parts."""
+
+
+@lru_cache(maxsize=1)
+def environment() -> Environment:
+    """Escapes everything, refuses what is not there, and takes its words from the catalogue."""
+    made = Environment(
+        loader=PackageLoader("postmill.console"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+        extensions=["jinja2.ext.i18n"],
+    )
+    made.install_gettext_translations(catalogue(), newstyle=True)  # type: ignore[attr-defined]
+    made.filters.update(FILTERS)
+    made.globals.update(version=VERSION, clocks=preferences.CLOCKS, themes=preferences.THEMES,
+                        intervals=preferences.INTERVALS)  # fmt: skip
+    return made
+
+
+def page(visit: Visit, template: str, status: int, context: dict[str, Any]) -> Response:
+    """A page of somebody who is logged in, or the live part of it that is asked for.
+
+    `context` may have `secret=True`: what it shows must not be kept by the browser (payloads, keys).
+    """
+    said = None if visit.part else flash.take(visit.request)
+    secret = bool(context.pop("secret", False))
+    shown = environment().get_template(template)
+    values = shown.new_context({**common(visit), "said": said, **context})
+    if visit.part is None:
+        text = "".join(shown.root_render_func(values))
+    else:
+        block = shown.blocks.get(PART + visit.part) or _inherited(shown, visit.part)
+        if block is None:
+            status, text = 404, ""
+        else:
+            text = "".join(block(values))
+    answer = _unless_known(visit, HTMLResponse(text, status), said is None and not secret)
+    if said is not None:
+        flash.drop(answer, visit.request)
+    return headers.secure(answer, secret=secret)
+
+
+def bare(template: str, status: int, context: dict[str, Any]) -> Response:
+    """A page for somebody who may be nobody."""
+    text = environment().get_template(template).render(context)
+    return headers.secure(HTMLResponse(text, status), secret=True)
+
+
+def common(visit: Visit) -> dict[str, Any]:
+    """What every template of a page knows."""
+    actions = visit.asked.principal.may
+    entries = [one for one in ENTRIES if (one.ops if visit.scope.ops else one.tenant) and actions(one.action)]
+    return {
+        "visit": visit,
+        "scope": visit.scope,
+        "principal": visit.asked.principal,
+        "settings": visit.asked.backend.settings,
+        "prefers": visit.prefers,
+        "now": visit.now,
+        "entries": entries,
+        "url": visit.url,
+        "root": visit.root,
+        "same": visit.same,
+        "may": visit.may,
+        "csrf": visit.csrf,
+        "asset": lambda name: visit.root(asset(name)),
+        "when": lambda moment, **how: when(moment, visit.now, **how),
+    }
+
+
+def _inherited(template: Any, part: str) -> Any:
+    """A part of the frame that all pages share."""
+    return template.environment.get_template("base.html").blocks.get(PART + part)
+
+
+def _unless_known(visit: Visit, answer: Response, keepable: bool) -> Response:
+    """304 where the browser has the very same."""
+    if not keepable or answer.status_code != 200:
+        return answer
+    tag = f'"{sha256(bytes(answer.body)).hexdigest()[:24]}"'
+    if tag in visit.request.headers.get("if-none-match", ""):
+        answer = Response(status_code=304)
+    answer.headers["ETag"] = tag
+    return answer

@@ -1,0 +1,184 @@
+"""One look at a page, or one act on it: who, in which scope, and the database as it may be seen from there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypeVar
+from urllib.parse import quote, urlencode
+
+import psycopg
+from fastapi import Request
+from psycopg import AsyncConnection
+from starlette.responses import RedirectResponse, Response
+
+from postmill.api.asked import Asked
+from postmill.api.cookies import COOKIE, csrf_token
+from postmill.api.scope import begun
+from postmill.bind import adrive, arun
+from postmill.console.frame import flash, rendering
+from postmill.console.frame.arguments import Arguments
+from postmill.console.frame.preferences import Preferences
+from postmill.console.frame.scope import Scope
+from postmill.domain.access import Action
+from postmill.store.console import begin_reading
+from postmill.store.flow import Flow
+from postmill.store.statement import Statement
+
+T = TypeVar("T")
+
+READING_SECONDS = 2.0
+"""What one query of a page may take; then the page says what was left out."""
+
+
+@dataclass(slots=True)
+class Visit:
+    """One request for a page.
+
+    Reads are one read-only transaction, opened by the first of them and closed before the answer is sent; each query
+    has two seconds. Acts have transactions of their own.
+
+    Attributes:
+        request: as it came.
+        asked: the request within the scope: principal, request id, database.
+        scope: of its path.
+        args: the query's parameters.
+        form: the fields of a form that was sent; none of a GET.
+        prefers: theme, clock, and whether single keys do something.
+        now: the database's time at the first read; None before.
+        cut: names of what took too long and is not on the page.
+    """
+
+    request: Request
+    asked: Asked
+    scope: Scope
+    args: Arguments
+    form: Arguments
+    prefers: Preferences
+    now: datetime | None = None
+    cut: list[str] = field(default_factory=list)
+    _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
+    _reading: AsyncConnection[Any] | None = None
+
+    @property
+    def schema(self) -> str:
+        """The PostgreSQL schema."""
+        return self.asked.schema
+
+    @property
+    def csrf(self) -> str:
+        """What our forms carry; empty where a bearer token was sent, which no browser does by itself."""
+        cookie = self.request.cookies.get(COOKIE)
+        return "" if cookie is None else csrf_token(cookie)
+
+    @property
+    def part(self) -> str | None:
+        """The live part that alone is asked for; None: the whole page."""
+        return self.args.text("_part", None)
+
+    def may(self, action: Action) -> bool:
+        """Whether the role is allowed it."""
+        return self.asked.principal.may(action)
+
+    async def read(self, statement: Statement[T]) -> T:
+        """One statement of the page's reading."""
+        return await arun(await self._opened(), statement)
+
+    async def see(self, flow: Flow[T]) -> T:
+        """One operation that only reads, of the page's reading."""
+        return await adrive(await self._opened(), flow)
+
+    async def attempt(self, name: str, what: Statement[T] | Flow[T]) -> T | None:
+        """As `read` or `see`, for what a page can be without: after two seconds None, and `name` is in `cut`.
+
+        Args:
+            name: what it is, in the words of the page.
+        """
+        conn = await self._opened()
+        try:
+            async with conn.transaction():
+                return await (arun(conn, what) if isinstance(what, Statement) else adrive(conn, what))
+        except psycopg.errors.QueryCanceled:
+            self.cut.append(name)
+            return None
+
+    async def run(self, statement: Statement[T]) -> T:
+        """One statement that acts, in a transaction of its own."""
+        return await self.asked.run(statement)
+
+    async def drive(self, flow: Flow[T]) -> T:
+        """One operation that acts, in a transaction of its own."""
+        return await self.asked.drive(flow)
+
+    def url(self, path: str = "", /, **query: object) -> str:
+        """A link to a page of this scope: `url('/jobs', q='state:failed')`. What is None is left out; lists are repeated."""
+        return self.root(self.scope.prefix + path, **query)
+
+    def root(self, path: str, /, **query: object) -> str:
+        """A link to a path below our root."""
+        pairs = [
+            (key, str(value))
+            for key, values in query.items()
+            for value in (values if isinstance(values, list | tuple) else [values])
+            if value is not None
+        ]
+        base = f"{self.request.scope.get('root_path', '')}{quote(path, safe='/%:@!$&()*+,;=~')}"
+        return f"{base}?{urlencode(pairs)}" if pairs else base
+
+    def page(self, template: str, /, status: int = 200, **context: Any) -> Response:
+        """The page, or the part of it that is asked for."""
+        return rendering.page(self, template, status, context)
+
+    def done(self, message: str, to: str, *, kind: str = "done") -> Response:
+        """After an act: back to a page (a link as `url` makes it), which shows the message once."""
+        answer = RedirectResponse(to, 303)
+        flash.put(answer, self.request, message, kind)
+        return answer
+
+    def same(self, **changed: object) -> str:
+        """A link to this very page with some parameters changed; None leaves one out. Paging starts anew."""
+        kept: dict[str, object] = {
+            key: values
+            for key, values in self.args.everything().items()
+            if key not in ("_part", "after", "before")
+        }
+        query: Mapping[str, object] = {**kept, **changed}
+        path = str(self.request.scope["path"]).removeprefix(str(self.request.scope.get("root_path", "")))
+        return self.root(path, **query)
+
+    def back(self) -> str:
+        """A link to the page of this scope that a form's field `back` names; to its first page where it names none.
+
+        Never one to another site: who made the form is not asked.
+        """
+        path, prefix = self.form.text("back"), self.scope.prefix
+        inside = path == prefix or path.startswith((f"{prefix}/", f"{prefix}?"))
+        if not inside or not path.isascii() or not path.isprintable() or "\\" in path:
+            path = prefix
+        return f"{self.request.scope.get('root_path', '')}{path}"
+
+    @property
+    def here(self) -> str:
+        """This page as the field `back` of its forms names it: path and query below our root."""
+        scope = self.request.scope
+        path = quote(str(scope["path"]).removeprefix(str(scope.get("root_path", ""))), safe="/%:@!$&()*+,;=~")
+        pairs = [
+            (key, one) for key, values in self.args.everything().items() for one in values if key != "_part"
+        ]
+        return f"{path}?{urlencode(pairs)}" if pairs else path
+
+    async def close(self) -> None:
+        """Ends the reading."""
+        await self._stack.aclose()
+
+    async def _opened(self) -> AsyncConnection[Any]:
+        if self._reading is None:
+            asked = self.asked
+            conn = await self._stack.enter_async_context(
+                begun(asked.backend, asked.principal, asked.request_id)
+            )
+            self.now = await arun(conn, begin_reading(READING_SECONDS, schema=asked.schema))
+            self._reading = conn
+        return self._reading
