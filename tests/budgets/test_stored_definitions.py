@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from psycopg import AsyncConnection
+from structlog.testing import capture_logs
 
 from postmill import Context, job
 from postmill.bind import adrive
@@ -57,6 +58,7 @@ async def ended(conn: Conn, job_type: str, **payload: Any) -> tuple[str, str | N
 @job
 async def own(ctx: Context, item: int = 1) -> None:
     """Registered by code; an operator may say more of it."""
+    ctx.log.info("at it", step=1)
 
 
 async def test_a_command_and_a_type_that_an_operator_edits(
@@ -80,7 +82,9 @@ async def test_a_command_and_a_type_that_an_operator_edits(
         assert programs.calls("ask") == [["7"]], "nothing was run"
         assert told[1:] == [("job_deferred", {"item": 8}), ("job_completed", {"item": 8})]
         # Of a type of the code both are an operator's to say, until released.
-        assert await ended(apg, "own", item=1) == ("succeeded", None)
+        with capture_logs() as lines:
+            assert await ended(apg, "own", item=1) == ("succeeded", None)
+        assert "item" not in lines[0]
         found = await adrive(apg, definitions.definition("own"))
         edited = await adrive(apg, definitions.edit(found.id, {"budget": "ai", "log_fields": ["item"]}))
         assert edited.edited == ["budget", "log_fields"]
@@ -91,6 +95,14 @@ async def test_a_command_and_a_type_that_an_operator_edits(
             return ("job_deferred", {"item": 2}) in told
 
         await until(followed)
+        # A handler's own lines have the same fields as ours.
+        await adrive(apg, budgets.set_budget("ai", limit=50))
+        with capture_logs() as lines:
+            assert await ended(apg, "own", item=3) == ("succeeded", None)
+        (said,) = lines
+        assert {name: said[name] for name in ("event", "item", "step", "job_type", "worker_id")} == {
+            "event": "at it", "item": 3, "step": 1, "job_type": "own", "worker_id": one.worker_id,
+        }  # fmt: skip
         assert 'postmill_budget_throttles_total{job_type="ask",queue="default",action="defer"} 1' in (
             render(one.counters).decode()
         )
