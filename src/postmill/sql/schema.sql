@@ -7328,11 +7328,10 @@ begin
         union all
         select false, f.job_id, f.tenant_id, f.finished_at, f.holder, null from fine f
     ), holders as materialized (
-        select w.holder, w.worker_id, w.hostname, w.version, postmill.version_run(w.holder, p_job_type) as run
-          from postmill.worker w where w.holder in (select b.holder from met b)
+        select w.holder, w.worker_id, w.hostname, w.version from postmill.worker w where w.holder in (select b.holder from met b)
     )
     select b.failed, b.job_id, b.tenant_id, b.finished_at, case when whole then h.worker_id end, case when whole then h.hostname end,
-           case when whole then h.version end, h.run, b.shape, case when length(p.payload) <= 4000 then p.payload end
+           case when whole then h.version end, postmill.version_run(b.holder, p_job_type, b.finished_at), b.shape, case when length(p.payload) <= 4000 then p.payload end
       from met b left join holders h on h.holder = b.holder
       left join lateral (select j.payload::text as payload from postmill.any_job j where j.id = b.job_id offset 0) p on true
      order by b.failed desc, b.job_id desc;
@@ -11408,16 +11407,16 @@ begin
 end
 $_$;
 
--- FUNCTION version_run(uuid, text)
+-- FUNCTION version_run(uuid, text, timestamp with time zone)
 
-CREATE FUNCTION postmill.version_run(p_holder uuid, p_job_type text) RETURNS integer
+CREATE FUNCTION postmill.version_run(p_holder uuid, p_job_type text, p_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone) RETURNS integer
     LANGUAGE plpgsql STABLE
     AS $_$
 declare
     code text := (select w.metadata -> 'definitions' ->> p_job_type from postmill.worker w where w.holder = p_holder);
 begin
     return (select coalesce((select max(v.version) from postmill.definition_version v
-                              where v.definition_id = d.id and v.definition ->> 'fingerprint' = code),
+                              where v.definition_id = d.id and v.definition ->> 'fingerprint' = code and v.at <= p_at),
                             case when d.kind = 'command' and code ~ '^[0-9]{1,9}$' then code::integer end)
               from postmill.job_definition d where d.key = p_job_type);
 end

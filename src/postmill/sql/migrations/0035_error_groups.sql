@@ -69,6 +69,20 @@ create table {schema}.error_group_part (
     version integer
 );
 
+-- The version of a definition that a worker session runs: of its code, the latest that was registered with that code.
+-- NULL: nobody knows. p_at: as it was then.
+create function {schema}.version_run(p_holder uuid, p_job_type text, p_at timestamptz default 'infinity') returns integer
+language plpgsql stable as $$
+declare
+    code text := (select w.metadata -> 'definitions' ->> p_job_type from {schema}.worker w where w.holder = p_holder);
+begin
+    return (select coalesce((select max(v.version) from {schema}.definition_version v
+                              where v.definition_id = d.id and v.definition ->> 'fingerprint' = code and v.at <= p_at),
+                            case when d.kind = 'command' and code ~ '^[0-9]{1,9}$' then code::integer end)
+              from {schema}.job_definition d where d.key = p_job_type);
+end
+$$;
+
 create function {schema}.error_group_id(p_job_type text, p_error_class text, p_message text, p_frame text) returns text
 language sql immutable parallel safe as $$
     select left(md5(p_job_type || E'\n' || p_error_class || E'\n' || p_message || E'\n' || p_frame), 16)
