@@ -10,7 +10,10 @@ from postmill.console.pages import (
     entrance,
     error_acts,
     errors,
+    jobs,
     letter,
+    now,
+    overview,
     preferences,
     queues,
 )
@@ -18,11 +21,14 @@ from postmill.console.pages import (
 ROUTERS: tuple[APIRouter, ...] = (
     entrance.router,
     preferences.router,
+    jobs.router,
     queues.router,
     errors.router,
     error_acts.router,
     dead.router,
     dead_acts.router,
     letter.router,
+    now.router,
+    overview.router,
 )
 """All of them, in the order in which paths are compared."""
