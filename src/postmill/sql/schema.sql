@@ -8205,9 +8205,11 @@ begin
                     part := part || ' and ' || postmill.state_test(states);
                 end if;
             end if;
-            -- A nested loop keeps the order of its outer side, and the limit ends it as soon as enough is found.
-            execute format('select array(select u.id from unnest($1::uuid[], $2::text[], $3::boolean[]) as u(id, queue, fits)
-                cross join lateral (select f.* from postmill.any_job f where f.id = u.id offset 0) j where u.fits and %s limit $4)', part)
+            -- A nested loop keeps the order of its outer side, and the limit ends it as soon as enough is found. Without any
+            -- test the bodies need not be asked.
+            execute format('select array(select u.id from unnest($1::uuid[], $2::text[], $3::boolean[]) as u(id, queue, fits) %s
+                where u.fits and %s limit $4)', case when part <> 'true' or walk <> 'places' then 'cross join lateral (
+                select f.* from postmill.any_job f where f.id = u.id offset 0) j' else '' end, part)
                 into found_ones using looked, queues, fitting, p_need, moment;
             if cardinality(found_ones) < p_need then
                 found_low := looked[p_look];
@@ -8237,62 +8239,70 @@ CREATE FUNCTION postmill.read_matching_bars(p_filter jsonb, p_need integer DEFAU
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
-    AS $$
+    AS $_$
 declare
     found_ones record;
     span double precision;
+    starts timestamptz[];
+    ids uuid[];
+    dear constant boolean := jsonb_path_exists(p_filter, '$.terms[*] ? (@.field == "ran" || @.field == "attempt" || @.field == "worker"
+        || @.field == "queue" || (@.field == "error" && @.not == true) || (@.field == "op" && @.not == true))')
+        or (p_filter ? 'states' and postmill.scope_tenant() is not null and not p_filter -> 'states' <@ '["failed", "canceled", "dead_letter"]');
 begin
-    select w.ids, w.low into found_ones from postmill.read_matching(p_filter, p_need => p_need + 1, p_look => p_look) w;
+    select w.ids, w.low into found_ones
+      from postmill.read_matching(p_filter, p_need => p_need + 1, p_look => case when dear then p_look / 4 else p_look end) w;
     total := cardinality(found_ones.ids);
     complete_to := case when found_ones.low is not null then postmill.id_time(found_ones.low)
                         when total > p_need then postmill.id_time(found_ones.ids[total]) end;
     span := extract(epoch from postmill.now() - postmill.id_time(found_ones.ids[total]))::double precision;
     select coalesce(min(w), 604800) into width
       from unnest(array[60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 604800]::double precision[]) w where span / w <= 60;
-    select coalesce(jsonb_agg(jsonb_build_array(extract(epoch from b.bucket), b.n) order by b.bucket), '[]') into bars
-      from (select date_bin(read_matching_bars.width * interval '1 second', postmill.id_time(u.id), timestamptz '2000-01-03 00:00+00') as bucket,
-                   count(*) as n from unnest(found_ones.ids) as u(id) group by 1) b;
+    -- An id tells its moment, and comparing ids is quicker than reading it from each of them.
+    starts := array(select generate_series(date_bin(width * interval '1 second', postmill.id_time(found_ones.ids[total]), timestamptz '2000-01-03 00:00+00'),
+                                           postmill.id_time(found_ones.ids[1]), width * interval '1 second') where total > 0);
+    ids := array(select postmill.id_at(s) from unnest(starts) s);
+    select coalesce(jsonb_agg(jsonb_build_array(extract(epoch from starts[b.place]), b.n) order by b.place), '[]') into bars
+      from (select greatest(width_bucket(u.id, ids), 1) as place, count(*) as n from unnest(found_ones.ids) as u(id) group by 1) b;
     return next;
 end
-$$;
+$_$;
 
 -- FUNCTION read_matching_counts(jsonb, integer)
 
-CREATE FUNCTION postmill.read_matching_counts(p_filter jsonb, p_look integer DEFAULT 2000) RETURNS TABLE(state text, n bigint, at_least boolean)
+CREATE FUNCTION postmill.read_matching_counts(p_filter jsonb, p_look integer DEFAULT 1000) RETURNS TABLE(state text, n bigint, at_least boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET enable_seqscan TO 'off'
     SET jit TO 'off'
     AS $$
 declare
-    at_now constant timestamptz := postmill.now();
+    groups constant jsonb := '[["queued", "scheduled"], ["blocked", "running", "failed", "canceled", "dead_letter"]]';
     whole record;
-    one record;
     counted jsonb;
+    one record;
+    parts jsonb[];
+    more boolean[];
+    place integer;
 begin
     select w.ids, w.low into whole from postmill.read_matching(p_filter - 'states', p_need => p_look, p_look => p_look) w;
-    select jsonb_object_agg(x.word, x.n) into counted from (
-        select y.word, count(*) as n from (
-            select case when exists (select from postmill.outcome o where o.job_id = u.id offset 0)
-                        then (select o.status from postmill.outcome o where o.job_id = u.id)
-                        when exists (select from postmill.ready t where t.id = u.id offset 0) then 'queued'
-                        when exists (select from postmill.dead_letter t where t.id = u.id offset 0) then 'dead_letter'
-                        when exists (select from postmill.running t where t.id = u.id offset 0) then 'running'
-                        when exists (select from postmill.blocked t where t.id = u.id offset 0) then 'blocked'
-                        else (select case when t.run_at <= at_now then 'queued' when t.attempt > 1 then 'retrying' else 'scheduled' end
-                                from postmill.scheduled t where t.id = u.id) end as word
-              from unnest(whole.ids) as u(id)) y group by 1) x where x.word is not null;
+    counted := postmill.states_of(whole.ids);
+    at_least := whole.low is not null or cardinality(whole.ids) >= p_look;
+    if at_least then
+        for place in 0 .. 1 loop
+            select w.ids, w.low into one
+              from postmill.read_matching(p_filter || jsonb_build_object('states', groups -> place), p_need => p_look, p_look => p_look) w;
+            parts[place] := postmill.states_of(one.ids);
+            more[place] := one.low is not null or cardinality(one.ids) >= p_look;
+        end loop;
+    end if;
     for state in select unnest(array['scheduled', 'retrying', 'queued', 'blocked', 'running', 'succeeded', 'failed', 'canceled', 'dead_letter']) loop
-        n := coalesce((counted ->> state)::bigint, 0)
-             + case state when 'scheduled' then coalesce((counted ->> 'retrying')::bigint, 0) else 0 end;
-        at_least := whole.low is not null or cardinality(whole.ids) >= p_look;
-        if at_least and state <> 'succeeded' then
-            select cardinality(w.ids) as n, w.low is not null or cardinality(w.ids) >= p_look / 4 as at_least into one
-              from postmill.read_matching(p_filter || jsonb_build_object('states', jsonb_build_array(state)),
-                                          p_need => p_look / 4, p_look => p_look / 4) w;
-            at_least := one.at_least;
-            n := case when one.at_least then greatest(n, one.n) else one.n end;
+        place := case when state = 'succeeded' then null when state in ('scheduled', 'retrying', 'queued') then 0 else 1 end;
+        at_least := more[place] or (more[0] is not null and place is null);
+        n := greatest((counted ->> state)::bigint, (parts[place] ->> state)::bigint, 0);
+        if state = 'scheduled' then
+            n := greatest(coalesce((counted ->> state)::bigint, 0) + coalesce((counted ->> 'retrying')::bigint, 0),
+                          coalesce((parts[place] ->> state)::bigint, 0) + coalesce((parts[place] ->> 'retrying')::bigint, 0));
         end if;
+        at_least := coalesce(at_least, false);
         return next;
     end loop;
 end
@@ -10267,7 +10277,7 @@ begin
             execute format('grant execute on function %s to postmill_reader, postmill_request', name);
         elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'error_status', 'version_run', 'keep_of', 'type_paused', 'rollup_bounds', 'quantile', 'summary_of',
             'histogram_plus', 'histogram_sum', 'histogram_within',
-            'incident_outline', 'incident_status', 'args_matching', 'state_test', 'places_of') then
+            'incident_outline', 'incident_status', 'args_matching', 'state_test', 'places_of', 'states_of') then
             execute format('grant execute on function %s to postmill_reader', name);
         end if;
     end loop;
@@ -10499,6 +10509,29 @@ begin
     return '(' || array_to_string(parts, ' or ') || ')';
 end
 $_$;
+
+-- FUNCTION states_of(uuid[])
+
+CREATE FUNCTION postmill.states_of(p_ids uuid[]) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    at_now constant timestamptz := postmill.now();
+begin
+    return coalesce((select jsonb_object_agg(x.word, x.n) from (
+        select y.word, count(*) as n from (
+            select coalesce((select o.status from postmill.outcome o where o.job_id = u.id offset 0),
+                            (select 'queued' from postmill.ready t where t.id = u.id offset 0),
+                            (select case when t.run_at <= at_now then 'queued' when t.attempt > 1 then 'retrying' else 'scheduled' end
+                               from postmill.scheduled t where t.id = u.id offset 0),
+                            (select 'dead_letter' from postmill.dead_letter t where t.id = u.id offset 0),
+                            (select 'running' from postmill.running t where t.id = u.id offset 0),
+                            (select 'blocked' from postmill.blocked t where t.id = u.id offset 0)) as word
+              from unnest(p_ids) as u(id)) y where y.word is not null group by 1) x), '{}');
+end
+$$;
 
 -- FUNCTION step_operation(uuid, integer[], jsonb)
 

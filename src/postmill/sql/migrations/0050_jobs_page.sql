@@ -94,7 +94,7 @@ $$;
 
 -- How many jobs of a filter are in each state: of those that one walk meets; where it does not come to the end, of what two
 -- more meet, one among those that wait and one among those that run or did not succeed. retrying is a part of scheduled.
-create function {schema}.read_matching_counts(p_filter jsonb, p_look integer default 2000)
+create function {schema}.read_matching_counts(p_filter jsonb, p_look integer default 1000)
 returns table (state text, n bigint, at_least boolean)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
@@ -140,6 +140,8 @@ language plpgsql stable security definer set search_path = pg_catalog, pg_temp s
 declare
     found_ones record;
     span double precision;
+    starts timestamptz[];
+    ids uuid[];
     dear constant boolean := jsonb_path_exists(p_filter, '$.terms[*] ? (@.field == "ran" || @.field == "attempt" || @.field == "worker"
         || @.field == "queue" || (@.field == "error" && @.not == true) || (@.field == "op" && @.not == true))')
         or (p_filter ? 'states' and {schema}.scope_tenant() is not null and not p_filter -> 'states' <@ '["failed", "canceled", "dead_letter"]');
@@ -152,9 +154,12 @@ begin
     span := extract(epoch from {schema}.now() - {schema}.id_time(found_ones.ids[total]))::double precision;
     select coalesce(min(w), 604800) into width
       from unnest(array[60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 604800]::double precision[]) w where span / w <= 60;
-    select coalesce(jsonb_agg(jsonb_build_array(extract(epoch from b.bucket), b.n) order by b.bucket), '[]') into bars
-      from (select date_bin(read_matching_bars.width * interval '1 second', {schema}.id_time(u.id), timestamptz '2000-01-03 00:00+00') as bucket,
-                   count(*) as n from unnest(found_ones.ids) as u(id) group by 1) b;
+    -- An id tells its moment, and comparing ids is quicker than reading it from each of them.
+    starts := array(select generate_series(date_bin(width * interval '1 second', {schema}.id_time(found_ones.ids[total]), timestamptz '2000-01-03 00:00+00'),
+                                           {schema}.id_time(found_ones.ids[1]), width * interval '1 second') where total > 0);
+    ids := array(select {schema}.id_at(s) from unnest(starts) s);
+    select coalesce(jsonb_agg(jsonb_build_array(extract(epoch from starts[b.place]), b.n) order by b.place), '[]') into bars
+      from (select greatest(width_bucket(u.id, ids), 1) as place, count(*) as n from unnest(found_ones.ids) as u(id) group by 1) b;
     return next;
 end
 $$;
