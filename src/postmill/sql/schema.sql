@@ -3780,11 +3780,13 @@ CREATE TABLE postmill.error_group (
 -- FUNCTION error_status(postmill.error_group, timestamp with time zone, timestamp with time zone)
 
 CREATE FUNCTION postmill.error_status(g postmill.error_group, p_first timestamp with time zone, p_moment timestamp with time zone) RETURNS text
-    LANGUAGE sql IMMUTABLE
+    LANGUAGE plpgsql IMMUTABLE
     AS $$
-    select case when g.ignored_until > p_moment then 'ignored' when g.regressed_at is not null then 'regressed'
+begin
+    return case when g.ignored_until > p_moment then 'ignored' when g.regressed_at is not null then 'regressed'
                 when g.resolved_at is not null then 'resolved' when p_first > p_moment - interval '1 day' then 'new'
-                else 'ongoing' end
+                else 'ongoing' end;
+end
 $$;
 
 -- FUNCTION event_patterns(text)
@@ -5875,9 +5877,11 @@ CREATE TABLE postmill.type_pause (
 -- FUNCTION pause_json(postmill.type_pause)
 
 CREATE FUNCTION postmill.pause_json(p postmill.type_pause) RETURNS jsonb
-    LANGUAGE sql IMMUTABLE
+    LANGUAGE plpgsql IMMUTABLE
     AS $$
-    select case when p.id is not null then jsonb_build_object('paused_at', p.paused_at, 'reason', p.reason, 'resume_at', p.resume_at) end
+begin
+    return case when p.id is not null then jsonb_build_object('paused_at', p.paused_at, 'reason', p.reason, 'resume_at', p.resume_at) end;
+end
 $$;
 
 -- FUNCTION pause_queue(text, text, timestamp with time zone, text)
@@ -11450,7 +11454,7 @@ declare
 begin
     return (select coalesce((select max(v.version) from postmill.definition_version v
                               where v.definition_id = d.id and v.definition ->> 'fingerprint' = code and v.at <= p_at),
-                            case when d.kind = 'command' and code ~ '^[0-9]{1,9}$' then code::integer end)
+                            case when d.kind <> 'function' and code ~ '^[0-9]{1,9}$' then code::integer end)
               from postmill.job_definition d where d.key = p_job_type);
 end
 $_$;
