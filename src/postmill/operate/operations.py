@@ -11,7 +11,8 @@ from uuid import UUID
 
 from postmill.domain.errors import NotFound
 from postmill.domain.job_options import ActorType
-from postmill.domain.letters import Kind, LetterFilter, Pace
+from postmill.domain.letters import LetterFilter
+from postmill.domain.pace import Kind, Pace
 from postmill.domain.queue import match_queue
 from postmill.store import operations as store
 from postmill.store import queues

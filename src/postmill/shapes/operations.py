@@ -8,7 +8,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from postmill.domain.letters import MOST_RATE, Kind
+from postmill.domain.pace import MOST_RATE, Kind
 from postmill.shapes.base import Answer, Model
 from postmill.shapes.jobs import ID, TENANT, Key, Reason
 from postmill.shapes.moments import Moment

@@ -15,7 +15,8 @@ from postmill.api.routes.dead_statistics import masked, named
 from postmill.api.routing import location, new_router
 from postmill.domain.access import Action
 from postmill.domain.errors import NotFound
-from postmill.domain.letters import LetterFilter, Pace
+from postmill.domain.letters import LetterFilter
+from postmill.domain.pace import Pace
 from postmill.operate import operations as acts
 from postmill.shapes.dead_statistics import DeadPreview
 from postmill.shapes.operations import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from postmill.domain.letters import Kind
+from postmill.domain.pace import Kind
 from postmill.http.call import Call, Id, at, get, model, write
 from postmill.shapes.dead_statistics import DeadPreview
 from postmill.shapes.operations import (
