@@ -94,11 +94,11 @@ async def test_what_an_act_says_is_shown_once(console: Console) -> None:
 
 async def test_choices_are_kept_by_the_browser(console: Console) -> None:
     client = await console.browser()
-    answer = await sent(client, "/ops/queues", "/ops/preferences", theme="dark", clock="local", keys="off")
+    answer = await sent(client, "/ops/queues", "/ops/preferences", theme="dark", clock="local", interval="15")
     assert answer.status_code == 303
     page = (await client.get("/ops/queues")).text
-    assert '<html lang="en" data-theme="dark"' in page
-    assert 'data-keys="off" data-clock="local"' in page
+    assert '<html lang="en" data-theme="dark">' in page
+    assert 'data-interval="15"' in page
     refused = await sent(client, "/ops/queues", "/ops/preferences", theme="blue")
     assert refused.status_code == 422
     assert "must be one of auto, light, dark" in refused.text

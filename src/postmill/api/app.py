@@ -67,8 +67,10 @@ def create_app(settings: Settings, bus: Bus | None = None, *, face: Face | None 
     # The last one added comes first.
     app.add_middleware(Direct, prefix=PREFIX, route=route_named("enqueue_job"))
     app.add_middleware(RateLimit, rate=server.rate_per_key)
-    more = frozenset({("GET", "/metrics")} if server.open_metrics else ())
-    app.add_middleware(Guard, more=more | face.open if face else more)
+    more = {("GET", "/metrics")} if server.open_metrics else set()
+    app.add_middleware(
+        Guard, more=frozenset(more | face.open if face else more), below=face.open_below if face else ()
+    )
     app.add_middleware(BodyLimit, uploads=is_upload, largest=settings.artifacts.max_bytes)
     if server.trusted_proxies:
         app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=server.trusted_proxies)

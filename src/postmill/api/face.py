@@ -18,9 +18,11 @@ class Face:
     Attributes:
         routers: their routes, beside the API's prefix.
         open: methods and exact paths that need no credentials.
+        open_below: methods and beginnings of such paths.
         problem_page: the page for a problem; None: this request gets the problem document after all.
     """
 
     routers: tuple[APIRouter, ...]
     open: frozenset[tuple[str, str]]
+    open_below: tuple[tuple[str, str], ...]
     problem_page: Callable[[Request, Problem], Response | None]

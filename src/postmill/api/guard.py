@@ -34,15 +34,26 @@ def is_open(method: str, path: str) -> bool:
 class Guard:
     """Authenticates every request before it is routed, so that no route can be forgotten.
 
-    What a principal may is then asked by each route's own dependency, `may(action)`. `more` are further open paths.
+    What a principal may is then asked by each route's own dependency, `may(action)`. `more` are further open paths, `below`
+    beginnings of such.
     """
 
-    def __init__(self, app: ASGIApp, *, more: frozenset[tuple[str, str]] = frozenset()) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        more: frozenset[tuple[str, str]] = frozenset(),
+        below: tuple[tuple[str, str], ...] = (),
+    ) -> None:
         self.app = app
-        self._more = more
+        self._more, self._below = more, below
 
     def _is_open(self, method: str, path: str) -> bool:
-        return (method, path) in self._more or is_open(method, path)
+        return (
+            (method, path) in self._more
+            or is_open(method, path)
+            or any(method == known and path.startswith(begin) for known, begin in self._below)
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":

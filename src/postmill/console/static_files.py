@@ -15,7 +15,8 @@ from importlib.resources import files
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-PREFIX = "/static"
+STATIC = "/static/"
+"""How the paths of all of them begin, below our root. They need no credentials: the login looks like the other pages."""
 
 CSS = ("tokens", "layout", "controls", "parts")
 JS = (
@@ -64,14 +65,14 @@ class StaticFile:
 
 @cache
 def static_files() -> dict[str, StaticFile]:
-    """All of them by their names: `console.css`, `console.js`, `icons.svg`, `icon.svg`."""
+    """All of them by their names: `console.css`, `console.js`, `icons.svg`, and the site's own `icon.svg`."""
     root = files(__package__) / "static"
     found = {}
     for name, (media_type, parts) in _JOINED.items():
         content = b"\n".join((root / part).read_bytes() for part in parts)
         mark = sha256(content).hexdigest()[:16]
         found[name] = StaticFile(
-            f"{PREFIX}/{mark}/{name}", media_type, content, gzip.compress(content, 9, mtime=0)
+            f"{STATIC}{mark}/{name}", media_type, content, gzip.compress(content, 9, mtime=0)
         )
     return found
 
@@ -85,19 +86,14 @@ def asset(name: str) -> str:
     return static_files()[name].path
 
 
-def open_paths() -> frozenset[tuple[str, str]]:
-    """Methods and paths that need no credentials, for the guard: the login page looks like the others."""
-    return frozenset((method, file.path) for file in static_files().values() for method in ("GET", "HEAD"))
-
-
 router = APIRouter()
 
 
-@router.api_route(PREFIX + "/{mark}/{name}", methods=["GET", "HEAD"], include_in_schema=False)
+@router.api_route(STATIC + "{mark}/{name}", methods=["GET", "HEAD"], include_in_schema=False)
 async def send_static_file(request: Request, mark: str, name: str) -> Response:
     """A file under its present name. A page of an older version asks for an older one: 404, it reloads itself."""
     file = static_files().get(name)
-    if file is None or file.path != f"{PREFIX}/{mark}/{name}":
+    if file is None or file.path != f"{STATIC}{mark}/{name}":
         return Response(status_code=404, headers={"Cache-Control": "no-store"})
     headers = dict(_HEADERS)
     content = file.content

@@ -1628,6 +1628,29 @@ begin
 end
 $$;
 
+-- FUNCTION door_delete_view(uuid, boolean, text, text)
+
+CREATE FUNCTION postmill.door_delete_view(p_id uuid, p_any boolean DEFAULT false, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    gone postmill.saved_view;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    delete from postmill.saved_view v
+     where v.id = p_id and v.tenant_id is not distinct from postmill.scope_tenant()
+       and ((v.actor_type = postmill.acting_type() and v.actor_id is not distinct from postmill.acting_id()) or (p_any and v.shared))
+    returning v.* into gone;
+    if gone.id is null then
+        return 'unknown';
+    end if;
+    perform postmill.audit('views.delete', 'view', p_id::text, gone.tenant_id,
+        jsonb_build_object('page', gone.page, 'name', gone.name, 'query', gone.query, 'shared', gone.shared), null);
+    return 'deleted';
+end
+$$;
+
 -- FUNCTION door_deliver(jsonb)
 
 CREATE FUNCTION postmill.door_deliver(p_deliveries jsonb) RETURNS TABLE(event_id uuid, trigger_id uuid, outcome text, detail text, job_id uuid)
@@ -1977,6 +2000,18 @@ begin
     return 'changed';
 end
 $_$;
+
+-- FUNCTION door_note_export(text, text, text, integer)
+
+CREATE FUNCTION postmill.door_note_export(p_page text, p_query text, p_format text, p_most integer) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform postmill.audit('jobs.export', 'list', p_page, postmill.scope_tenant(), null,
+        jsonb_build_object('query', p_query, 'format', p_format, 'most', p_most));
+end
+$$;
 
 -- FUNCTION door_open_work(text, text[], text[], double precision, jsonb)
 
@@ -2522,6 +2557,34 @@ begin
      where t.id = p_id;
     perform postmill.audit('triggers.change', 'trigger', p_id::text, old.tenant_id, postmill.trigger_facts(old),
                            postmill.trigger_facts(new));
+end
+$$;
+
+-- FUNCTION door_save_view(text, text, text, boolean, text, text)
+
+CREATE FUNCTION postmill.door_save_view(p_page text, p_name text, p_query text, p_shared boolean DEFAULT false, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, OUT id uuid, OUT status text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    own constant uuid := postmill.scope_tenant();
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    update postmill.saved_view v set query = p_query, shared = p_shared
+     where v.page = p_page and v.tenant_id is not distinct from own and v.name = p_name
+       and v.actor_type = postmill.acting_type() and v.actor_id is not distinct from postmill.acting_id()
+    returning v.id into id;
+    status := case when found then 'replaced' else 'saved' end;
+    if id is null and (select count(*) from postmill.saved_view v where v.page = p_page and v.tenant_id is not distinct from own
+                          and v.actor_type = postmill.acting_type() and v.actor_id is not distinct from postmill.acting_id()) >= 100 then
+        status := 'full';
+        return;
+    elsif id is null then
+        insert into postmill.saved_view as v (tenant_id, page, name, query, shared, actor_type, actor_id)
+        values (own, p_page, p_name, p_query, p_shared, postmill.acting_type(), postmill.acting_id()) returning v.id into id;
+    end if;
+    perform postmill.audit('views.save', 'view', id::text, own, null,
+        jsonb_build_object('page', p_page, 'name', p_name, 'query', p_query, 'shared', p_shared));
 end
 $$;
 
@@ -4087,7 +4150,7 @@ begin
                    and p.proname in ('find_key', 'key_lives', 'find_login', 'open_login', 'close_login',
                          'login_configured', 'requests_secured', 'begin_request', 'enter_request', 'request_enqueue',
                          'set_actor', 'audit', 'now', 'new_id', 'scope_tenant', 'sees_all', 'in_scope', 'find_tenant',
-                         'server_gauges', 'enqueued_totals', 'receive_webhook', 'advance_horizon') loop
+                         'server_gauges', 'enqueued_totals', 'receive_webhook', 'advance_horizon', 'watch_live') loop
         execute format('grant execute on function %s to %I', name, p_role);
     end loop;
 end
@@ -4449,6 +4512,17 @@ begin
     if found then return true; end if;
     perform from postmill.blocked t where t.id = p_id for update skip locked;
     return found;
+end
+$$;
+
+-- FUNCTION is_watched()
+
+CREATE FUNCTION postmill.is_watched() RETURNS boolean
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return exists (select from postmill.live_watch w where w.valid_until > (select postmill.now()));
 end
 $$;
 
@@ -5519,7 +5593,6 @@ CREATE FUNCTION postmill.places_of(p_states text[], p_tenants uuid[], p_ready te
     LANGUAGE plpgsql IMMUTABLE
     AS $_$
 declare
-    whose text := case when p_tenants is null then 'true' else format('t.tenant_id = any (%L::uuid[])', p_tenants) end;
     bounds constant text := 't.id < $1 and t.id >= $2 order by t.id desc limit $3';
     ended text;
     parts text[] := '{}';
@@ -5536,21 +5609,19 @@ begin
             p_scheduled, case when p_states && array['scheduled', 'retrying', 'first'] then bounds
                  else 't.id < $1 and t.id >= $2 and t.id = any ($6) order by t.id desc limit $3' end);
     end if;
-    if 'blocked' = any (p_states) then
-        parts := parts || format('(select t.id, t.queue, true from postmill.blocked t where %s)', bounds);
-    end if;
-    if 'running' = any (p_states) then
-        parts := parts || format('(select t.id, t.queue, true from postmill.running t where %s)', bounds);
-    end if;
+    parts := parts || array(select format('(select t.id, t.queue, true from postmill.%I t where %s)', s, bounds)
+                              from unnest(p_states) s where s in ('blocked', 'running'));
     if 'dead_letter' = any (p_states) then
-        parts := parts || format('(select t.id, t.queue, %s from postmill.dead_letter t where %s)', whose, bounds);
+        -- A tenant has few letters, or is met soon.
+        parts := parts || case when p_tenants is null then format('(select t.id, t.queue, true from postmill.dead_letter t where %s)', bounds)
+            else format('(select t.id, t.queue, true from (select d.id, d.queue from postmill.dead_letter d where d.tenant_id = any (%L::uuid[])
+                order by d.failed_at desc limit 20000) t where %s)', p_tenants, bounds) end;
     end if;
     if 'succeeded' = any (p_states) then
-        parts := parts || format('(select t.job_id, null, t.status = ''succeeded'' and %s from postmill.outcome t
-            where t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)', whose);
+        parts := parts || '(select t.job_id, null, t.status = ''succeeded'' from postmill.outcome t
+            where t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)'::text;
     end if;
-    foreach ended in array array['failed', 'canceled', 'dead_letter'] loop
-        continue when ended <> all (p_states);
+    for ended in select s from unnest(p_states) s where s in ('failed', 'canceled', 'dead_letter') loop
         parts := parts || case when cardinality(p_tenants) > 0 then
             format('(select o.job_id, null, true from unnest(%L::uuid[]) as n(id) cross join lateral (
                 select t.job_id from postmill.outcome t where t.tenant_id = n.id and t.status <> ''succeeded'' and t.status = %L
@@ -6675,6 +6746,39 @@ begin
 end
 $$;
 
+-- FUNCTION read_facets(text, text, integer)
+
+CREATE FUNCTION postmill.read_facets(p_field text, p_text text, p_most integer DEFAULT 12) RETURNS TABLE(value text, note text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    part constant text := lower(p_text);
+begin
+    return query
+    select x.value, x.note from (
+        select d.key as value, d.queue as note from postmill.job_definition d where p_field = 'type'
+        union all
+        select q.name, q.owner from postmill.queue q where p_field = 'queue'
+        union all
+        select t.slug, t.name from postmill.tenant t where p_field = 'tenant'
+        union all
+        (select g.id, concat_ws(': ', g.error_class, left(g.message, 80)) from postmill.error_group g
+          where p_field = 'error' and exists (select from postmill.error_group_tenant n where n.id = g.id)
+          order by g.last_seen_at desc limit 2000)
+        union all
+        (select t.label, d.key from postmill.trigger t join postmill.job_definition d on d.id = t.definition_id
+          where p_field = 'trigger' and t.deleted_at is null limit 5000)
+        union all
+        (select w.worker_id, w.hostname from postmill.worker w where p_field = 'worker' and postmill.sees_all()
+          order by w.last_seen_at desc limit 2000)
+        union all
+        (select o.id::text, o.kind || ', ' || o.status from postmill.operation o where p_field = 'op' order by o.id desc limit 200)) x
+     where strpos(lower(x.value), part) > 0 or strpos(lower(x.note), part) > 0
+     order by strpos(lower(x.value), part) <> 1, length(x.value), x.value limit p_most;
+end
+$$;
+
 -- FUNCTION read_group_end(text, uuid, boolean)
 
 CREATE FUNCTION postmill.read_group_end(p_group text, p_tenant uuid, p_last boolean) RETURNS TABLE(failed_at timestamp with time zone, error_class text, error_message text)
@@ -6869,14 +6973,14 @@ CREATE FUNCTION postmill.read_job_lines(p_ids uuid[], p_paths jsonb DEFAULT '[]'
     SET jit TO 'off'
     AS $_$
 declare
-    moment constant timestamptz := postmill.now();
+    at_now constant timestamptz := postmill.now();
 begin
     return query
     select j.id, j.tenant_id, n.slug, j.job_type, coalesce(w.queue, s.queue, b.queue, r.queue, d.queue, j.queue),
-           case when s.run_at <= read_job_lines.moment or w.id is not null then 'queued' when s.id is not null then 'scheduled'
+           case when s.run_at <= at_now or w.id is not null then 'queued' when s.id is not null then 'scheduled'
                 when b.id is not null then 'blocked' when r.id is not null then 'running'
                 when d.id is not null then 'dead_letter' else o.status end,
-           s.run_at > read_job_lines.moment and s.attempt > 1, j.source::text, j.source_ref, g.id, g.label,
+           s.run_at > at_now and s.attempt > 1, j.source::text, j.source_ref, g.id, g.label,
            coalesce(w.priority, s.priority, b.priority, r.priority, d.priority, j.priority),
            coalesce(w.attempt - 1, s.attempt - 1, b.attempt - 1, r.attempt, d.attempts, o.attempt, 0), j.max_attempts,
            j.idempotency_key, j.created_at, coalesce(s.run_at, j.scheduled_for),
@@ -6886,17 +6990,17 @@ begin
            left(coalesce(d.error_message, o.error_message, a.error_message), 500),
            coalesce(d.error_group, o.error_group, a.error_group), j.actor_type::text, j.actor_id, j.correlation_id, j.replayed_from,
            case when coalesce(w.id, s.id, b.id) is null then null
-                when j.expires_at <= read_job_lines.moment then 'expired'
-                when q.paused_at is not null and (q.resume_at is null or q.resume_at > read_job_lines.moment) then 'queue_paused'
+                when j.expires_at <= at_now then 'expired'
+                when q.paused_at is not null and (q.resume_at is null or q.resume_at > at_now) then 'queue_paused'
                 when n.status = 'suspended' then 'tenant_suspended'
                 when b.id is not null then 'blocked'
                 when y.action in ('defer', 'stop') then 'budget'
-                when s.run_at > read_job_lines.moment then case when s.attempt > 1 then 'retry_pending' else 'not_due' end end,
+                when s.run_at > at_now then case when s.attempt > 1 then 'retry_pending' else 'not_due' end end,
            c.job_id is not null, p.done, p.total, p.message,
            case when jsonb_array_length(p_paths) > 0 then (
                 select jsonb_agg(j.payload #> array(select jsonb_array_elements_text(x.value)) order by x.n)
                   from jsonb_array_elements(p_paths) with ordinality x(value, n)) end,
-           read_job_lines.moment
+           at_now
       from unnest(p_ids) as u(id)
      cross join lateral (select f.* from postmill.any_job f where f.id = u.id offset 0) j
       left join postmill.tenant n on n.id = j.tenant_id
@@ -6914,13 +7018,14 @@ begin
       left join lateral postmill.budget_word(f.budget, j.tenant_id) y on f.budget is not null
       left join lateral (select t.done, t.total, t.message from postmill.progress t where t.job_id = r.id offset 0) p on true
       left join lateral (select t.job_id from postmill.cancel_request t where t.job_id = j.id offset 0) c on true
+     cross join lateral (select case when j.source_ref ~ '^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$' then j.source_ref::uuid end as ref) at
       left join lateral (
         select t.id, t.label from postmill.trigger t
-         where t.id::text = j.source_ref and j.source in ('schedule', 'manual') and j.source_ref ~ '^[0-9a-f]{8}-' and t.id = j.source_ref::uuid
+         where j.source in ('schedule', 'manual') and t.id = at.ref
         union all
         select t.id, t.label from postmill.event_delivery e join postmill.trigger t on t.id = e.trigger_id
          where j.source = 'event' and e.job_id = j.id
-           and e.event_id = case when j.source_ref ~ '^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$' then j.source_ref::uuid end
+           and e.event_id = at.ref
         limit 1) g on j.source_ref is not null
      order by j.id desc;
 end
@@ -7022,6 +7127,23 @@ begin
       left join lateral (select t.error_class, t.error_message from postmill.attempt t
                           where t.job_id = p.id and o.job_id is null and r.id is null order by t.run desc limit 1) a on true
      order by p.n;
+end
+$$;
+
+-- FUNCTION read_key_holders(text, integer)
+
+CREATE FUNCTION postmill.read_key_holders(p_key text, p_most integer DEFAULT 20) RETURNS SETOF uuid
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select k.job_id from postmill.tenant t
+     cross join lateral (select '00000000-0000-0000-0000-000000000000'::uuid as id
+                         union all select p.id from postmill.project p where p.tenant_id = t.id) p
+      join postmill.idempotency_key k on k.tenant_id = t.id and k.project_id = p.id and k.key = p_key
+     where exists (select from postmill.any_job j where j.id = k.job_id)
+     order by k.job_id desc limit p_most;
 end
 $$;
 
@@ -7136,7 +7258,12 @@ declare
     holders uuid[];
     held uuid[];
     keys text[];
+    groups text;
     tests text := 'true';       -- of a body j, whatever walk found it
+    queue_of constant text := ' and (coalesce((select t.queue from postmill.ready t where t.id = j.id offset 0),
+        (select t.queue from postmill.scheduled t where t.id = j.id offset 0), (select t.queue from postmill.running t where t.id = j.id offset 0),
+        (select t.queue from postmill.blocked t where t.id = j.id offset 0), (select t.queue from postmill.dead_letter t where t.id = j.id offset 0),
+        j.queue) ';
     queue_tests text[] := '{}'; -- of its queue, which a ticket tells at once
     ready text := 'postmill.ready';
     scheduled text := 'postmill.scheduled';
@@ -7239,13 +7366,8 @@ begin
         elsif field = 'error' then
             part := format('(exists (select from postmill.attempt a where a.job_id = j.id and a.error_group = any (%1$s::text[]) offset 0)
                 or exists (select from postmill.outcome o where o.job_id = j.id and o.error_group = any (%1$s::text[]) offset 0))', named);
-            if yes = 'is true' and candidates is null then
-                candidates := format('select f.id from unnest(%s::text[]) as g(id) cross join lateral (
-                    (select distinct a.job_id as id from postmill.attempt a where a.error_group = g.id and a.job_id < $1 and a.job_id >= $2
-                      order by 1 desc limit $3)
-                    union all
-                    (select distinct o.job_id from postmill.outcome o where o.error_group = g.id and o.job_id < $1 and o.job_id >= $2
-                      order by 1 desc limit $3)) f', named);
+            if yes = 'is true' and candidates is null and groups is null then
+                groups := named;
                 part := null;
             end if;
         elsif field = 'worker' then
@@ -7289,6 +7411,17 @@ begin
     if cardinality(states) = 0 or cardinality(tenants) = 0 or below <= first then
         return;
     end if;
+    if groups is not null and candidates is null then
+        -- Once the tenants are known: what failed alike is of many.
+        candidates := format('select f.id from unnest(%s::text[]) as g(id) cross join %s cross join lateral (
+            (select distinct a.job_id as id from postmill.attempt a where a.error_group = g.id and a.job_id < $1 and a.job_id >= $2 and %s
+              order by 1 desc limit $3)
+            union all
+            (select distinct a.job_id from postmill.outcome a where a.error_group = g.id and a.job_id < $1 and a.job_id >= $2 and %3$s
+              order by 1 desc limit $3)) f', groups,
+            case when tenants is null then '(select true) n' else format('unnest(%L::uuid[]) as n(id)', tenants) end,
+            case when tenants is null then 'true' else 'a.tenant_id = n.id' end);
+    end if;
     if keys is not null and candidates is null then
         -- Those that hold the key now are asked first; the others are met on the way.
         held := array(select k.job_id from postmill.tenant t
@@ -7301,6 +7434,8 @@ begin
     end if;
     walks := case when candidates is not null then array['candidates'] when states is null then array['bodies']
                   when tenants is null or states <@ array['failed', 'canceled'] then array['places']
+                  -- Successes of one tenant among those of all: its own jobs tell sooner.
+                  when 'succeeded' = any (states) then array['bodies']
                   when states <@ array['dead_letter', 'failed', 'canceled', 'running'] then array['places', 'bodies']
                   else array['bodies', 'places'] end;
     if 'queued' = any (states) then
@@ -7312,10 +7447,7 @@ begin
         if walk = 'bodies' then
             part := tests;
             foreach yes in array queue_tests loop
-                part := part || ' and (coalesce((select t.queue from postmill.ready t where t.id = j.id offset 0),
-                    (select t.queue from postmill.scheduled t where t.id = j.id offset 0), (select t.queue from postmill.running t where t.id = j.id offset 0),
-                    (select t.queue from postmill.blocked t where t.id = j.id offset 0), (select t.queue from postmill.dead_letter t where t.id = j.id offset 0),
-                    j.queue) ' || yes;
+                part := part || queue_of || yes;
             end loop;
             if states is not null then
                 part := part || ' and ' || postmill.state_test(states);
@@ -7340,21 +7472,17 @@ begin
         else
             part := tests;
             foreach yes in array queue_tests loop
-                part := part || case walk when 'places' then ' and (coalesce(u.queue, j.queue) ' || yes
-                    else ' and (coalesce((select t.queue from postmill.ready t where t.id = j.id offset 0),
-                    (select t.queue from postmill.scheduled t where t.id = j.id offset 0), (select t.queue from postmill.running t where t.id = j.id offset 0),
-                    (select t.queue from postmill.blocked t where t.id = j.id offset 0), (select t.queue from postmill.dead_letter t where t.id = j.id offset 0),
-                    j.queue) ' || yes end;
+                part := part || case walk when 'places' then ' and (coalesce(u.queue, j.queue) ' else queue_of end || yes;
             end loop;
             if tenants is not null then
                 part := part || format(' and j.tenant_id = any (%L::uuid[])', tenants);
             end if;
             if walk = 'places' then
                 execute format('select array_agg(y.id order by y.id desc), array_agg(y.queue order by y.id desc), array_agg(y.fits order by y.id desc)
-                    from (select x.* from (%s) x order by x.id desc limit $3) y', postmill.places_of(states, tenants, ready, scheduled))
+                    from (select x.* from (%s) x(id, queue, fits) order by x.id desc limit $3) y', postmill.places_of(states, tenants, ready, scheduled))
                     into looked, queues, fitting using below, first, p_look, p_need, moment, overdue;
             else
-                execute format('select array(select distinct x.id from (%s) x where x.id is not null order by 1 desc limit $3)', candidates)
+                execute format('select array(select distinct x.id from (%s) x(id) where x.id is not null order by 1 desc limit $3)', candidates)
                     into looked using below, first, p_look;
                 queues := array_fill(null::text, array[cardinality(looked)]);
                 fitting := array_fill(true, array[cardinality(looked)]);
@@ -7387,6 +7515,73 @@ begin
     end if;
 end
 $_$;
+
+-- FUNCTION read_matching_bars(jsonb, integer, integer)
+
+CREATE FUNCTION postmill.read_matching_bars(p_filter jsonb, p_need integer DEFAULT 10000, p_look integer DEFAULT 10001) RETURNS TABLE(total bigint, complete_to timestamp with time zone, width double precision, bars jsonb)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    AS $$
+declare
+    found_ones record;
+    span double precision;
+begin
+    select w.ids, w.low into found_ones from postmill.read_matching(p_filter, p_need => p_need + 1, p_look => p_look) w;
+    total := cardinality(found_ones.ids);
+    complete_to := case when found_ones.low is not null then postmill.id_time(found_ones.low)
+                        when total > p_need then postmill.id_time(found_ones.ids[total]) end;
+    span := extract(epoch from postmill.now() - postmill.id_time(found_ones.ids[total]))::double precision;
+    select coalesce(min(w), 604800) into width
+      from unnest(array[60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 604800]::double precision[]) w where span / w <= 60;
+    select coalesce(jsonb_agg(jsonb_build_array(extract(epoch from b.bucket), b.n) order by b.bucket), '[]') into bars
+      from (select date_bin(read_matching_bars.width * interval '1 second', postmill.id_time(u.id), timestamptz '2000-01-03 00:00+00') as bucket,
+                   count(*) as n from unnest(found_ones.ids) as u(id) group by 1) b;
+    return next;
+end
+$$;
+
+-- FUNCTION read_matching_counts(jsonb, integer)
+
+CREATE FUNCTION postmill.read_matching_counts(p_filter jsonb, p_look integer DEFAULT 2000) RETURNS TABLE(state text, n bigint, at_least boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    at_now constant timestamptz := postmill.now();
+    whole record;
+    one record;
+    counted jsonb;
+begin
+    select w.ids, w.low into whole from postmill.read_matching(p_filter - 'states', p_need => p_look, p_look => p_look) w;
+    select jsonb_object_agg(x.word, x.n) into counted from (
+        select y.word, count(*) as n from (
+            select case when exists (select from postmill.outcome o where o.job_id = u.id offset 0)
+                        then (select o.status from postmill.outcome o where o.job_id = u.id)
+                        when exists (select from postmill.ready t where t.id = u.id offset 0) then 'queued'
+                        when exists (select from postmill.dead_letter t where t.id = u.id offset 0) then 'dead_letter'
+                        when exists (select from postmill.running t where t.id = u.id offset 0) then 'running'
+                        when exists (select from postmill.blocked t where t.id = u.id offset 0) then 'blocked'
+                        else (select case when t.run_at <= at_now then 'queued' when t.attempt > 1 then 'retrying' else 'scheduled' end
+                                from postmill.scheduled t where t.id = u.id) end as word
+              from unnest(whole.ids) as u(id)) y group by 1) x where x.word is not null;
+    for state in select unnest(array['scheduled', 'retrying', 'queued', 'blocked', 'running', 'succeeded', 'failed', 'canceled', 'dead_letter']) loop
+        n := coalesce((counted ->> state)::bigint, 0)
+             + case state when 'scheduled' then coalesce((counted ->> 'retrying')::bigint, 0) else 0 end;
+        at_least := whole.low is not null or cardinality(whole.ids) >= p_look;
+        if at_least and state <> 'succeeded' then
+            select cardinality(w.ids) as n, w.low is not null or cardinality(w.ids) >= p_look / 4 as at_least into one
+              from postmill.read_matching(p_filter || jsonb_build_object('states', jsonb_build_array(state)),
+                                          p_need => p_look / 4, p_look => p_look / 4) w;
+            at_least := one.at_least;
+            n := case when one.at_least then greatest(n, one.n) else one.n end;
+        end if;
+        return next;
+    end loop;
+end
+$$;
 
 -- FUNCTION read_notifications(uuid)
 
@@ -7484,6 +7679,39 @@ begin
 end
 $$;
 
+-- FUNCTION read_query_names(jsonb)
+
+CREATE FUNCTION postmill.read_query_names(p_names jsonb) RETURNS TABLE(field text, name text, ids text[])
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+begin
+    for field, name in select a.value ->> 0, a.value ->> 1 from jsonb_array_elements(p_names) a loop
+        ids := case field
+            when 'type' then array(select d.key from postmill.job_definition d where d.key = name or d.aliases @> array[name] limit 20)
+            when 'queue' then array(select q.name from postmill.queue q where q.name = read_query_names.name
+                                    union select q.name from postmill.queue q where lower(q.name) = lower(read_query_names.name)
+                                       and not exists (select from postmill.queue e where e.name = read_query_names.name) limit 20)
+            when 'tenant' then array(select t.id::text from postmill.tenant t where t.slug = lower(read_query_names.name) or t.id::text = lower(read_query_names.name))
+            when 'trigger' then array(select t.id::text from postmill.trigger t
+                                       where lower(t.label) = lower(name) or t.id::text = lower(name) order by t.deleted_at desc nulls first limit 21)
+            when 'error' then array(
+                select g.id from postmill.error_group g
+                 where ((name ~ '^[0-9a-f]{2,16}$' and g.id >= name and g.id < name || 'g') or g.error_class = name
+                        or g.error_class like '%.' || replace(replace(name, '\', '\\'), '_', '\_'))
+                   and exists (select from postmill.error_group_tenant t where t.id = g.id)
+                 order by g.last_seen_at desc limit 21)
+            when 'worker' then array(select read_query_names.name where not postmill.sees_all() or exists (
+                select from postmill.worker w where w.worker_id = read_query_names.name or w.hostname = read_query_names.name))
+            when 'op' then array(select o.id::text from postmill.operation o
+                                  where o.id >= rpad(replace(name, '-', ''), 32, '0')::uuid and o.id <= rpad(replace(name, '-', ''), 32, 'f')::uuid
+                                  order by o.id desc limit 21)
+            else '{}' end;
+        return next;
+    end loop;
+end
+$_$;
+
 -- FUNCTION read_queue_names()
 
 CREATE FUNCTION postmill.read_queue_names() RETURNS SETOF text
@@ -7565,6 +7793,25 @@ begin
       left join postmill.worker k on k.holder = r.holder
       left join lateral (select t.done, t.total, t.message from postmill.progress t where t.job_id = r.id offset 0) g on true
      order by r.claimed_at, r.id;
+end
+$$;
+
+-- FUNCTION read_saved_views(text, integer)
+
+CREATE FUNCTION postmill.read_saved_views(p_page text, p_most integer DEFAULT 100) RETURNS TABLE(id uuid, name text, query text, shared boolean, own boolean, actor_id text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select v.id, v.name, v.query, v.shared, x.own, v.actor_id
+      from postmill.saved_view v
+     cross join lateral (select v.actor_type = current_setting('postmill.actor_type', true)
+                            and v.actor_id is not distinct from nullif(current_setting('postmill.actor_id', true), '') as own) x
+     where v.page = p_page and coalesce(v.tenant_id, '00000000-0000-0000-0000-000000000000')
+                             = coalesce(postmill.scope_tenant(), '00000000-0000-0000-0000-000000000000')
+       and (x.own or v.shared)
+     order by lower(v.name), v.id limit p_most;
 end
 $$;
 
@@ -9357,15 +9604,8 @@ begin
         parts := parts || format('exists (select from postmill.scheduled t where t.id = j.id and t.run_at > $5 and %s offset 0)',
             case when 'scheduled' = any (p_states) then 'true' when 'retrying' = any (p_states) then 't.attempt > 1' else 't.attempt <= 1' end);
     end if;
-    if 'blocked' = any (p_states) then
-        parts := parts || 'exists (select from postmill.blocked t where t.id = j.id offset 0)'::text;
-    end if;
-    if 'running' = any (p_states) then
-        parts := parts || 'exists (select from postmill.running t where t.id = j.id offset 0)'::text;
-    end if;
-    if 'dead_letter' = any (p_states) then
-        parts := parts || 'exists (select from postmill.dead_letter t where t.id = j.id offset 0)'::text;
-    end if;
+    parts := parts || array(select format('exists (select from postmill.%I t where t.id = j.id offset 0)', s)
+                              from unnest(p_states) s where s in ('blocked', 'running', 'dead_letter'));
     if cardinality(ended) > 0 then
         parts := parts || format('exists (select from postmill.outcome t where t.job_id = j.id and t.status = any (%L::text[]) offset 0)', ended);
     end if;
@@ -9778,6 +10018,32 @@ begin
 end
 $$;
 
+-- FUNCTION tell_audited()
+
+CREATE FUNCTION postmill.tell_audited() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if postmill.is_watched() then
+        perform postmill.tell_live(
+            case split_part(new.action, '.', 1)
+                when 'dead' then 'audit,dead,jobs'
+                when 'webhooks' then 'audit,triggers'
+                when 'keys' then 'audit,settings'
+                when 'logins' then 'audit,settings'
+                when 'projects' then 'audit,settings'
+                when 'archive' then 'audit,system'
+                when 'retention' then 'audit,system'
+                when 'artifacts' then 'audit,jobs'
+                when 'requests' then 'audit'
+                else 'audit,' || split_part(new.action, '.', 1) end,
+            coalesce(new.tenant_id::text, '-'));
+    end if;
+    return null;
+end
+$$;
+
 -- FUNCTION tell_budget_alerts(integer)
 
 CREATE FUNCTION postmill.tell_budget_alerts(p_most integer) RETURNS TABLE(status text, name text, tenant_id uuid, percent numeric, severity text)
@@ -9818,6 +10084,77 @@ begin
             return next;
         end if;
     end loop;
+end
+$$;
+
+-- FUNCTION tell_changes(integer, integer)
+
+CREATE FUNCTION postmill.tell_changes(p_most integer, p_tenants integer DEFAULT 100) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+    one record;
+    told integer := 0;
+    others text;
+    anything boolean := false;
+begin
+    if not postmill.is_watched() then
+        return false;
+    end if;
+    for one in
+        with happened as materialized (
+            select p.tenant_id, p.outcome from postmill.rollup_part p limit p_most
+        ), failed as materialized (
+            select e.tenant_id from postmill.error_group_part e limit p_most
+        )
+        select c.tenant_id, string_agg(distinct c.topic, ',' order by c.topic) as topics
+          from (select h.tenant_id, 'jobs' as topic from happened h
+                union select h.tenant_id, 'triggers' from happened h where h.outcome = 'enqueued'
+                union select h.tenant_id, 'dead' from happened h where h.outcome in ('dead_letter', 'discarded', 'replayed')
+                union select f.tenant_id, 'errors' from failed f
+                union select o.tenant_id, 'operations' from postmill.operation o where o.status = 'running') c
+         group by c.tenant_id
+    loop
+        anything := true;
+        told := told + 1;
+        if told <= p_tenants then
+            perform postmill.tell_live(one.topics, coalesce(one.tenant_id::text, '-'));
+        else
+            others := concat_ws(',', others, one.topics);
+        end if;
+    end loop;
+    if others is not null then
+        perform postmill.tell_live((select string_agg(distinct t, ',') from unnest(string_to_array(others, ',')) t), '*');
+    end if;
+    if anything then
+        perform postmill.tell_live('queues', '-');
+    end if;
+    return true;
+end
+$$;
+
+-- FUNCTION tell_live(text, text)
+
+CREATE FUNCTION postmill.tell_live(p_topics text, p_scope text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if coalesce(current_setting('postmill.notify', true), '') <> 'off' and pg_notification_queue_usage() <= 0.5 then
+        perform pg_notify('postmill_live', p_topics || ' ' || p_scope);
+    end if;
+end
+$$;
+
+-- FUNCTION tell_measured()
+
+CREATE FUNCTION postmill.tell_measured() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if postmill.is_watched() then
+        perform postmill.tell_live('queues,workers,incidents,budgets,definitions,tenants,system', '-');
+    end if;
 end
 $$;
 
@@ -10267,6 +10604,26 @@ begin
         end if;
         perform postmill.resolve_incident(one.kind, one.key);
     end loop;
+end
+$$;
+
+-- FUNCTION watch_live(uuid, double precision)
+
+CREATE FUNCTION postmill.watch_live(p_server uuid, p_seconds double precision) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+begin
+    delete from postmill.live_watch w
+     where w.server = any (array(select x.server from postmill.live_watch x
+                                  where x.server = p_server and p_seconds <= 0 or x.valid_until < moment - interval '1 hour'
+                                  order by x.server for update skip locked));
+    if p_seconds > 0 then
+        insert into postmill.live_watch as w (server, valid_until) values (p_server, moment + p_seconds * interval '1 second')
+        on conflict (server) do update set valid_until = excluded.valid_until;
+    end if;
 end
 $$;
 
@@ -11554,6 +11911,13 @@ ALTER TABLE postmill.limit_rule ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY
     CACHE 1
 );
 
+-- TABLE live_watch
+
+CREATE TABLE postmill.live_watch (
+    server uuid NOT NULL,
+    valid_until timestamp with time zone NOT NULL
+);
+
 -- TABLE login_link
 
 CREATE TABLE postmill.login_link (
@@ -11834,6 +12198,23 @@ UNION ALL
     rollup_part.run_hist,
     rollup_part.total_hist
    FROM postmill.rollup_part;
+
+-- TABLE saved_view
+
+CREATE TABLE postmill.saved_view (
+    id uuid DEFAULT postmill.new_id() NOT NULL,
+    tenant_id uuid,
+    page text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL,
+    query text NOT NULL,
+    shared boolean DEFAULT false NOT NULL,
+    actor_type text NOT NULL COLLATE pg_catalog."C",
+    actor_id text COLLATE pg_catalog."C",
+    created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    CONSTRAINT saved_view_name_check CHECK (((length(name) >= 1) AND (length(name) <= 80))),
+    CONSTRAINT saved_view_page_check CHECK (((length(page) >= 1) AND (length(page) <= 40))),
+    CONSTRAINT saved_view_query_check CHECK ((length(query) <= 2000))
+);
 
 -- TABLE tick
 
@@ -12208,6 +12589,11 @@ ALTER TABLE ONLY postmill.limit_rule
 ALTER TABLE ONLY postmill.limit_rule
     ADD CONSTRAINT limit_rule_pkey PRIMARY KEY (id);
 
+-- CONSTRAINT live_watch live_watch_pkey
+
+ALTER TABLE ONLY postmill.live_watch
+    ADD CONSTRAINT live_watch_pkey PRIMARY KEY (server);
+
 -- CONSTRAINT login_link login_link_pkey
 
 ALTER TABLE ONLY postmill.login_link
@@ -12328,6 +12714,11 @@ ALTER TABLE ONLY postmill.rollup_total
 ALTER TABLE ONLY postmill.running
     ADD CONSTRAINT running_pkey PRIMARY KEY (id);
 
+-- CONSTRAINT saved_view saved_view_pkey
+
+ALTER TABLE ONLY postmill.saved_view
+    ADD CONSTRAINT saved_view_pkey PRIMARY KEY (id);
+
 -- CONSTRAINT scheduled scheduled_pkey
 
 ALTER TABLE ONLY postmill.scheduled
@@ -12431,6 +12822,10 @@ CREATE INDEX attempt_group ON ONLY postmill.attempt USING btree (error_group, jo
 -- INDEX attempt_job
 
 CREATE INDEX attempt_job ON ONLY postmill.attempt USING btree (job_id);
+
+-- INDEX attempt_tenant_group
+
+CREATE INDEX attempt_tenant_group ON ONLY postmill.attempt USING btree (tenant_id, error_group, job_id) WHERE (error_group IS NOT NULL);
 
 -- INDEX audit_log_at
 
@@ -12668,6 +13063,10 @@ CREATE INDEX outcome_group ON ONLY postmill.outcome USING btree (error_group, jo
 
 CREATE INDEX outcome_job ON ONLY postmill.outcome USING btree (job_id);
 
+-- INDEX outcome_tenant_group
+
+CREATE INDEX outcome_tenant_group ON ONLY postmill.outcome USING btree (tenant_id, error_group, job_id) WHERE (error_group IS NOT NULL);
+
 -- INDEX outcome_tenant_unsuccessful
 
 CREATE INDEX outcome_tenant_unsuccessful ON ONLY postmill.outcome USING btree (tenant_id, status, job_id) WHERE (status <> 'succeeded'::text);
@@ -12695,6 +13094,10 @@ CREATE INDEX rollup_queue ON postmill.rollup USING btree (queue, minute);
 -- INDEX rollup_tenant
 
 CREATE INDEX rollup_tenant ON postmill.rollup USING btree (tenant_id, minute);
+
+-- INDEX saved_view_name
+
+CREATE UNIQUE INDEX saved_view_name ON postmill.saved_view USING btree (page, COALESCE(tenant_id, '00000000-0000-0000-0000-000000000000'::uuid), name, actor_type, COALESCE(actor_id, ''::text));
 
 -- INDEX scheduled_id
 
@@ -12808,6 +13211,10 @@ CREATE TRIGGER never_updated BEFORE UPDATE ON postmill.running FOR EACH STATEMEN
 
 CREATE TRIGGER never_updated BEFORE UPDATE ON postmill.scheduled FOR EACH STATEMENT EXECUTE FUNCTION postmill.refuse_update();
 
+-- TRIGGER audit_log told
+
+CREATE TRIGGER told AFTER INSERT ON postmill.audit_log FOR EACH ROW EXECUTE FUNCTION postmill.tell_audited();
+
 -- TRIGGER trigger trigger_changed
 
 CREATE TRIGGER trigger_changed BEFORE UPDATE OF cron_expr, every, timezone, dst, is_enabled, deleted_at ON postmill.trigger FOR EACH ROW EXECUTE FUNCTION postmill.trigger_changed();
@@ -12899,6 +13306,11 @@ ALTER TABLE ONLY postmill.rate_take
 
 ALTER TABLE ONLY postmill.retention_rule
     ADD CONSTRAINT retention_rule_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES postmill.tenant(id);
+
+-- FK CONSTRAINT saved_view saved_view_tenant_id_fkey
+
+ALTER TABLE ONLY postmill.saved_view
+    ADD CONSTRAINT saved_view_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES postmill.tenant(id) ON DELETE CASCADE;
 
 -- FK CONSTRAINT trigger trigger_definition_id_fkey
 
@@ -13180,6 +13592,10 @@ CREATE POLICY of_the_scope ON postmill.rollup AS RESTRICTIVE FOR SELECT TO postm
 
 CREATE POLICY of_the_scope ON postmill.rollup_part AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
+-- POLICY saved_view of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.saved_view AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
 -- POLICY tenant of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.tenant AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
@@ -13231,6 +13647,10 @@ ALTER TABLE postmill.rollup ENABLE ROW LEVEL SECURITY;
 -- ROW SECURITY rollup_part
 
 ALTER TABLE postmill.rollup_part ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY saved_view
+
+ALTER TABLE postmill.saved_view ENABLE ROW LEVEL SECURITY;
 
 -- ROW SECURITY tenant
 
@@ -13395,6 +13815,10 @@ CREATE POLICY whoever_has_rights ON postmill.rollup USING (true) WITH CHECK (tru
 -- POLICY rollup_part whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.rollup_part USING (true) WITH CHECK (true);
+
+-- POLICY saved_view whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.saved_view USING (true) WITH CHECK (true);
 
 -- POLICY tenant whoever_has_rights
 

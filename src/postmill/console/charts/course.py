@@ -15,7 +15,7 @@ from postmill.console.charts.numbers import Unit, checked, figure
 from postmill.console.charts.svg import clean
 from postmill.console.charts.table import table
 from postmill.console.charts.time_axis import moment_text
-from postmill.console.charts.words import _
+from postmill.console.frame.words import _
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from postmill.console.charts.figure import svg
 from postmill.console.charts.numbers import Unit, checked, figure, share
 from postmill.console.charts.plot import area
 from postmill.console.charts.svg import element
-from postmill.console.charts.words import _
+from postmill.console.frame.words import _
 
 
 def gauge(

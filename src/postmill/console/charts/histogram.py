@@ -13,7 +13,7 @@ from postmill.console.charts.numbers import Unit, checked, figure, tick
 from postmill.console.charts.plot import Plot, area, hit, legend, plotted, stroke, text
 from postmill.console.charts.svg import clean, element, linked
 from postmill.console.charts.table import table
-from postmill.console.charts.words import _
+from postmill.console.frame.words import _
 
 
 def histogram(

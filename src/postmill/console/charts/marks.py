@@ -11,7 +11,7 @@ from postmill.console.charts.data import Mark, MarkKind
 from postmill.console.charts.plot import Plot, text
 from postmill.console.charts.svg import element, linked
 from postmill.console.charts.time_axis import moment_text, time_label, time_ticks
-from postmill.console.charts.words import _
+from postmill.console.frame.words import _
 
 _NEAR = 11.0
 

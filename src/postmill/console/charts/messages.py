@@ -8,7 +8,7 @@ from datetime import datetime, tzinfo
 from postmill.console.charts.data import Series
 from postmill.console.charts.numbers import Unit, figure
 from postmill.console.charts.time_axis import moment_text
-from postmill.console.charts.words import _
+from postmill.console.frame.words import _
 
 
 def nothing() -> str:

@@ -12,7 +12,7 @@ from postmill.console.charts.messages import nothing
 from postmill.console.charts.numbers import Unit, checked, figure
 from postmill.console.charts.plot import Plot, area, stroke
 from postmill.console.charts.svg import element
-from postmill.console.charts.words import _
+from postmill.console.frame.words import _
 
 
 def sparkline(

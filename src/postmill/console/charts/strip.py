@@ -11,7 +11,7 @@ from postmill.console.charts.data import Cell
 from postmill.console.charts.figure import svg
 from postmill.console.charts.plot import area, hit
 from postmill.console.charts.svg import element, linked
-from postmill.console.charts.words import _
+from postmill.console.frame.words import _
 
 _TALL = {"ok": 0.55, "warn": 0.8, "bad": 1.0}
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from postmill.console.charts.svg import clean, element, link
-from postmill.console.charts.words import _
+from postmill.console.frame.words import _
 
 MOST = 120
 """Rows of a table: the last ones."""

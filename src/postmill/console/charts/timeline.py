@@ -16,7 +16,7 @@ from postmill.console.charts.plot import Plot, area, hit, text
 from postmill.console.charts.svg import clean, element, linked
 from postmill.console.charts.table import table
 from postmill.console.charts.time_axis import moment_text
-from postmill.console.charts.words import _
+from postmill.console.frame.words import _
 
 _ROW = 22.0
 

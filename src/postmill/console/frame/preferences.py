@@ -16,6 +16,8 @@ Theme = Literal["auto", "light", "dark"]
 Clock = Literal["utc", "local"]
 THEMES: tuple[Theme, ...] = ("auto", "light", "dark")
 CLOCKS: tuple[Clock, ...] = ("utc", "local")
+INTERVALS = (2, 5, 15, 60)
+"""Seconds between updates of live parts that can be chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,20 +26,27 @@ class Preferences:
     theme: as the system says, or one of the two.
     clock: times in UTC, or as the browser's own clock has them (scripts do that).
     keys: whether single keys do something.
+    live: whether parts of pages are brought up to date by themselves.
+    interval: seconds between updates at the least.
     """
 
     theme: Theme = "auto"
     clock: Clock = "utc"
     keys: bool = True
+    live: bool = True
+    interval: int = 5
 
 
 def read(request: Request) -> Preferences:
     """From the cookie; what is not a choice of ours is as if nothing was chosen."""
     given = {name: values[-1] for name, values in parse_qs(request.cookies.get(COOKIE, "")[:200]).items()}
+    interval = given.get("interval", "")
     return Preferences(
         theme=next((one for one in THEMES if one == given.get("theme")), "auto"),
         clock=next((one for one in CLOCKS if one == given.get("clock")), "utc"),
         keys=given.get("keys") != "off",
+        live=given.get("live") != "off",
+        interval=int(interval) if interval in map(str, INTERVALS) else 5,
     )
 
 
@@ -47,6 +56,8 @@ def write(answer: Response, request: Request, chosen: Preferences) -> None:
         "theme": chosen.theme,
         "clock": chosen.clock,
         "keys": "on" if chosen.keys else "off",
+        "live": "on" if chosen.live else "off",
+        "interval": chosen.interval,
     })  # fmt: skip
     answer.set_cookie(
         COOKIE,

@@ -37,7 +37,8 @@ def environment() -> Environment:
     )
     made.install_gettext_translations(catalogue(), newstyle=True)  # type: ignore[attr-defined]
     made.filters.update(FILTERS)
-    made.globals.update(version=VERSION, clocks=preferences.CLOCKS, themes=preferences.THEMES)
+    made.globals.update(version=VERSION, clocks=preferences.CLOCKS, themes=preferences.THEMES,
+                        intervals=preferences.INTERVALS)  # fmt: skip
     return made
 
 

@@ -8,7 +8,7 @@ const bus = {
 };
 
 {
-  const source = root.dataset.liveSrc;
+  const source = page.liveStream;
   const able = source && isSecureContext && navigator.locks && globalThis.BroadcastChannel && globalThis.EventSource;
   const HANDS_OVER_AFTER = 15_000; // a hidden tab needs no stream
   let channel, stream, release, wish, leaving = 0, rest = 30_000;
@@ -23,13 +23,24 @@ const bus = {
   const open = () => {
     let failures = 0;
     stream = new EventSource(source);
-    stream.onopen = () => { failures = 0; rest = 30_000; state(true); bus.deliver(null); tell(["live", true]); };
+    stream.onopen = () => { failures = 0; rest = 30_000; };
     stream.onmessage = (event) => {
       let ping;
       try { ping = JSON.parse(event.data); } catch { return; }
       if (!Array.isArray(ping) || typeof ping[0] !== "string") return;
-      tell(["ping", ping[0]]);
-      bus.deliver(ping[0]);
+      const [word] = ping;
+      if (word === "up" || word === "down") { // the server hears of changes, or does not at present
+        state(word === "up");
+        bus.deliver(null);
+        tell(["live", bus.live]);
+      } else if (word === "over") { // the login ended: asking finds out
+        stream.close();
+        state(false);
+        tell(["live", false]);
+      } else {
+        tell(["ping", word]);
+        bus.deliver(word);
+      }
     };
     stream.onerror = () => {
       failures += 1;

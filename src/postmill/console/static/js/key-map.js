@@ -1,10 +1,9 @@
-// The keys: data-key="r" is pressed by r, data-key="g j" by g and then j. Rows (tr[data-row], or any element with it)
-// are walked with j and k. All of it can be switched off, in the settings (data-keys="off" on <html>) or in the help.
+// The keys: data-key="r" is pressed by r, data-go="j" by g and then j. Rows (tr[data-row], or any element with it)
+// are walked with j and k. All of it can be switched off, in the settings (data-keys="off" on <body>).
 
 {
   let prefix = "", prefixTimer = 0;
-  const help = () => document.getElementById("keys");
-  const off = () => root.dataset.keys === "off" || memory.get("keys") === "off";
+  const off = () => page.keys === "off";
   const shown = (element) => element && element.getClientRects().length > 0 && !element.disabled;
   const rowsHere = () => [...document.querySelectorAll("[data-row]")].filter(shown);
 
@@ -31,7 +30,8 @@
   };
 
   const press = (key) => {
-    const target = [...document.querySelectorAll(`[data-key="${CSS.escape(key)}"]`)].find(shown);
+    const wanted = key.startsWith("g ") ? `[data-go="${CSS.escape(key.slice(2))}"]` : `[data-key="${CSS.escape(key)}"]`;
+    const target = [...document.querySelectorAll(wanted)].find(shown);
     if (!target) return false;
     if (target.matches("input, select, textarea")) { target.focus(); target.select?.(); } else target.click();
     return true;
@@ -43,13 +43,12 @@
     x: () => current()?.querySelector("input[type=checkbox]")?.click(),
     Enter: () => current()?.querySelector("a[href]")?.click(),
     ".": () => {
-      const menu = current()?.querySelector("details[data-menu]") ?? document.querySelector("main details[data-menu]");
+      const menu = current()?.querySelector("details.menu") ?? document.querySelector("main details.menu");
       if (!menu) return;
       menu.open = true;
       menu.querySelector("a, button, input")?.focus();
     },
-    p: () => live.toggle?.(),
-    "?": () => openDialog(help(), document.activeElement),
+    "?": () => openDialog(document.getElementById("keys-help"), document.activeElement),
     "/": () => {
       const box = [...document.querySelectorAll("input[data-query], input[type=search]")].find(shown);
       box?.focus();
@@ -58,7 +57,7 @@
   };
 
   const escape = () => {
-    const menu = document.querySelector("details[data-menu][open]");
+    const menu = document.querySelector("details.menu[open]");
     if (menu) {
       menu.open = false;
       menu.querySelector("summary")?.focus();
@@ -97,12 +96,6 @@
       openDialog(document.getElementById(opener.dataset.dialog), opener);
     }
     // A menu closes when something else is pressed.
-    for (const menu of document.querySelectorAll("details[data-menu][open]")) if (!menu.contains(event.target)) menu.open = false;
+    for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
   });
-
-  const toggle = document.getElementById("keys-off");
-  if (toggle) {
-    toggle.checked = off();
-    toggle.addEventListener("change", () => memory.set("keys", toggle.checked ? "off" : "on"));
-  }
 }

@@ -1,43 +1,44 @@
-// The control in the top bar: Live · Paused · Stale, when the last update was, how often, and a button to stop it all.
+// The control in the top bar: Live · Paused · Stale, when the last update was, how often, and a button to stop it all. What is
+// chosen is kept as the form without the script would keep it.
 
 {
-  const control = document.getElementById("live");
-  const mode = control?.querySelector("output");
-  const button = control?.querySelector("button");
-  const choice = control?.querySelector("select");
+  const control = document.querySelector("[data-live-control]");
+  const state = control?.querySelector("[data-live-state]");
+  const button = control?.querySelector("[data-live-toggle]");
+  const choice = control?.querySelector("[data-live-interval]");
   const STALE = 30_000;
 
   const show = () => {
-    if (!mode) return;
-    const why = stopped();
-    const old = Date.now() - live.updated > Math.max(STALE, 3000 * live.interval);
-    const now = why || (old || live.signedOut ? "stale" : "live");
-    control.dataset.mode = now;
-    const text = [word(now), live.trouble, word("ago", { time: lengthOf((Date.now() - live.updated) / 1000) })].filter(Boolean).join(" · ");
-    if (mode.textContent !== text) mode.textContent = text;
-    button?.setAttribute("aria-pressed", String(live.paused));
+    if (!state) return;
+    const age = Date.now() - live.updated;
+    const old = live.signedOut || age > Math.max(STALE, 3000 * live.interval);
+    const mode = stopped() || (old ? "stale" : "live");
+    control.dataset.mode = mode;
+    const text = [word(mode), live.trouble, word("ago", { time: lengthOf(age / 1000) })].filter(Boolean).join(" · ");
+    if (state.textContent !== text) state.textContent = text;
+    const label = word(live.paused ? "resume" : "pause");
+    if (button.textContent !== label) button.textContent = label;
   };
 
-  live.toggle = () => {
-    live.paused = !live.paused;
-    try { sessionStorage.setItem("postmill-paused", live.paused ? "1" : ""); } catch { /* for this page, then */ }
-    say(word(live.paused ? "paused" : "live"));
-    beat();
+  const keep = () => {
+    control.elements.live.value = live.paused ? "off" : "on";
+    fetch(control.action, { method: "POST", body: new URLSearchParams(new FormData(control)), redirect: "manual" }).catch(() => {});
   };
 
-  const wished = Number(memory.get("interval"));
-  if ([2, 5, 15, 60].includes(wished)) live.interval = wished;
-  try { live.paused = sessionStorage.getItem("postmill-paused") === "1"; } catch { /* not paused */ }
-  if (control && live.regions.length) {
-    control.hidden = false;
-    if (choice) choice.value = String(live.interval);
-    button?.addEventListener("click", live.toggle);
+  if (control) {
+    control.addEventListener("submit", (event) => {
+      event.preventDefault();
+      live.paused = !live.paused;
+      say(word(live.paused ? "paused" : "live"));
+      keep();
+      beat();
+    });
     choice?.addEventListener("change", () => {
-      live.interval = Number(choice.value) || 2;
-      memory.set("interval", String(live.interval));
+      live.interval = Number(choice.value);
+      keep();
       beat();
     });
     document.addEventListener("console:live", show);
-    show();
+    if (live.regions.length) show(); else control.hidden = true; // nothing on this page is live
   }
 }

@@ -3,8 +3,8 @@
 
 const live = {
   regions: [],
-  paused: false,
-  interval: 2, // seconds between two updates, at least
+  paused: page.liveOn === "off",
+  interval: Number(page.interval) || 5, // seconds between two updates, at least
   updated: Date.now(),
   trouble: "",
   signedOut: false,
@@ -20,7 +20,7 @@ function stopped() {
   if (live.paused) return "paused";
   const selection = getSelection();
   const busy = document.querySelector(
-    "dialog[open], details[data-menu][open], [role=combobox][aria-expanded=true], [data-bulk] tbody input[type=checkbox]:checked",
+    "dialog[open], details.menu[open], [role=combobox][aria-expanded=true], [data-bulk] tbody input[type=checkbox]:checked",
   );
   const chosen = selection && !selection.isCollapsed && document.querySelector("main")?.contains(selection.anchorNode);
   return busy || chosen ? "held" : "";
@@ -42,7 +42,7 @@ class Region {
   hears(topic) {
     if (topic === null) return true;
     const [name, scope] = topic.split(":");
-    const own = root.dataset.scope ?? "ops";
+    const own = page.scope ?? "ops";
     return this.topics.includes(name) && (scope === own || (scope === "*" && own !== "ops"));
   }
 
@@ -89,8 +89,8 @@ class Region {
     }
     if (answer.status !== 304) {
       const text = await answer.text();
-      const page = /^\s*<(!doctype|html)/i.test(text); // whatever else it is, it is no part of this page
-      if (answer.status !== 200 || page) return this.failed();
+      const whole = /^\s*<(!doctype|html)/i.test(text); // whatever it is, it is no part of this page
+      if (answer.status !== 200 || whole) return this.failed();
       if (stopped() || document.hidden) { // meanwhile somebody began to select
         this.pinged = true;
         return;
@@ -151,7 +151,7 @@ function signOut() {
   const writing = document.querySelector("dialog[open]")
     || [...document.querySelectorAll("main :is(textarea, input)")].some((box) => box.type !== "hidden" && touched(box));
   if (!writing) {
-    if (root.dataset.login) location.assign(root.dataset.login); else location.reload();
+    location.reload(); // the server answers with the login, which leads back here
     return;
   }
   live.trouble = word("signedOut");

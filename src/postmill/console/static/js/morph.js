@@ -72,7 +72,7 @@ function node(old, want, frozen, left) {
     old.replaceWith(document.importNode(want, true));
     return;
   }
-  const sameMoment = old.matches("time[data-rel-time]") && old.dateTime === want.dateTime;
+  const sameMoment = old.localName === "time" && old.dateTime === want.dateTime; // its words are the script's (rel-time)
   attributes(old, want);
   if (sameMoment || old.localName === "textarea" && touched(old)) return;
   children(old, want, frozen, left);

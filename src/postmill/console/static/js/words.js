@@ -1,7 +1,7 @@
 // The one script of the console. Everything works without it; it keeps pages fresh and hands on the keys.
 // What people read comes from the page (<div id="words" data-…>): the catalogue of texts is the server's.
 
-const root = document.documentElement;
+const page = document.body.dataset; // what the server says of this page: scope, stream, preferences
 
 /** A text of the page's own words, `{name}` replaced by what is given. */
 function word(name, values = {}) {
@@ -22,12 +22,6 @@ const say = (() => {
     timer = setTimeout(tell, Math.max(0, next - Date.now()));
   };
 })();
-
-/** What this browser remembers; private windows may refuse to. */
-const memory = {
-  get(key) { try { return localStorage.getItem("postmill-" + key); } catch { return null; } },
-  set(key, value) { try { localStorage.setItem("postmill-" + key, value); } catch { /* until the next page */ } },
-};
 
 /** An element with properties, made without HTML. */
 function make(tag, properties = {}, ...children) {

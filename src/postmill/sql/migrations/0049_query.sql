@@ -7,6 +7,8 @@
 -- A success, and a job made by hand or code, has no row in them.
 create index attempt_group on {schema}.attempt (error_group, job_id) where error_group is not null;
 create index outcome_group on {schema}.outcome (error_group, job_id) where error_group is not null;
+create index attempt_tenant_group on {schema}.attempt (tenant_id, error_group, job_id) where error_group is not null;
+create index outcome_tenant_group on {schema}.outcome (tenant_id, error_group, job_id) where error_group is not null;
 create index job_source_ref on {schema}.job (source_ref, id) where source_ref is not null and source <> 'event';
 create index job_kept_source_ref on {schema}.job_kept (source_ref, id) where source_ref is not null and source <> 'event';
 create index operation_item_made on {schema}.operation_item
@@ -49,15 +51,8 @@ begin
         parts := parts || format('exists (select from {schema}.scheduled t where t.id = j.id and t.run_at > $5 and %s offset 0)',
             case when 'scheduled' = any (p_states) then 'true' when 'retrying' = any (p_states) then 't.attempt > 1' else 't.attempt <= 1' end);
     end if;
-    if 'blocked' = any (p_states) then
-        parts := parts || 'exists (select from {schema}.blocked t where t.id = j.id offset 0)'::text;
-    end if;
-    if 'running' = any (p_states) then
-        parts := parts || 'exists (select from {schema}.running t where t.id = j.id offset 0)'::text;
-    end if;
-    if 'dead_letter' = any (p_states) then
-        parts := parts || 'exists (select from {schema}.dead_letter t where t.id = j.id offset 0)'::text;
-    end if;
+    parts := parts || array(select format('exists (select from {schema}.%I t where t.id = j.id offset 0)', s)
+                              from unnest(p_states) s where s in ('blocked', 'running', 'dead_letter'));
     if cardinality(ended) > 0 then
         parts := parts || format('exists (select from {schema}.outcome t where t.job_id = j.id and t.status = any (%L::text[]) offset 0)', ended);
     end if;
@@ -70,7 +65,6 @@ $$;
 create function {schema}.places_of(p_states text[], p_tenants uuid[], p_ready text, p_scheduled text) returns text
 language plpgsql immutable as $$
 declare
-    whose text := case when p_tenants is null then 'true' else format('t.tenant_id = any (%L::uuid[])', p_tenants) end;
     bounds constant text := 't.id < $1 and t.id >= $2 order by t.id desc limit $3';
     ended text;
     parts text[] := '{}';
@@ -87,21 +81,19 @@ begin
             p_scheduled, case when p_states && array['scheduled', 'retrying', 'first'] then bounds
                  else 't.id < $1 and t.id >= $2 and t.id = any ($6) order by t.id desc limit $3' end);
     end if;
-    if 'blocked' = any (p_states) then
-        parts := parts || format('(select t.id, t.queue, true from {schema}.blocked t where %s)', bounds);
-    end if;
-    if 'running' = any (p_states) then
-        parts := parts || format('(select t.id, t.queue, true from {schema}.running t where %s)', bounds);
-    end if;
+    parts := parts || array(select format('(select t.id, t.queue, true from {schema}.%I t where %s)', s, bounds)
+                              from unnest(p_states) s where s in ('blocked', 'running'));
     if 'dead_letter' = any (p_states) then
-        parts := parts || format('(select t.id, t.queue, %s from {schema}.dead_letter t where %s)', whose, bounds);
+        -- A tenant has few letters, or is met soon.
+        parts := parts || case when p_tenants is null then format('(select t.id, t.queue, true from {schema}.dead_letter t where %s)', bounds)
+            else format('(select t.id, t.queue, true from (select d.id, d.queue from {schema}.dead_letter d where d.tenant_id = any (%L::uuid[])
+                order by d.failed_at desc limit 20000) t where %s)', p_tenants, bounds) end;
     end if;
     if 'succeeded' = any (p_states) then
-        parts := parts || format('(select t.job_id, null, t.status = ''succeeded'' and %s from {schema}.outcome t
-            where t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)', whose);
+        parts := parts || '(select t.job_id, null, t.status = ''succeeded'' from {schema}.outcome t
+            where t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)'::text;
     end if;
-    foreach ended in array array['failed', 'canceled', 'dead_letter'] loop
-        continue when ended <> all (p_states);
+    for ended in select s from unnest(p_states) s where s in ('failed', 'canceled', 'dead_letter') loop
         parts := parts || case when cardinality(p_tenants) > 0 then
             format('(select o.job_id, null, true from unnest(%L::uuid[]) as n(id) cross join lateral (
                 select t.job_id from {schema}.outcome t where t.tenant_id = n.id and t.status <> ''succeeded'' and t.status = %L
@@ -138,7 +130,12 @@ declare
     holders uuid[];
     held uuid[];
     keys text[];
+    groups text;
     tests text := 'true';       -- of a body j, whatever walk found it
+    queue_of constant text := ' and (coalesce((select t.queue from {schema}.ready t where t.id = j.id offset 0),
+        (select t.queue from {schema}.scheduled t where t.id = j.id offset 0), (select t.queue from {schema}.running t where t.id = j.id offset 0),
+        (select t.queue from {schema}.blocked t where t.id = j.id offset 0), (select t.queue from {schema}.dead_letter t where t.id = j.id offset 0),
+        j.queue) ';
     queue_tests text[] := '{}'; -- of its queue, which a ticket tells at once
     ready text := '{schema}.ready';
     scheduled text := '{schema}.scheduled';
@@ -241,13 +238,8 @@ begin
         elsif field = 'error' then
             part := format('(exists (select from {schema}.attempt a where a.job_id = j.id and a.error_group = any (%1$s::text[]) offset 0)
                 or exists (select from {schema}.outcome o where o.job_id = j.id and o.error_group = any (%1$s::text[]) offset 0))', named);
-            if yes = 'is true' and candidates is null then
-                candidates := format('select f.id from unnest(%s::text[]) as g(id) cross join lateral (
-                    (select distinct a.job_id as id from {schema}.attempt a where a.error_group = g.id and a.job_id < $1 and a.job_id >= $2
-                      order by 1 desc limit $3)
-                    union all
-                    (select distinct o.job_id from {schema}.outcome o where o.error_group = g.id and o.job_id < $1 and o.job_id >= $2
-                      order by 1 desc limit $3)) f', named);
+            if yes = 'is true' and candidates is null and groups is null then
+                groups := named;
                 part := null;
             end if;
         elsif field = 'worker' then
@@ -291,6 +283,17 @@ begin
     if cardinality(states) = 0 or cardinality(tenants) = 0 or below <= first then
         return;
     end if;
+    if groups is not null and candidates is null then
+        -- Once the tenants are known: what failed alike is of many.
+        candidates := format('select f.id from unnest(%s::text[]) as g(id) cross join %s cross join lateral (
+            (select distinct a.job_id as id from {schema}.attempt a where a.error_group = g.id and a.job_id < $1 and a.job_id >= $2 and %s
+              order by 1 desc limit $3)
+            union all
+            (select distinct a.job_id from {schema}.outcome a where a.error_group = g.id and a.job_id < $1 and a.job_id >= $2 and %3$s
+              order by 1 desc limit $3)) f', groups,
+            case when tenants is null then '(select true) n' else format('unnest(%L::uuid[]) as n(id)', tenants) end,
+            case when tenants is null then 'true' else 'a.tenant_id = n.id' end);
+    end if;
     if keys is not null and candidates is null then
         -- Those that hold the key now are asked first; the others are met on the way.
         held := array(select k.job_id from {schema}.tenant t
@@ -303,6 +306,8 @@ begin
     end if;
     walks := case when candidates is not null then array['candidates'] when states is null then array['bodies']
                   when tenants is null or states <@ array['failed', 'canceled'] then array['places']
+                  -- Successes of one tenant among those of all: its own jobs tell sooner.
+                  when 'succeeded' = any (states) then array['bodies']
                   when states <@ array['dead_letter', 'failed', 'canceled', 'running'] then array['places', 'bodies']
                   else array['bodies', 'places'] end;
     if 'queued' = any (states) then
@@ -314,10 +319,7 @@ begin
         if walk = 'bodies' then
             part := tests;
             foreach yes in array queue_tests loop
-                part := part || ' and (coalesce((select t.queue from {schema}.ready t where t.id = j.id offset 0),
-                    (select t.queue from {schema}.scheduled t where t.id = j.id offset 0), (select t.queue from {schema}.running t where t.id = j.id offset 0),
-                    (select t.queue from {schema}.blocked t where t.id = j.id offset 0), (select t.queue from {schema}.dead_letter t where t.id = j.id offset 0),
-                    j.queue) ' || yes;
+                part := part || queue_of || yes;
             end loop;
             if states is not null then
                 part := part || ' and ' || {schema}.state_test(states);
@@ -342,21 +344,17 @@ begin
         else
             part := tests;
             foreach yes in array queue_tests loop
-                part := part || case walk when 'places' then ' and (coalesce(u.queue, j.queue) ' || yes
-                    else ' and (coalesce((select t.queue from {schema}.ready t where t.id = j.id offset 0),
-                    (select t.queue from {schema}.scheduled t where t.id = j.id offset 0), (select t.queue from {schema}.running t where t.id = j.id offset 0),
-                    (select t.queue from {schema}.blocked t where t.id = j.id offset 0), (select t.queue from {schema}.dead_letter t where t.id = j.id offset 0),
-                    j.queue) ' || yes end;
+                part := part || case walk when 'places' then ' and (coalesce(u.queue, j.queue) ' else queue_of end || yes;
             end loop;
             if tenants is not null then
                 part := part || format(' and j.tenant_id = any (%L::uuid[])', tenants);
             end if;
             if walk = 'places' then
                 execute format('select array_agg(y.id order by y.id desc), array_agg(y.queue order by y.id desc), array_agg(y.fits order by y.id desc)
-                    from (select x.* from (%s) x order by x.id desc limit $3) y', {schema}.places_of(states, tenants, ready, scheduled))
+                    from (select x.* from (%s) x(id, queue, fits) order by x.id desc limit $3) y', {schema}.places_of(states, tenants, ready, scheduled))
                     into looked, queues, fitting using below, first, p_look, p_need, moment, overdue;
             else
-                execute format('select array(select distinct x.id from (%s) x where x.id is not null order by 1 desc limit $3)', candidates)
+                execute format('select array(select distinct x.id from (%s) x(id) where x.id is not null order by 1 desc limit $3)', candidates)
                     into looked using below, first, p_look;
                 queues := array_fill(null::text, array[cardinality(looked)]);
                 fitting := array_fill(true, array[cardinality(looked)]);
