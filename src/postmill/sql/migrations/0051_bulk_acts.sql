@@ -201,16 +201,16 @@ declare
     began timestamptz := {schema}.now();
     cut uuid := least(coalesce(p_cut_off, 'ffffffff-ffff-ffff-ffff-ffffffffffff'), {schema}.new_id());
     below uuid := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
-    some uuid[];
+    step uuid[];
     lowest uuid;
     ids uuid[] := '{}';
     done boolean := false;
     answer jsonb;
 begin
     loop
-        select m.ids, m.low into some, lowest from {schema}.read_matching(p_matching, below, 5000, 20000) m;
-        ids := ids || array(select u.id from unnest(some) as u(id) where u.id < cut);
-        below := case when cardinality(some) >= 5000 then some[cardinality(some)] else lowest end;
+        select m.ids, m.low into step, lowest from {schema}.read_matching(p_matching, below, 5000, 20000) m;
+        ids := ids || array(select u.id from unnest(step) as u(id) where u.id < cut);
+        below := case when cardinality(step) >= 5000 then step[cardinality(step)] else lowest end;
         done := below is null;
         exit when done or cardinality(ids) >= p_most or {schema}.now() > began + interval '1 s';
     end loop;
