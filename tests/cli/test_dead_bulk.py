@@ -33,7 +33,7 @@ def upkeep(dsn):
     def work():
         with psycopg.connect(dsn, autocommit=True) as conn:
             while not over.is_set():
-                for id, _, allowed in conn.execute(
+                for id, _, _, allowed in conn.execute(
                     "select * from postmill.running_operations(100)"
                 ).fetchall():
                     items = conn.execute(

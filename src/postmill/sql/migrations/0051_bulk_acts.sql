@@ -193,7 +193,8 @@ end
 $$;
 
 -- What a bulk act on the jobs that p_matching finds below p_cut_off would meet. They are counted up to p_most or for a
--- second (`complete`: to the end); the rest is told of the newest p_sample of them. `fit`: those that the act can touch.
+-- second (`complete`: to the end); the rest is told of the newest p_sample of them. `fit`: those that the act can touch; a
+-- dead letter that was replayed already is in none of its states, but `replayed`.
 create function {schema}.read_operation_preview(p_kind text, p_matching jsonb, p_cut_off uuid default null, p_most integer default 100000,
     p_sample integer default 10000) returns jsonb
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off as $$
@@ -222,7 +223,8 @@ begin
                        jsonb_hash_extended(b.payload, hashtextextended(b.job_type, 0)) as print,
                        coalesce(w.queue, s.queue, k.queue, r.queue, x.queue, b.queue) as queue,
                        case when w.id is not null then 'queued' when s.id is not null then 'scheduled' when k.id is not null then 'blocked'
-                            when r.id is not null then 'running' when x.id is not null then 'dead_letter' else o.status end as state,
+                            when r.id is not null then 'running' when x.id is not null then 'dead_letter'
+                            when o.status = 'dead_letter' then 'replayed' else o.status end as state,
                        coalesce(x.error_class, o.error_class) as error_class, coalesce(x.error_group, o.error_group) as error_group
                   from unnest(ids[:p_sample]) as u(id)
                  cross join lateral (select t.* from {schema}.any_job t where t.id = u.id offset 0) b
