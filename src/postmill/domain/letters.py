@@ -10,6 +10,7 @@ from uuid import UUID
 
 from postmill.domain.errors import InvalidValue
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LetterFilter:
     """Open dead letters that have all of this; None is whatever.

@@ -89,7 +89,11 @@ class Pace:
                 if name == "confirm" and kind == "retry":
                     continue
                 raise InvalidValue(f"{name} goes with a replay only: a {kind} runs nothing anew")
-        for name, kinds in (("priority", ("replay", "priority")), ("queue", ("move",)), ("run_at", ("run_at",))):
+        for name, kinds in (
+            ("priority", ("replay", "priority")),
+            ("queue", ("move",)),
+            ("run_at", ("run_at",)),
+        ):
             given = getattr(self, name) is not None
             if given and kind not in kinds:
                 raise InvalidValue(f"{name} goes with {' or '.join(kinds)} only, not with {kind}")

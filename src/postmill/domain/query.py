@@ -24,7 +24,8 @@ Op = Literal["=", ">", "<", ">=", "<="]
 _COMPARED = re.compile(r"(>=|<=|>|<|=)?(.+)", re.DOTALL)
 _HEX = re.compile(r"[0-9a-f-]{8,36}")
 _DATE = re.compile(
-    r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?))?(Z|[+-]\d{2}:?\d{2})?", re.ASCII | re.IGNORECASE
+    r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?))?(Z|[+-]\d{2}:?\d{2})?",
+    re.ASCII | re.IGNORECASE,
 )
 _PATH = re.compile(r"args(\.[^.\s]+)+")
 MOST_DEPTH = 8
@@ -55,7 +56,11 @@ class Asked:
 
     def __str__(self) -> str:
         # What was quoted stays so: of an argument it means text, whatever it looks like.
-        return written(self.text) if not self.quoted else '"' + self.text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return (
+            written(self.text)
+            if not self.quoted
+            else '"' + self.text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +166,18 @@ def _value(known: Field, name: str, value: Value) -> Asked:
     text, at, length = value.text, value.at, value.length
     if known.kind == "choice":
         if text.lower() not in known.choices:
-            raise QueryError(at, length, f"unknown {name} {text[:40]!r}{did_you_mean(text, known.choices, noun=name + 's')}")
+            raise QueryError(
+                at,
+                length,
+                f"unknown {name} {text[:40]!r}{did_you_mean(text, known.choices, noun=name + 's')}",
+            )
         return Asked(text.lower(), at=at, length=length)
     if known.kind == "id":
         id = uuid_of(text)
         if id is None and not _HEX.fullmatch(text.lower()):
-            raise QueryError(at, length, f"{name}: expected a UUID or at least its first 8 digits, got {text[:40]!r}")
+            raise QueryError(
+                at, length, f"{name}: expected a UUID or at least its first 8 digits, got {text[:40]!r}"
+            )
         return Asked(text.lower() if id is None else str(id), id=id, at=at, length=length)
     if known.kind == "moment":
         return _moment(name, value)
@@ -189,7 +200,9 @@ def _compared(known: Field, name: str, value: Value) -> Asked:
         except ValueError as error:
             raise QueryError(value.at, value.length, f"{error}; {why}") from None
         if op == "=":
-            raise QueryError(value.at, value.length, f"{name}: is it longer or shorter? {why} or {name}:<{rest.strip()}")
+            raise QueryError(
+                value.at, value.length, f"{name}: is it longer or shorter? {why} or {name}:<{rest.strip()}"
+            )
     return Asked(value.text, op=op, number=number, quoted=value.quoted, at=value.at, length=value.length)  # type: ignore[arg-type]
 
 
@@ -215,7 +228,9 @@ def _check_path(name: str, at: int) -> None:
         raise QueryError(at, len(name), "expected the path of an argument, as in args.customer_id:4242")
     for part in name.split(".")[1:]:
         if secret_key(part):
-            raise QueryError(at, len(name), f"{part[:40]!r} is the name of a secret, which cannot be searched")
+            raise QueryError(
+                at, len(name), f"{part[:40]!r} is the name of a secret, which cannot be searched"
+            )
 
 
 def _unknown(name: str) -> str:
@@ -223,7 +238,13 @@ def _unknown(name: str) -> str:
     if folded in ABSENT:
         return f"{ABSENT[folded]}"
     meant = MEANT.get(folded) or suggest(name, [*FIELDS, ARGS])
-    hint = f"; did you mean {meant}:?" if meant and meant != ARGS else "; did you mean args.…:?" if meant else ";"
+    hint = (
+        f"; did you mean {meant}:?"
+        if meant and meant != ARGS
+        else "; did you mean args.…:?"
+        if meant
+        else ";"
+    )
     return f"unknown term {name[:40]!r}{hint} terms are {', '.join(FIELDS)}, args.…"
 
 

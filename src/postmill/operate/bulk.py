@@ -5,11 +5,13 @@ Each is a flow, to be run as those of `commands` are. All acts are audited.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
+from postmill.domain.access import Action
 from postmill.domain.errors import InvalidValue
 from postmill.domain.job_options import ActorType
 from postmill.domain.pace import Kind, Pace
@@ -23,6 +25,12 @@ from postmill.store.flow import Flow
 from postmill.store.operations import Started
 
 MOST_IDS = 10_000
+
+NEEDS: Mapping[Kind, Action] = MappingProxyType({
+    "replay": Action.DEAD_REPLAY, "retry": Action.JOBS_RETRY, "cancel": Action.JOBS_CANCEL, "discard": Action.DEAD_DISCARD,
+    "priority": Action.JOBS_PRIORITY, "run_at": Action.JOBS_PRIORITY, "move": Action.QUEUES_WRITE,
+})  # fmt: skip
+"""What a role must be allowed for each kind of act."""
 
 
 @dataclass(frozen=True, slots=True)

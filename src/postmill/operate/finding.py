@@ -59,10 +59,7 @@ def wanted(text: str, *, payloads: bool = False, schema: str = DEFAULT_SCHEMA) -
     """
     query = parse(text)
     asked = [
-        (term.name, value.text)
-        for term in query.terms
-        if term.name in RESOLVED
-        for value in term.values
+        (term.name, value.text) for term in query.terms if term.name in RESOLVED for value in term.values
     ]
     names: dict[tuple[str, str], list[str]] = {}
     if asked:
@@ -190,5 +187,3 @@ def _check_args(
         if any(part.lower() in secret for part in term.path):
             why = f"{term.name!r} is secret in {key}, and cannot be searched"
             raise QueryError(start, len(term.name), why)
-
-

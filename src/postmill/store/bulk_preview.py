@@ -98,7 +98,9 @@ def read_operation_preview(
 ) -> Statement[BulkPreview]:
     """What a bulk act on these jobs would meet; counted up to `most` or for a second, told of the newest `sample`."""
     args = (kind, json.dumps(matching), cut_off, most, sample)
-    return Statement("read_operation_preview", sql("operations/read_operation_preview", schema), args, _preview)
+    return Statement(
+        "read_operation_preview", sql("operations/read_operation_preview", schema), args, _preview
+    )
 
 
 def _preview(rows: Rows) -> BulkPreview:

@@ -216,7 +216,10 @@ def read_facets(
 def read_key_holders(key: str, *, schema: str = DEFAULT_SCHEMA) -> Statement[list[UUID]]:
     """The jobs that hold this idempotency key (one in each tenant and project), the newest first."""
     return Statement(
-        "read_key_holders", sql("jobs/read_key_holders", schema), (key,), lambda rows: [row[0] for row in rows]
+        "read_key_holders",
+        sql("jobs/read_key_holders", schema),
+        (key,),
+        lambda rows: [row[0] for row in rows],
     )
 
 
