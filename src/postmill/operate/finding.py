@@ -78,29 +78,33 @@ def wanted(text: str, *, payloads: bool = False, schema: str = DEFAULT_SCHEMA) -
 
 
 def jump(text: str, *, schema: str = DEFAULT_SCHEMA) -> Flow[UUID | None]:
-    """The job that a pasted id or idempotency key is of; None: the text is a query, or nothing has this key.
+    """The job that a pasted id or idempotency key is of; None: the text is a query, or nothing holds this key.
 
     Raises:
         NotFound: it is an id, and no job in scope has it.
     """
-    text = text.strip()
-    if not text or len(text) > 500:
-        return None
     try:
-        query: Query | None = parse(text)
+        pasted = parse(text.strip()).pasted
     except QueryError:
-        query = None  # a key may look like anything, also like a term
-    pasted = None if query is None else query.pasted
-    if pasted is not None and pasted.id is not None:
-        if not (yield read_job_state([pasted.id], schema=schema)):
-            raise NotFound(f"there is no job {pasted.id}")
-        return pasted.id
-    if query is None or pasted is not None or len(query.terms) == 1:
-        holders: list[UUID] = yield store.read_key_holders(
-            text if pasted is None else pasted.text, schema=schema
-        )
-        return holders[0] if len(holders) == 1 else None
-    return None
+        return None
+    if pasted is None:
+        return None
+    if pasted.id is None:
+        return (yield from holder(pasted.text, schema=schema))
+    if not (yield read_job_state([pasted.id], schema=schema)):
+        raise NotFound(f"there is no job {pasted.id}")
+    return pasted.id
+
+
+def holder(key: str, *, schema: str = DEFAULT_SCHEMA) -> Flow[UUID | None]:
+    """The one job that holds an idempotency key; None: there is none, or there are several. For a key that looks like a
+    query, as `order:4711`, and is none.
+    """
+    key = key.strip()
+    if not key or len(key) > 500 or not key.isprintable():
+        return None
+    holders: list[UUID] = yield store.read_key_holders(key, schema=schema)
+    return holders[0] if len(holders) == 1 else None
 
 
 def page(
@@ -146,7 +150,10 @@ def offers(typed: str, *, most: int = 12, schema: str = DEFAULT_SCHEMA) -> Flow[
     head = f"{minus}{name.lower()}:{done}{comma}"
     last = last.strip('"')
     if field.choices:
-        fitting = [choice for choice in field.choices if last.lower() in choice]
+        fitting = sorted(
+            (choice for choice in field.choices if last.lower() in choice),
+            key=lambda choice: not choice.startswith(last.lower()),
+        )
         return [Offer(head + choice) for choice in fitting][:most]
     if name.lower() not in RESOLVED:
         return [] if last else [Offer(field.example, field.help)]

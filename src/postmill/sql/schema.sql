@@ -262,6 +262,7 @@ CREATE FUNCTION postmill.args_matching(p_any jsonb[], p_below uuid, p_first uuid
     AS $_$
 declare
     found_ones uuid[];
+    n bigint;
     contains text;
 begin
     if (select count(distinct i.indrelid) from pg_index i join pg_class c on c.oid = i.indexrelid join pg_am m on m.oid = c.relam
@@ -269,10 +270,13 @@ begin
         return null;
     end if;
     select string_agg(format('j.payload @> %L::jsonb', a), ' or ') into contains from unnest(p_any) a;
-    execute format('select array(select j.id from postmill.any_job j where (%s) and j.id < $1 and j.id >= $2 and %s limit $3)',
-        contains, case when postmill.sees_all() then 'true' else 'j.tenant_id = postmill.scope_tenant()' end)
-        into found_ones using p_below, p_first, p_most + 1;
-    return case when cardinality(found_ones) <= p_most then found_ones end;
+    -- The bounds stay outside: within, the planner would rather walk along the ids.
+    execute format('select array_agg(j.id) filter (where j.id < $1 and j.id >= $2 and %s), count(*)
+          from (select j.id, j.tenant_id from postmill.job j where %s union all
+                select j.id, j.tenant_id from postmill.job_kept j where %2$s limit $3) j',
+        case when postmill.sees_all() then 'true' else 'j.tenant_id = postmill.scope_tenant()' end, contains)
+        into found_ones, n using p_below, p_first, p_most + 1;
+    return case when n <= p_most then coalesce(found_ones, '{}') end;
 end
 $_$;
 
@@ -813,6 +817,8 @@ begin
     delete from postmill.rollup r where r.ctid = any (array(
         select q.ctid from postmill.rollup q where q.minute < moment - p_keep order by q.minute limit p_most));
     get diagnostics gone = row_count;
+    delete from postmill.rollup_fleet r where r.ctid = any (array(
+        select q.ctid from postmill.rollup_fleet q where q.minute < moment - p_keep order by q.minute limit p_most));
     select least(date_bin('1 hour', moment - p_fine, timestamptz '2000-01-01 00:00+00'),
                  date_bin('1 hour', s.final_to, timestamptz '2000-01-01 00:00+00')) into edge
       from postmill.rollup_state s;
@@ -831,6 +837,14 @@ begin
     select hour, f.tenant_id, f.queue, f.job_type, f.outcome, sum(f.n), sum(f.wait_sum), sum(f.run_sum), sum(f.total_sum),
            postmill.histogram_sum(f.wait_hist), postmill.histogram_sum(f.run_hist), postmill.histogram_sum(f.total_hist)
       from fine f group by 2, 3, 4, 5;
+    with fine as materialized (
+        delete from postmill.rollup_fleet r where r.minute >= hour and r.minute < hour + interval '1 hour' returning r.*
+    )
+    insert into postmill.rollup_fleet (minute, queue, job_type, outcome, n, wait_sum, run_sum, total_sum, wait_hist, run_hist,
+           total_hist)
+    select hour, f.queue, f.job_type, f.outcome, sum(f.n), sum(f.wait_sum), sum(f.run_sum), sum(f.total_sum),
+           postmill.histogram_sum(f.wait_hist), postmill.histogram_sum(f.run_hist), postmill.histogram_sum(f.total_hist)
+      from fine f group by 2, 3, 4;
     return true;
 end
 $$;
@@ -4212,13 +4226,30 @@ begin
         insert into postmill.rollup_total as t (job_type, queue, outcome, n)
         select p.job_type, p.queue, p.outcome, sum(p.n) from part p group by 1, 2, 3 order by 1, 2, 3
         on conflict (job_type, queue, outcome) do update set n = t.n + excluded.n
+    ), fine as materialized (
+        select case when p.minute < coarse then date_bin('1 hour', p.minute, timestamptz '2000-01-01 00:00+00') else p.minute end
+                   as minute, p.tenant_id, p.queue, p.job_type, p.outcome, sum(p.n) as n, sum(p.wait_sum) as wait_sum,
+               sum(p.run_sum) as run_sum, sum(p.total_sum) as total_sum, postmill.histogram_sum(p.wait_hist) as wait_hist,
+               postmill.histogram_sum(p.run_hist) as run_hist, postmill.histogram_sum(p.total_hist) as total_hist
+          from part p group by 1, 2, 3, 4, 5
+    ), fleet as (
+        insert into postmill.rollup_fleet as r (minute, queue, job_type, outcome, n, wait_sum, run_sum, total_sum, wait_hist,
+               run_hist, total_hist)
+        select f.minute, f.queue, f.job_type, f.outcome, sum(f.n), sum(f.wait_sum), sum(f.run_sum), sum(f.total_sum),
+               postmill.histogram_sum(f.wait_hist), postmill.histogram_sum(f.run_hist), postmill.histogram_sum(f.total_hist)
+          from fine f group by 1, 2, 3, 4
+        on conflict (minute, queue, job_type, outcome) do update
+           set n = r.n + excluded.n, wait_sum = r.wait_sum + excluded.wait_sum, run_sum = r.run_sum + excluded.run_sum,
+               total_sum = r.total_sum + excluded.total_sum,
+               wait_hist = postmill.histogram_plus(r.wait_hist, excluded.wait_hist),
+               run_hist = postmill.histogram_plus(r.run_hist, excluded.run_hist),
+               total_hist = postmill.histogram_plus(r.total_hist, excluded.total_hist)
     ), put as (
         insert into postmill.rollup as r (minute, tenant_id, queue, job_type, outcome, n, wait_sum, run_sum, total_sum,
                wait_hist, run_hist, total_hist)
-        select case when p.minute < coarse then date_bin('1 hour', p.minute, timestamptz '2000-01-01 00:00+00') else p.minute end,
-               p.tenant_id, p.queue, p.job_type, p.outcome, sum(p.n), sum(p.wait_sum), sum(p.run_sum), sum(p.total_sum),
-               postmill.histogram_sum(p.wait_hist), postmill.histogram_sum(p.run_hist), postmill.histogram_sum(p.total_hist)
-          from part p group by 1, 2, 3, 4, 5
+        select f.minute, f.tenant_id, f.queue, f.job_type, f.outcome, f.n, f.wait_sum, f.run_sum, f.total_sum, f.wait_hist,
+               f.run_hist, f.total_hist
+          from fine f
         on conflict (minute, tenant_id, queue, job_type, outcome) do update
            set n = r.n + excluded.n, wait_sum = r.wait_sum + excluded.wait_sum, run_sum = r.run_sum + excluded.run_sum,
                total_sum = r.total_sum + excluded.total_sum,
@@ -5158,10 +5189,10 @@ begin
      cross join lateral (
         select sum(x.n) filter (where x.total_hist is not null) as n, postmill.histogram_sum(x.total_hist) as total,
                postmill.histogram_sum(x.wait_hist) as wait, postmill.histogram_sum(x.run_hist) as run
-          from postmill.rollups x
+          from postmill.fleet_rollups x
          where x.queue = q.name and x.minute > moment - interval '10 minutes') r
      cross join lateral (
-        select postmill.attained(postmill.histogram_sum(x.total_hist), q.sla_seconds) as share from postmill.rollups x
+        select postmill.attained(postmill.histogram_sum(x.total_hist), q.sla_seconds) as share from postmill.fleet_rollups x
          where x.queue = q.name and x.minute > moment - interval '1 hour' and x.total_hist is not null) h
      where coalesce(q.sla_seconds, q.wait_target_seconds, q.run_target_seconds) is not null
     on conflict (queue) do update
@@ -5816,12 +5847,10 @@ begin
             where t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)'::text;
     end if;
     for ended in select s from unnest(p_states) s where s in ('failed', 'canceled', 'dead_letter') loop
-        parts := parts || case when cardinality(p_tenants) > 0 then
-            format('(select o.job_id, null, true from unnest(%L::uuid[]) as n(id) cross join lateral (
-                select t.job_id from postmill.outcome t where t.tenant_id = n.id and t.status <> ''succeeded'' and t.status = %L
-                   and t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3) o)', p_tenants, ended)
-            else format('(select t.job_id, null, true from postmill.outcome t where t.status <> ''succeeded'' and t.status = %L
-                and t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)', ended) end;
+        parts := parts || array(select format('(select t.job_id, null, true from postmill.outcome t where t.status <> ''succeeded'' and t.status = %L
+            and %s and t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)', ended, n.condition)
+            from (select format('t.tenant_id = %L', p.id) as condition from unnest(p_tenants) as p(id)
+                  union all select 'true' where p_tenants is null) n);
     end loop;
     return case when cardinality(parts) > 0 then array_to_string(parts, ' union all ') end;
 end
@@ -6964,8 +6993,9 @@ begin
         (select t.label, d.key from postmill.trigger t join postmill.job_definition d on d.id = t.definition_id
           where p_field = 'trigger' and t.deleted_at is null limit 5000)
         union all
-        (select w.worker_id, w.hostname from postmill.worker w where p_field = 'worker' and postmill.sees_all()
-          order by w.last_seen_at desc limit 2000)
+        (select distinct w.worker_id, w.hostname from (
+            select k.worker_id, k.hostname from postmill.worker k where p_field = 'worker' and postmill.sees_all()
+             order by k.last_seen_at desc limit 2000) w)
         union all
         (select o.id::text, o.kind || ', ' || o.status from postmill.operation o where p_field = 'op' order by o.id desc limit 200)) x
      where strpos(lower(x.value), part) > 0 or strpos(lower(x.note), part) > 0
@@ -7437,6 +7467,7 @@ declare
     moment constant timestamptz := postmill.now();
     states constant text[] := case when p_filter ? 'states' then array(select jsonb_array_elements_text(p_filter -> 'states')) end;
     own constant uuid := postmill.scope_tenant();
+    nobody constant uuid := '00000000-0000-0000-0000-000000000000';
     tenants uuid[] := case when own is not null then array[own] end;
     sources text[];
     below uuid := p_before;
@@ -7452,7 +7483,7 @@ declare
     holders uuid[];
     held uuid[];
     keys text[];
-    groups text;
+    groups text[];
     tests text := 'true';       -- of a body j, whatever walk found it
     queue_of constant text := ' and (coalesce((select t.queue from postmill.ready t where t.id = j.id offset 0),
         (select t.queue from postmill.scheduled t where t.id = j.id offset 0), (select t.queue from postmill.running t where t.id = j.id offset 0),
@@ -7561,7 +7592,7 @@ begin
             part := format('(exists (select from postmill.attempt a where a.job_id = j.id and a.error_group = any (%1$s::text[]) offset 0)
                 or exists (select from postmill.outcome o where o.job_id = j.id and o.error_group = any (%1$s::text[]) offset 0))', named);
             if yes = 'is true' and candidates is null and groups is null then
-                groups := named;
+                groups := array(select jsonb_array_elements_text(term -> 'values'));
                 part := null;
             end if;
         elsif field = 'worker' then
@@ -7606,15 +7637,12 @@ begin
         return;
     end if;
     if groups is not null and candidates is null then
-        -- Once the tenants are known: what failed alike is of many.
-        candidates := format('select f.id from unnest(%s::text[]) as g(id) cross join %s cross join lateral (
-            (select distinct a.job_id as id from postmill.attempt a where a.error_group = g.id and a.job_id < $1 and a.job_id >= $2 and %s
-              order by 1 desc limit $3)
-            union all
-            (select distinct a.job_id from postmill.outcome a where a.error_group = g.id and a.job_id < $1 and a.job_id >= $2 and %3$s
-              order by 1 desc limit $3)) f', groups,
-            case when tenants is null then '(select true) n' else format('unnest(%L::uuid[]) as n(id)', tenants) end,
-            case when tenants is null then 'true' else 'a.tenant_id = n.id' end);
+        -- Each by itself and for each tenant: so the planner knows that one index has them in their order.
+        select string_agg(format('(select distinct a.job_id as id from postmill.%I a where a.error_group = %L and a.job_id < $1
+            and a.job_id >= $2 and %s order by 1 desc limit $3)', t.name, g.id, case when n.id = nobody then 'true' else format('a.tenant_id = %L', n.id) end), ' union all ')
+          into candidates
+          from unnest(array['attempt', 'outcome']) as t(name) cross join unnest(groups) as g(id)
+         cross join unnest(coalesce(tenants, array[nobody])) as n(id);
     end if;
     if keys is not null and candidates is null then
         -- Those that hold the key now are asked first; the others are met on the way.
@@ -7647,16 +7675,12 @@ begin
                 part := part || ' and ' || postmill.state_test(states);
             end if;
             -- Within a tenant what was not made by hand or code has an index.
-            named := case
-                when tenants is null then 'select j.* from postmill.any_job j where j.id < $1 and j.id >= $2 order by j.id desc limit $3'
-                when 'manual' <> all (sources) then format('select x.* from unnest(%L::uuid[]) as n(id) cross join unnest(%L::text[]) as s(name)
-                    cross join lateral (select j.* from postmill.any_job j where j.tenant_id = n.id and j.source = s.name and j.source <> ''manual''
-                       and j.id < $1 and j.id >= $2 order by j.id desc limit $3) x order by x.id desc limit $3', tenants, sources)
-                when cardinality(tenants) = 1 then format('select j.* from postmill.any_job j where j.tenant_id = %L and j.id < $1 and j.id >= $2
-                    order by j.id desc limit $3', tenants[1])
-                else format('select x.* from unnest(%L::uuid[]) as n(id) cross join lateral (
-                    select j.* from postmill.any_job j where j.tenant_id = n.id and j.id < $1 and j.id >= $2
-                     order by j.id desc limit $3) x order by x.id desc limit $3', tenants) end;
+            select string_agg(format('(select j.* from postmill.any_job j where %s and %s and j.id < $1 and j.id >= $2
+                    order by j.id desc limit $3)', case when n.id = nobody then 'true' else format('j.tenant_id = %L', n.id) end,
+                    case when o.name = '' then 'true' else format('j.source = %L and j.source <> ''manual''', o.name) end), ' union all ') into named
+              from unnest(coalesce(tenants, array[nobody])) as n(id)
+             cross join unnest(case when tenants is not null and 'manual' <> all (sources) then sources else array[''] end) as o(name);
+            named := format('select x.* from (%s) x order by x.id desc limit $3', named);
             execute format('select array(select j.id from (%s) j where %s order by j.id desc limit $4)', named, part)
                 into found_ones using below, first, p_look, p_need, moment;
             if cardinality(found_ones) < p_need then
@@ -8121,9 +8145,9 @@ begin
 end
 $$;
 
--- FUNCTION read_stats(timestamp with time zone, timestamp with time zone, double precision, text, uuid, text, text)
+-- FUNCTION read_stats(timestamp with time zone, timestamp with time zone, double precision, text, uuid, text, text, boolean)
 
-CREATE FUNCTION postmill.read_stats(p_since timestamp with time zone, p_until timestamp with time zone, p_seconds double precision DEFAULT NULL::double precision, p_by text DEFAULT NULL::text, p_tenant uuid DEFAULT NULL::uuid, p_queue text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text) RETURNS TABLE(bucket timestamp with time zone, name text, counts jsonb, waits double precision[], runs double precision[], totals double precision[])
+CREATE FUNCTION postmill.read_stats(p_since timestamp with time zone, p_until timestamp with time zone, p_seconds double precision DEFAULT NULL::double precision, p_by text DEFAULT NULL::text, p_tenant uuid DEFAULT NULL::uuid, p_queue text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text, p_times boolean DEFAULT true) RETURNS TABLE(bucket timestamp with time zone, name text, counts jsonb, waits double precision[], runs double precision[], totals double precision[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
@@ -8133,7 +8157,8 @@ declare
     sums text;
 begin
     -- Cell by cell: an aggregate over arrays takes ten times as long.
-    select string_agg(format('array[%s] as %I', cell.sums, kind || 's_hist'), ', ') into sums
+    select string_agg(format(case when p_times then 'array[%s] as %I' else 'null::bigint[] as %2$I' end, cell.sums,
+                             kind || 's_hist'), ', ') into sums
       from unnest(array['wait', 'run', 'total']) as kind
      cross join lateral (select string_agg(format('coalesce(sum(r.%I[%s]), 0)', kind || '_hist', i), ', ') as sums
                            from generate_series(1, cells) i) cell;
@@ -8144,7 +8169,7 @@ begin
                    case $4 when 'queue' then r.queue when 'job_type' then r.job_type when 'tenant' then r.tenant_id::text
                         else '' end as name, r.outcome, sum(r.n) as n, sum(r.wait_sum) as wait, sum(r.run_sum) as run,
                    sum(r.total_sum) as total, %s
-              from postmill.rollups r
+              from postmill.%s r
              where r.minute >= postmill.minute_of($1) and r.minute < $2 and ($5 is null or r.tenant_id = $5)
                and ($6 is null or r.queue = $6) and ($7 is null or r.job_type = $7)
              group by 1, 2, 3
@@ -8157,7 +8182,8 @@ begin
         )
         select m.bucket, m.name, m.counts, postmill.summary_of(m.waits_hist, m.wait), postmill.summary_of(m.runs_hist, m.run),
                postmill.summary_of(m.totals_hist, m.total)
-          from merged m order by 1, 2$q$, sums) using p_since, p_until, p_seconds, p_by, own, p_queue, p_job_type;
+          from merged m order by 1, 2$q$, sums,
+        case when own is null and p_by is distinct from 'tenant' then 'fleet_rollups' else 'rollups' end) using p_since, p_until, p_seconds, p_by, own, p_queue, p_job_type;
 end
 $_$;
 
@@ -11752,6 +11778,83 @@ CREATE VIEW postmill.events AS
     traceparent
    FROM postmill.event e;
 
+-- TABLE rollup_fleet
+
+CREATE TABLE postmill.rollup_fleet (
+    minute timestamp with time zone NOT NULL,
+    queue text NOT NULL COLLATE pg_catalog."C",
+    job_type text NOT NULL COLLATE pg_catalog."C",
+    outcome text NOT NULL COLLATE pg_catalog."C",
+    n bigint NOT NULL,
+    wait_sum double precision DEFAULT 0 NOT NULL,
+    run_sum double precision DEFAULT 0 NOT NULL,
+    total_sum double precision DEFAULT 0 NOT NULL,
+    wait_hist bigint[],
+    run_hist bigint[],
+    total_hist bigint[]
+);
+
+-- TABLE rollup_part
+
+CREATE TABLE postmill.rollup_part (
+    minute timestamp with time zone CONSTRAINT rollup_minute_not_null NOT NULL,
+    tenant_id uuid CONSTRAINT rollup_tenant_id_not_null NOT NULL,
+    queue text CONSTRAINT rollup_queue_not_null NOT NULL COLLATE pg_catalog."C",
+    job_type text CONSTRAINT rollup_job_type_not_null NOT NULL COLLATE pg_catalog."C",
+    outcome text CONSTRAINT rollup_outcome_not_null NOT NULL COLLATE pg_catalog."C",
+    n bigint CONSTRAINT rollup_n_not_null NOT NULL,
+    wait_sum double precision DEFAULT 0 CONSTRAINT rollup_wait_sum_not_null NOT NULL,
+    run_sum double precision DEFAULT 0 CONSTRAINT rollup_run_sum_not_null NOT NULL,
+    total_sum double precision DEFAULT 0 CONSTRAINT rollup_total_sum_not_null NOT NULL,
+    wait_hist bigint[],
+    run_hist bigint[],
+    total_hist bigint[]
+);
+
+-- VIEW fleet_rollups
+
+CREATE VIEW postmill.fleet_rollups WITH (security_barrier='true') AS
+ SELECT minute,
+    tenant_id,
+    queue,
+    job_type,
+    outcome,
+    n,
+    wait_sum,
+    run_sum,
+    total_sum,
+    wait_hist,
+    run_hist,
+    total_hist
+   FROM ( SELECT f.minute,
+            NULL::uuid AS tenant_id,
+            f.queue,
+            f.job_type,
+            f.outcome,
+            f.n,
+            f.wait_sum,
+            f.run_sum,
+            f.total_sum,
+            f.wait_hist,
+            f.run_hist,
+            f.total_hist
+           FROM postmill.rollup_fleet f
+        UNION ALL
+         SELECT p.minute,
+            NULL::uuid AS uuid,
+            p.queue,
+            p.job_type,
+            p.outcome,
+            p.n,
+            p.wait_sum,
+            p.run_sum,
+            p.total_sum,
+            p.wait_hist,
+            p.run_hist,
+            p.total_hist
+           FROM postmill.rollup_part p) r
+  WHERE ( SELECT postmill.sees_all() AS sees_all);
+
 -- TABLE forgotten
 
 CREATE TABLE postmill.forgotten (
@@ -12538,23 +12641,6 @@ CREATE TABLE postmill.rollup (
     CONSTRAINT rollup_outcome_check CHECK ((outcome = ANY (ARRAY['enqueued'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text, 'dead_letter'::text, 'retried'::text, 'lost'::text, 'snoozed'::text, 'interrupted'::text, 'discarded'::text, 'replayed'::text])))
 );
 
--- TABLE rollup_part
-
-CREATE TABLE postmill.rollup_part (
-    minute timestamp with time zone CONSTRAINT rollup_minute_not_null NOT NULL,
-    tenant_id uuid CONSTRAINT rollup_tenant_id_not_null NOT NULL,
-    queue text CONSTRAINT rollup_queue_not_null NOT NULL COLLATE pg_catalog."C",
-    job_type text CONSTRAINT rollup_job_type_not_null NOT NULL COLLATE pg_catalog."C",
-    outcome text CONSTRAINT rollup_outcome_not_null NOT NULL COLLATE pg_catalog."C",
-    n bigint CONSTRAINT rollup_n_not_null NOT NULL,
-    wait_sum double precision DEFAULT 0 CONSTRAINT rollup_wait_sum_not_null NOT NULL,
-    run_sum double precision DEFAULT 0 CONSTRAINT rollup_run_sum_not_null NOT NULL,
-    total_sum double precision DEFAULT 0 CONSTRAINT rollup_total_sum_not_null NOT NULL,
-    wait_hist bigint[],
-    run_hist bigint[],
-    total_hist bigint[]
-);
-
 -- TABLE rollup_state
 
 CREATE TABLE postmill.rollup_state (
@@ -13107,6 +13193,11 @@ ALTER TABLE ONLY postmill.retention_progress
 ALTER TABLE ONLY postmill.retention_rule
     ADD CONSTRAINT retention_rule_tenant_id_subject_source_key UNIQUE NULLS NOT DISTINCT (tenant_id, subject, source);
 
+-- CONSTRAINT rollup_fleet rollup_fleet_pkey
+
+ALTER TABLE ONLY postmill.rollup_fleet
+    ADD CONSTRAINT rollup_fleet_pkey PRIMARY KEY (minute, queue, job_type, outcome);
+
 -- CONSTRAINT rollup rollup_pkey
 
 ALTER TABLE ONLY postmill.rollup
@@ -13267,6 +13358,10 @@ CREATE INDEX budget_period_ends ON postmill.budget_period USING btree (ends_at);
 -- INDEX budget_place
 
 CREATE INDEX budget_place ON postmill.budget USING btree (name, id);
+
+-- INDEX budget_platform
+
+CREATE INDEX budget_platform ON postmill.budget USING btree (id) WHERE (tenant_id IS NULL);
 
 -- INDEX budget_reservation_ended
 
@@ -13499,6 +13594,10 @@ CREATE INDEX recovery_at ON postmill.recovery USING btree (at);
 -- INDEX recovery_root
 
 CREATE INDEX recovery_root ON postmill.recovery USING btree (root, rule);
+
+-- INDEX rollup_fleet_queue
+
+CREATE INDEX rollup_fleet_queue ON postmill.rollup_fleet USING btree (queue, minute);
 
 -- INDEX rollup_queue
 

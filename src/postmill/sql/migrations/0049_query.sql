@@ -17,11 +17,12 @@ create index operation_item_made on {schema}.operation_item
 -- Jobs whose payload contains one of p_any, by the indexes that an operator made for it (GIN on job and job_kept): at
 -- most p_most, in no order. NULL: there are no such indexes, or more jobs than that, which a walk finds soon.
 -- Containment is no leakproof operator, so that row-level security would keep it from the index: hence the owner's
--- rights, and the scope asked here.
+-- rights (the tables, since the view any_job has the reader's), and the scope asked here.
 create function {schema}.args_matching(p_any jsonb[], p_below uuid, p_first uuid, p_most integer default 10000) returns uuid[]
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 declare
     found_ones uuid[];
+    n bigint;
     contains text;
 begin
     if (select count(distinct i.indrelid) from pg_index i join pg_class c on c.oid = i.indexrelid join pg_am m on m.oid = c.relam
@@ -29,10 +30,13 @@ begin
         return null;
     end if;
     select string_agg(format('j.payload @> %L::jsonb', a), ' or ') into contains from unnest(p_any) a;
-    execute format('select array(select j.id from {schema}.any_job j where (%s) and j.id < $1 and j.id >= $2 and %s limit $3)',
-        contains, case when {schema}.sees_all() then 'true' else 'j.tenant_id = {schema}.scope_tenant()' end)
-        into found_ones using p_below, p_first, p_most + 1;
-    return case when cardinality(found_ones) <= p_most then found_ones end;
+    -- The bounds stay outside: within, the planner would rather walk along the ids.
+    execute format('select array_agg(j.id) filter (where j.id < $1 and j.id >= $2 and %s), count(*)
+          from (select j.id, j.tenant_id from {schema}.job j where %s union all
+                select j.id, j.tenant_id from {schema}.job_kept j where %2$s limit $3) j',
+        case when {schema}.sees_all() then 'true' else 'j.tenant_id = {schema}.scope_tenant()' end, contains)
+        into found_ones, n using p_below, p_first, p_most + 1;
+    return case when n <= p_most then coalesce(found_ones, '{}') end;
 end
 $$;
 
@@ -94,12 +98,10 @@ begin
             where t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)'::text;
     end if;
     for ended in select s from unnest(p_states) s where s in ('failed', 'canceled', 'dead_letter') loop
-        parts := parts || case when cardinality(p_tenants) > 0 then
-            format('(select o.job_id, null, true from unnest(%L::uuid[]) as n(id) cross join lateral (
-                select t.job_id from {schema}.outcome t where t.tenant_id = n.id and t.status <> ''succeeded'' and t.status = %L
-                   and t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3) o)', p_tenants, ended)
-            else format('(select t.job_id, null, true from {schema}.outcome t where t.status <> ''succeeded'' and t.status = %L
-                and t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)', ended) end;
+        parts := parts || array(select format('(select t.job_id, null, true from {schema}.outcome t where t.status <> ''succeeded'' and t.status = %L
+            and %s and t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)', ended, n.condition)
+            from (select format('t.tenant_id = %L', p.id) as condition from unnest(p_tenants) as p(id)
+                  union all select 'true' where p_tenants is null) n);
     end loop;
     return case when cardinality(parts) > 0 then array_to_string(parts, ' union all ') end;
 end
@@ -115,6 +117,7 @@ declare
     moment constant timestamptz := {schema}.now();
     states constant text[] := case when p_filter ? 'states' then array(select jsonb_array_elements_text(p_filter -> 'states')) end;
     own constant uuid := {schema}.scope_tenant();
+    nobody constant uuid := '00000000-0000-0000-0000-000000000000';
     tenants uuid[] := case when own is not null then array[own] end;
     sources text[];
     below uuid := p_before;
@@ -130,7 +133,7 @@ declare
     holders uuid[];
     held uuid[];
     keys text[];
-    groups text;
+    groups text[];
     tests text := 'true';       -- of a body j, whatever walk found it
     queue_of constant text := ' and (coalesce((select t.queue from {schema}.ready t where t.id = j.id offset 0),
         (select t.queue from {schema}.scheduled t where t.id = j.id offset 0), (select t.queue from {schema}.running t where t.id = j.id offset 0),
@@ -239,7 +242,7 @@ begin
             part := format('(exists (select from {schema}.attempt a where a.job_id = j.id and a.error_group = any (%1$s::text[]) offset 0)
                 or exists (select from {schema}.outcome o where o.job_id = j.id and o.error_group = any (%1$s::text[]) offset 0))', named);
             if yes = 'is true' and candidates is null and groups is null then
-                groups := named;
+                groups := array(select jsonb_array_elements_text(term -> 'values'));
                 part := null;
             end if;
         elsif field = 'worker' then
@@ -284,15 +287,12 @@ begin
         return;
     end if;
     if groups is not null and candidates is null then
-        -- Once the tenants are known: what failed alike is of many.
-        candidates := format('select f.id from unnest(%s::text[]) as g(id) cross join %s cross join lateral (
-            (select distinct a.job_id as id from {schema}.attempt a where a.error_group = g.id and a.job_id < $1 and a.job_id >= $2 and %s
-              order by 1 desc limit $3)
-            union all
-            (select distinct a.job_id from {schema}.outcome a where a.error_group = g.id and a.job_id < $1 and a.job_id >= $2 and %3$s
-              order by 1 desc limit $3)) f', groups,
-            case when tenants is null then '(select true) n' else format('unnest(%L::uuid[]) as n(id)', tenants) end,
-            case when tenants is null then 'true' else 'a.tenant_id = n.id' end);
+        -- Each by itself and for each tenant: so the planner knows that one index has them in their order.
+        select string_agg(format('(select distinct a.job_id as id from {schema}.%I a where a.error_group = %L and a.job_id < $1
+            and a.job_id >= $2 and %s order by 1 desc limit $3)', t.name, g.id, case when n.id = nobody then 'true' else format('a.tenant_id = %L', n.id) end), ' union all ')
+          into candidates
+          from unnest(array['attempt', 'outcome']) as t(name) cross join unnest(groups) as g(id)
+         cross join unnest(coalesce(tenants, array[nobody])) as n(id);
     end if;
     if keys is not null and candidates is null then
         -- Those that hold the key now are asked first; the others are met on the way.
@@ -325,16 +325,12 @@ begin
                 part := part || ' and ' || {schema}.state_test(states);
             end if;
             -- Within a tenant what was not made by hand or code has an index.
-            named := case
-                when tenants is null then 'select j.* from {schema}.any_job j where j.id < $1 and j.id >= $2 order by j.id desc limit $3'
-                when 'manual' <> all (sources) then format('select x.* from unnest(%L::uuid[]) as n(id) cross join unnest(%L::text[]) as s(name)
-                    cross join lateral (select j.* from {schema}.any_job j where j.tenant_id = n.id and j.source = s.name and j.source <> ''manual''
-                       and j.id < $1 and j.id >= $2 order by j.id desc limit $3) x order by x.id desc limit $3', tenants, sources)
-                when cardinality(tenants) = 1 then format('select j.* from {schema}.any_job j where j.tenant_id = %L and j.id < $1 and j.id >= $2
-                    order by j.id desc limit $3', tenants[1])
-                else format('select x.* from unnest(%L::uuid[]) as n(id) cross join lateral (
-                    select j.* from {schema}.any_job j where j.tenant_id = n.id and j.id < $1 and j.id >= $2
-                     order by j.id desc limit $3) x order by x.id desc limit $3', tenants) end;
+            select string_agg(format('(select j.* from {schema}.any_job j where %s and %s and j.id < $1 and j.id >= $2
+                    order by j.id desc limit $3)', case when n.id = nobody then 'true' else format('j.tenant_id = %L', n.id) end,
+                    case when o.name = '' then 'true' else format('j.source = %L and j.source <> ''manual''', o.name) end), ' union all ') into named
+              from unnest(coalesce(tenants, array[nobody])) as n(id)
+             cross join unnest(case when tenants is not null and 'manual' <> all (sources) then sources else array[''] end) as o(name);
+            named := format('select x.* from (%s) x order by x.id desc limit $3', named);
             execute format('select array(select j.id from (%s) j where %s order by j.id desc limit $4)', named, part)
                 into found_ones using below, first, p_look, p_need, moment;
             if cardinality(found_ones) < p_need then

@@ -189,8 +189,9 @@ begin
         (select t.label, d.key from {schema}.trigger t join {schema}.job_definition d on d.id = t.definition_id
           where p_field = 'trigger' and t.deleted_at is null limit 5000)
         union all
-        (select w.worker_id, w.hostname from {schema}.worker w where p_field = 'worker' and {schema}.sees_all()
-          order by w.last_seen_at desc limit 2000)
+        (select distinct w.worker_id, w.hostname from (
+            select k.worker_id, k.hostname from {schema}.worker k where p_field = 'worker' and {schema}.sees_all()
+             order by k.last_seen_at desc limit 2000) w)
         union all
         (select o.id::text, o.kind || ', ' || o.status from {schema}.operation o where p_field = 'op' order by o.id desc limit 200)) x
      where strpos(lower(x.value), part) > 0 or strpos(lower(x.note), part) > 0
