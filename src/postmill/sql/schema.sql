@@ -7885,7 +7885,8 @@ begin
                        jsonb_hash_extended(b.payload, hashtextextended(b.job_type, 0)) as print,
                        coalesce(w.queue, s.queue, k.queue, r.queue, x.queue, b.queue) as queue,
                        case when w.id is not null then 'queued' when s.id is not null then 'scheduled' when k.id is not null then 'blocked'
-                            when r.id is not null then 'running' when x.id is not null then 'dead_letter' else o.status end as state,
+                            when r.id is not null then 'running' when x.id is not null then 'dead_letter'
+                            when o.status = 'dead_letter' then 'replayed' else o.status end as state,
                        coalesce(x.error_class, o.error_class) as error_class, coalesce(x.error_group, o.error_group) as error_group
                   from unnest(ids[:p_sample]) as u(id)
                  cross join lateral (select t.* from postmill.any_job t where t.id = u.id offset 0) b

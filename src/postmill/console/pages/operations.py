@@ -207,7 +207,7 @@ async def _step(
             "flags": impact.flags(found, made),
             "ages": impact.ages(found),
             "looked": impact.looked(found),
-            "said": sentence(made.act, impact.count(found), found.tenants),
+            "sentence": sentence(made.act, impact.count(found), found.tenants),
             "tenant_rows": [(one.name, one.count) for one in found.by_tenant],
             "type_rows": [(one.job_type, impact.version(one), one.count) for one in found.by_type],
             "error_rows": [(one.error_class, one.count) for one in found.by_error],
