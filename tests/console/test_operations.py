@@ -75,7 +75,10 @@ async def test_from_a_query_to_a_running_replay(console: Console) -> None:
         assert text in impact.text, text
     how = await client.get(new, params={**form(impact), "step": "how"})
     assert 'name="priority" inputmode="numeric" pattern="-?[0-9]+" size="8" value="1000"' in how.text
-    canary = await client.get(new, params={**form(how), "rate": "20", "ask": "on", "fair": "on", "priority": "500", "step": "canary"})
+    canary = await client.get(
+        new,
+        params={**form(how), "rate": "20", "ask": "on", "fair": "on", "priority": "500", "step": "canary"},
+    )
     confirm = await client.get(new, params={**form(canary), "canary": "2", "stop": "50", "step": "confirm"})
     for text in ("At most 20 jobs a second, tenants take turns.", "paused when more than 50 % fail", "Their priority is 500.",
                  "It can be undone for 10 s.", 'data-confirm-count="8"'):  # fmt: skip
@@ -104,7 +107,9 @@ async def test_from_a_query_to_a_running_replay(console: Console) -> None:
     assert "<html" not in part.text
     same = await client.get("/ops/ops-log", params={"_part": "list", "open": "on"})
     assert str(id) in same.text
-    undone = await client.post(f"/ops/ops-log/{id}/abort", data={"csrf": fields["csrf"], "reason": "too soon"})
+    undone = await client.post(
+        f"/ops/ops-log/{id}/abort", data={"csrf": fields["csrf"], "reason": "too soon"}
+    )
     assert undone.status_code == 303
     said = await client.get(undone.headers["location"])
     assert "It is undone: nothing had been done yet." in said.text
@@ -137,7 +142,9 @@ async def test_a_selection_and_the_other_acts(console: Console) -> None:
         assert back.status_code == 422
         assert missing in back.text
         assert 'aria-current="step"><a' not in back.text
-    moved = await client.get(new, params={"act": "run_at", "q": "type:mail", "run_at": "2030-02-16T10:30", "step": "confirm"})
+    moved = await client.get(
+        new, params={"act": "run_at", "q": "type:mail", "run_at": "2030-02-16T10:30", "step": "confirm"}
+    )
     assert "2030-02-16 10:30:00 UTC" in moved.text
     for bad, where in (
         ({"q": "stat:dead"}, "unknown term"), ({"q": ""}, "Which jobs"), ({"q": "state:dead_letter", "act": "nope"}, "must be one of"),

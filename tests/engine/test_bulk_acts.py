@@ -93,7 +93,10 @@ async def test_each_act_does_what_it_says(apg: Conn) -> None:
     assert (found.status, found.total, found.done, found.filter) == (
         "finished", 7, 7, {"query": "type:mail state:queued"},
     )  # fmt: skip
-    assert await one(apg, "select count(*) from postmill.ready where priority = 90 and id = any(%s)", waiting) == 7
+    assert (
+        await one(apg, "select count(*) from postmill.ready where priority = 90 and id = any(%s)", waiting)
+        == 7
+    )
 
     await start(apg, "move", "type:mail state:queued", queue="slow")
     await rounds(apg)
@@ -102,7 +105,12 @@ async def test_each_act_does_what_it_says(apg: Conn) -> None:
     begun = await start(apg, "run_at", "queue:Slow", run_at=tomorrow)
     await rounds(apg)
     assert (await stands(apg, begun)).done == 8
-    assert await one(apg, "select count(*) from postmill.scheduled where run_at = %s and queue = 'Slow'", tomorrow) == 8
+    assert (
+        await one(
+            apg, "select count(*) from postmill.scheduled where run_at = %s and queue = 'Slow'", tomorrow
+        )
+        == 8
+    )
     await start(apg, "retry", "state:scheduled")
     await rounds(apg)
     assert await one(apg, "select count(*) from postmill.ready where queue = 'Slow'") == 8
@@ -124,12 +132,17 @@ async def test_each_act_does_what_it_says(apg: Conn) -> None:
     result = await adrive(apg, bulk.by_query(f"op:{begun.id}"))
     preview = await adrive(apg, bulk.impact("replay", result))
     assert (preview.count, preview.complete, preview.fit) == (4, True, 3)
-    cursor = await apg.execute("select action, count(*) from postmill.audit_log where actor_id = 'ann' group by 1 order by 1")
+    cursor = await apg.execute(
+        "select action, count(*) from postmill.audit_log where actor_id = 'ann' group by 1 order by 1"
+    )
     assert dict(await cursor.fetchall()) == {
         "dead.discard": 3, "dead.replay": 2, "jobs.cancel": 8, "jobs.move": 8, "jobs.priority": 7, "jobs.retry": 8,
         "jobs.run_at": 8, "operations.finish": 7, "operations.start": 7,
     }  # fmt: skip
-    assert later[0] in {row.job_id for row in await adrive(apg, operations.items((await adrive(apg, operations.operations()))[5].id))}
+    assert later[0] in {
+        row.job_id
+        for row in await adrive(apg, operations.items((await adrive(apg, operations.operations()))[5].id))
+    }
 
 
 async def test_a_move_of_what_is_running_waits_or_gone(apg: Conn) -> None:
@@ -139,7 +152,8 @@ async def test_a_move_of_what_is_running_waits_or_gone(apg: Conn) -> None:
     there, blocked, unknown = (await enqueue(apg, 1))[0], (await enqueue(apg, 1))[0], UUID(int=7)
     await apg.execute(
         """with gone as (delete from postmill.ready where id = %s returning *)
-           insert into postmill.blocked select id, queue, lane, priority, attempt, run, lost from gone""", [blocked]
+           insert into postmill.blocked select id, queue, lane, priority, attempt, run, lost from gone""",
+        [blocked],
     )
     [ended] = await bury(apg, 1)
     ids = [there, blocked, ended, unknown]
@@ -159,7 +173,9 @@ async def test_a_move_of_what_is_running_waits_or_gone(apg: Conn) -> None:
         await apg.execute(
             "select postmill.begin_request('00000000-0000-0000-0000-000000000001', false, 'api', 'user', 'x', 'operator', null)"
         )
-        assert [each.status for each in await adrive(apg, commands.move_some([there], "default"))] == ["unknown"]
+        assert [each.status for each in await adrive(apg, commands.move_some([there], "default"))] == [
+            "unknown"
+        ]
         assert (await start(apg, "move", "type:mail", queue="default")).status == "none"
 
 
@@ -168,7 +184,9 @@ async def test_many_are_selected_in_parts_and_tenants_take_turns(apg: Conn) -> N
     ids = {}
     for slug in ("hog", "ada"):
         ids[slug] = await one(
-            apg, "insert into postmill.tenant (id, slug, name) values (postmill.new_id(), %s, 'x') returning id", slug
+            apg,
+            "insert into postmill.tenant (id, slug, name) values (postmill.new_id(), %s, 'x') returning id",
+            slug,
         )
     hog = await bury(apg, 12_000, tenant=ids["hog"])
     ada = await bury(apg, 3, tenant=ids["ada"])
@@ -181,13 +199,18 @@ async def test_many_are_selected_in_parts_and_tenants_take_turns(apg: Conn) -> N
             await apg.execute("select postmill.select_items(%s, 5000)", [each.id])
     found, counted = await stands(apg, begun), await stands(apg, plain)
     assert (found.total, found.stage, found.tenant_id) == (12_003, "rest", None)
-    assert (counted.total, counted.status, counted.pause_reason) == (12_000, "paused", "counted: 12000 jobs match")
+    assert (counted.total, counted.status, counted.pause_reason) == (
+        12_000,
+        "paused",
+        "counted: 12000 jobs match",
+    )
     assert counted.tenant_id == ids["hog"]
     cursor = await apg.execute("select job_id from postmill.next_items(%s, 6)", [begun.id])
     first = [row[0] for row in await cursor.fetchall()]
     assert set(first) > set(ada)
     cursor = await apg.execute(
-        "select job_id from postmill.operation_item where operation_id = %s order by turn, n limit 2", [plain.id]
+        "select job_id from postmill.operation_item where operation_id = %s order by turn, n limit 2",
+        [plain.id],
     )
     assert [row[0] for row in await cursor.fetchall()] == hog[:2]
     assert len({row[0] for row in await (await apg.execute(
@@ -225,15 +248,22 @@ async def test_what_a_replay_would_meet_and_when_failures_stop_it(apg: Conn) -> 
     await apg.execute("delete from postmill.ready where id = %s", [done])
     await apg.execute(
         """insert into postmill.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost)
-           values (%s, '00000000-0000-0000-0000-000000000001', 'succeeded', postmill.now(), 1, 1, 0)""", [done]
+           values (%s, '00000000-0000-0000-0000-000000000001', 'succeeded', postmill.now(), 1, 1, 0)""",
+        [done],
     )
-    await apg.execute("update postmill.job_definition set description = 'x', version = version + 1 where key = 'asked'")
+    await apg.execute(
+        "update postmill.job_definition set description = 'x', version = version + 1 where key = 'asked'"
+    )
     meant = await adrive(apg, bulk.by_query("state:dead_letter"))
     found = await adrive(apg, bulk.impact("replay", meant))
     assert (found.count, found.complete, found.looked_at, found.fit) == (45, True, 45, 45)
     assert (found.never, found.ask, found.succeeded_since, found.past_deadline) == (3, 2, 1, 0)
     assert [(each.name, each.count) for each in found.paused_queues] == [("default", 45)]
-    assert [(each.job_type, each.count) for each in found.by_type] == [("mail", 40), ("charge", 3), ("asked", 2)]
+    assert [(each.job_type, each.count) for each in found.by_type] == [
+        ("mail", 40),
+        ("charge", 3),
+        ("asked", 2),
+    ]
     assert [(each.error_class, each.count) for each in found.by_error] == [("QuotaExceeded", 45)]
     assert [each.count for each in found.by_age] == [45, 0, 0, 0]
     assert (await adrive(apg, bulk.impact("cancel", meant))).fit == 0
@@ -255,7 +285,8 @@ async def test_what_a_replay_would_meet_and_when_failures_stop_it(apg: Conn) -> 
         await apg.execute(
             """insert into postmill.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost)
                select u.id, '00000000-0000-0000-0000-000000000001', case when n <= %s then 'succeeded' else 'failed' end,
-                      postmill.now(), 1, 1, 0 from unnest(%s::uuid[]) with ordinality u(id, n)""", [all_but, alive]
+                      postmill.now(), 1, 1, 0 from unnest(%s::uuid[]) with ordinality u(id, n)""",
+            [all_but, alive],
         )
 
     await step(4)

@@ -174,9 +174,9 @@ begin
            r.run_hist, r.total_hist
       from jsonb_populate_recordset(null::postmill.rollup_part, p_rollups) r;
     insert into postmill.error_group_part (id, tenant_id, job_type, error_class, message, frame, error_code, error_status,
-           first_at, last_at, n, job_id)
+           first_at, last_at, n, job_id, version)
     select e.id, e.tenant_id, e.job_type, e.error_class, e.message, e.frame, e.error_code, e.error_status, e.first_at,
-           e.last_at, e.n, e.job_id
+           e.last_at, e.n, e.job_id, postmill.version_run(p_holder, e.job_type)
       from jsonb_populate_recordset(null::postmill.error_group_part, p_errors) e;
 end
 $$;
@@ -679,7 +679,12 @@ declare
     until constant timestamptz := moment + p_lease_seconds * interval '1 second';
     everybody constant boolean := postmill.sees_all();
     own constant uuid := postmill.scope_tenant();
+    paused constant text[] := postmill.paused_types();
+    served text[] := p_types;
 begin
+    if cardinality(paused) > 0 then
+        served := array(select t.name from unnest(p_types) as t(name) where t.name <> all (paused));
+    end if;
     return query
     with picked as materialized (
         select l.slot, q.*
@@ -696,7 +701,7 @@ begin
               where r.queue = l.queue and r.lane = l.lane and r.priority = l.priority
                 and r.ready_at >= case when l.at is null then '-infinity'
                                         else least(l.at, (select postmill.now()) - interval '250 ms') end
-                and (b.job_type = any (p_types) or b.job_type is null)
+                and (b.job_type = any (served) or b.job_type is null)
                 and (everybody or coalesce(b.tenant_id, r.lane) = own)
               order by r.ready_at, r.id
               limit l.n for update of r skip locked) q
@@ -1945,6 +1950,27 @@ begin
 end
 $$;
 
+-- FUNCTION door_export_tenants(text, integer)
+
+CREATE FUNCTION postmill.door_export_tenants(p_id text, p_most integer DEFAULT 100000) RETURNS TABLE(tenant_id uuid, slug text, name text, first_seen_at timestamp with time zone, last_seen_at timestamp with time zone, count bigint, dead bigint, sample_job uuid)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    perform postmill.audit('errors.export', 'error_group', p_id);
+    return query
+    select t.tenant_id, n.slug, n.name, t.first_seen_at, t.last_seen_at, t.count, coalesce(y.n, 0)::bigint, t.sample_job
+      from postmill.error_group_tenant t
+      left join postmill.tenant n on n.id = t.tenant_id
+      left join (select d.tenant_id, sum(d.opened - d.closed) as n from postmill.dead_tally d where d.error_group = p_id group by 1) y
+             on y.tenant_id = t.tenant_id
+     where t.id = p_id order by t.count desc, t.tenant_id limit p_most;
+end
+$$;
+
 -- FUNCTION door_held_artifact(uuid, uuid, bigint, uuid)
 
 CREATE FUNCTION postmill.door_held_artifact(p_job uuid, p_holder uuid, p_claim_no bigint, p_id uuid, OUT status text, OUT artifact jsonb) RETURNS record
@@ -2079,6 +2105,41 @@ begin
 end
 $_$;
 
+-- FUNCTION door_mark_error(text, text, timestamp with time zone, integer, text, text, text)
+
+CREATE FUNCTION postmill.door_mark_error(p_id text, p_act text, p_until timestamp with time zone DEFAULT NULL::timestamp with time zone, p_version integer DEFAULT NULL::integer, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    old postmill.error_group;
+    new postmill.error_group;
+begin
+    if not postmill.sees_all() then
+        return 'out_of_scope';
+    end if;
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    select g.* into old from postmill.error_group g where g.id = p_id for update;
+    if not found then
+        return 'unknown';
+    end if;
+    update postmill.error_group g
+       set ignored_until = case p_act when 'ignore' then p_until end,
+           resolved_at = case p_act when 'resolve' then postmill.now() when 'ignore' then g.resolved_at end,
+           resolved_version = case p_act when 'resolve' then coalesce(p_version,
+                   (select d.version from postmill.job_definition d where d.key = g.job_type), g.last_version, 1)
+               when 'ignore' then g.resolved_version end,
+           regressed_at = case p_act when 'ignore' then g.regressed_at end,
+           marked_by = postmill.acting_id(), mark_note = p_reason
+     where g.id = p_id returning g.* into new;
+    perform postmill.audit('errors.' || p_act, 'error_group', p_id, null,
+        jsonb_build_object('ignored_until', old.ignored_until, 'resolved_version', old.resolved_version, 'resolved_at', old.resolved_at),
+        jsonb_build_object('ignored_until', new.ignored_until, 'resolved_version', new.resolved_version, 'resolved_at', new.resolved_at),
+        p_reason);
+    return 'changed';
+end
+$$;
+
 -- FUNCTION door_move_jobs(uuid[], text, text, text, text)
 
 CREATE FUNCTION postmill.door_move_jobs(p_ids uuid[], p_queue text, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, status text)
@@ -2092,6 +2153,72 @@ begin
         return;
     end if;
     return query select p.* from postmill.place_jobs('jobs.move', p_ids, p_queue, null, p_reason) p;
+end
+$$;
+
+-- FUNCTION door_move_waiting(uuid[], text, text, text, text)
+
+CREATE FUNCTION postmill.door_move_waiting(p_ids uuid[], p_queue text, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, status text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    one record;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    if not postmill.sees_all() or not exists (select from postmill.queue q where q.name = p_queue) then
+        return query select distinct u.id, case when postmill.sees_all() then 'no_queue' else 'unknown' end from unnest(p_ids) as u(id);
+        return;
+    end if;
+    for one in
+        with from_ready as (
+            delete from postmill.ready r where r.id = any (p_ids) returning r.*
+        ), from_scheduled as (
+            delete from postmill.scheduled r where r.id = any (p_ids) returning r.*
+        ), to_ready as (
+            insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+            select p_queue, r.lane, r.priority, postmill.now(), r.id, r.attempt, r.run, r.lost from from_ready r order by r.ready_at, r.id
+            returning ready.id
+        ), to_scheduled as (
+            insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+            select p_queue, r.lane, r.run_at, r.id, r.priority, r.attempt, r.run, r.lost from from_scheduled r returning scheduled.id
+        )
+        select u.id, coalesce(f.queue, s.queue) as queue, j.tenant_id
+          from (select distinct unnest(p_ids) as id) u
+          left join from_ready f on f.id = u.id left join from_scheduled s on s.id = u.id
+          left join lateral (select b.tenant_id from postmill.any_job b where b.id = u.id offset 0) j on true
+    loop
+        id := one.id;
+        status := case when one.queue is null then 'unknown' else 'moved' end;
+        if one.queue is not null then
+            perform postmill.audit('jobs.move', 'job', id::text, one.tenant_id, jsonb_build_object('queue', one.queue),
+                                   jsonb_build_object('queue', p_queue), p_reason);
+        end if;
+        return next;
+    end loop;
+    perform postmill.ring(p_queue);
+end
+$$;
+
+-- FUNCTION door_note_error(text, text, text, text)
+
+CREATE FUNCTION postmill.door_note_error(p_id text, p_text text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return 'out_of_scope';
+    end if;
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    perform from postmill.error_group g where g.id = p_id for key share;
+    if not found then
+        return 'unknown';
+    end if;
+    insert into postmill.error_group_note (id, at, actor_type, actor_id, text)
+    values (p_id, postmill.now(), postmill.acting_type(), postmill.acting_id(), p_text);
+    perform postmill.audit('errors.note', 'error_group', p_id, null, null, jsonb_build_object('text', p_text));
+    return 'changed';
 end
 $$;
 
@@ -2175,6 +2302,38 @@ begin
         return false;
     end if;
     perform postmill.audit('queues.pause', 'queue', p_queue, null, before, postmill.queue_json(p_queue), p_reason);
+    return true;
+end
+$$;
+
+-- FUNCTION door_pause_type(text, text, timestamp with time zone, text, text)
+
+CREATE FUNCTION postmill.door_pause_type(p_job_type text, p_reason text DEFAULT NULL::text, p_resume_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    before postmill.type_pause;
+    own postmill.type_pause;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    if not postmill.sees_all() then
+        return false;
+    end if;
+    perform from postmill.job_definition d where d.key = p_job_type for update;
+    if not found then
+        return false;
+    end if;
+    before := postmill.type_paused(p_job_type);
+    perform postmill.end_pause(p_job_type, moment);
+    insert into postmill.type_pause as p (job_type, paused_at, paused_by, reason, resume_at, held_until)
+    values (p_job_type, coalesce(before.paused_at, moment), postmill.acting_id(), p_reason,
+            case when isfinite(p_resume_at) then p_resume_at end,
+            coalesce(case when isfinite(p_resume_at) then p_resume_at end, moment + interval '100 years')
+            + random() * interval '999 milliseconds') returning p.* into own;
+    perform postmill.audit('types.pause', 'definition', p_job_type, null, postmill.pause_json(before), postmill.pause_json(own), p_reason);
+    perform postmill.tell('!pause');
     return true;
 end
 $$;
@@ -2492,6 +2651,32 @@ begin
         return false;
     end if;
     perform postmill.audit('queues.resume', 'queue', p_queue, null, before, postmill.queue_json(p_queue));
+    return true;
+end
+$$;
+
+-- FUNCTION door_resume_type(text, text, text)
+
+CREATE FUNCTION postmill.door_resume_type(p_job_type text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    before postmill.type_pause;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    if not postmill.sees_all() then
+        return false;
+    end if;
+    perform from postmill.job_definition d where d.key = p_job_type for update;
+    if not found then
+        return false;
+    end if;
+    before := postmill.type_paused(p_job_type);
+    perform postmill.end_pause(p_job_type, postmill.now());
+    perform postmill.release_held(1000);
+    perform postmill.audit('types.resume', 'definition', p_job_type, null, postmill.pause_json(before), null);
+    perform postmill.tell('!resume'), postmill.tell('!operations');
     return true;
 end
 $$;
@@ -3069,6 +3254,18 @@ begin
                   and i.key <> all (coalesce(p_keys, '{}')) order by i.key loop
         perform postmill.resolve_incident(p_kind, one);
     end loop;
+end
+$$;
+
+-- FUNCTION end_pause(text, timestamp with time zone)
+
+CREATE FUNCTION postmill.end_pause(p_job_type text, p_moment timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update postmill.type_pause p
+       set ended_at = least(p.resume_at, p_moment), ended_by = case when p.resume_at <= p_moment then null else postmill.acting_id() end
+     where p.job_type = p_job_type and p.ended_at is null;
 end
 $$;
 
@@ -3662,6 +3859,39 @@ CREATE FUNCTION postmill.error_group_id(p_job_type text, p_error_class text, p_m
     select left(md5(p_job_type || E'\n' || p_error_class || E'\n' || p_message || E'\n' || p_frame), 16)
 $$;
 
+-- TABLE error_group
+
+CREATE TABLE postmill.error_group (
+    id text NOT NULL COLLATE pg_catalog."C",
+    job_type text NOT NULL COLLATE pg_catalog."C",
+    error_class text NOT NULL COLLATE pg_catalog."C",
+    message text NOT NULL,
+    frame text NOT NULL,
+    error_code text,
+    error_status integer,
+    first_seen_at timestamp with time zone NOT NULL,
+    last_seen_at timestamp with time zone NOT NULL,
+    count bigint NOT NULL,
+    first_version integer,
+    last_version integer,
+    ignored_until timestamp with time zone,
+    resolved_version integer,
+    resolved_at timestamp with time zone,
+    regressed_at timestamp with time zone,
+    marked_by text,
+    mark_note text
+);
+
+-- FUNCTION error_status(postmill.error_group, timestamp with time zone, timestamp with time zone)
+
+CREATE FUNCTION postmill.error_status(g postmill.error_group, p_first timestamp with time zone, p_moment timestamp with time zone) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select case when g.ignored_until > p_moment then 'ignored' when g.regressed_at is not null then 'regressed'
+                when g.resolved_at is not null then 'resolved' when p_first > p_moment - interval '1 day' then 'new'
+                else 'ongoing' end
+$$;
+
 -- FUNCTION event_patterns(text)
 
 CREATE FUNCTION postmill.event_patterns(p_name text) RETURNS text[]
@@ -4182,18 +4412,32 @@ begin
         select case when f.beyond then postmill.other_group(p.job_type) else p.id end as id, p.job_type, p.tenant_id, p.n,
                p.first_at, p.last_at, p.job_id, case when f.beyond then 'other' else p.error_class end as error_class,
                case when f.beyond then '' else p.message end as message, case when f.beyond then '' else p.frame end as frame,
-               p.error_code, p.error_status
+               p.error_code, p.error_status,
+               coalesce(p.version, (select d.version from postmill.job_definition d where d.key = p.job_type)) as version
           from part p left join fresh f using (id)
     ), groups as (
         insert into postmill.error_group as g (id, job_type, error_class, message, frame, error_code, error_status,
-               first_seen_at, last_seen_at, count)
+               first_seen_at, last_seen_at, count, first_version, last_version)
         select p.id, min(p.job_type), min(p.error_class), min(p.message), min(p.frame),
                (array_agg(p.error_code order by p.last_at desc))[1], (array_agg(p.error_status order by p.last_at desc))[1],
-               min(p.first_at), max(p.last_at), sum(p.n)
+               min(p.first_at), max(p.last_at), sum(p.n), (array_agg(p.version order by p.first_at))[1], max(p.version)
           from placed p group by p.id order by p.id
         on conflict (id) do update set first_seen_at = least(g.first_seen_at, excluded.first_seen_at),
                last_seen_at = greatest(g.last_seen_at, excluded.last_seen_at), count = g.count + excluded.count,
-               error_code = excluded.error_code, error_status = excluded.error_status
+               error_code = excluded.error_code, error_status = excluded.error_status,
+               last_version = greatest(g.last_version, excluded.last_version),
+               regressed_at = case when g.resolved_at < excluded.last_seen_at
+                                    and coalesce(excluded.last_version >= g.resolved_version, true)
+                                   then coalesce(g.regressed_at, excluded.last_seen_at) else g.regressed_at end
+    ), minutes as (
+        insert into postmill.error_group_minute as m (id, tenant_id, minute, n)
+        select f.id, f.tenant_id, postmill.minute_of(f.last_at), sum(f.n)
+          from (select p.id, '00000000-0000-0000-0000-000000000000'::uuid as tenant_id, p.last_at, p.n from placed p
+                union all
+                select p.id, p.tenant_id, p.last_at, p.n from placed p
+                 where p.tenant_id <> '00000000-0000-0000-0000-000000000000') f
+         group by 1, 2, 3 order by 1, 2, 3
+        on conflict (id, tenant_id, minute) do update set n = m.n + excluded.n
     ), tenants as (
         insert into postmill.error_group_tenant as t (id, tenant_id, first_seen_at, last_seen_at, count, sample_job)
         select p.id, p.tenant_id, min(p.first_at), max(p.last_at), sum(p.n),
@@ -4388,6 +4632,24 @@ begin
     return (select c.tenant_id from postmill.http_claim c
              where c.job_id = p_job and c.claim_no = p_claim_no and c.holder = p_holder and c.ended_at is null
                and c.expires_at > (select postmill.now()) and postmill.in_scope(c.tenant_id));
+end
+$$;
+
+-- FUNCTION held_until(uuid, timestamp with time zone)
+
+CREATE FUNCTION postmill.held_until(p_id uuid, p_moment timestamp with time zone) RETURNS timestamp with time zone
+    LANGUAGE plpgsql
+    AS $$
+declare
+    own text;
+    until timestamptz;
+begin
+    select j.job_type into own from postmill.any_job j where j.id = p_id;
+    select p.held_until into until from postmill.type_pause p
+     where p.ended_at is null and (p.resume_at is null or p.resume_at > p_moment)
+       and p.job_type in (own, (select d.key from postmill.job_definition d where d.aliases @> array[own] limit 1))
+     for share;
+    return coalesce(until, p_moment);
 end
 $$;
 
@@ -5700,6 +5962,29 @@ begin
 end
 $$;
 
+-- TABLE type_pause
+
+CREATE TABLE postmill.type_pause (
+    id uuid DEFAULT postmill.new_id() NOT NULL,
+    job_type text NOT NULL COLLATE pg_catalog."C",
+    paused_at timestamp with time zone NOT NULL,
+    paused_by text,
+    reason text,
+    resume_at timestamp with time zone,
+    held_until timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    ended_by text,
+    released_at timestamp with time zone
+);
+
+-- FUNCTION pause_json(postmill.type_pause)
+
+CREATE FUNCTION postmill.pause_json(p postmill.type_pause) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select case when p.id is not null then jsonb_build_object('paused_at', p.paused_at, 'reason', p.reason, 'resume_at', p.resume_at) end
+$$;
+
 -- FUNCTION pause_queue(text, text, timestamp with time zone, text)
 
 CREATE FUNCTION postmill.pause_queue(p_queue text, p_reason text DEFAULT NULL::text, p_resume_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_actor text DEFAULT NULL::text) RETURNS boolean
@@ -5716,6 +6001,19 @@ begin
     end if;
     perform postmill.tell('!pause');
     return true;
+end
+$$;
+
+-- FUNCTION paused_types()
+
+CREATE FUNCTION postmill.paused_types() RETURNS text[]
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return coalesce((select array_agg(n.name) from postmill.type_pause p
+                       left join postmill.job_definition d on d.key = p.job_type
+                      cross join unnest(p.job_type || coalesce(d.aliases, '{}')) as n(name)
+                      where p.ended_at is null and (p.resume_at is null or p.resume_at > (select postmill.now()))), '{}');
 end
 $$;
 
@@ -6012,12 +6310,21 @@ CREATE FUNCTION postmill.prune_error_groups(p_keep interval, p_most integer) RET
     LANGUAGE plpgsql
     AS $$
 declare
+    edge timestamptz := postmill.now() - p_keep;
     gone integer;
 begin
     delete from postmill.error_group g where g.id = any (array(
-        select o.id from postmill.error_group o where o.last_seen_at < (select postmill.now()) - p_keep
-         order by o.last_seen_at, o.id limit p_most));
+        select o.id from postmill.error_group o where o.last_seen_at < edge order by o.last_seen_at, o.id limit p_most));
     get diagnostics gone = row_count;
+    with old as (
+        delete from postmill.error_group_minute m where m.ctid = any (array(
+            select o.ctid from postmill.error_group_minute o
+             where o.minute < (select postmill.now()) - interval '2 days' and not o.hourly order by o.minute limit p_most))
+        returning m.*
+    )
+    insert into postmill.error_group_minute as m (id, tenant_id, minute, n, hourly)
+    select o.id, o.tenant_id, date_bin('1 hour', o.minute, '2000-01-01Z'), sum(o.n), true from old o group by 1, 2, 3
+    on conflict (id, tenant_id, minute) do update set n = m.n + excluded.n, hourly = true;
     return gone;
 end
 $$;
@@ -6233,7 +6540,8 @@ begin
           from held h where h.status is not null
     ), later as (
         insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
-        select h.queue, h.lane, moment + h.delay * interval '1 second', h.id, h.priority,
+        select h.queue, h.lane, case when h.delay = 'infinity' then postmill.held_until(h.id, moment)
+                                     else moment + h.delay * interval '1 second' end, h.id, h.priority,
                h.attempt + case when h.status in ('failed', 'timeout', 'lost') then 1 else 0 end, h.run,
                h.lost + coalesce(h.deaths, 0)
           from held h where h.delay >= 0
@@ -6383,6 +6691,58 @@ begin
      where a.job_id is not distinct from p_job and a.gone_at is null and a.expires_at > (select postmill.now())
        and (p_after is null or (a.name, a.id) > (p_after, p_after_id))
      order by a.name, a.id limit p_most;
+end
+$$;
+
+-- FUNCTION read_attempt_page(uuid, integer, integer, integer, integer)
+
+CREATE FUNCTION postmill.read_attempt_page(p_id uuid, p_below integer DEFAULT 2147483647, p_most integer DEFAULT 10, p_text integer DEFAULT 70000, p_tail integer DEFAULT 20000) RETURNS TABLE(run integer, attempt integer, status text, worker_id text, pid integer, started_at timestamp with time zone, finished_at timestamp with time zone, exit_code integer, error_class text, error_code text, error_message text, error_status integer, error_group text, stack text, stdout_tail text, stderr_tail text, lengths integer[])
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+    return query
+    with h as materialized (
+        select a.run, a.attempt, a.status, a.holder, a.pid, a.started_at, a.finished_at, a.exit_code, a.error_class, a.error_code,
+               a.error_message, a.error_status, a.error_group, a.stack, a.stdout_tail, a.stderr_tail
+          from postmill.attempt a where a.job_id = p_id and a.run < p_below
+        union all
+        select o.run, o.attempt, o.attempt_status, o.holder, o.pid, o.started_at, o.finished_at, o.exit_code, o.error_class,
+               o.error_code, o.error_message, o.error_status, o.error_group, o.stack, o.stdout_tail, o.stderr_tail
+          from postmill.outcome o where o.job_id = p_id and o.holder is not null and o.run < p_below
+        union all
+        select r.run, r.attempt, 'running', r.holder, null, r.claimed_at, null, null, null, null, null, null, null, null, null, null
+          from postmill.running r where r.id = p_id and r.run < p_below and exists (select from postmill.any_job j where j.id = p_id)
+    ), page as (
+        select h.* from h order by h.run desc limit p_most
+    )
+    select p.run, p.attempt, p.status, coalesce(w.worker_id, p.holder::text), coalesce(p.pid, w.pid), p.started_at, p.finished_at,
+           p.exit_code, p.error_class, p.error_code, left(p.error_message, p_text), p.error_status, p.error_group,
+           left(p.stack, p_text), right(p.stdout_tail, p_tail), right(p.stderr_tail, p_tail),
+           array[length(p.error_message), length(p.stack), length(p.stdout_tail), length(p.stderr_tail)]
+      from page p left join postmill.worker w on w.holder = p.holder
+     order by p.run desc;
+end
+$$;
+
+-- FUNCTION read_attempt_text(uuid, integer, text)
+
+CREATE FUNCTION postmill.read_attempt_text(p_id uuid, p_run integer, p_what text) RETURNS text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+    return (
+    select case p_what when 'error' then h.error_message when 'stack' then h.stack when 'stdout' then h.stdout_tail
+                       else h.stderr_tail end
+      from (select a.error_message, a.stack, a.stdout_tail, a.stderr_tail
+              from postmill.attempt a where a.job_id = p_id and a.run = p_run
+            union all
+            select o.error_message, o.stack, o.stdout_tail, o.stderr_tail
+              from postmill.outcome o where o.job_id = p_id and o.run = p_run and o.holder is not null) h
+     limit 1);
 end
 $$;
 
@@ -6653,6 +7013,61 @@ begin
 end
 $$;
 
+-- FUNCTION read_dead_groups(uuid, text, text, bigint, text, integer, integer)
+
+CREATE FUNCTION postmill.read_dead_groups(p_tenant uuid DEFAULT NULL::uuid, p_job_type text DEFAULT NULL::text, p_queue text DEFAULT NULL::text, p_n bigint DEFAULT NULL::bigint, p_key text DEFAULT NULL::text, p_most integer DEFAULT 50, p_count integer DEFAULT 10000) RETURNS TABLE(key text, error_group text, tenant_id uuid, slug text, job_type text, reason text, n bigint, hour bigint, day bigint, week bigint, oldest timestamp with time zone, newest timestamp with time zone, expires_at timestamp with time zone, error_class text, error_message text, frame text, status text, resolved_version integer, resolved_at timestamp with time zone, total bigint, groups bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET jit TO 'off'
+    AS $$
+declare
+    own uuid := coalesce(p_tenant, postmill.scope_tenant());
+    moment timestamptz := postmill.now();
+    kept text[] := (select p.keep_reasons from postmill.partition_policy p);
+begin
+    return query
+    with live as materialized (
+        select y.error_group, y.tenant_id, y.job_type, case when y.error_group is null then y.reason end as only,
+               min(y.reason) as reason, sum(y.opened - y.closed)::bigint as n
+          from postmill.dead_tally y
+         where (own is null or y.tenant_id = own) and (p_job_type is null or y.job_type = p_job_type)
+           and (p_queue is null or y.queue = p_queue)
+         group by 1, 2, 3, 4 having sum(y.opened - y.closed) > 0
+    ), keyed as materialized (
+        select l.*, concat_ws('/', coalesce(l.error_group, '-' || l.only), l.tenant_id, l.job_type) as key from live l
+    ), page as materialized (
+        select k.* from keyed k where p_n is null or k.n < p_n or (k.n = p_n and k.key > p_key)
+         order by k.n desc, k.key limit p_most
+    )
+    select p.key, p.error_group, p.tenant_id, t.slug, p.job_type, p.reason, p.n, a.hour, a.day, a.week, o.failed_at, w.failed_at,
+           case when p.reason <> all (kept) and e.keep < interval '1000 years' then o.failed_at + e.keep end, w.error_class,
+           left(w.error_message, 500), g.frame, case when g.id is not null then postmill.error_status(g, g.first_seen_at, moment) end,
+           g.resolved_version, g.resolved_at, (select sum(l.n)::bigint from live l), (select count(*) from live l)
+      from page p
+      left join postmill.tenant t on t.id = p.tenant_id
+      left join postmill.error_group g on g.id = p.error_group
+     cross join lateral (select postmill.keep_of('dead_letter', p.tenant_id) as keep) e
+      left join lateral (select d.failed_at from postmill.dead_letter d
+                          where d.tenant_id = p.tenant_id and d.error_group is not distinct from p.error_group
+                            and d.job_type is not distinct from p.job_type and (p.only is null or d.reason = p.only)
+                          order by d.failed_at, d.id limit 1) o on true
+      left join lateral (select d.failed_at, d.error_class, d.error_message from postmill.dead_letter d
+                          where d.tenant_id = p.tenant_id and d.error_group is not distinct from p.error_group
+                            and d.job_type is not distinct from p.job_type and (p.only is null or d.reason = p.only)
+                          order by d.failed_at desc, d.id desc limit 1) w on true
+     cross join lateral (
+        select count(*) filter (where y.failed_at > moment - interval '1 hour') as hour,
+               count(*) filter (where y.failed_at > moment - interval '1 day') as day, count(*) as week
+          from (select d.failed_at from postmill.dead_letter d
+                 where d.tenant_id = p.tenant_id and d.error_group is not distinct from p.error_group
+                   and d.failed_at > moment - interval '7 days' and d.job_type is not distinct from p.job_type
+                   and (p.only is null or d.reason = p.only)
+                 order by d.failed_at desc limit p_count) y) a
+     order by p.n desc, p.key;
+end
+$$;
+
 -- FUNCTION read_dead_letter(uuid)
 
 CREATE FUNCTION postmill.read_dead_letter(p_id uuid) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, reason text, error_class text, error_code text, error_message text, error_status integer, attempts integer, failed_at timestamp with time zone, last_attempt_at timestamp with time zone, error_group text, stack text, payload jsonb, version integer, version_then integer)
@@ -6920,20 +7335,50 @@ begin
 end
 $$;
 
--- FUNCTION read_error_groups(uuid, text, text, timestamp with time zone, timestamp with time zone, text, integer, text)
+-- FUNCTION read_error_dead(text)
 
-CREATE FUNCTION postmill.read_error_groups(p_tenant uuid DEFAULT NULL::uuid, p_job_type text DEFAULT NULL::text, p_class text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_before text DEFAULT ''::text, p_most integer DEFAULT 50, p_id text DEFAULT NULL::text) RETURNS TABLE(id text, job_type text, error_class text, message text, frame text, error_code text, error_status integer, first_seen_at timestamp with time zone, last_seen_at timestamp with time zone, count bigint, tenants bigint, sample_job uuid)
+CREATE FUNCTION postmill.read_error_dead(p_id text) RETURNS TABLE(tenant_id uuid, n bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select d.tenant_id, sum(d.opened - d.closed)::bigint from postmill.dead_tally d where d.error_group = p_id group by 1
+    having sum(d.opened - d.closed) > 0;
+end
+$$;
+
+-- FUNCTION read_error_first(text)
+
+CREATE FUNCTION postmill.read_error_first(p_id text) RETURNS uuid
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    return least((select o.job_id from postmill.outcome o where o.error_group = p_id order by o.job_id limit 1),
+                 (select a.job_id from postmill.attempt a where a.error_group = p_id order by a.job_id limit 1));
+end
+$$;
+
+-- FUNCTION read_error_groups(uuid, text, text, timestamp with time zone, timestamp with time zone, text, integer, text, text[], text)
+
+CREATE FUNCTION postmill.read_error_groups(p_tenant uuid DEFAULT NULL::uuid, p_job_type text DEFAULT NULL::text, p_class text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_before text DEFAULT ''::text, p_most integer DEFAULT 50, p_id text DEFAULT NULL::text, p_statuses text[] DEFAULT NULL::text[], p_text text DEFAULT NULL::text) RETURNS TABLE(id text, job_type text, error_class text, message text, frame text, error_code text, error_status integer, first_seen_at timestamp with time zone, last_seen_at timestamp with time zone, count bigint, tenants bigint, sample_job uuid, status text, first_version integer, last_version integer, ignored_until timestamp with time zone, resolved_version integer, resolved_at timestamp with time zone, regressed_at timestamp with time zone, marked_by text, mark_note text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 declare
     own uuid := coalesce(p_tenant, postmill.scope_tenant());
+    moment timestamptz := postmill.now();
+    part text := lower(p_text);
 begin
     if own is null then
         return query
         select g.id, g.job_type, g.error_class, g.message, g.frame, g.error_code, g.error_status, g.first_seen_at,
-               g.last_seen_at, g.count, w.tenants, w.sample_job
+               g.last_seen_at, g.count, w.tenants, w.sample_job, postmill.error_status(g, g.first_seen_at, moment),
+               g.first_version, g.last_version, g.ignored_until, g.resolved_version, g.resolved_at, g.regressed_at, g.marked_by,
+               g.mark_note
           from postmill.error_group g
          cross join lateral (select count(*) as tenants, (array_agg(t.sample_job order by t.last_seen_at desc)
                                     filter (where t.sample_job is not null))[1] as sample_job
@@ -6941,17 +7386,143 @@ begin
          where (g.last_seen_at, g.id) < (p_at, p_before) and g.last_seen_at >= p_since and (select postmill.sees_all())
            and (p_job_type is null or g.job_type = p_job_type) and (p_class is null or g.error_class = p_class)
            and (p_id is null or g.id = p_id)
+           and (p_statuses is null or postmill.error_status(g, g.first_seen_at, moment) = any (p_statuses))
+           and (part is null or strpos(lower(g.error_class || ': ' || g.message || ' ' || g.frame), part) > 0)
          order by g.last_seen_at desc, g.id desc limit p_most;
         return;
     end if;
     return query
     select g.id, g.job_type, g.error_class, g.message, g.frame, g.error_code, g.error_status, t.first_seen_at,
-           t.last_seen_at, t.count, 1::bigint, t.sample_job
+           t.last_seen_at, t.count, 1::bigint, t.sample_job, postmill.error_status(g, t.first_seen_at, moment), null::integer,
+           null::integer, g.ignored_until, g.resolved_version, g.resolved_at, g.regressed_at,
+           case when (select postmill.sees_all()) then g.marked_by end, case when (select postmill.sees_all()) then g.mark_note end
       from postmill.error_group_tenant t join postmill.error_group g on g.id = t.id
      where t.tenant_id = own and (t.last_seen_at, t.id) < (p_at, p_before) and t.last_seen_at >= p_since
        and (p_job_type is null or g.job_type = p_job_type) and (p_class is null or g.error_class = p_class)
        and (p_id is null or g.id = p_id)
+       and (p_statuses is null or postmill.error_status(g, t.first_seen_at, moment) = any (p_statuses))
+       and (part is null or strpos(lower(g.error_class || ': ' || g.message || ' ' || g.frame), part) > 0)
      order by t.last_seen_at desc, t.id desc limit p_most;
+end
+$$;
+
+-- FUNCTION read_error_jobs(text[], integer)
+
+CREATE FUNCTION postmill.read_error_jobs(p_ids text[], p_most integer DEFAULT 10000) RETURNS TABLE(id text, n bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    own uuid := postmill.scope_tenant();
+begin
+    return query
+    select u.id, c.n from unnest(p_ids) as u(id)
+     cross join lateral (select count(distinct j.job_id) as n from (
+        (select o.job_id from postmill.outcome o where o.error_group = u.id and (own is null or o.tenant_id = own)
+          order by o.job_id desc limit p_most)
+        union all
+        (select a.job_id from postmill.attempt a where a.error_group = u.id and (own is null or a.tenant_id = own)
+          order by a.job_id desc limit p_most)) j) c;
+end
+$$;
+
+-- FUNCTION read_error_minutes(text[], timestamp with time zone, timestamp with time zone, double precision, uuid)
+
+CREATE FUNCTION postmill.read_error_minutes(p_ids text[], p_since timestamp with time zone, p_until timestamp with time zone, p_seconds double precision, p_tenant uuid DEFAULT NULL::uuid) RETURNS TABLE(id text, bucket integer, n bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    own uuid := coalesce(p_tenant, postmill.scope_tenant(), '00000000-0000-0000-0000-000000000000');
+begin
+    return query
+    select u.id, floor(extract(epoch from m.minute - p_since) / p_seconds)::integer, sum(m.n)::bigint
+      from unnest(p_ids) as u(id)
+     cross join lateral (select x.minute, x.n from postmill.error_group_minute x
+                          where x.id = u.id and x.tenant_id = own and x.minute >= p_since and x.minute < p_until) m
+     group by 1, 2 order by 1, 2;
+end
+$$;
+
+-- FUNCTION read_error_notes(text, integer)
+
+CREATE FUNCTION postmill.read_error_notes(p_id text, p_most integer DEFAULT 50) RETURNS TABLE(at timestamp with time zone, actor_type text, actor_id text, text text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select n.at, n.actor_type, n.actor_id, n.text from postmill.error_group_note n
+     where n.id = p_id and (select postmill.sees_all()) order by n.note_id desc limit p_most;
+end
+$$;
+
+-- FUNCTION read_error_samples(text, text, integer, integer, integer)
+
+CREATE FUNCTION postmill.read_error_samples(p_id text, p_job_type text, p_failed integer DEFAULT 300, p_fine integer DEFAULT 200, p_look integer DEFAULT 5000) RETURNS TABLE(failed boolean, job_id uuid, tenant_id uuid, finished_at timestamp with time zone, worker text, host text, build text, version integer, shape text, payload text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    whole boolean := postmill.sees_all();
+begin
+    return query
+    with bad as materialized (
+        select distinct on (x.job_id) x.* from (
+            (select o.job_id, o.tenant_id, o.finished_at, o.holder, o.stack from postmill.outcome o
+              where o.error_group = p_id order by o.job_id desc limit p_failed)
+            union all
+            (select a.job_id, a.tenant_id, a.finished_at, a.holder, a.stack from postmill.attempt a
+              where a.error_group = p_id order by a.job_id desc limit p_failed)) x
+         order by x.job_id desc, x.finished_at desc limit p_failed
+    ), fine as materialized (
+        select o.job_id, o.tenant_id, o.finished_at, o.holder
+          from (select j.id from (select b.id, b.job_type from postmill.job b order by b.id desc limit p_look) j
+                 where j.job_type = p_job_type) j
+         cross join lateral (select s.* from postmill.outcome s where s.job_id = j.id and s.status = 'succeeded' offset 0) o
+         limit p_fine
+    ), met as (
+        select true as failed, b.job_id, b.tenant_id, b.finished_at, b.holder, md5(regexp_replace(b.stack, '[0-9]+', '', 'g')) as shape
+          from bad b
+        union all
+        select false, f.job_id, f.tenant_id, f.finished_at, f.holder, null from fine f
+    ), holders as materialized (
+        select w.holder, w.worker_id, w.hostname, w.version, postmill.version_run(w.holder, p_job_type) as run
+          from postmill.worker w where w.holder in (select b.holder from met b)
+    )
+    select b.failed, b.job_id, b.tenant_id, b.finished_at, case when whole then h.worker_id end, case when whole then h.hostname end,
+           case when whole then h.version end, h.run, b.shape, case when length(p.payload) <= 4000 then p.payload end
+      from met b left join holders h on h.holder = b.holder
+      left join lateral (select j.payload::text as payload from postmill.any_job j where j.id = b.job_id offset 0) p on true
+     order by b.failed desc, b.job_id desc;
+end
+$$;
+
+-- FUNCTION read_error_stacks(text, uuid[])
+
+CREATE FUNCTION postmill.read_error_stacks(p_id text, p_jobs uuid[]) RETURNS TABLE(job_id uuid, tenant_id uuid, attempt integer, finished_at timestamp with time zone, error_class text, error_message text, stack text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    return query
+    select u.id, x.tenant_id, x.attempt, x.finished_at, x.error_class, left(x.error_message, 2000), left(x.stack, 20000)
+      from unnest(p_jobs) as u(id)
+     cross join lateral (
+        select y.* from (
+            select o.tenant_id, o.attempt, o.finished_at, o.error_class, o.error_message, o.stack from postmill.outcome o
+             where o.job_id = u.id and o.error_group = p_id
+            union all
+            select a.tenant_id, a.attempt, a.finished_at, a.error_class, a.error_message, a.stack from postmill.attempt a
+             where a.job_id = u.id and a.error_group = p_id offset 0) y
+         order by y.finished_at desc limit 1) x;
 end
 $$;
 
@@ -7254,6 +7825,60 @@ begin
      order by j.id desc;
 end
 $_$;
+
+-- FUNCTION read_job_page(uuid)
+
+CREATE FUNCTION postmill.read_job_page(p_id uuid) RETURNS jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $_$
+begin
+    return (
+    select jsonb_build_object(
+        'project_id', j.project_id, 'request_id', j.request_id, 'traceparent', j.traceparent, 'expires_at', j.expires_at,
+        'timeout_seconds', j.timeout_seconds, 'scheduled_for', j.scheduled_for, 'result_ref', o.result_ref, 'error_ref', o.error_ref,
+        'has_result', o.result is not null, 'encrypted', j.payload ? '$encrypted', 'definition_id', d.id, 'version', d.version,
+        'version_then', (select max(v.version) from postmill.definition_version v where v.definition_id = d.id and v.at <= j.created_at),
+        'runs', coalesce(r.run, o.run, x.run, w.run, s.run, b.run, 0),
+        'lost', coalesce(r.lost, o.lost, x.lost, w.lost, s.lost, b.lost, 0),
+        'lease_until', (select l.expires_at from postmill.lease l where l.holder = r.holder),
+        'event_id', case when j.source = 'event' then j.source_ref end,
+        'cancel', (select jsonb_build_object('at', c.requested_at, 'by', coalesce(c.actor_id, c.actor_type), 'reason', c.reason)
+                     from postmill.cancel_request c where c.job_id = j.id),
+        'key', (select jsonb_build_object('mode', k.mode, 'job_id', k.job_id, 'first_seen_at', k.first_seen_at,
+                    'last_seen_at', k.last_seen_at, 'expires_at', k.expires_at) from postmill.idempotency_key k
+                 where k.tenant_id = j.tenant_id and k.key = j.idempotency_key
+                   and k.project_id = coalesce(j.project_id, '00000000-0000-0000-0000-000000000000')),
+        'replays', coalesce((select jsonb_agg(n.id order by n.id desc) from (
+            (select f.id from postmill.job f where f.replayed_from = j.id order by f.id desc limit 20)
+            union all
+            (select f.id from postmill.job_kept f where f.replayed_from = j.id order by f.id desc limit 20)) n), '[]'))
+      from (select f.* from postmill.any_job f where f.id = p_id offset 0) j
+      left join postmill.job_definition d on d.key = j.job_type
+      left join lateral (select t.* from postmill.ready t where t.id = j.id offset 0) w on true
+      left join lateral (select t.* from postmill.scheduled t where t.id = j.id offset 0) s on true
+      left join lateral (select t.* from postmill.blocked t where t.id = j.id offset 0) b on true
+      left join lateral (select t.* from postmill.running t where t.id = j.id offset 0) r on true
+      left join lateral (select t.* from postmill.dead_letter t where t.id = j.id offset 0) x on true
+      left join lateral (select t.* from postmill.outcome t where t.job_id = j.id offset 0) o on true);
+end
+$_$;
+
+-- FUNCTION read_job_payload(uuid)
+
+CREATE FUNCTION postmill.read_job_payload(p_id uuid) RETURNS TABLE(payload text, result text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+    return query
+    select j.payload::text, (select o.result::text from postmill.outcome o where o.job_id = p_id limit 1)
+      from (select f.payload from postmill.any_job f where f.id = p_id offset 0) j;
+end
+$$;
 
 -- FUNCTION read_job_state(uuid[])
 
@@ -8322,6 +8947,49 @@ begin
 end
 $$;
 
+-- FUNCTION read_type_marks(text, timestamp with time zone, integer)
+
+CREATE FUNCTION postmill.read_type_marks(p_job_type text, p_since timestamp with time zone, p_most integer DEFAULT 50) RETURNS TABLE(at timestamp with time zone, kind text, label text, target text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select * from (
+        (select v.at, 'deploy', 'v' || v.version, v.version::text
+           from postmill.job_definition d join postmill.definition_version v on v.definition_id = d.id
+          where d.key = p_job_type and v.at >= p_since order by v.version desc limit p_most)
+        union all
+        (select p.paused_at, 'pause', coalesce(p.reason, ''), p.id::text from postmill.type_pause p
+          where p.job_type = p_job_type and p.paused_at >= p_since order by p.paused_at desc limit p_most)
+        union all
+        (select o.created_at, 'replay', o.total::text, o.id::text from postmill.operation o
+          where o.kind = 'replay' and o.id >= postmill.id_at(p_since) and (o.filter ->> 'job_type' = p_job_type
+                or o.filter ->> 'error_group' in (select g.id from postmill.error_group g where g.job_type = p_job_type))
+          order by o.id desc limit p_most)) m(at, kind, label, target)
+     order by 1 desc limit p_most;
+end
+$$;
+
+-- FUNCTION read_type_pauses(text)
+
+CREATE FUNCTION postmill.read_type_pauses(p_job_type text DEFAULT NULL::text) RETURNS TABLE(job_type text, paused_at timestamp with time zone, paused_by text, reason text, resume_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select p.job_type, p.paused_at, case when (select postmill.sees_all()) then p.paused_by end, p.reason, p.resume_at
+      from postmill.type_pause p
+     where p.ended_at is null and (p.resume_at is null or p.resume_at > (select postmill.now()))
+       and (p_job_type is null or p.job_type = p_job_type)
+     order by p.job_type;
+end
+$$;
+
 -- FUNCTION read_walk(text, text, text, text, text, uuid, uuid, uuid, timestamp with time zone, timestamp with time zone, integer, integer)
 
 CREATE FUNCTION postmill.read_walk(p_walk text, p_status text, p_source text, p_job_type text, p_queue text, p_tenant uuid, p_before uuid, p_from uuid, p_after timestamp with time zone, p_until timestamp with time zone, p_need integer, p_look integer, OUT ids uuid[], OUT low uuid) RETURNS record
@@ -8413,7 +9081,7 @@ $$;
 
 -- FUNCTION read_why(uuid)
 
-CREATE FUNCTION postmill.read_why(p_id uuid) RETURNS TABLE(id uuid, job_type text, queue text, state text, attempt integer, max_attempts integer, reason text, error_class text, error_message text, cancel_requested boolean, worker_id text, paused boolean, pause_reason text, resume_at timestamp with time zone, tenant_status text, is_active boolean, due_seconds double precision, expired boolean, rate_count integer, rate_seconds double precision, rate_wait double precision, worker_limit integer, type_running bigint, held_by uuid[], type_workers bigint, queue_workers bigint, draining_workers bigint, outdated bigint, slots bigint, queue_running bigint, ahead bigint, ready_seconds double precision, replayed_as uuid, budget text, budget_level integer, budget_action text, budget_ends timestamp with time zone)
+CREATE FUNCTION postmill.read_why(p_id uuid) RETURNS TABLE(id uuid, job_type text, queue text, state text, attempt integer, max_attempts integer, reason text, error_class text, error_message text, cancel_requested boolean, worker_id text, paused boolean, pause_reason text, resume_at timestamp with time zone, tenant_status text, is_active boolean, due_seconds double precision, expired boolean, rate_count integer, rate_seconds double precision, rate_wait double precision, worker_limit integer, type_running bigint, held_by uuid[], type_workers bigint, queue_workers bigint, draining_workers bigint, outdated bigint, slots bigint, queue_running bigint, ahead bigint, ready_seconds double precision, replayed_as uuid, budget text, budget_level integer, budget_action text, budget_ends timestamp with time zone, type_paused boolean, type_pause_reason text, type_resume_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -8435,7 +9103,8 @@ begin
            (select count(*) from (select from postmill.ready o
                                    where o.queue = r.queue and o.lane = r.lane
                                      and (o.priority, o.ready_at, o.id) < (r.priority, r.ready_at, r.id) limit 10000) x),
-           extract(epoch from moment - r.ready_at)::double precision, s.replayed_as, g.name, g.level, g.action, g.ends_at
+           extract(epoch from moment - r.ready_at)::double precision, s.replayed_as, g.name, g.level, g.action, g.ends_at,
+           z.id is not null, z.reason, z.resume_at
       from postmill.read_job_state(array[p_id]) s
      cross join lateral (select f.expires_at from postmill.any_job f where f.id = s.id offset 0) j
       left join postmill.queue q on q.name = s.queue
@@ -8443,6 +9112,8 @@ begin
       left join postmill.job_definition d on d.key = s.job_type
       left join postmill.limit_rule l on l.job_type = s.job_type
       left join lateral (select f.* from postmill.ready f where f.id = s.id offset 0) r on true
+      left join lateral postmill.type_paused(coalesce((select a.key from postmill.job_definition a where a.aliases @> array[s.job_type] limit 1),
+                                                      s.job_type)) z on true
       left join lateral postmill.budget_word(d.budget, s.tenant_id) g on s.state in ('scheduled', 'queued', 'blocked')
       left join lateral (
         select count(*) as n, (array_agg(x.id order by x.claimed_at))[:3] as ids
@@ -8953,6 +9624,40 @@ begin
         id := rung.id; queue := rung.queue; lane := rung.lane; priority := rung.priority;
         return next;
     end loop;
+end
+$$;
+
+-- FUNCTION release_held(integer)
+
+CREATE FUNCTION postmill.release_held(p_most integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    one postmill.type_pause;
+    rung record;
+    moved integer := 0;
+begin
+    for one in select p.* from postmill.type_pause p where p.ended_at is not null and p.released_at is null
+                order by p.id for update skip locked loop
+        for rung in
+            with gone as (
+                delete from postmill.scheduled s where s.ctid = any (array(
+                    select h.ctid from postmill.scheduled h where h.run_at = one.held_until limit p_most for update skip locked))
+                returning s.*
+            ), put as (
+                insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+                select g.queue, g.lane, g.priority, postmill.now(), g.id, g.attempt, g.run, g.lost from gone g order by g.id
+            )
+            select g.queue, count(*) as n from gone g group by 1 order by 1
+        loop
+            perform postmill.ring(rung.queue);
+            moved := moved + rung.n;
+        end loop;
+        if not exists (select from postmill.scheduled h where h.run_at = one.held_until) then
+            update postmill.type_pause p set released_at = postmill.now() where p.id = one.id;
+        end if;
+    end loop;
+    return moved;
 end
 $$;
 
@@ -9712,7 +10417,7 @@ begin
         if own_column like 'read\_%' or own_column like 'door\_%' or own_column in ('now', 'new_id', 'id_at', 'id_time',
             'scope_tenant', 'sees_all', 'in_scope', 'ids_in_scope') then
             execute format('grant execute on function %s to postmill_reader, postmill_request', name);
-        elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'rollup_bounds', 'quantile', 'summary_of',
+        elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'error_status', 'version_run', 'keep_of', 'type_paused', 'rollup_bounds', 'quantile', 'summary_of',
             'histogram_plus', 'histogram_sum', 'histogram_within',
             'incident_outline', 'incident_status', 'args_matching', 'state_test', 'places_of') then
             execute format('grant execute on function %s to postmill_reader', name);
@@ -10803,6 +11508,21 @@ begin
 end
 $$;
 
+-- FUNCTION type_paused(text)
+
+CREATE FUNCTION postmill.type_paused(p_job_type text) RETURNS postmill.type_pause
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    found_one postmill.type_pause;
+begin
+    select p.* into found_one from postmill.type_pause p
+     where p.job_type = p_job_type and p.ended_at is null
+       and (p.resume_at is null or p.resume_at > (select postmill.now()));
+    return found_one;
+end
+$$;
+
 -- FUNCTION unarchived_tenants()
 
 CREATE FUNCTION postmill.unarchived_tenants() RETURNS uuid[]
@@ -10915,6 +11635,21 @@ begin
             postmill.fields_of(own.columns, 't'), own.relation)
             using format('(%s,0)', p_from)::tid, format('(%s,0)', p_from + p_most)::tid, postmill.unarchived_tenants();
     end if;
+end
+$_$;
+
+-- FUNCTION version_run(uuid, text)
+
+CREATE FUNCTION postmill.version_run(p_holder uuid, p_job_type text) RETURNS integer
+    LANGUAGE plpgsql STABLE
+    AS $_$
+declare
+    code text := (select w.metadata -> 'definitions' ->> p_job_type from postmill.worker w where w.holder = p_holder);
+begin
+    return (select coalesce((select max(v.version) from postmill.definition_version v
+                              where v.definition_id = d.id and v.definition ->> 'fingerprint' = code),
+                            case when d.kind = 'command' and code ~ '^[0-9]{1,9}$' then code::integer end)
+              from postmill.job_definition d where d.key = p_job_type);
 end
 $_$;
 
@@ -11677,19 +12412,27 @@ CREATE TABLE postmill.definition_version (
     definition jsonb NOT NULL
 );
 
--- TABLE error_group
+-- TABLE error_group_minute
 
-CREATE TABLE postmill.error_group (
+CREATE TABLE postmill.error_group_minute (
     id text NOT NULL COLLATE pg_catalog."C",
-    job_type text NOT NULL COLLATE pg_catalog."C",
-    error_class text NOT NULL COLLATE pg_catalog."C",
-    message text NOT NULL,
-    frame text NOT NULL,
-    error_code text,
-    error_status integer,
-    first_seen_at timestamp with time zone NOT NULL,
-    last_seen_at timestamp with time zone NOT NULL,
-    count bigint NOT NULL
+    tenant_id uuid NOT NULL,
+    minute timestamp with time zone NOT NULL,
+    n bigint NOT NULL,
+    hourly boolean DEFAULT false NOT NULL
+)
+WITH (fillfactor='70');
+
+-- TABLE error_group_note
+
+CREATE TABLE postmill.error_group_note (
+    note_id uuid DEFAULT postmill.new_id() NOT NULL,
+    id text NOT NULL COLLATE pg_catalog."C",
+    at timestamp with time zone NOT NULL,
+    actor_type text NOT NULL COLLATE pg_catalog."C",
+    actor_id text,
+    text text NOT NULL,
+    CONSTRAINT error_group_note_text_check CHECK (((length(text) >= 1) AND (length(text) <= 4000)))
 );
 
 -- TABLE error_group_part
@@ -11706,7 +12449,8 @@ CREATE TABLE postmill.error_group_part (
     first_at timestamp with time zone NOT NULL,
     last_at timestamp with time zone NOT NULL,
     n bigint NOT NULL,
-    job_id uuid
+    job_id uuid,
+    version integer
 );
 
 -- TABLE error_group_tenant
@@ -12979,6 +13723,16 @@ ALTER TABLE ONLY postmill.dead_news
 ALTER TABLE ONLY postmill.definition_version
     ADD CONSTRAINT definition_version_pkey PRIMARY KEY (definition_id, version);
 
+-- CONSTRAINT error_group_minute error_group_minute_pkey
+
+ALTER TABLE ONLY postmill.error_group_minute
+    ADD CONSTRAINT error_group_minute_pkey PRIMARY KEY (id, tenant_id, minute);
+
+-- CONSTRAINT error_group_note error_group_note_pkey
+
+ALTER TABLE ONLY postmill.error_group_note
+    ADD CONSTRAINT error_group_note_pkey PRIMARY KEY (note_id);
+
 -- CONSTRAINT error_group error_group_pkey
 
 ALTER TABLE ONLY postmill.error_group
@@ -13259,6 +14013,11 @@ ALTER TABLE ONLY postmill.trigger
 ALTER TABLE ONLY postmill.trigger_recent
     ADD CONSTRAINT trigger_recent_pkey PRIMARY KEY (trigger_id, hash);
 
+-- CONSTRAINT type_pause type_pause_pkey
+
+ALTER TABLE ONLY postmill.type_pause
+    ADD CONSTRAINT type_pause_pkey PRIMARY KEY (id);
+
 -- CONSTRAINT upkeep upkeep_pkey
 
 ALTER TABLE ONLY postmill.upkeep
@@ -13391,6 +14150,14 @@ CREATE INDEX dead_letter_tenant ON postmill.dead_letter USING btree (tenant_id, 
 -- INDEX dead_letter_tenant_group
 
 CREATE INDEX dead_letter_tenant_group ON postmill.dead_letter USING btree (tenant_id, error_group, failed_at, id);
+
+-- INDEX error_group_minute_fine
+
+CREATE INDEX error_group_minute_fine ON postmill.error_group_minute USING btree (minute) WHERE (NOT hourly);
+
+-- INDEX error_group_note_of
+
+CREATE INDEX error_group_note_of ON postmill.error_group_note USING btree (id, note_id);
 
 -- INDEX error_group_seen
 
@@ -13652,6 +14419,18 @@ CREATE INDEX trigger_recent_expires ON postmill.trigger_recent USING btree (expi
 
 CREATE INDEX trigger_tenant ON postmill.trigger USING btree (tenant_id, id);
 
+-- INDEX type_pause_open
+
+CREATE UNIQUE INDEX type_pause_open ON postmill.type_pause USING btree (job_type) WHERE (ended_at IS NULL);
+
+-- INDEX type_pause_type
+
+CREATE INDEX type_pause_type ON postmill.type_pause USING btree (job_type, paused_at);
+
+-- INDEX type_pause_unreleased
+
+CREATE INDEX type_pause_unreleased ON postmill.type_pause USING btree (id) WHERE ((ended_at IS NOT NULL) AND (released_at IS NULL));
+
 -- INDEX webhook_message_received
 
 CREATE INDEX webhook_message_received ON postmill.webhook_message USING btree (received_at);
@@ -13769,6 +14548,16 @@ ALTER TABLE ONLY postmill.console_session
 
 ALTER TABLE ONLY postmill.definition_version
     ADD CONSTRAINT definition_version_definition_id_fkey FOREIGN KEY (definition_id) REFERENCES postmill.job_definition(id) ON DELETE CASCADE;
+
+-- FK CONSTRAINT error_group_minute error_group_minute_id_fkey
+
+ALTER TABLE ONLY postmill.error_group_minute
+    ADD CONSTRAINT error_group_minute_id_fkey FOREIGN KEY (id) REFERENCES postmill.error_group(id) ON DELETE CASCADE;
+
+-- FK CONSTRAINT error_group_note error_group_note_id_fkey
+
+ALTER TABLE ONLY postmill.error_group_note
+    ADD CONSTRAINT error_group_note_id_fkey FOREIGN KEY (id) REFERENCES postmill.error_group(id) ON DELETE CASCADE;
 
 -- FK CONSTRAINT error_group_tenant error_group_tenant_id_fkey
 
@@ -13897,6 +14686,10 @@ ALTER TABLE postmill.dead_letter ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE postmill.dead_tally ENABLE ROW LEVEL SECURITY;
 
+-- ROW SECURITY error_group_minute
+
+ALTER TABLE postmill.error_group_minute ENABLE ROW LEVEL SECURITY;
+
 -- ROW SECURITY error_group_part
 
 ALTER TABLE postmill.error_group_part ENABLE ROW LEVEL SECURITY;
@@ -14008,6 +14801,10 @@ CREATE POLICY of_the_scope ON postmill.dead_letter AS RESTRICTIVE FOR SELECT TO 
 -- POLICY dead_tally of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.dead_tally AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY error_group_minute of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.error_group_minute AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
 -- POLICY error_group_part of_the_scope
 
@@ -14240,6 +15037,10 @@ CREATE POLICY whoever_has_rights ON postmill.dead_letter USING (true) WITH CHECK
 -- POLICY dead_tally whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.dead_tally USING (true) WITH CHECK (true);
+
+-- POLICY error_group_minute whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.error_group_minute USING (true) WITH CHECK (true);
 
 -- POLICY error_group_part whoever_has_rights
 

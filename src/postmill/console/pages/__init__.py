@@ -4,13 +4,31 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from postmill.console.pages import entrance, jobs, operations, preferences, queues
+from postmill.console.pages import (
+    dead,
+    dead_acts,
+    entrance,
+    error_acts,
+    errors,
+    job,
+    jobs,
+    letter,
+    operations,
+    preferences,
+    queues,
+)
 
 ROUTERS: tuple[APIRouter, ...] = (
     entrance.router,
     preferences.router,
     jobs.router,
+    job.router,
     operations.router,
     queues.router,
+    errors.router,
+    error_acts.router,
+    dead.router,
+    dead_acts.router,
+    letter.router,
 )
 """All of them, in the order in which paths are compared."""
