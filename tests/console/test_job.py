@@ -139,14 +139,14 @@ async def test_what_is_far_too_large(console: Console) -> None:
     line = await enqueue(console, "charge", json.dumps({"line": "x" * 5_000_000}), acme)
     keys = await enqueue(console, "charge", json.dumps({f"k{n}": n for n in range(200_000)}), acme)
     lines = "".join(f"line {n}\n" for n in range(100_000))
-    await ended(console, line, acme, attempts=20, stack="E" * 1_000_000, out=lines)
+    await ended(console, line, acme, attempts=3, stack="E" * 1_000_000, out=lines)
     await ended(console, keys, acme, attempts=1000)
     for job in (line, keys):
         began = time.perf_counter()
         page = await client.get(f"/ops/jobs/{job}")
         took = time.perf_counter() - began
         assert page.status_code == 200
-        assert len(page.text) < 3_000_000
+        assert len(page.text) < 400_000
         assert took < 3.0, took  # the bound of the case is 1 s on a machine that does nothing else
         assert "Show all, in parts" in page.text
         assert "Download" in page.text
@@ -154,15 +154,15 @@ async def test_what_is_far_too_large(console: Console) -> None:
     second = await client.get(f"/ops/jobs/{keys}", params={"below": 991})
     assert 'id="attempt-990"' in second.text
     assert 'id="attempt-991"' not in second.text
-    text = await client.get(f"/ops/jobs/{line}/text", params={"what": "stdout", "run": 20, "from": 65536})
+    text = await client.get(f"/ops/jobs/{line}/text", params={"what": "stdout", "run": 3, "from": 65536})
     assert "characters 65,536 to 131,072" in text.text
-    whole = await client.get(f"/ops/jobs/{line}/file", params={"what": "stdout", "run": 20})
+    whole = await client.get(f"/ops/jobs/{line}/file", params={"what": "stdout", "run": 3})
     assert whole.text == lines
     assert whole.headers["content-disposition"].startswith("attachment;")
     assert whole.headers["x-content-type-options"] == "nosniff"
     assert whole.headers["cache-control"] == "no-store"
-    given = await client.get(f"/ops/jobs/{keys}/file", params={"what": "payload"})
-    assert json.loads(given.text)["k199999"] == 199_999
+    given = await client.get(f"/ops/jobs/{line}/file", params={"what": "payload"})
+    assert json.loads(given.text) == {"line": "x" * 5_000_000}
     deep = await enqueue(console, "charge", '{"a": 1}', acme)
     await console.api.owner.execute(
         "update postmill.job set payload = (repeat('[', 3000) || repeat(']', 3000))::jsonb where id = %s", [deep]

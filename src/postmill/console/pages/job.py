@@ -51,6 +51,8 @@ router = Pages()
 PAGE = 10
 """Attempts of a page with all that they said."""
 TAIL = 16_384
+SHORT = 4_096
+"""Characters of each text of the attempts below the first of a page: a thousand of them stay a page."""
 PAYLOADS = ("payload", "result")
 
 
@@ -105,7 +107,7 @@ async def job(visit: Visit) -> Response:
         group=group,
         definition=definition,
         course=course(visit, line, drawn, sorted(kin, key=lambda one: one.id)),
-        attempts=[_attempt(visit, line, one) for one in shown[:PAGE]],
+        attempts=[_attempt(visit, line, one, first=n == 0) for n, one in enumerate(shown[:PAGE])],
         older=visit.same(below=shown[PAGE - 1].run) if len(shown) > PAGE else None,
         newest=below == LAST,
         payload=payload,
@@ -259,19 +261,20 @@ def _file(visit: Visit, line: FoundJob, what: str, run: int) -> str:
     return visit.url(f"/jobs/{line.id}/file", what=what, run=run or None)
 
 
-def _attempt(visit: Visit, line: FoundJob, row: AttemptText) -> Attempt:
+def _attempt(visit: Visit, line: FoundJob, row: AttemptText, *, first: bool) -> Attempt:
     def links(what: str) -> tuple[str, str]:
         return visit.url(f"/jobs/{line.id}/text", what=what, run=row.run), _file(visit, line, what, row.run)
 
     error, stack, stdout, stderr = row.lengths
-    whole_stack = texts.beginning(row.stack, stack, *links("stack"))
+    whole_stack = texts.beginning(row.stack, stack, *links("stack"), most=texts.MOST if first else SHORT)
+    tail = TAIL if first else SHORT
     return Attempt(
         row,
-        texts.beginning(row.error_message, error, *links("error"), most=4_000),
+        texts.beginning(row.error_message, error, *links("error"), most=SHORT),
         folded(None if whole_stack is None else whole_stack.shown),
         whole_stack,
-        texts.end(row.stdout_tail, stdout, *links("stdout"), most=TAIL),
-        texts.end(row.stderr_tail, stderr, *links("stderr"), most=TAIL),
+        texts.end(row.stdout_tail, stdout, *links("stdout"), most=tail),
+        texts.end(row.stderr_tail, stderr, *links("stderr"), most=tail),
     )
 
 
