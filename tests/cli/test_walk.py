@@ -46,7 +46,7 @@ WORDS = {
     "operations resume": [ID],
     "operations abort": [ID],
     "operations approve": [ID],
-    "operations start": ["replay"],
+    "operations start": ["replay", "--query", "type:greet"],
     "incidents list": [],
     "incidents show": [ID],
     "incidents ack": [ID],

@@ -36,6 +36,7 @@ from postmill.shapes.paging import Page
 router = new_router("operations")
 
 Read = Annotated[Asked, Depends(may(Action.DEAD_READ))]
+Act = Annotated[Asked, Depends(may(Action.DEAD_REPLAY))]
 
 
 @router.post("/operations/preview")
@@ -59,7 +60,7 @@ async def ask_impact(asked: Read, body: AskImpact) -> Impact:
 
 
 @router.post("/operations", status_code=201)
-async def start_operation(body: NewOperation, asked: Read, request: Request, response: Response) -> Operation:
+async def start_operation(body: NewOperation, asked: Act, request: Request, response: Response) -> Operation:
     """Begin a bulk act on the dead letters of a filter, or the jobs of a query, that match now: each once.
 
     Workers carry it out. Each kind needs its own permission: replay `dead.replay`, retry `jobs.retry`, cancel `jobs.cancel`,
@@ -136,27 +137,27 @@ async def list_operation_letters(
 
 
 @router.post("/operations/{operation_id:uuid}/pause")
-async def pause_operation(operation_id: UUID, asked: Read, body: ChangeOperation | None = None) -> Operation:
+async def pause_operation(operation_id: UUID, asked: Act, body: ChangeOperation | None = None) -> Operation:
     """Pause an operation; what it has done stays done."""
     return await _change(asked, operation_id, "pause", body)
 
 
 @router.post("/operations/{operation_id:uuid}/resume")
-async def resume_operation(operation_id: UUID, asked: Read, body: ChangeOperation | None = None) -> Operation:
+async def resume_operation(operation_id: UUID, asked: Act, body: ChangeOperation | None = None) -> Operation:
     """Go on with a paused operation; one that its canary has paused goes on with the rest."""
     return await _change(asked, operation_id, "resume", body)
 
 
 @router.post("/operations/{operation_id:uuid}/approve")
 async def approve_operation(
-    operation_id: UUID, asked: Read, body: ChangeOperation | None = None
+    operation_id: UUID, asked: Act, body: ChangeOperation | None = None
 ) -> Operation:
     """Approve an operation that somebody else has begun; it goes on then. 409: it was you, or it waits for nobody."""
     return await _change(asked, operation_id, "approve", body)
 
 
 @router.post("/operations/{operation_id:uuid}/abort")
-async def abort_operation(operation_id: UUID, asked: Read, body: ChangeOperation | None = None) -> Operation:
+async def abort_operation(operation_id: UUID, asked: Act, body: ChangeOperation | None = None) -> Operation:
     """End an operation for good; the jobs that it has not come to stay as they are. Before its beginning: all of them."""
     return await _change(asked, operation_id, "abort", body)
 

@@ -127,7 +127,7 @@ async def job(visit: Visit) -> Response:
     )
 
 
-@router.act("/jobs/{id:uuid}/act", Action.JOBS_READ)
+@router.act("/jobs/{id:uuid}/act", Action.JOBS_RETRY)
 async def act(visit: Visit) -> Response:
     """Does one thing to it (`act`)."""
     id: UUID = visit.request.path_params["id"]

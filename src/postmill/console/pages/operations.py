@@ -13,7 +13,6 @@ from postmill.console.bulk import impact
 from postmill.console.bulk.progress import Line
 from postmill.console.bulk.wizard import Wizard
 from postmill.console.bulk.words import LABELS, STEPS, WHAT, sentence
-from postmill.console.frame.arguments import as_id
 from postmill.console.frame.pages import Pages
 from postmill.console.frame.shown import first_upper
 from postmill.console.frame.visit import Visit
@@ -57,7 +56,7 @@ async def wizard(visit: Visit) -> Response:
     return await _step(visit, Wizard.read(visit.args))
 
 
-@router.act("/ops-log/new", Action.DEAD_READ)
+@router.act("/ops-log/new", Action.DEAD_REPLAY)
 async def begin(visit: Visit) -> Response:
     """Begins it, after its last step; from any other form (a selection of a list) on to the first."""
     made = Wizard.read(visit.form)
@@ -93,7 +92,7 @@ async def begin(visit: Visit) -> Response:
     return visit.done(said, visit.url(f"/ops-log/{begun.id}"))
 
 
-@router.page("/ops-log/{id}", Action.DEAD_READ)
+@router.page("/ops-log/{id:uuid}", Action.DEAD_READ)
 async def operation(visit: Visit) -> Response:
     """One: how far it is, what became of each of its jobs, and what its replays have come to."""
     op = await _operation(visit)
@@ -116,7 +115,7 @@ async def operation(visit: Visit) -> Response:
     )
 
 
-@router.act("/ops-log/{id}/{verb}", Action.DEAD_READ)
+@router.act("/ops-log/{id:uuid}/{verb}", Action.DEAD_REPLAY)
 async def change(visit: Visit) -> Response:
     """Pauses, resumes, approves or aborts it."""
     verb = next((one for one in VERBS if one == visit.request.path_params["verb"]), None)
@@ -242,7 +241,7 @@ async def _denied(visit: Visit, action: Action) -> Problem:
 
 
 async def _operation(visit: Visit) -> Operation:
-    id: UUID = as_id(visit.request.path_params["id"], "id")
+    id: UUID = visit.request.path_params["id"]
     try:
         return await visit.see(acts.operation(id, schema=visit.schema))
     except NotFound:
