@@ -80,7 +80,9 @@ async def changed(conn: AsyncConnection[Any], facts: list[Fact]) -> None:
             )
         if fact.n == 2 and fact.state in ("queued", "scheduled"):
             table = {"queued": "ready"}.get(fact.state, fact.state)
-            columns = "lane, priority, id, attempt, run, lost, " + ("ready_at" if table == "ready" else "run_at")
+            columns = "lane, priority, id, attempt, run, lost, " + (
+                "ready_at" if table == "ready" else "run_at"
+            )
             await conn.execute(
                 f"""with gone as (delete from postmill.{table} where id = %s returning *)
                     insert into postmill.{table} (queue, {columns}) select 'Slow:1', {columns} from gone""".encode(),
@@ -91,10 +93,12 @@ async def changed(conn: AsyncConnection[Any], facts: list[Fact]) -> None:
     await conn.execute("update postmill.attempt set error_group = 'abcdef9999999999' where status = 'failed'")
     for id in ("abcdef0123456789", "abcdef9999999999"):
         await conn.execute(
-            """insert into postmill.error_group values (%s, 'Scan', 'app.Broken', 'm', '', null, null, now(), now(), 1)""", [id]
+            """insert into postmill.error_group values (%s, 'Scan', 'app.Broken', 'm', '', null, null, now(), now(), 1)""",
+            [id],
         )
         await conn.execute(
-            "insert into postmill.error_group_tenant select %s, id, now(), now(), 1, null from postmill.tenant", [id]
+            "insert into postmill.error_group_tenant select %s, id, now(), now(), 1, null from postmill.tenant",
+            [id],
         )
 
 
@@ -154,7 +158,9 @@ async def test_a_query_finds_what_its_words_say(apg: AsyncConnection[Any]) -> No
     for gin in (False, True):
         if gin:
             for table in ("job", "job_kept"):
-                await apg.execute(f"create index on postmill.{table} using gin (payload jsonb_path_ops)".encode())
+                await apg.execute(
+                    f"create index on postmill.{table} using gin (payload jsonb_path_ops)".encode()
+                )
             by_index = """select cardinality(postmill.args_matching(array['{"n": 2}'::jsonb], %s, %s))"""
             cursor = await apg.execute(by_index, [UUID(int=2**128 - 1), UUID(int=0)])
             assert await cursor.fetchone() == (len(facts) // 3,)
@@ -185,7 +191,9 @@ async def test_counts_bars_and_ids(apg: AsyncConnection[Any]) -> None:
     facts = await made(apg)
     want = await adrive(apg, finding.wanted("type:Scan state:failed"))
     counts = {c.state: (c.n, c.at_least) for c in await arun(apg, read_matching_counts(want.filter))}
-    expected = {s: (sum(f.type == "Scan" and f.state == s for f in facts), False) for s in (*STATES, "blocked")}
+    expected = {
+        s: (sum(f.type == "Scan" and f.state == s for f in facts), False) for s in (*STATES, "blocked")
+    }
     expected["scheduled"] = (12, False)
     assert counts == expected
     bars = await arun(apg, read_matching_bars(want.filter))
@@ -217,7 +225,10 @@ async def test_an_operation_and_a_trigger_find_their_jobs(apg: AsyncConnection[A
            select %s, t.id, 'Nightly run', 'schedule', 'UTC', '1 day', d.id from postmill.tenant t, postmill.job_definition d
             where t.slug = 'acme' and d.key = 'Scan'""", [trigger],
     )  # fmt: skip
-    await apg.execute("update postmill.job set source = 'schedule', source_ref = %s where id = %s", [str(trigger), facts[5].id])
+    await apg.execute(
+        "update postmill.job set source = 'schedule', source_ref = %s where id = %s",
+        [str(trigger), facts[5].id],
+    )
     for text, expected in {
         f"op:{operation}": {facts[3].id, facts[9].id},
         f"op:{str(operation)[:8]} -state:succeeded": {
@@ -254,10 +265,12 @@ async def test_names_that_are_not_there_are_refused_with_their_position(apg: Asy
     with pytest.raises(QueryError, match="your role may not read payloads"):
         await adrive(apg, finding.wanted("type:Scan args.n:1"))
     # A tenant is not told of others, not even that they are there.
-    [tenant] = await (await apg.execute("select id from postmill.tenant where slug = 'acme'")).fetchone() or [None]
+    [tenant] = await (await apg.execute("select id from postmill.tenant where slug = 'acme'")).fetchone() or [
+        None
+    ]
     async with apg.transaction(force_rollback=True):
         await apg.execute(BEGIN, [tenant, False])
-        with pytest.raises(QueryError, match="there is no tenant 'other' here$"):
+        with pytest.raises(QueryError, match=r"there is no tenant 'other' here$"):
             await adrive(apg, finding.wanted("tenant:other"))
         assert [o.text for o in await adrive(apg, finding.offers("tenant:"))] == ["tenant:acme"]
         assert await adrive(apg, finding.offers("worker:")) == []

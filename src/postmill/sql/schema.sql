@@ -259,6 +259,7 @@ CREATE FUNCTION postmill.args_matching(p_any jsonb[], p_below uuid, p_first uuid
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'on'
     AS $_$
 declare
     found_ones uuid[];
@@ -1330,6 +1331,19 @@ begin
 end
 $$;
 
+-- FUNCTION door_budget_standing(text, uuid)
+
+CREATE FUNCTION postmill.door_budget_standing(p_name text, p_tenant uuid) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if postmill.in_scope(p_tenant) then
+        return query select to_jsonb(s) from postmill.budget_standing(p_name, p_tenant) s;
+    end if;
+end
+$$;
+
 -- FUNCTION door_cancel_jobs(uuid[], text, text, text)
 
 CREATE FUNCTION postmill.door_cancel_jobs(p_ids uuid[], p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, status text)
@@ -1844,7 +1858,8 @@ begin
            idempotency_content = new.idempotency_content, category = new.category, keep = new.keep, lane = new.lane,
            worker_limit = new.worker_limit, aliases = new.aliases, replay_class = new.replay_class,
            strict_envelope = new.strict_envelope, secrets = new.secrets, secret_keys = new.secret_keys,
-           encrypted = new.encrypted, action = new.action, escalation_fields = new.escalation_fields, is_active = new.is_active, edited = new.edited,
+           encrypted = new.encrypted, action = new.action, escalation_fields = new.escalation_fields,
+           log_fields = new.log_fields, budget = new.budget, is_active = new.is_active, edited = new.edited,
            version = old.version + 1, updated_at = postmill.now()
      where d.id = p_id;
     if p_changes ? 'rate' then
@@ -3143,7 +3158,7 @@ $$;
 
 -- FUNCTION door_work_types(text[])
 
-CREATE FUNCTION postmill.door_work_types(p_types text[]) RETURNS TABLE(key text, kind text, version integer, queue text, arg_schema text, argv_template text, env_allow text[], timeout_seconds double precision, max_attempts integer, retry text, on_exhausted text, keep text, worker_limit integer, aliases text[], strict_envelope boolean, secrets text, secret_keys text[], encrypted boolean, edited text[])
+CREATE FUNCTION postmill.door_work_types(p_types text[]) RETURNS TABLE(key text, kind text, version integer, queue text, arg_schema text, argv_template text, env_allow text[], timeout_seconds double precision, max_attempts integer, retry text, on_exhausted text, keep text, worker_limit integer, aliases text[], strict_envelope boolean, secrets text, secret_keys text[], encrypted boolean, log_fields text[], budget text, edited text[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -3151,7 +3166,7 @@ begin
     return query
     select d.key, d.kind, d.version, d.queue, d.arg_schema::text, d.argv_template::text, d.env_allow, d.timeout_seconds,
            d.max_attempts, d.retry::text, d.on_exhausted, d.keep, d.worker_limit, d.aliases, d.strict_envelope, d.secrets,
-           d.secret_keys, d.encrypted, d.edited
+           d.secret_keys, d.encrypted, d.log_fields, d.budget, d.edited
       from postmill.job_definition d
      where d.kind = 'http' and (d.key = any (p_types) or d.aliases && p_types) order by d.key;
 end
@@ -6694,6 +6709,37 @@ begin
 end
 $$;
 
+-- FUNCTION read_attainment(timestamp with time zone, timestamp with time zone)
+
+CREATE FUNCTION postmill.read_attainment(p_since timestamp with time zone, p_until timestamp with time zone) RETURNS TABLE(job_type text, queue text, sla_seconds double precision, enqueued bigint, ended bigint, failed bigint, attained double precision, p95 double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+    own constant uuid := postmill.scope_tenant();
+    cells text;
+begin
+    -- Cell by cell, as in read_stats.
+    select string_agg(format('coalesce(sum(r.total_hist[%s]), 0)', i), ', ') into cells
+      from generate_series(1, cardinality(postmill.rollup_bounds()) + 1) i;
+    return query execute format($q$
+        select s.job_type, s.queue, q.sla_seconds, s.enqueued::bigint, s.ended::bigint, s.failed::bigint,
+               case when q.sla_seconds is not null
+                    then postmill.histogram_within(s.hist, q.sla_seconds) / nullif((select sum(h) from unnest(s.hist) as h), 0) end,
+               postmill.quantile(s.hist, 0.95)
+          from (select r.job_type, r.queue, coalesce(sum(r.n) filter (where r.outcome = 'enqueued'), 0) as enqueued,
+                       coalesce(sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'dead_letter')), 0) as ended,
+                       coalesce(sum(r.n) filter (where r.outcome in ('failed', 'dead_letter')), 0) as failed,
+                       (array[%s])::bigint[] as hist
+                  from postmill.%s r
+                 where r.minute >= postmill.minute_of($1) and r.minute < $2 and ($3 is null or r.tenant_id = $3)
+                 group by 1, 2) s
+          left join postmill.queue q on q.name = s.queue
+         order by 7 nulls last, 6 desc, 1, 2$q$, cells, case when own is null then 'fleet_rollups' else 'rollups' end)
+    using p_since, p_until, own;
+end
+$_$;
+
 -- FUNCTION read_attempt_page(uuid, integer, integer, integer, integer)
 
 CREATE FUNCTION postmill.read_attempt_page(p_id uuid, p_below integer DEFAULT 2147483647, p_most integer DEFAULT 10, p_text integer DEFAULT 70000, p_tail integer DEFAULT 20000) RETURNS TABLE(run integer, attempt integer, status text, worker_id text, pid integer, started_at timestamp with time zone, finished_at timestamp with time zone, exit_code integer, error_class text, error_code text, error_message text, error_status integer, error_group text, stack text, stdout_tail text, stderr_tail text, lengths integer[])
@@ -6996,6 +7042,41 @@ begin
 end
 $$;
 
+-- FUNCTION read_changes(timestamp with time zone, integer, integer)
+
+CREATE FUNCTION postmill.read_changes(p_since timestamp with time zone, p_most integer DEFAULT 50, p_look integer DEFAULT 2000) RETURNS TABLE(at timestamp with time zone, kind text, target text, actor text, via text, reason text, ref text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select x.* from (
+        (select v.at, 'deploy', d.key || ' v' || v.version, coalesce(v.actor_id, v.actor_type), v.via, null::text, d.key
+           from postmill.definition_version v join postmill.job_definition d on d.id = v.definition_id
+          where v.at >= p_since order by v.at desc limit p_most)
+        union all
+        (select w.last_seen_at, 'worker_loss', w.worker_id, null, null, null, w.holder::text
+           from postmill.worker w
+          where w.last_seen_at >= p_since and (w.stopped_at is null or w.stopped_at = w.last_seen_at)
+            and not exists (select from postmill.lease l where l.holder = w.holder and l.expires_at > moment)
+          order by w.last_seen_at desc limit p_most)
+        union all
+        (select l.at, l.action, l.target, coalesce(l.actor_id, l.actor_type), l.via, l.reason, l.id::text
+           from (select a.* from postmill.audit_log a where a.at >= p_since order by a.at desc, a.id desc limit p_look) l
+          where l.result = 'done' and (l.action in ('queues.pause', 'queues.resume', 'queues.move', 'dead.discard', 'logins.open',
+                    'keys.create', 'keys.revoke', 'projects.create')
+                or l.action ~ '^(budgets|operations|tenants|triggers|retention|incidents|limits|webhooks)\.')
+          order by l.at desc, l.id desc limit p_most)) x
+     order by 1 desc, 2, 7 limit p_most;
+end
+$$;
+
 -- FUNCTION read_channel_states()
 
 CREATE FUNCTION postmill.read_channel_states() RETURNS TABLE(channel text, next_at timestamp with time zone, failures integer, failing_since timestamp with time zone, last_sent_at timestamp with time zone, last_error text, waiting bigint)
@@ -7258,7 +7339,7 @@ begin
                'replay_class', d.replay_class, 'strict_envelope', d.strict_envelope, 'secrets', d.secrets)
            || jsonb_build_object(
                'secret_keys', d.secret_keys, 'encrypted', d.encrypted, 'action', d.action,
-               'escalation_fields', d.escalation_fields,
+               'escalation_fields', d.escalation_fields, 'log_fields', d.log_fields, 'budget', d.budget,
                'env_allow', case when whole then to_jsonb(d.env_allow) else '[]' end, 'is_active', d.is_active,
                'registered', d.fingerprint <> '', 'version', d.version, 'edited', d.edited, 'created_at', d.created_at,
                'updated_at', d.updated_at, 'served_by', case when whole then s.workers else '[]' end,
@@ -7493,11 +7574,10 @@ begin
         union all
         select false, f.job_id, f.tenant_id, f.finished_at, f.holder, null from fine f
     ), holders as materialized (
-        select w.holder, w.worker_id, w.hostname, w.version, postmill.version_run(w.holder, p_job_type) as run
-          from postmill.worker w where w.holder in (select b.holder from met b)
+        select w.holder, w.worker_id, w.hostname, w.version from postmill.worker w where w.holder in (select b.holder from met b)
     )
     select b.failed, b.job_id, b.tenant_id, b.finished_at, case when whole then h.worker_id end, case when whole then h.hostname end,
-           case when whole then h.version end, h.run, b.shape, case when length(p.payload) <= 4000 then p.payload end
+           case when whole then h.version end, postmill.version_run(b.holder, p_job_type, b.finished_at), b.shape, case when length(p.payload) <= 4000 then p.payload end
       from met b left join holders h on h.holder = b.holder
       left join lateral (select j.payload::text as payload from postmill.any_job j where j.id = b.job_id offset 0) p on true
      order by b.failed desc, b.job_id desc;
@@ -7537,6 +7617,26 @@ begin
     select t.tenant_id, n.slug, t.first_seen_at, t.last_seen_at, t.count, t.sample_job
       from postmill.error_group_tenant t left join postmill.tenant n on n.id = t.tenant_id
      where t.id = p_id order by t.count desc, t.tenant_id limit p_most;
+end
+$$;
+
+-- FUNCTION read_event_rate(text, text, text, timestamp with time zone, timestamp with time zone)
+
+CREATE FUNCTION postmill.read_event_rate(p_kind text, p_queue text, p_job_type text, p_since timestamp with time zone, p_until timestamp with time zone) RETURNS double precision
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    counted text[] := case when p_kind = 'sla_breach' then array['succeeded', 'failed', 'dead_letter', 'canceled']
+                           when p_kind in ('job_exhausted', 'dead_letters') then array['retried', 'lost', 'failed', 'dead_letter'] end;
+begin
+    if p_queue is null or counted is null then
+        return null;
+    end if;
+    return (select coalesce(sum(r.n), 0)::double precision from postmill.fleet_rollups r
+             where r.queue = p_queue and r.minute >= p_since and r.minute < p_until and r.outcome = any (counted)
+               and (p_job_type is null or r.job_type = p_job_type));
 end
 $$;
 
@@ -7714,6 +7814,71 @@ CREATE FUNCTION postmill.read_incident_jobs(p_incident uuid) RETURNS SETOF uuid
     AS $$
 begin
     return query select j.job_id from postmill.incident_job j where j.incident_id = p_incident order by j.at, j.job_id;
+end
+$$;
+
+-- FUNCTION read_incident_scenes(uuid[])
+
+CREATE FUNCTION postmill.read_incident_scenes(p_ids uuid[]) RETURNS TABLE(id uuid, top_tenants text[], rate double precision, rate_before double precision, owner text, runbook text, action text, cause text, cause_at timestamp with time zone, cause_ref text, cause_detail text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    hour timestamptz := date_bin('1 hour', moment - interval '7 days', timestamptz '2000-01-01 00:00+00');
+    waiting bigint;
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    select count(*) into waiting from pg_locks l where not l.granted and l.waitstart < moment - interval '10 seconds';
+    return query
+    select i.id,
+           array(select coalesce(n.slug, t.tenant_id::text) from postmill.incident_part t
+                   left join postmill.tenant n on n.id = t.tenant_id
+                  where t.incident_id = i.id order by t.jobs desc, t.tenant_id limit 3),
+           postmill.read_event_rate(i.kind, i.queue, i.job_type, moment - interval '10 minutes', moment) / 10,
+           postmill.read_event_rate(i.kind, i.queue, i.job_type, hour, hour + interval '1 hour') / 60,
+           q.owner, q.runbook, nullif(d.action, ''), c.cause, c.at, c.ref, c.detail
+      from postmill.incident i
+      left join postmill.queue q on q.name = i.queue
+      left join postmill.job_definition d on d.key = i.job_type
+      left join lateral (
+        select x.* from (
+            select 1 as rank, 'paused' as cause, q.paused_at as at, q.name as ref, q.pause_reason as detail
+             where q.paused_at is not null and (q.resume_at is null or q.resume_at > moment) and i.kind <> 'stale_workers'
+            union all
+            select 2, 'no_workers', null, q.name, null
+             where q.name is not null and i.kind in ('sla_breach', 'missed_trigger')
+               and not exists (select from postmill.worker w join postmill.lease l on l.holder = w.holder
+                                where l.expires_at > moment and q.name = any (w.queues))
+            union all
+            (select case when i.kind = 'sla_breach' then 3 else 5 end, 'worker_lost', w.last_seen_at, w.worker_id, w.holder::text
+               from postmill.worker w
+              where w.last_seen_at between i.opened_at - interval '15 minutes' and i.opened_at + interval '5 minutes'
+                and i.queue = any (w.queues) and i.kind <> 'stale_workers'
+                and (w.stopped_at is null or w.stopped_at = w.last_seen_at)
+                and not exists (select from postmill.lease l where l.holder = w.holder and l.expires_at > moment)
+              order by w.last_seen_at limit 1)
+            union all
+            (select 4, 'deploy', v.at, f.key || ' v' || v.version,
+                    (select g.error_class from postmill.error_group g
+                      where g.job_type = f.key and g.first_seen_at between v.at and i.opened_at + interval '10 minutes'
+                      order by g.first_seen_at limit 1)
+               from postmill.definition_version v join postmill.job_definition f on f.id = v.definition_id
+              where v.at between i.opened_at - interval '1 hour' and i.opened_at + interval '1 minute' and v.version > 1
+                and (f.key = i.job_type or (i.job_type is null and f.queue = i.queue))
+              order by v.at desc limit 1)
+            union all
+            select 6, 'db_wait', null, waiting::text, null where waiting > 0 and i.kind in ('sla_breach', 'job_exhausted', 'dead_letters')
+            union all
+            (select 7, 'new_error', g.first_seen_at, g.id, g.error_class from postmill.error_group g
+              where i.job_type is not null and g.job_type = i.job_type
+                and g.first_seen_at between i.opened_at - interval '1 hour' and i.opened_at + interval '10 minutes'
+              order by g.first_seen_at desc limit 1)) x
+         order by x.rank limit 1) c on true
+     where i.id = any (p_ids);
 end
 $$;
 
@@ -8013,6 +8178,25 @@ begin
 end
 $$;
 
+-- FUNCTION read_last_missed()
+
+CREATE FUNCTION postmill.read_last_missed() RETURNS TABLE(id uuid, label text, due timestamp with time zone, fired_at timestamp with time zone, detail text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    own constant uuid := postmill.scope_tenant();
+begin
+    return query
+    select t.id, t.label, k.due, k.fired_at, k.detail
+      from (select x.* from postmill.tick x
+             where x.outcome = 'skipped' and x.detail like 'missed%' and (own is null or x.tenant_id = own)
+             order by x.fired_at desc limit 1) k
+      join postmill.trigger t on t.id = k.trigger_id;
+end
+$$;
+
 -- FUNCTION read_letters_matching(jsonb)
 
 CREATE FUNCTION postmill.read_letters_matching(p_filter jsonb) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, reason text, error_status integer, error_group text, error_class text, failed_at timestamp with time zone)
@@ -8086,6 +8270,7 @@ CREATE FUNCTION postmill.read_matching(p_filter jsonb, p_before uuid DEFAULT 'ff
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
     SET jit TO 'off'
     AS $_$
 declare
@@ -8426,6 +8611,29 @@ begin
 end
 $$;
 
+-- FUNCTION read_next_runs(integer)
+
+CREATE FUNCTION postmill.read_next_runs(p_most integer DEFAULT 5) RETURNS TABLE(id uuid, label text, job_type text, queue text, next_run_at timestamp with time zone, last_run_at timestamp with time zone, paused boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    own constant uuid := postmill.scope_tenant();
+begin
+    return query
+    select t.id, t.label, d.key, d.queue, t.next_run_at, t.last_run_at,
+           q.paused_at is not null and (q.resume_at is null or q.resume_at > (select postmill.now()))
+      from (select x.* from postmill.trigger x
+             where x.trigger_type = 'schedule' and x.is_enabled and x.deleted_at is null and not x.broken
+               and x.next_run_at is not null and (own is null or x.tenant_id = own)
+             order by x.next_run_at limit p_most) t
+      join postmill.job_definition d on d.id = t.definition_id
+      left join postmill.queue q on q.name = d.queue
+     order by t.next_run_at, t.id;
+end
+$$;
+
 -- FUNCTION read_notifications(uuid)
 
 CREATE FUNCTION postmill.read_notifications(p_incident uuid) RETURNS TABLE(event text, step integer, channel text, instead_of text, status text, due_at timestamp with time zone, sent_at timestamp with time zone, tries integer, error text)
@@ -8436,6 +8644,46 @@ begin
     return query
     select n.event, n.step, n.channel, n.instead_of, n.status, n.due_at, n.sent_at, n.tries, n.error
       from postmill.notification n where n.incident_id = p_incident order by n.id limit 1000;
+end
+$$;
+
+-- FUNCTION read_now()
+
+CREATE FUNCTION postmill.read_now() RETURNS TABLE(queues bigint, promised bigint, paused text[], breaches bigint, breach_since timestamp with time zone, stale_workers bigint, missed_triggers bigint, budgets bigint, others bigint, tenants bigint, new_errors bigint, new_since timestamp with time zone, quiet_since timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select q.all_of_them, q.with_target, coalesce(q.paused, '{}'), i.breaches, i.since, i.workers, i.missed, i.budgets, i.others,
+           (select count(distinct t.tenant_id) from postmill.incident_part t join postmill.incident x on x.id = t.incident_id
+             where x.resolved_at is null), g.n, g.since,
+           (select max(e.at) from (select (select o.resolved_at from postmill.incident o
+                                            where o.kind = 'sla_breach' and o.key = u.name and o.resolved_at is not null
+                                            order by o.resolved_at desc limit 1) as at
+                                     from postmill.queue u where u.sla_seconds is not null) e)
+      from (select count(*) as all_of_them,
+                   count(*) filter (where coalesce(u.sla_seconds, u.wait_target_seconds, u.run_target_seconds) is not null) as with_target,
+                   array_agg(u.name order by u.priority, u.name) filter (
+                       where u.paused_at is not null and (u.resume_at is null or u.resume_at > moment)) as paused
+              from postmill.queue u) q
+     cross join (select count(*) filter (where x.kind = 'sla_breach') as breaches,
+                        min(x.opened_at) filter (where x.kind = 'sla_breach') as since,
+                        coalesce(sum(jsonb_array_length(x.facts -> 'workers')) filter (
+                            where x.kind = 'stale_workers' and jsonb_typeof(x.facts -> 'workers') = 'array'), 0) as workers,
+                        count(*) filter (where x.kind = 'missed_trigger') as missed,
+                        count(*) filter (where x.kind = 'budget') as budgets,
+                        count(*) filter (where x.kind in ('job_exhausted', 'dead_letters', 'notification')) as others
+                   from postmill.incident x where x.resolved_at is null) i
+     cross join (select count(*) as n, min(y.first_seen_at) as since
+                   from (select e.first_seen_at from postmill.error_group e
+                          where e.first_seen_at > moment - interval '1 hour' limit 1000) y) g;
 end
 $$;
 
@@ -8676,6 +8924,31 @@ CREATE FUNCTION postmill.read_queue_names() RETURNS SETOF text
     AS $$
 begin
     return query select q.name from postmill.queue q order by q.name;
+end
+$$;
+
+-- FUNCTION read_queue_standing(text[])
+
+CREATE FUNCTION postmill.read_queue_standing(p_queues text[]) RETURNS TABLE(name text, state text, since timestamp with time zone, sla_seconds double precision, p95 double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+begin
+    return query
+    select q.name,
+           case when q.paused_at is not null and (q.resume_at is null or q.resume_at > moment) then 'paused'
+                when not exists (select from postmill.worker w join postmill.lease l on l.holder = w.holder
+                                  where l.expires_at > moment and q.name = any (w.queues)) then 'no_workers'
+                when (a.n >= 5 and (a.total_p95 > q.sla_seconds or a.wait_p95 > q.wait_target_seconds
+                                    or a.run_p95 > q.run_target_seconds)) or a.oldest_seconds > q.sla_seconds then 'late'
+                else 'ok' end,
+           case when q.resume_at is null or q.resume_at > moment then q.paused_at end, q.sla_seconds, a.total_p95
+      from postmill.queue q
+      left join postmill.attainment a on a.queue = q.name and a.measured_at > moment - interval '5 minutes'
+     where q.name = any (p_queues)
+     order by q.priority, q.name;
 end
 $$;
 
@@ -9478,8 +9751,8 @@ begin
                    idempotency_content = new.idempotency_content, keep = new.keep, lane = new.lane,
                    worker_limit = new.worker_limit, aliases = new.aliases, category = new.category,
                    strict_envelope = new.strict_envelope, secrets = new.secrets, secret_keys = new.secret_keys,
-                   encrypted = new.encrypted, action = new.action, escalation_fields = new.escalation_fields, replay_class = new.replay_class,
-                   budget = new.budget, fingerprint = new.fingerprint,
+                   encrypted = new.encrypted, action = new.action, escalation_fields = new.escalation_fields,
+                   log_fields = new.log_fields, replay_class = new.replay_class, budget = new.budget, fingerprint = new.fingerprint,
                    version = old.version + 1, updated_at = postmill.now()
              where d.key = register_job_types.key;
             status := coalesce(status, 'changed');
@@ -9501,20 +9774,22 @@ CREATE FUNCTION postmill.register_queues(p_queues jsonb) RETURNS void
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
-    insert into postmill.queue as q (name, owner, contact, color, sla_seconds, wait_target_seconds, run_target_seconds, escalation)
-    select n.name, n.owner, n.contact, n.color, n.sla_seconds, n.wait_target_seconds, n.run_target_seconds, n.escalation
+    insert into postmill.queue as q (name, owner, contact, color, sla_seconds, wait_target_seconds, run_target_seconds, escalation,
+           runbook)
+    select n.name, n.owner, n.contact, n.color, n.sla_seconds, n.wait_target_seconds, n.run_target_seconds, n.escalation, n.runbook
       from jsonb_populate_recordset(null::postmill.queue, p_queues) n
-     where coalesce(n.owner, n.contact, n.color, n.escalation, n.sla_seconds::text, n.wait_target_seconds::text,
+     where coalesce(n.owner, n.contact, n.color, n.escalation, n.runbook, n.sla_seconds::text, n.wait_target_seconds::text,
                     n.run_target_seconds::text) is not null
         or exists (select from postmill.queue o where o.name = n.name)
      order by n.name
     on conflict (name) do update
        set owner = excluded.owner, contact = excluded.contact, color = excluded.color, sla_seconds = excluded.sla_seconds,
            wait_target_seconds = excluded.wait_target_seconds, run_target_seconds = excluded.run_target_seconds,
-           escalation = excluded.escalation
-     where (q.owner, q.contact, q.color, q.sla_seconds, q.wait_target_seconds, q.run_target_seconds, q.escalation)
+           escalation = excluded.escalation, runbook = excluded.runbook
+     where (q.owner, q.contact, q.color, q.sla_seconds, q.wait_target_seconds, q.run_target_seconds, q.escalation,
+            q.runbook)
            is distinct from (excluded.owner, excluded.contact, excluded.color, excluded.sla_seconds,
-                             excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation);
+                             excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation, excluded.runbook);
 end
 $$;
 
@@ -11638,16 +11913,16 @@ begin
 end
 $_$;
 
--- FUNCTION version_run(uuid, text)
+-- FUNCTION version_run(uuid, text, timestamp with time zone)
 
-CREATE FUNCTION postmill.version_run(p_holder uuid, p_job_type text) RETURNS integer
+CREATE FUNCTION postmill.version_run(p_holder uuid, p_job_type text, p_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone) RETURNS integer
     LANGUAGE plpgsql STABLE
     AS $_$
 declare
     code text := (select w.metadata -> 'definitions' ->> p_job_type from postmill.worker w where w.holder = p_holder);
 begin
     return (select coalesce((select max(v.version) from postmill.definition_version v
-                              where v.definition_id = d.id and v.definition ->> 'fingerprint' = code),
+                              where v.definition_id = d.id and v.definition ->> 'fingerprint' = code and v.at <= p_at),
                             case when d.kind = 'command' and code ~ '^[0-9]{1,9}$' then code::integer end)
               from postmill.job_definition d where d.key = p_job_type);
 end
@@ -12559,8 +12834,8 @@ CREATE TABLE postmill.rollup_part (
 -- VIEW fleet_rollups
 
 CREATE VIEW postmill.fleet_rollups WITH (security_barrier='true') AS
- SELECT minute,
-    tenant_id,
+ SELECT tenant_id,
+    minute,
     queue,
     job_type,
     outcome,
@@ -12571,8 +12846,8 @@ CREATE VIEW postmill.fleet_rollups WITH (security_barrier='true') AS
     wait_hist,
     run_hist,
     total_hist
-   FROM ( SELECT f.minute,
-            NULL::uuid AS tenant_id,
+   FROM ( SELECT NULL::uuid AS tenant_id,
+            f.minute,
             f.queue,
             f.job_type,
             f.outcome,
@@ -12585,8 +12860,8 @@ CREATE VIEW postmill.fleet_rollups WITH (security_barrier='true') AS
             f.total_hist
            FROM postmill.rollup_fleet f
         UNION ALL
-         SELECT p.minute,
-            NULL::uuid AS uuid,
+         SELECT NULL::uuid,
+            p.minute,
             p.queue,
             p.job_type,
             p.outcome,
@@ -12915,6 +13190,7 @@ CREATE TABLE postmill.job_definition (
     encrypted boolean DEFAULT false NOT NULL,
     action text DEFAULT ''::text NOT NULL,
     escalation_fields text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
+    log_fields text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
     guarded boolean DEFAULT false NOT NULL,
     fingerprint text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
     created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
@@ -13298,6 +13574,7 @@ CREATE TABLE postmill.queue (
     wait_target_seconds double precision,
     run_target_seconds double precision,
     escalation text,
+    runbook text,
     created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
     CONSTRAINT queue_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
     CONSTRAINT queue_run_target_seconds_check CHECK ((run_target_seconds > (0)::double precision)),
@@ -14151,6 +14428,14 @@ CREATE INDEX dead_letter_tenant ON postmill.dead_letter USING btree (tenant_id, 
 
 CREATE INDEX dead_letter_tenant_group ON postmill.dead_letter USING btree (tenant_id, error_group, failed_at, id);
 
+-- INDEX definition_version_at
+
+CREATE INDEX definition_version_at ON postmill.definition_version USING btree (at);
+
+-- INDEX error_group_first
+
+CREATE INDEX error_group_first ON postmill.error_group USING btree (first_seen_at);
+
 -- INDEX error_group_minute_fine
 
 CREATE INDEX error_group_minute_fine ON postmill.error_group_minute USING btree (minute) WHERE (NOT hourly);
@@ -14395,6 +14680,10 @@ CREATE INDEX tally_at ON postmill.tally USING btree (at);
 
 CREATE INDEX tick_fired_at ON postmill.tick USING btree (fired_at);
 
+-- INDEX tick_missed
+
+CREATE INDEX tick_missed ON postmill.tick USING btree (tenant_id, fired_at) WHERE ((outcome = 'skipped'::text) AND (detail ~~ 'missed%'::text));
+
 -- INDEX trigger_declared
 
 CREATE UNIQUE INDEX trigger_declared ON postmill.trigger USING btree (tenant_id, label) WHERE ((origin = 'code'::text) AND (deleted_at IS NULL));
@@ -14410,6 +14699,10 @@ CREATE INDEX trigger_due ON postmill.trigger USING btree (next_run_at) WHERE ((t
 -- INDEX trigger_event
 
 CREATE INDEX trigger_event ON postmill.trigger USING btree (tenant_id, event_name) WHERE ((trigger_type = 'event'::text) AND is_enabled AND (deleted_at IS NULL));
+
+-- INDEX trigger_next
+
+CREATE INDEX trigger_next ON postmill.trigger USING btree (tenant_id, next_run_at) WHERE ((trigger_type = 'schedule'::text) AND is_enabled AND (deleted_at IS NULL) AND (NOT broken));
 
 -- INDEX trigger_recent_expires
 

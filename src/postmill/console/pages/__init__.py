@@ -13,7 +13,9 @@ from postmill.console.pages import (
     job,
     jobs,
     letter,
+    now,
     operations,
+    overview,
     preferences,
     queues,
 )
@@ -30,5 +32,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     dead.router,
     dead_acts.router,
     letter.router,
+    now.router,
+    overview.router,
 )
 """All of them, in the order in which paths are compared."""
