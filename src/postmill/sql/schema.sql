@@ -13490,7 +13490,7 @@ CREATE TABLE postmill.notification (
 CREATE TABLE postmill.operation_item (
     operation_id uuid NOT NULL,
     n integer NOT NULL,
-    turn integer NOT NULL,
+    turn integer DEFAULT 0 NOT NULL,
     job_id uuid NOT NULL,
     tenant_id uuid NOT NULL,
     status text COLLATE pg_catalog."C",

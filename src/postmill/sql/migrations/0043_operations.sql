@@ -66,7 +66,7 @@ create index operation_tenant on {schema}.operation (tenant_id, id);
 create table {schema}.operation_item (
     operation_id uuid not null,
     n integer not null,
-    turn integer not null,
+    turn integer not null default 0,
     job_id uuid not null,
     tenant_id uuid not null,
     status text collate "C",
