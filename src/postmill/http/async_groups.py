@@ -61,6 +61,7 @@ class AsyncOperations(AsyncGroup):
     """Bulk acts on dead letters."""
 
     preview = awaiting(operations.preview_operation)
+    impact = awaiting(operations.ask_impact)
     start = awaiting(operations.start_operation)
     list = awaiting(operations.list_operations)
     each = following(operations.list_operations)
@@ -69,6 +70,7 @@ class AsyncOperations(AsyncGroup):
     each_letter = following(operations.list_operation_letters)
     pause = awaiting(operations.pause_operation)
     resume = awaiting(operations.resume_operation)
+    approve = awaiting(operations.approve_operation)
     abort = awaiting(operations.abort_operation)
 
 

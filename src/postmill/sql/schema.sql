@@ -49,12 +49,26 @@ CREATE TABLE postmill.operation (
     status text DEFAULT 'running'::text NOT NULL COLLATE pg_catalog."C",
     stage text NOT NULL COLLATE pg_catalog."C",
     filter jsonb NOT NULL,
+    matching jsonb,
+    cut_off uuid,
+    select_below uuid,
+    held boolean DEFAULT false NOT NULL,
     rate double precision,
     canary integer DEFAULT 0 NOT NULL,
     again boolean DEFAULT false NOT NULL,
     confirm boolean DEFAULT false NOT NULL,
     despite_success boolean DEFAULT false NOT NULL,
     version integer,
+    fair boolean DEFAULT false NOT NULL,
+    same_version boolean DEFAULT false NOT NULL,
+    priority integer,
+    queue text COLLATE pg_catalog."C",
+    run_at timestamp with time zone,
+    stop_ratio double precision,
+    start_at timestamp with time zone,
+    approve_above integer,
+    approved_by text,
+    approved_at timestamp with time zone,
     reason text,
     total integer NOT NULL,
     done integer DEFAULT 0 NOT NULL,
@@ -62,6 +76,8 @@ CREATE TABLE postmill.operation (
     failed integer DEFAULT 0 NOT NULL,
     twins_at timestamp with time zone,
     taken_at timestamp with time zone,
+    checked_at timestamp with time zone,
+    watched_from timestamp with time zone,
     actor_type text NOT NULL COLLATE pg_catalog."C",
     actor_id text,
     actor_role text COLLATE pg_catalog."C",
@@ -73,15 +89,16 @@ CREATE TABLE postmill.operation (
     pause_reason text,
     ended_at timestamp with time zone,
     CONSTRAINT operation_canary_check CHECK ((canary >= 0)),
-    CONSTRAINT operation_kind_check CHECK ((kind = ANY (ARRAY['replay'::text, 'discard'::text]))),
+    CONSTRAINT operation_kind_check CHECK ((kind = ANY (ARRAY['replay'::text, 'retry'::text, 'cancel'::text, 'discard'::text, 'priority'::text, 'move'::text, 'run_at'::text]))),
     CONSTRAINT operation_rate_check CHECK ((rate > (0)::double precision)),
-    CONSTRAINT operation_stage_check CHECK ((stage = ANY (ARRAY['canary'::text, 'rest'::text]))),
-    CONSTRAINT operation_status_check CHECK ((status = ANY (ARRAY['running'::text, 'paused'::text, 'finished'::text, 'aborted'::text])))
+    CONSTRAINT operation_stage_check CHECK ((stage = ANY (ARRAY['select'::text, 'canary'::text, 'rest'::text]))),
+    CONSTRAINT operation_status_check CHECK ((status = ANY (ARRAY['proposed'::text, 'running'::text, 'paused'::text, 'finished'::text, 'aborted'::text]))),
+    CONSTRAINT operation_stop_ratio_check CHECK (((stop_ratio >= (0)::double precision) AND (stop_ratio <= (1)::double precision)))
 );
 
--- FUNCTION act_on_letters(postmill.operation, uuid[])
+-- FUNCTION act_on_items(postmill.operation, uuid[])
 
-CREATE FUNCTION postmill.act_on_letters(p_op postmill.operation, p_ids uuid[]) RETURNS TABLE(id uuid, status text, new_id uuid, detail text)
+CREATE FUNCTION postmill.act_on_items(p_op postmill.operation, p_ids uuid[]) RETURNS TABLE(id uuid, status text, new_id uuid, detail text)
     LANGUAGE plpgsql
     AS $$
 declare
@@ -91,9 +108,22 @@ begin
         if p_op.kind = 'replay' then
             return query select r.id, r.status, r.new_id, null::text
                            from postmill.rerun_jobs('dead.replay', p_ids, null, p_op.again, p_op.confirm, null, null, true,
-                                                    p_op.version) r;
-        else
+                                                    p_op.version, null, p_op.priority) r;
+        elsif p_op.kind = 'retry' then
+            return query select r.id, r.status, r.new_id, null::text
+                           from postmill.rerun_jobs('jobs.retry', p_ids, null, false, p_op.confirm, null, null) r;
+        elsif p_op.kind = 'cancel' then
+            return query select d.id, d.status, null::uuid, null::text from postmill.door_cancel_jobs(p_ids, p_op.reason) d;
+        elsif p_op.kind = 'discard' then
             return query select d.id, d.status, null::uuid, null::text from postmill.door_discard_jobs(p_ids, p_op.reason) d;
+        elsif p_op.kind = 'priority' then
+            return query select d.id, d.status, null::uuid, null::text
+                           from postmill.door_prioritize_jobs(p_ids, p_op.priority, p_op.reason) d;
+        elsif p_op.kind = 'move' then
+            return query select d.id, d.status, null::uuid, null::text from postmill.door_move_jobs(p_ids, p_op.queue, p_op.reason) d;
+        else
+            return query select d.id, d.status, null::uuid, null::text
+                           from postmill.door_schedule_jobs(p_ids, p_op.run_at, p_op.reason) d;
         end if;
     exception when others then
         if cardinality(p_ids) = 1 then
@@ -101,7 +131,7 @@ begin
                                 left(sqlerrm, 500);
         else
             foreach one in array p_ids loop
-                return query select a.* from postmill.act_on_letters(p_op, array[one]) a;
+                return query select a.* from postmill.act_on_items(p_op, array[one]) a;
             end loop;
         end if;
     end;
@@ -250,6 +280,21 @@ begin
     return case when n <= p_most then coalesce(found_ones, '{}') end;
 end
 $_$;
+
+-- FUNCTION at_moments(jsonb, timestamp with time zone)
+
+CREATE FUNCTION postmill.at_moments(p_matching jsonb, p_moment timestamp with time zone) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+begin
+    return p_matching || jsonb_build_object('terms', (
+        select coalesce(jsonb_agg(case when t.value ? 'ago'
+                                       then t.value - 'ago' || jsonb_build_object('at',
+                                            p_moment - (t.value ->> 'ago')::double precision * interval '1 s')
+                                       else t.value end), '[]')
+          from jsonb_array_elements(p_matching -> 'terms') t));
+end
+$$;
 
 -- FUNCTION attained(bigint[], double precision)
 
@@ -1038,6 +1083,20 @@ begin
 end
 $$;
 
+-- FUNCTION definition_changed(uuid)
+
+CREATE FUNCTION postmill.definition_changed(p_id uuid) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return not exists (
+        select from (select f.job_type, f.created_at from postmill.any_job f where f.id = p_id offset 0) j
+          join postmill.job_definition d on d.key = j.job_type
+         where d.is_active and d.version = coalesce((select max(v.version) from postmill.definition_version v
+                                                      where v.definition_id = d.id and v.at <= j.created_at), d.version));
+end
+$$;
+
 -- FUNCTION definition_written()
 
 CREATE FUNCTION postmill.definition_written() RETURNS trigger
@@ -1322,7 +1381,8 @@ CREATE FUNCTION postmill.door_change_operation(p_id uuid, p_verb text, p_reason 
     AS $$
 declare
     op postmill.operation;
-    wanted constant text := case p_verb when 'pause' then 'paused' when 'resume' then 'running' else 'aborted' end;
+    moment timestamptz := postmill.now();
+    wanted constant text := case p_verb when 'pause' then 'paused' when 'abort' then 'aborted' else 'running' end;
 begin
     perform postmill.act_as(p_actor_type, p_actor_id);
     select o.* into op from postmill.operation o where o.id = p_id for update;
@@ -1331,21 +1391,25 @@ begin
         return;
     end if;
     kind := op.kind;
-    if op.status = wanted then
-        status := 'unchanged';
-        return;
-    elsif op.status in ('finished', 'aborted') then
-        status := 'ended';
+    status := case when op.status in ('finished', 'aborted') then case op.status when wanted then 'unchanged' else 'ended' end
+                   when p_verb = 'approve' and op.status <> 'proposed' or op.status = wanted then 'unchanged'
+                   when op.status = 'proposed' and p_verb in ('pause', 'resume') then 'proposed'
+                   when p_verb = 'approve' and postmill.acting_type() = op.actor_type and postmill.acting_id() = op.actor_id
+                   then 'same_person' end;
+    if status is not null then
         return;
     end if;
-    status := case p_verb when 'pause' then 'paused' when 'resume' then 'resumed' else 'aborted' end;
+    status := case p_verb when 'pause' then 'paused' when 'resume' then 'resumed' when 'approve' then 'approved' else 'aborted' end;
     update postmill.operation o
        set status = wanted, taken_at = null,
            stage = case when p_verb = 'resume' and o.pause_reason like 'canary:%' then 'rest' else o.stage end,
-           paused_at = case when p_verb = 'pause' then postmill.now() when p_verb = 'resume' then null else o.paused_at end,
-           paused_by = case when p_verb = 'pause' then postmill.acting_id() when p_verb = 'resume' then null else o.paused_by end,
-           pause_reason = case when p_verb = 'pause' then p_reason when p_verb = 'resume' then null else o.pause_reason end,
-           ended_at = case when p_verb = 'abort' then postmill.now() end
+           watched_from = case when p_verb = 'resume' then moment else o.watched_from end,
+           approved_by = case when p_verb = 'approve' then postmill.acting_id() else o.approved_by end,
+           approved_at = case when p_verb = 'approve' then moment else o.approved_at end,
+           paused_at = case p_verb when 'pause' then moment when 'resume' then null else o.paused_at end,
+           paused_by = case p_verb when 'pause' then postmill.acting_id() when 'resume' then null else o.paused_by end,
+           pause_reason = case p_verb when 'pause' then p_reason when 'resume' then null else o.pause_reason end,
+           ended_at = case when p_verb = 'abort' then moment end
      where o.id = p_id;
     perform postmill.audit('operations.' || p_verb, 'operation', p_id::text, op.tenant_id,
         jsonb_build_object('status', op.status, 'stage', op.stage, 'done', op.done), jsonb_build_object('status', wanted), p_reason);
@@ -2088,6 +2152,22 @@ begin
         jsonb_build_object('ignored_until', new.ignored_until, 'resolved_version', new.resolved_version, 'resolved_at', new.resolved_at),
         p_reason);
     return 'changed';
+end
+$$;
+
+-- FUNCTION door_move_jobs(uuid[], text, text, text, text)
+
+CREATE FUNCTION postmill.door_move_jobs(p_ids uuid[], p_queue text, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, status text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    if not postmill.sees_all() or not exists (select from postmill.queue q where q.name = p_queue) then
+        return query select distinct u.id, 'unknown' from unnest(p_ids) as u(id);
+        return;
+    end if;
+    return query select p.* from postmill.place_jobs('jobs.move', p_ids, p_queue, null, p_reason) p;
 end
 $$;
 
@@ -2837,6 +2917,18 @@ begin
 end
 $$;
 
+-- FUNCTION door_schedule_jobs(uuid[], timestamp with time zone, text, text, text)
+
+CREATE FUNCTION postmill.door_schedule_jobs(p_ids uuid[], p_run_at timestamp with time zone, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, status text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    return query select p.* from postmill.place_jobs('jobs.run_at', p_ids, null, p_run_at, p_reason) p;
+end
+$$;
+
 -- FUNCTION door_set_budget(text, uuid, jsonb, text, text, text, text, jsonb)
 
 CREATE FUNCTION postmill.door_set_budget(p_name text, p_tenant uuid, p_fields jsonb, p_mode text, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, p_declared jsonb DEFAULT NULL::jsonb, OUT id uuid, OUT status text) RETURNS record
@@ -2953,39 +3045,67 @@ begin
 end
 $$;
 
--- FUNCTION door_start_operation(text, jsonb, jsonb, text, text, text)
+-- FUNCTION door_start_operation(text, jsonb, jsonb, text, text, text, jsonb, uuid)
 
-CREATE FUNCTION postmill.door_start_operation(p_kind text, p_filter jsonb, p_options jsonb, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, OUT id uuid, OUT status text, OUT total integer) RETURNS record
+CREATE FUNCTION postmill.door_start_operation(p_kind text, p_filter jsonb, p_options jsonb, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, p_matching jsonb DEFAULT NULL::jsonb, p_cut_off uuid DEFAULT NULL::uuid, OUT id uuid, OUT status text, OUT total integer) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
     own uuid := coalesce((p_filter ->> 'tenant_id')::uuid, postmill.scope_tenant());
-    canaries integer := coalesce((p_options ->> 'canary')::integer, 0);
+    moment timestamptz := postmill.now();
+    fairly boolean := coalesce((p_options ->> 'fair')::boolean, false);
+    op postmill.operation;
 begin
     perform postmill.act_as(p_actor_type, p_actor_id);
+    if p_kind = 'move' and not postmill.sees_all() then
+        status := 'none';
+        return;
+    end if;
+    if own is null then
+        select max(t.value #>> '{values,0}')::uuid into own from jsonb_array_elements(p_matching -> 'terms') t
+         where t.value ->> 'field' = 'tenant' and not (t.value ->> 'not')::boolean
+        having count(*) = 1 and max(jsonb_array_length(t.value -> 'values')) = 1;
+    end if;
     id := postmill.new_id();
-    insert into postmill.operation_item (operation_id, n, job_id, tenant_id)
-    select door_start_operation.id, row_number() over (order by l.failed_at, l.id), l.id, l.tenant_id
-      from postmill.read_letters_matching(p_filter) l;
-    get diagnostics total = row_count;
-    if total = 0 then
+    insert into postmill.operation as o (id, tenant_id, kind, stage, filter, matching, cut_off, held, rate, canary, again, confirm,
+           despite_success, version, fair, same_version, priority, queue, run_at, stop_ratio, start_at, approve_above, reason,
+           total, actor_type, actor_id, actor_role, request_id, created_at)
+    values (id, own, p_kind, 'select', p_filter, postmill.at_moments(p_matching, moment), least(coalesce(p_cut_off, id), id),
+            coalesce((p_options ->> 'held')::boolean, false), (p_options ->> 'rate')::double precision,
+            coalesce((p_options ->> 'canary')::integer, 0), coalesce((p_options ->> 'again')::boolean, false),
+            coalesce((p_options ->> 'confirm')::boolean, false), coalesce((p_options ->> 'despite_success')::boolean, false),
+            (p_options ->> 'version')::integer, fairly, coalesce((p_options ->> 'same_version')::boolean, false),
+            (p_options ->> 'priority')::integer, p_options ->> 'queue', (p_options ->> 'run_at')::timestamptz,
+            (p_options ->> 'stop_ratio')::double precision,
+            greatest((p_options ->> 'start_at')::timestamptz, moment + (p_options ->> 'undo_seconds')::double precision * interval '1 s'),
+            (p_options ->> 'approve_above')::integer, p_reason, 0, postmill.acting_type(), postmill.acting_id(),
+            nullif(current_setting('postmill.actor_role', true), ''), nullif(current_setting('postmill.request_id', true), ''), moment)
+    returning o.* into op;
+    if p_matching is null then
+        insert into postmill.operation_item (operation_id, n, turn, job_id, tenant_id)
+        select op.id, x.n, case when fairly then x.share else x.n end, x.id, x.tenant_id
+          from (select l.id, l.tenant_id, row_number() over (order by l.failed_at, l.id) as n,
+                       row_number() over (partition by l.tenant_id order by l.failed_at, l.id) as share
+                  from postmill.read_letters_matching(p_filter) l) x;
+        get diagnostics total = row_count;
+        update postmill.operation o set total = door_start_operation.total where o.id = op.id;
+        perform postmill.settle_selection(op.id);
+    else
+        perform postmill.select_items(op.id, 5000);
+    end if;
+    select o.* into op from postmill.operation o where o.id = op.id;
+    total := op.total;
+    if total = 0 and op.stage <> 'select' then
+        delete from postmill.operation o where o.id = op.id;
         id := null;
         status := 'none';
         return;
     end if;
-    insert into postmill.operation (id, tenant_id, kind, stage, filter, rate, canary, again, confirm, despite_success, version,
-           reason, total, actor_type, actor_id, actor_role, request_id, created_at)
-    values (id, own, p_kind, case when canaries > 0 then 'canary' else 'rest' end, p_filter,
-            (p_options ->> 'rate')::double precision, canaries, coalesce((p_options ->> 'again')::boolean, false),
-            coalesce((p_options ->> 'confirm')::boolean, false), coalesce((p_options ->> 'despite_success')::boolean, false),
-            (p_options ->> 'version')::integer, p_reason, total, postmill.acting_type(), postmill.acting_id(),
-            nullif(current_setting('postmill.actor_role', true), ''), nullif(current_setting('postmill.request_id', true), ''),
-            postmill.now());
     perform postmill.audit('operations.start', 'operation', id::text, own, null,
         jsonb_build_object('kind', p_kind, 'filter', p_filter, 'options', p_options, 'total', total), p_reason);
     perform postmill.tell('!operations');
-    status := 'started';
+    status := case op.status when 'proposed' then 'proposed' else 'started' end;
 end
 $$;
 
@@ -5614,7 +5734,7 @@ begin
     return query
     select i.n, i.job_id, i.tenant_id, b.job_type, b.payload
       from (select x.* from postmill.operation_item x
-             where x.operation_id = p_id and x.status is null order by x.n limit p_most) i
+             where x.operation_id = p_id and x.status is null order by x.turn, x.n limit p_most) i
       left join lateral (select j.job_type, j.payload from postmill.any_job j where j.id = i.job_id offset 0) b on true
      order by i.n;
 end
@@ -5932,6 +6052,80 @@ begin
       join postmill.trigger t on t.id = y.trigger_id
       join postmill.job_definition d on d.id = t.definition_id
       join postmill.tenant n on n.id = e.tenant_id;
+end
+$$;
+
+-- FUNCTION place_jobs(text, uuid[], text, timestamp with time zone, text)
+
+CREATE FUNCTION postmill.place_jobs(p_action text, p_ids uuid[], p_queue text, p_run_at timestamp with time zone, p_reason text) RETURNS TABLE(id uuid, status text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    one record;
+    rung record;
+    rings integer := 0;
+begin
+    for one in
+        with before as materialized (select s.* from postmill.stands(p_ids) s), waits as materialized (
+            select b.id from before b where b.state in ('queued', 'scheduled', 'blocked')
+        ), now_ready as materialized (
+            select r.ctid as tid from postmill.ready r
+             where r.id = any (array(select w.id from waits w)) and r.queue is distinct from p_queue order by r.id for update skip locked
+        ), later as materialized (
+            select r.ctid as tid from postmill.scheduled r
+             where r.id = any (array(select w.id from waits w)) and r.queue is distinct from p_queue order by r.id for update skip locked
+        ), parents as materialized (
+            select r.ctid as tid from postmill.blocked r
+             where r.id = any (array(select w.id from waits w)) and p_queue is not null and r.queue <> p_queue
+             order by r.id for update skip locked
+        ), from_ready as (
+            delete from postmill.ready r where r.ctid = any (array(select t.tid from now_ready t)) returning r.*
+        ), from_scheduled as (
+            delete from postmill.scheduled r where r.ctid = any (array(select t.tid from later t)) returning r.*
+        ), from_blocked as (
+            delete from postmill.blocked r where r.ctid = any (array(select t.tid from parents t)) returning r.*
+        ), taken as (
+            select r.id, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, r.ready_at as was_due, p_run_at as due from from_ready r
+            union all
+            select s.id, s.queue, s.lane, s.priority, s.attempt, s.run, s.lost, s.run_at, coalesce(p_run_at, s.run_at) from from_scheduled s
+        ), to_ready as (
+            insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+            select coalesce(p_queue, t.queue), t.lane, t.priority, moment, t.id, t.attempt, t.run, t.lost
+              from taken t where coalesce(t.due, moment) <= moment order by t.was_due, t.id
+        ), to_scheduled as (
+            insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+            select coalesce(p_queue, t.queue), t.lane, t.due, t.id, t.priority, t.attempt, t.run, t.lost
+              from taken t where t.due > moment
+        ), to_blocked as (
+            insert into postmill.blocked (id, queue, lane, priority, attempt, run, lost)
+            select r.id, p_queue, r.lane, r.priority, r.attempt, r.run, r.lost from from_blocked r
+        ), put as (
+            select t.id, t.queue, t.was_due from taken t union all select r.id, r.queue, null from from_blocked r
+        )
+        select u.id, b.tenant_id, p.queue, p.was_due,
+               case when b.id is null then 'unknown' when p.id is not null then 'changed' when b.state = 'running' then 'running'
+                    when b.state not in ('queued', 'scheduled', 'blocked') then 'finished'
+                    when b.state = 'blocked' and p_queue is null then 'blocked'
+                    when exists (select from postmill.ready r where r.id = b.id and r.queue = p_queue offset 0)
+                      or exists (select from postmill.scheduled r where r.id = b.id and r.queue = p_queue offset 0)
+                      or exists (select from postmill.blocked r where r.id = b.id and r.queue = p_queue offset 0) then 'unchanged'
+                    else 'contended' end as status
+          from (select distinct unnest(p_ids) as id) u left join before b on b.id = u.id left join put p on p.id = u.id
+    loop
+        id := one.id;
+        status := one.status;
+        if status = 'changed' then
+            perform postmill.audit(p_action, 'job', id::text, one.tenant_id,
+                case when p_queue is null then jsonb_build_object('due_at', one.was_due) else jsonb_build_object('queue', one.queue) end,
+                case when p_queue is null then jsonb_build_object('due_at', p_run_at) else jsonb_build_object('queue', p_queue) end, p_reason);
+        end if;
+        return next;
+    end loop;
+    for rung in select distinct r.queue, r.lane, r.priority from postmill.ready r where r.id = any (p_ids) and r.ready_at >= moment limit 16 loop
+        perform postmill.ring(rung.queue, rung.lane, rung.priority);
+    end loop;
 end
 $$;
 
@@ -6549,6 +6743,58 @@ begin
     using p_since, p_until, own;
 end
 $_$;
+
+-- FUNCTION read_attempt_page(uuid, integer, integer, integer, integer)
+
+CREATE FUNCTION postmill.read_attempt_page(p_id uuid, p_below integer DEFAULT 2147483647, p_most integer DEFAULT 10, p_text integer DEFAULT 70000, p_tail integer DEFAULT 20000) RETURNS TABLE(run integer, attempt integer, status text, worker_id text, pid integer, started_at timestamp with time zone, finished_at timestamp with time zone, exit_code integer, error_class text, error_code text, error_message text, error_status integer, error_group text, stack text, stdout_tail text, stderr_tail text, lengths integer[])
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+    return query
+    with h as materialized (
+        select a.run, a.attempt, a.status, a.holder, a.pid, a.started_at, a.finished_at, a.exit_code, a.error_class, a.error_code,
+               a.error_message, a.error_status, a.error_group, a.stack, a.stdout_tail, a.stderr_tail
+          from postmill.attempt a where a.job_id = p_id and a.run < p_below
+        union all
+        select o.run, o.attempt, o.attempt_status, o.holder, o.pid, o.started_at, o.finished_at, o.exit_code, o.error_class,
+               o.error_code, o.error_message, o.error_status, o.error_group, o.stack, o.stdout_tail, o.stderr_tail
+          from postmill.outcome o where o.job_id = p_id and o.holder is not null and o.run < p_below
+        union all
+        select r.run, r.attempt, 'running', r.holder, null, r.claimed_at, null, null, null, null, null, null, null, null, null, null
+          from postmill.running r where r.id = p_id and r.run < p_below and exists (select from postmill.any_job j where j.id = p_id)
+    ), page as (
+        select h.* from h order by h.run desc limit p_most
+    )
+    select p.run, p.attempt, p.status, coalesce(w.worker_id, p.holder::text), coalesce(p.pid, w.pid), p.started_at, p.finished_at,
+           p.exit_code, p.error_class, p.error_code, left(p.error_message, p_text), p.error_status, p.error_group,
+           left(p.stack, p_text), right(p.stdout_tail, p_tail), right(p.stderr_tail, p_tail),
+           array[length(p.error_message), length(p.stack), length(p.stdout_tail), length(p.stderr_tail)]
+      from page p left join postmill.worker w on w.holder = p.holder
+     order by p.run desc;
+end
+$$;
+
+-- FUNCTION read_attempt_text(uuid, integer, text)
+
+CREATE FUNCTION postmill.read_attempt_text(p_id uuid, p_run integer, p_what text) RETURNS text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+    return (
+    select case p_what when 'error' then h.error_message when 'stack' then h.stack when 'stdout' then h.stdout_tail
+                       else h.stderr_tail end
+      from (select a.error_message, a.stack, a.stdout_tail, a.stderr_tail
+              from postmill.attempt a where a.job_id = p_id and a.run = p_run
+            union all
+            select o.error_message, o.stack, o.stdout_tail, o.stderr_tail
+              from postmill.outcome o where o.job_id = p_id and o.run = p_run and o.holder is not null) h
+     limit 1);
+end
+$$;
 
 -- FUNCTION read_attempts(uuid)
 
@@ -7749,6 +7995,60 @@ begin
 end
 $_$;
 
+-- FUNCTION read_job_page(uuid)
+
+CREATE FUNCTION postmill.read_job_page(p_id uuid) RETURNS jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $_$
+begin
+    return (
+    select jsonb_build_object(
+        'project_id', j.project_id, 'request_id', j.request_id, 'traceparent', j.traceparent, 'expires_at', j.expires_at,
+        'timeout_seconds', j.timeout_seconds, 'scheduled_for', j.scheduled_for, 'result_ref', o.result_ref, 'error_ref', o.error_ref,
+        'has_result', o.result is not null, 'encrypted', j.payload ? '$encrypted', 'definition_id', d.id, 'version', d.version,
+        'version_then', (select max(v.version) from postmill.definition_version v where v.definition_id = d.id and v.at <= j.created_at),
+        'runs', coalesce(r.run, o.run, x.run, w.run, s.run, b.run, 0),
+        'lost', coalesce(r.lost, o.lost, x.lost, w.lost, s.lost, b.lost, 0),
+        'lease_until', (select l.expires_at from postmill.lease l where l.holder = r.holder),
+        'event_id', case when j.source = 'event' then j.source_ref end,
+        'cancel', (select jsonb_build_object('at', c.requested_at, 'by', coalesce(c.actor_id, c.actor_type), 'reason', c.reason)
+                     from postmill.cancel_request c where c.job_id = j.id),
+        'key', (select jsonb_build_object('mode', k.mode, 'job_id', k.job_id, 'first_seen_at', k.first_seen_at,
+                    'last_seen_at', k.last_seen_at, 'expires_at', k.expires_at) from postmill.idempotency_key k
+                 where k.tenant_id = j.tenant_id and k.key = j.idempotency_key
+                   and k.project_id = coalesce(j.project_id, '00000000-0000-0000-0000-000000000000')),
+        'replays', coalesce((select jsonb_agg(n.id order by n.id desc) from (
+            (select f.id from postmill.job f where f.replayed_from = j.id order by f.id desc limit 20)
+            union all
+            (select f.id from postmill.job_kept f where f.replayed_from = j.id order by f.id desc limit 20)) n), '[]'))
+      from (select f.* from postmill.any_job f where f.id = p_id offset 0) j
+      left join postmill.job_definition d on d.key = j.job_type
+      left join lateral (select t.* from postmill.ready t where t.id = j.id offset 0) w on true
+      left join lateral (select t.* from postmill.scheduled t where t.id = j.id offset 0) s on true
+      left join lateral (select t.* from postmill.blocked t where t.id = j.id offset 0) b on true
+      left join lateral (select t.* from postmill.running t where t.id = j.id offset 0) r on true
+      left join lateral (select t.* from postmill.dead_letter t where t.id = j.id offset 0) x on true
+      left join lateral (select t.* from postmill.outcome t where t.job_id = j.id offset 0) o on true);
+end
+$_$;
+
+-- FUNCTION read_job_payload(uuid)
+
+CREATE FUNCTION postmill.read_job_payload(p_id uuid) RETURNS TABLE(payload text, result text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+    return query
+    select j.payload::text, (select o.result::text from postmill.outcome o where o.job_id = p_id limit 1)
+      from (select f.payload from postmill.any_job f where f.id = p_id offset 0) j;
+end
+$$;
+
 -- FUNCTION read_job_state(uuid[])
 
 CREATE FUNCTION postmill.read_job_state(p_ids uuid[]) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, state text, priority integer, attempt integer, max_attempts integer, payload jsonb, created_at timestamp with time zone, scheduled_for timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, project_id uuid, idempotency_key text, source text, source_ref text, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, result jsonb, reason text, error_class text, error_code text, error_message text, replayed_from uuid, replayed_as uuid, worker_id text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text)
@@ -8439,6 +8739,118 @@ begin
 end
 $$;
 
+-- FUNCTION read_operation_preview(text, jsonb, uuid, integer, integer)
+
+CREATE FUNCTION postmill.read_operation_preview(p_kind text, p_matching jsonb, p_cut_off uuid DEFAULT NULL::uuid, p_most integer DEFAULT 100000, p_sample integer DEFAULT 10000) RETURNS jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    began timestamptz := postmill.now();
+    cut uuid := least(coalesce(p_cut_off, 'ffffffff-ffff-ffff-ffff-ffffffffffff'), postmill.new_id());
+    below uuid := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+    step uuid[];
+    lowest uuid;
+    ids uuid[] := '{}';
+    done boolean := false;
+    answer jsonb;
+begin
+    loop
+        select m.ids, m.low into step, lowest from postmill.read_matching(p_matching, below, 5000, 20000) m;
+        ids := ids || array(select u.id from unnest(step) as u(id) where u.id < cut);
+        below := case when cardinality(step) >= 5000 then step[cardinality(step)] else lowest end;
+        done := below is null;
+        exit when done or cardinality(ids) >= p_most or postmill.now() > began + interval '1 s';
+    end loop;
+    with f as materialized (
+        select j.*, d.version as version_now, d.replay_class, d.is_active, d.budget, d.key is null as unknown_type,
+               coalesce((select max(v.version) from postmill.definition_version v where v.definition_id = d.id and v.at <= j.created_at),
+                        d.version) as version_then
+          from (select b.id, b.tenant_id, b.project_id, b.job_type, b.created_at, b.expires_at, b.idempotency_key,
+                       jsonb_hash_extended(b.payload, hashtextextended(b.job_type, 0)) as print,
+                       coalesce(w.queue, s.queue, k.queue, r.queue, x.queue, b.queue) as queue,
+                       case when w.id is not null then 'queued' when s.id is not null then 'scheduled' when k.id is not null then 'blocked'
+                            when r.id is not null then 'running' when x.id is not null then 'dead_letter'
+                            when o.status = 'dead_letter' then 'replayed' else o.status end as state,
+                       coalesce(x.error_class, o.error_class) as error_class, coalesce(x.error_group, o.error_group) as error_group
+                  from unnest(ids[:p_sample]) as u(id)
+                 cross join lateral (select t.* from postmill.any_job t where t.id = u.id offset 0) b
+                  left join lateral (select t.id, t.queue from postmill.ready t where t.id = u.id offset 0) w on true
+                  left join lateral (select t.id, t.queue from postmill.scheduled t where t.id = u.id offset 0) s on true
+                  left join lateral (select t.id, t.queue from postmill.blocked t where t.id = u.id offset 0) k on true
+                  left join lateral (select t.id, t.queue from postmill.running t where t.id = u.id offset 0) r on true
+                  left join lateral (select t.id, t.queue, t.error_class, t.error_group from postmill.dead_letter t
+                                      where t.id = u.id offset 0) x on true
+                  left join lateral (select t.status, t.error_class, t.error_group from postmill.outcome t
+                                      where t.job_id = u.id offset 0) o on true) j
+          left join postmill.job_definition d on d.key = j.job_type
+    ), fresh as materialized (
+        -- Later jobs that do the same: of the newest 20,000, as the replay itself looks for them.
+        select n.id, n.tenant_id, n.replayed_from, jsonb_hash_extended(n.payload, hashtextextended(n.job_type, 0)) as print
+          from (select j.* from postmill.job j where p_kind = 'replay' and j.id > ids[least(cardinality(ids), p_sample)]
+                 order by j.id desc limit 20000) n
+    ), since as (
+        select f.id from f join fresh n on n.tenant_id = f.tenant_id and n.print = f.print and n.id > f.id
+         where n.replayed_from is distinct from f.id
+           and exists (select from postmill.outcome o where o.job_id = n.id and o.status = 'succeeded' offset 0)
+        union
+        select f.id from f join postmill.idempotency_key k on k.tenant_id = f.tenant_id and k.key = f.idempotency_key
+               and k.project_id = coalesce(f.project_id, '00000000-0000-0000-0000-000000000000') and k.job_id > f.id
+         where p_kind = 'replay'
+           and exists (select from postmill.outcome o where o.job_id = k.job_id and o.status = 'succeeded' offset 0)
+           and not exists (select from postmill.any_job j where j.id = k.job_id and j.replayed_from = f.id offset 0)
+    )
+    select jsonb_build_object(
+        'count', cardinality(ids), 'complete', done, 'cut_off', cut, 'looked_at', (select count(*) from f),
+        'fit', (select count(*) from f where case p_kind
+            when 'replay' then f.state in ('dead_letter', 'failed', 'canceled')
+            when 'retry' then f.state in ('scheduled', 'dead_letter', 'failed', 'canceled')
+            when 'cancel' then f.state in ('scheduled', 'queued', 'blocked', 'running')
+            when 'discard' then f.state = 'dead_letter'
+            when 'run_at' then f.state in ('scheduled', 'queued') else f.state in ('scheduled', 'queued', 'blocked') end),
+        'tenants', (select count(distinct f.tenant_id) from f), 'oldest', (select min(f.created_at) from f),
+        'newest', (select max(f.created_at) from f),
+        'by_tenant', coalesce((select jsonb_agg(jsonb_build_object('name', coalesce(t.slug, g.tenant_id::text), 'count', g.n)
+                order by g.n desc, t.slug)
+              from (select f.tenant_id, count(*) as n from f group by 1 order by 2 desc limit 20) g
+              left join postmill.tenant t on t.id = g.tenant_id), '[]'),
+        'by_type', coalesce((select jsonb_agg(jsonb_build_object('job_type', g.job_type, 'version', g.version_then, 'now', g.version_now,
+                'replay_class', g.replay_class, 'state', case when g.unknown_type then 'unknown_type' when not g.is_active then 'inactive'
+                when g.version_then <> g.version_now then 'changed' else 'current' end, 'count', g.n) order by g.n desc, g.job_type, g.version_then)
+              from (select f.job_type, f.version_then, f.version_now, f.replay_class, f.unknown_type, f.is_active, count(*) as n from f
+                     group by 1, 2, 3, 4, 5, 6 order by 7 desc limit 20) g), '[]'),
+        'by_error', coalesce((select jsonb_agg(jsonb_build_object('error_class', g.error_class, 'error_group', g.error_group, 'count', g.n)
+                order by g.n desc, g.error_class)
+              from (select f.error_class, f.error_group, count(*) as n from f where f.error_class is not null
+                     group by 1, 2 order by 3 desc limit 20) g), '[]'),
+        'by_age', (select jsonb_agg(jsonb_build_object('name', a.name, 'count',
+                (select count(*) from f where f.created_at <= began - a.low and f.created_at > began - a.high)) order by a.low)
+              from (values ('1h', interval '0', interval '1 hour'), ('24h', '1 hour', '24 hours'), ('7d', '24 hours', '7 days'),
+                           ('older', '7 days', '1000 years')) as a(name, low, high)),
+        'by_state', coalesce((select jsonb_agg(jsonb_build_object('name', g.state, 'count', g.n) order by g.n desc, g.state)
+              from (select f.state, count(*) as n from f group by 1) g), '[]'),
+        'never', (select count(*) from f where f.replay_class = 'never'),
+        'ask', (select count(*) from f where f.replay_class = 'ask'),
+        'succeeded_since', (select count(*) from since),
+        'past_deadline', (select count(*) from f where f.expires_at <= began),
+        'version_changed', (select count(*) from f where f.version_then <> f.version_now),
+        'gone', (select count(*) from f where f.unknown_type or not f.is_active),
+        'paused_queues', coalesce((select jsonb_agg(jsonb_build_object('name', g.queue, 'count', g.n) order by g.n desc, g.queue)
+              from (select f.queue, count(*) as n from f group by 1) g join postmill.queue q on q.name = g.queue
+             where q.paused_at is not null and (q.resume_at is null or q.resume_at > began)), '[]'),
+        'over_budget', coalesce((select jsonb_agg(jsonb_build_object('name', coalesce(t.slug, g.tenant_id::text), 'count', g.n)
+                order by g.n desc, t.slug)
+              from (select f.tenant_id, f.budget, count(*) as n from f where f.budget is not null group by 1, 2 order by 3 desc limit 200) g
+             cross join lateral postmill.budget_word(g.budget, g.tenant_id) y
+              left join postmill.tenant t on t.id = g.tenant_id
+             where y.action in ('defer', 'stop')), '[]'))
+      into answer;
+    return answer;
+end
+$$;
+
 -- FUNCTION read_operation_results(uuid)
 
 CREATE FUNCTION postmill.read_operation_results(p_id uuid) RETURNS jsonb
@@ -8449,14 +8861,14 @@ begin
     return coalesce((select jsonb_object_agg(r.state, r.n) from (
         select s.state, count(*) as n
           from postmill.job_state(array(select i.new_id from postmill.operation_item i
-                                         where i.operation_id = p_id and i.status = 'replayed' order by i.n desc limit 10000)) s
+                                         where i.operation_id = p_id and i.status = 'replayed' order by i.at desc limit 10000)) s
          group by 1) r), '{}');
 end
 $$;
 
 -- FUNCTION read_operations(uuid, uuid, integer, boolean)
 
-CREATE FUNCTION postmill.read_operations(p_id uuid DEFAULT NULL::uuid, p_before uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 50, p_open boolean DEFAULT false) RETURNS TABLE(id uuid, tenant_id uuid, kind text, status text, stage text, filter jsonb, rate double precision, canary integer, again boolean, confirm boolean, despite_success boolean, version integer, reason text, total integer, done integer, skipped integer, failed integer, actor_type text, actor_id text, created_at timestamp with time zone, started_at timestamp with time zone, paused_at timestamp with time zone, paused_by text, pause_reason text, ended_at timestamp with time zone)
+CREATE FUNCTION postmill.read_operations(p_id uuid DEFAULT NULL::uuid, p_before uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 50, p_open boolean DEFAULT false) RETURNS TABLE(id uuid, tenant_id uuid, kind text, status text, stage text, filter jsonb, rate double precision, canary integer, again boolean, confirm boolean, despite_success boolean, version integer, reason text, total integer, done integer, skipped integer, failed integer, actor_type text, actor_id text, created_at timestamp with time zone, started_at timestamp with time zone, paused_at timestamp with time zone, paused_by text, pause_reason text, ended_at timestamp with time zone, fair boolean, same_version boolean, priority integer, queue text, run_at timestamp with time zone, stop_ratio double precision, start_at timestamp with time zone, approve_above integer, approved_by text, approved_at timestamp with time zone, cut_off uuid)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -8464,9 +8876,10 @@ begin
     return query
     select o.id, o.tenant_id, o.kind, o.status, o.stage, o.filter, o.rate, o.canary, o.again, o.confirm, o.despite_success,
            o.version, o.reason, o.total, o.done, o.skipped, o.failed, o.actor_type, o.actor_id, o.created_at, o.started_at,
-           o.paused_at, o.paused_by, o.pause_reason, o.ended_at
+           o.paused_at, o.paused_by, o.pause_reason, o.ended_at, o.fair, o.same_version, o.priority, o.queue, o.run_at,
+           o.stop_ratio, o.start_at, o.approve_above, o.approved_by, o.approved_at, o.cut_off
       from postmill.operation o
-     where (p_id is null or o.id = p_id) and o.id < p_before and (not p_open or o.status in ('running', 'paused'))
+     where (p_id is null or o.id = p_id) and o.id < p_before and (not p_open or o.status in ('proposed', 'running', 'paused'))
      order by o.id desc limit p_most;
 end
 $$;
@@ -9586,9 +9999,9 @@ begin
 end
 $$;
 
--- FUNCTION replay_jobs(uuid[], text, text, jsonb, boolean, boolean, boolean, integer)
+-- FUNCTION replay_jobs(uuid[], text, text, jsonb, boolean, boolean, boolean, integer, integer)
 
-CREATE FUNCTION postmill.replay_jobs(p_ids uuid[], p_actor_type text DEFAULT 'user'::text, p_actor_id text DEFAULT NULL::text, p_payload jsonb DEFAULT NULL::jsonb, p_again boolean DEFAULT false, p_confirm boolean DEFAULT false, p_despite_success boolean DEFAULT false, p_version integer DEFAULT NULL::integer) RETURNS TABLE(id uuid, status text, new_id uuid)
+CREATE FUNCTION postmill.replay_jobs(p_ids uuid[], p_actor_type text DEFAULT 'user'::text, p_actor_id text DEFAULT NULL::text, p_payload jsonb DEFAULT NULL::jsonb, p_again boolean DEFAULT false, p_confirm boolean DEFAULT false, p_despite_success boolean DEFAULT false, p_version integer DEFAULT NULL::integer, p_priority integer DEFAULT NULL::integer) RETURNS TABLE(id uuid, status text, new_id uuid)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -9645,7 +10058,7 @@ begin
         if status is null then
             if body.idempotency_key is null then
                 answer := postmill.enqueue_one(body.job_type, coalesce(p_payload, body.payload), body.tenant_id,
-                    body.priority, null, null, body.project_id, body.max_attempts, body.timeout_seconds, null,
+                    coalesce(p_priority, body.priority), null, null, body.project_id, body.max_attempts, body.timeout_seconds, null,
                     body.source, body.source_ref, p_actor_type, p_actor_id, body.request_id, body.correlation_id,
                     body.traceparent, null, body.id);
             else
@@ -9656,7 +10069,7 @@ begin
                    and k.project_id = coalesce(body.project_id, '00000000-0000-0000-0000-000000000000');
                 if found then
                     answer := postmill.enqueue_one(body.job_type, coalesce(p_payload, body.payload), body.tenant_id,
-                        body.priority, null, null, body.project_id, body.max_attempts, body.timeout_seconds, null,
+                        coalesce(p_priority, body.priority), null, null, body.project_id, body.max_attempts, body.timeout_seconds, null,
                         body.source, body.source_ref, p_actor_type, p_actor_id, body.request_id, body.correlation_id,
                         body.traceparent, body.idempotency_key, body.id);
                     update postmill.idempotency_key k
@@ -9667,7 +10080,7 @@ begin
                        and k.project_id = coalesce(body.project_id, '00000000-0000-0000-0000-000000000000');
                 else
                     answer := postmill.enqueue_keyed(body.idempotency_key, null, null, body.job_type,
-                        coalesce(p_payload, body.payload), body.tenant_id, body.priority, null, null, body.project_id,
+                        coalesce(p_payload, body.payload), body.tenant_id, coalesce(p_priority, body.priority), null, null, body.project_id,
                         body.max_attempts, body.timeout_seconds, null, body.source, body.source_ref, p_actor_type,
                         p_actor_id, body.request_id, body.correlation_id, body.traceparent, body.id);
                 end if;
@@ -9743,9 +10156,9 @@ begin
 end
 $$;
 
--- FUNCTION rerun_jobs(text, uuid[], jsonb, boolean, boolean, text, text, boolean, integer, jsonb)
+-- FUNCTION rerun_jobs(text, uuid[], jsonb, boolean, boolean, text, text, boolean, integer, jsonb, integer)
 
-CREATE FUNCTION postmill.rerun_jobs(p_action text, p_ids uuid[], p_payload jsonb, p_again boolean, p_confirm boolean, p_actor_type text, p_actor_id text, p_despite_success boolean DEFAULT false, p_version integer DEFAULT NULL::integer, p_changes jsonb DEFAULT NULL::jsonb) RETURNS TABLE(id uuid, status text, new_id uuid)
+CREATE FUNCTION postmill.rerun_jobs(p_action text, p_ids uuid[], p_payload jsonb, p_again boolean, p_confirm boolean, p_actor_type text, p_actor_id text, p_despite_success boolean DEFAULT false, p_version integer DEFAULT NULL::integer, p_changes jsonb DEFAULT NULL::jsonb, p_priority integer DEFAULT NULL::integer) RETURNS TABLE(id uuid, status text, new_id uuid)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -9764,7 +10177,7 @@ begin
             union all
             select r.* from postmill.replay_jobs(case p_action when 'dead.replay' then known end, postmill.acting_type(),
                                                  postmill.acting_id(), p_payload, p_again, p_confirm,
-                                                 p_despite_success, p_version) r)
+                                                 p_despite_success, p_version, p_priority) r)
         select u.id, coalesce(d.status, 'unknown') as status, d.new_id, tenants[array_position(known, u.id)] as tenant,
                states[array_position(known, u.id)] as state
           from (select distinct unnest(p_ids) as id) u left join done d on d.id = u.id
@@ -10154,18 +10567,19 @@ $$;
 
 -- FUNCTION running_operations(integer)
 
-CREATE FUNCTION postmill.running_operations(p_most integer) RETURNS TABLE(id uuid, kind text, allowed integer)
+CREATE FUNCTION postmill.running_operations(p_most integer) RETURNS TABLE(id uuid, kind text, stage text, allowed integer)
     LANGUAGE plpgsql STABLE
     AS $$
 declare
     moment timestamptz := postmill.now();
 begin
     return query
-    select o.id, o.kind,
+    select o.id, o.kind, o.stage,
            greatest(0, least(p_most, case when o.stage = 'canary' then o.canary - o.done else p_most end,
                case when o.rate is null then p_most
                     else floor(o.rate * extract(epoch from moment - postmill.rate_base(o, moment)) + 1e-6) end))::integer
-      from postmill.operation o where o.status = 'running' order by o.id;
+      from postmill.operation o
+     where o.status = 'running' and (o.stage = 'select' or o.start_at is null or o.start_at <= moment) order by o.id;
 end
 $$;
 
@@ -10331,6 +10745,55 @@ CREATE FUNCTION postmill.sees_all() RETURNS boolean
             and coalesce(current_setting('postmill.tenant_id', true), '') = '')
 $$;
 
+-- FUNCTION select_items(uuid, integer)
+
+CREATE FUNCTION postmill.select_items(p_id uuid, p_most integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    op postmill.operation;
+    found_ones uuid[];
+    lowest uuid;
+    added integer;
+    scope text := coalesce(current_setting('postmill.tenant_id', true), '');
+begin
+    select o.* into op from postmill.operation o where o.id = p_id and o.stage = 'select' and o.status = 'running' for update;
+    if not found then
+        return;
+    end if;
+    -- A tenant's operation finds what the tenant sees, whoever carries it out.
+    perform set_config('postmill.tenant_id', coalesce(op.tenant_id::text, scope), true);
+    select m.ids, m.low into found_ones, lowest
+      from postmill.read_matching(op.matching, coalesce(op.select_below, 'ffffffff-ffff-ffff-ffff-ffffffffffff'), p_most, 4 * p_most) m;
+    perform set_config('postmill.tenant_id', scope, true);
+    if cardinality(found_ones) >= p_most then
+        lowest := found_ones[cardinality(found_ones)];
+    end if;
+    with whose as materialized (
+        select u.id, row_number() over (order by u.n) as n, j.tenant_id
+          from unnest(found_ones) with ordinality as u(id, n)
+         cross join lateral (select f.tenant_id from postmill.any_job f where f.id = u.id offset 0) j
+         where u.id < op.cut_off
+    ), fresh as (
+        select w.tenant_id, count(*)::integer as n from whose w where op.fair group by 1
+    ), share as (
+        insert into postmill.operation_share as s select p_id, f.tenant_id, f.n from fresh f
+        on conflict (operation_id, tenant_id) do update set n = s.n + excluded.n
+        returning s.tenant_id, s.n
+    )
+    insert into postmill.operation_item (operation_id, n, turn, job_id, tenant_id)
+    select p_id, op.total + w.n,
+           case when op.fair then s.n - f.n + row_number() over (partition by w.tenant_id order by w.n) else - (op.total + w.n) end,
+           w.id, w.tenant_id
+      from whose w left join share s on s.tenant_id = w.tenant_id left join fresh f on f.tenant_id = w.tenant_id;
+    get diagnostics added = row_count;
+    update postmill.operation o set total = o.total + added, select_below = lowest where o.id = p_id;
+    if lowest is null then
+        perform postmill.settle_selection(p_id);
+    end if;
+end
+$$;
+
 -- FUNCTION server_gauges()
 
 CREATE FUNCTION postmill.server_gauges() RETURNS TABLE(note jsonb, age double precision)
@@ -10414,6 +10877,26 @@ begin
       into longest from unnest(array['succeeded', 'failed', 'canceled']) as s(name);
     update postmill.partition_policy p set retention = longest where p.retention <> longest;
     delete from postmill.retention_progress;
+end
+$$;
+
+-- FUNCTION settle_selection(uuid)
+
+CREATE FUNCTION postmill.settle_selection(p_id uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+begin
+    update postmill.operation o
+       set stage = case when o.canary > 0 and o.kind = 'replay' then 'canary' else 'rest' end,
+           status = case when o.total = 0 then 'finished' when o.total > o.approve_above then 'proposed'
+                         when o.held then 'paused' else o.status end,
+           paused_at = case when o.held and o.total > 0 and not coalesce(o.total > o.approve_above, false) then moment end,
+           pause_reason = case when o.held and o.total > 0 and not coalesce(o.total > o.approve_above, false)
+                               then format('counted: %s jobs match', o.total) end,
+           ended_at = case when o.total = 0 then moment end
+     where o.id = p_id;
 end
 $$;
 
@@ -10574,30 +11057,32 @@ begin
           from jsonb_each_text(p_refused) r where r.key::integer = any (p_ns)
     ), ready as materialized (
         select i.n, i.job_id, (select x.job_id from postmill.outcome x
-                                where x.job_id = any (i.twins) and x.status = 'succeeded' limit 1) as twin
+                                where x.job_id = any (i.twins) and x.status = 'succeeded' limit 1) as twin,
+               op.same_version and postmill.definition_changed(i.job_id) as changed
           from postmill.operation_item i
          where i.operation_id = p_id and i.n = any (p_ns) and i.status is null and not p_refused ? i.n::text
     ), acted as materialized (
-        select a.* from postmill.act_on_letters(op, array(select r.job_id from ready r where r.twin is null order by r.job_id)) a
-         where exists (select from ready r where r.twin is null)
+        select a.* from postmill.act_on_items(op, array(select r.job_id from ready r where r.twin is null and not r.changed order by r.job_id)) a
+         where exists (select from ready r where r.twin is null and not r.changed)
     ), told as (
         select r.n, r.status, r.new_id, r.detail from refused r
         union all
-        select r.n, case when r.twin is not null then 'succeeded_since' else a.status end,
+        select r.n, case when r.twin is not null then 'succeeded_since' when r.changed then 'version_changed' else a.status end,
                coalesce(r.twin, a.new_id), a.detail
           from ready r left join acted a on a.id = r.job_id
     )
     update postmill.operation_item i
-       set status = case when t.status in ('busy', 'serialization') and i.tries < 10 then null else t.status end,
+       set status = case when t.status in ('busy', 'serialization', 'contended') and i.tries < 10 then null else t.status end,
            tries = i.tries + 1, new_id = t.new_id, detail = t.detail, at = moment
       from told t where i.operation_id = p_id and i.n = t.n;
     update postmill.operation o
        set done = o.done + c.done, skipped = o.skipped + c.skipped, failed = o.failed + c.failed,
            taken_at = case when o.rate is not null
                            then postmill.rate_base(o, moment) + cardinality(p_ns) * interval '1 s' / o.rate end
-      from (select count(*) filter (where i.status in ('replayed', 'discarded')) as done,
+      from (select count(*) filter (where i.status in ('replayed', 'due', 'requested', 'canceled', 'discarded', 'changed')) as done,
                    count(*) filter (where i.status in ('live', 'already_replayed', 'succeeded_since', 'succeeded', 'running',
-                       'waiting', 'never', 'unconfirmed', 'not_dead', 'unknown', 'key_held', 'old_version')) as skipped,
+                       'waiting', 'never', 'unconfirmed', 'not_dead', 'unknown', 'key_held', 'old_version',
+                       'version_changed', 'finished', 'unchanged', 'blocked')) as skipped,
                    count(*) filter (where i.status is not null) as all_of_them
               from postmill.operation_item i where i.operation_id = p_id and i.n = any (p_ns)) n
      cross join lateral (select n.done, n.skipped, n.all_of_them - n.done - n.skipped as failed) c
@@ -10612,7 +11097,7 @@ begin
                    or exists (select from postmill.outcome x where x.job_id = i.new_id and x.status <> 'succeeded')))
           into out_there, unlucky
           from postmill.operation_item i where i.operation_id = p_id and i.status = 'replayed';
-        if unlucky > 0 then
+        if unlucky > coalesce(op.stop_ratio, 0) * op.done then
             update postmill.operation o
                set status = 'paused', paused_at = moment, paused_by = null,
                    pause_reason = format('canary: %s of %s did not succeed', unlucky, op.done)
@@ -10621,7 +11106,26 @@ begin
                 jsonb_build_object('status', 'running', 'stage', 'canary', 'done', op.done),
                 jsonb_build_object('status', 'paused'), op.pause_reason);
         elsif out_there = 0 then
-            update postmill.operation o set stage = 'rest', taken_at = null where o.id = p_id returning o.* into op;
+            update postmill.operation o set stage = 'rest', taken_at = null, watched_from = moment where o.id = p_id returning o.* into op;
+        end if;
+    elsif op.stop_ratio is not null and op.kind = 'replay' and left_over > 0 and coalesce(op.checked_at < moment - interval '2 s', true) then
+        select count(*), count(*) filter (where x.failed) into out_there, unlucky
+          from (select exists (select from postmill.dead_letter d where d.id = r.new_id)
+                       or exists (select from postmill.outcome x where x.job_id = r.new_id and x.status <> 'succeeded') as failed
+                  from (select i.new_id from postmill.operation_item i where i.operation_id = p_id and i.status = 'replayed'
+                           and i.at > coalesce(op.watched_from, '-infinity') order by i.at desc limit 1000) r
+                 where not postmill.is_live(r.new_id)) x;
+        update postmill.operation o
+           set checked_at = moment,
+               status = case when out_there >= 20 and unlucky > op.stop_ratio * out_there then 'paused' else o.status end,
+               paused_at = case when out_there >= 20 and unlucky > op.stop_ratio * out_there then moment end,
+               pause_reason = case when out_there >= 20 and unlucky > op.stop_ratio * out_there
+                                   then format('failures: %s of the last %s did not succeed', unlucky, out_there) end
+         where o.id = p_id returning o.* into op;
+        if op.status = 'paused' then
+            perform postmill.audit('operations.pause', 'operation', p_id::text, op.tenant_id,
+                jsonb_build_object('status', 'running', 'stage', op.stage, 'done', op.done),
+                jsonb_build_object('status', 'paused'), op.pause_reason);
         end if;
     end if;
     if op.status = 'running' and op.stage = 'rest' and left_over = 0 then
@@ -10786,6 +11290,8 @@ begin
     delete from postmill.operation_item i using old where i.operation_id = old.operation_id and i.n = old.n;
     get diagnostics gone = row_count;
     if gone < p_most then
+        delete from postmill.operation_share s using postmill.operation o
+         where o.id = s.operation_id and o.ended_at < (select postmill.now()) - (select postmill.keep_of('operations'));
         delete from postmill.operation o where o.ended_at < (select postmill.now()) - (select postmill.keep_of('operations'));
     end if;
     return gone;
@@ -13021,6 +13527,7 @@ CREATE TABLE postmill.notification (
 CREATE TABLE postmill.operation_item (
     operation_id uuid NOT NULL,
     n integer NOT NULL,
+    turn integer DEFAULT 0 NOT NULL,
     job_id uuid NOT NULL,
     tenant_id uuid NOT NULL,
     status text COLLATE pg_catalog."C",
@@ -13031,6 +13538,14 @@ CREATE TABLE postmill.operation_item (
     key_print bigint,
     twins uuid[],
     at timestamp with time zone
+);
+
+-- TABLE operation_share
+
+CREATE TABLE postmill.operation_share (
+    operation_id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    n integer NOT NULL
 );
 
 -- TABLE partition_horizon
@@ -13672,6 +14187,11 @@ ALTER TABLE ONLY postmill.operation_item
 ALTER TABLE ONLY postmill.operation
     ADD CONSTRAINT operation_pkey PRIMARY KEY (id);
 
+-- CONSTRAINT operation_share operation_share_pkey
+
+ALTER TABLE ONLY postmill.operation_share
+    ADD CONSTRAINT operation_share_pkey PRIMARY KEY (operation_id, tenant_id);
+
 -- CONSTRAINT partition_horizon partition_horizon_pkey
 
 ALTER TABLE ONLY postmill.partition_horizon
@@ -14115,11 +14635,11 @@ CREATE INDEX operation_item_print ON postmill.operation_item USING btree (operat
 
 -- INDEX operation_item_replay
 
-CREATE INDEX operation_item_replay ON postmill.operation_item USING btree (operation_id) WHERE (status = 'replayed'::text);
+CREATE INDEX operation_item_replay ON postmill.operation_item USING btree (operation_id, at) WHERE (status = 'replayed'::text);
 
 -- INDEX operation_item_waiting
 
-CREATE INDEX operation_item_waiting ON postmill.operation_item USING btree (operation_id, n) WHERE (status IS NULL);
+CREATE INDEX operation_item_waiting ON postmill.operation_item USING btree (operation_id, turn, n) WHERE (status IS NULL);
 
 -- INDEX operation_running
 
@@ -14684,6 +15204,10 @@ CREATE POLICY of_the_scope ON postmill.operation AS RESTRICTIVE FOR SELECT TO po
 
 CREATE POLICY of_the_scope ON postmill.operation_item AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
+-- POLICY operation_share of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.operation_share AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
 -- POLICY outcome of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.outcome AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
@@ -14739,6 +15263,10 @@ ALTER TABLE postmill.operation ENABLE ROW LEVEL SECURITY;
 -- ROW SECURITY operation_item
 
 ALTER TABLE postmill.operation_item ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY operation_share
+
+ALTER TABLE postmill.operation_share ENABLE ROW LEVEL SECURITY;
 
 -- ROW SECURITY outcome
 
@@ -14911,6 +15439,10 @@ CREATE POLICY whoever_has_rights ON postmill.operation USING (true) WITH CHECK (
 -- POLICY operation_item whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.operation_item USING (true) WITH CHECK (true);
+
+-- POLICY operation_share whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.operation_share USING (true) WITH CHECK (true);
 
 -- POLICY outcome whoever_has_rights
 
