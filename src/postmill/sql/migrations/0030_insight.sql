@@ -132,7 +132,8 @@ create function {schema}.read_workers(p_seen double precision default null, p_be
 returns table (
     holder uuid, worker_id text, hostname text, pid integer, version text, queues text[], slots jsonb, job_types text[], state text,
     running_count integer, started_at timestamptz, last_seen_at timestamptz, stopped_at timestamptz, lease_expires_at timestamptz,
-    metadata jsonb)
+    metadata jsonb, asked text, asked_at timestamptz, asked_by text, asked_reason text, draining_since timestamptz,
+    full_since timestamptz, skew_seconds double precision, report jsonb)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 declare
     moment timestamptz := {schema}.now();
@@ -144,7 +145,8 @@ begin
     select w.holder, w.worker_id, w.hostname, w.pid, w.version, w.queues, w.slots, w.job_types,
            case when w.stopped_at is not null then 'stopped' when l.expires_at is null or l.expires_at <= moment then 'lost'
                 when w.draining then 'draining' else 'running' end,
-           w.running_count, w.started_at, w.last_seen_at, w.stopped_at, l.expires_at, w.metadata
+           w.running_count, w.started_at, w.last_seen_at, w.stopped_at, l.expires_at, w.metadata, w.asked, w.asked_at,
+           w.asked_by, w.asked_reason, w.draining_since, w.full_since, w.skew_seconds, w.report
       from {schema}.worker w
       left join {schema}.lease l on l.holder = w.holder
      where (p_seen is null or w.last_seen_at >= moment - p_seen * interval '1 second')
