@@ -60,6 +60,7 @@ class Action(StrEnum):
     QUEUES_READ = "queues.read"
     QUEUES_WRITE = "queues.write"
     WORKERS_READ = "workers.read"
+    WORKERS_WRITE = "workers.write"
     ARTIFACTS_READ = "artifacts.read"
     ARTIFACTS_DELETE = "artifacts.delete"
     BUDGETS_READ = "budgets.read"
@@ -94,7 +95,9 @@ _PLATFORM_VIEWER = _VIEWER | {
     Action.WORKERS_READ, Action.TENANTS_READ, Action.METRICS_READ, Action.DOCTOR_READ, Action.RETENTION_READ,
 }  # fmt: skip
 _PLATFORM_OPERATOR = (
-    _PLATFORM_VIEWER | _OPERATOR | {Action.QUEUES_WRITE, Action.DEAD_DISCARD, Action.ARTIFACTS_DELETE}
+    _PLATFORM_VIEWER
+    | _OPERATOR
+    | {Action.QUEUES_WRITE, Action.WORKERS_WRITE, Action.DEAD_DISCARD, Action.ARTIFACTS_DELETE}
 )
 
 PERMISSIONS: dict[Role, frozenset[Action]] = {

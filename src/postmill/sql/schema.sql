@@ -1204,6 +1204,40 @@ begin
 end
 $$;
 
+-- FUNCTION door_ask_worker(uuid, text, text, text, text)
+
+CREATE FUNCTION postmill.door_ask_worker(p_holder uuid, p_asked text, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    w postmill.worker;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    select * into w from postmill.worker k where k.holder = p_holder for update;
+    if not found or not postmill.sees_all() then
+        return 'unknown';
+    elsif w.metadata ->> 'kind' = 'http' then
+        return 'http';
+    elsif w.stopped_at is not null or not exists (
+        select from postmill.lease l where l.holder = p_holder and l.expires_at > (select postmill.now())) then
+        return 'over';
+    elsif coalesce(w.asked, 'resume') = p_asked then
+        return 'unchanged';
+    end if;
+    update postmill.worker k
+       set asked = p_asked, asked_at = postmill.now(), asked_by = postmill.acting_id(), asked_reason = left(p_reason, 2000)
+     where k.holder = p_holder;
+    if p_asked <> 'resume' then
+        perform postmill.leave(p_holder);
+    end if;
+    perform postmill.audit('workers.' || p_asked, 'worker', w.worker_id, null, jsonb_build_object('asked', w.asked),
+        jsonb_build_object('asked', p_asked, 'running', w.running_count), p_reason);
+    perform postmill.tell('!worker');
+    return 'asked';
+end
+$$;
+
 -- FUNCTION door_beat_work(uuid, uuid, bigint, double precision, double precision, text)
 
 CREATE FUNCTION postmill.door_beat_work(p_id uuid, p_holder uuid, p_claim_no bigint, p_done double precision, p_total double precision, p_message text, OUT status text, OUT lease_expires_at timestamp with time zone, OUT deadline timestamp with time zone, OUT cancel_requested boolean, OUT cancel_reason text) RETURNS record
@@ -2309,6 +2343,36 @@ begin
     delete from postmill.progress p where p.job_id = p_id;
     perform postmill.http_running(p_holder);
     return told;
+end
+$$;
+
+-- FUNCTION door_rescue_worker(uuid, text, text, text)
+
+CREATE FUNCTION postmill.door_rescue_worker(p_holder uuid, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, queue text, verdict text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    name text;
+    found_jobs jsonb;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    select w.worker_id into name from postmill.worker w where w.holder = p_holder;
+    if name is null or not postmill.sees_all() then
+        return query select null::uuid, null::text, 'unknown';
+        return;
+    elsif exists (select from postmill.lease l where l.holder = p_holder and l.expires_at > (select postmill.now())) then
+        return query select null::uuid, null::text, 'alive';
+        return;
+    end if;
+    select coalesce(jsonb_agg(jsonb_build_object('id', t.id, 'queue', t.queue, 'verdict', t.verdict)), '[]')
+      into found_jobs from postmill.take_back(p_holder, 0, 1000) t;
+    perform postmill.audit('workers.rescue', 'worker', name, null, null,
+        jsonb_build_object('jobs', jsonb_array_length(found_jobs), 'first',
+                           (select jsonb_agg(e.one) from (select j.one from jsonb_array_elements(found_jobs) j(one) limit 20) e)),
+        p_reason);
+    return query select null::uuid, null::text, 'rescued';
+    return query select (j.one ->> 'id')::uuid, j.one ->> 'queue', j.one ->> 'verdict' from jsonb_array_elements(found_jobs) j(one);
 end
 $$;
 
@@ -4918,6 +4982,22 @@ begin
 end
 $$;
 
+-- FUNCTION live_slots()
+
+CREATE FUNCTION postmill.live_slots() RETURNS TABLE(holder uuid, queue text, slots bigint, draining boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select w.holder, q.name, case when w.draining then 0 else coalesce((w.slots ->> q.name)::bigint, 0) end, w.draining
+      from postmill.worker w
+      join postmill.lease l on l.holder = w.holder and l.expires_at > (select postmill.now())
+     cross join unnest(w.queues) as q(name)
+     where w.stopped_at is null;
+end
+$$;
+
 -- FUNCTION login_configured()
 
 CREATE FUNCTION postmill.login_configured() RETURNS boolean
@@ -5354,6 +5434,53 @@ begin
 end
 $$;
 
+-- FUNCTION note_queues()
+
+CREATE FUNCTION postmill.note_queues() RETURNS void
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    this timestamptz := postmill.minute_of(moment);
+    since timestamptz := greatest(coalesce((select max(m.minute) from postmill.queue_minute m), this) - interval '2 minutes',
+                                  this - interval '30 minutes');
+begin
+    insert into postmill.queue_minute as m (queue, minute, arrived, ended, failed, run_seconds, judged, late, wait_hist, run_hist)
+    select s.queue, s.minute, s.arrived, s.ended, s.failed, s.run_seconds, coalesce(s.judged, 0),
+           greatest(0, coalesce(s.judged - round(postmill.histogram_within(s.total_hist, q.sla_seconds)), 0))::bigint,
+           s.wait_hist, s.run_hist
+      from (select r.queue, r.minute, coalesce(sum(r.n) filter (where r.outcome = 'enqueued'), 0)::bigint as arrived,
+                   coalesce(sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'canceled', 'dead_letter')), 0)::bigint as ended,
+                   coalesce(sum(r.n) filter (where r.outcome in ('retried', 'lost', 'failed', 'dead_letter')), 0)::bigint as failed,
+                   sum(r.run_sum) as run_seconds, postmill.histogram_sum(r.wait_hist) as wait_hist,
+                   postmill.histogram_sum(r.run_hist) as run_hist, postmill.histogram_sum(r.total_hist) as total_hist,
+                   (sum(r.n) filter (where r.total_hist is not null))::bigint as judged
+              from postmill.fleet_rollups r where r.minute >= since group by 1, 2) s
+      join postmill.queue q on q.name = s.queue
+    on conflict (queue, minute) do update
+       set arrived = excluded.arrived, ended = excluded.ended, failed = excluded.failed, run_seconds = excluded.run_seconds,
+           judged = excluded.judged, late = excluded.late, wait_hist = excluded.wait_hist, run_hist = excluded.run_hist;
+    insert into postmill.queue_minute as m (queue, minute, queued, running, slots)
+    select q.name, this, coalesce(d.queued, 0), coalesce(d.running, 0), coalesce(s.slots, 0)
+      from postmill.queue q
+      left join (select x.one ->> 0 as queue, sum((x.one ->> 3)::bigint) filter (where x.one ->> 2 = 'queued') as queued,
+                        sum((x.one ->> 3)::bigint) filter (where x.one ->> 2 = 'running') as running
+                   from postmill.upkeep u cross join jsonb_array_elements(u.note -> 'depths') as x(one)
+                  where u.name = 'monitor' group by 1) d on d.queue = q.name
+      left join (select v.queue, sum(v.slots) as slots from postmill.live_slots() v group by 1) s on s.queue = q.name
+     where coalesce(d.queued, 0) > 0 or coalesce(d.running, 0) > 0 or coalesce(s.slots, 0) > 0
+    on conflict (queue, minute) do update set queued = excluded.queued, running = excluded.running, slots = excluded.slots;
+    update postmill.attainment a
+       set attained_day = 1 - d.late::double precision / nullif(d.judged, 0),
+           burn_day = d.late::double precision / nullif(d.judged, 0) / 0.05
+      from (select m.queue, sum(m.judged) as judged, sum(m.late) as late from postmill.queue_minute m
+             where m.minute > moment - interval '1 day' group by 1) d
+     where d.queue = a.queue;
+    delete from postmill.queue_minute m where m.minute < moment - interval '2 days';
+end
+$$;
+
 -- FUNCTION note_sent(text, uuid[], double precision)
 
 CREATE FUNCTION postmill.note_sent(p_channel text, p_ids uuid[], p_gap double precision) RETURNS void
@@ -5642,6 +5769,18 @@ begin
     )
     select count(*) into planned from done;
     return planned;
+end
+$$;
+
+-- FUNCTION promise_json(text)
+
+CREATE FUNCTION postmill.promise_json(p_queue text) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return (select jsonb_build_object('owner', q.owner, 'contact', q.contact, 'color', q.color, 'sla_seconds', q.sla_seconds,
+                       'wait_target_seconds', q.wait_target_seconds, 'run_target_seconds', q.run_target_seconds,
+                       'escalation', q.escalation) from postmill.queue q where q.name = p_queue);
 end
 $$;
 
@@ -6201,6 +6340,34 @@ begin
 end
 $$;
 
+-- FUNCTION read_banner()
+
+CREATE FUNCTION postmill.read_banner() RETURNS TABLE(paused text[], more_paused bigint, measured_seconds double precision, migrating boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    own uuid := postmill.scope_tenant();
+begin
+    return query
+    with closed as materialized (
+        select q.name from postmill.queue q
+         where q.paused_at is not null and (q.resume_at is null or q.resume_at > moment)
+           and (own is null
+                or exists (select from postmill.ready r where r.queue = q.name and r.lane = own)
+                or exists (select from postmill.scheduled s where s.queue = q.name and s.lane = own))
+         order by q.name limit 1000
+    )
+    select array(select c.name from closed c limit 3), greatest((select count(*) from closed) - 3, 0),
+           (select extract(epoch from moment - u.last_run_at)::double precision from postmill.upkeep u where u.name = 'monitor'),
+           exists (select from pg_locks l
+                    where l.locktype = 'advisory' and l.granted and l.objsubid = 1
+                      and (l.classid::bigint << 32) | l.objid::bigint = hashtextextended('postmill.migrate.postmill', 0));
+end
+$$;
+
 -- FUNCTION read_budget_breakdown(uuid, text, text, integer)
 
 CREATE FUNCTION postmill.read_budget_breakdown(p_id uuid, p_label text, p_by text, p_most integer) RETURNS TABLE(key text, amount numeric, calls bigint, tokens_in bigint, tokens_out bigint)
@@ -6322,6 +6489,27 @@ begin
         least(made.ends_at, (select min(x.starts_at) from postmill.budget_period x
                               where x.budget_id = p_budget and x.starts_at > p_moment)),
         b.tenant_id, made.label, b.limit_amount, false)::postmill.budget_period;
+end
+$$;
+
+-- FUNCTION read_budget_shares(uuid[])
+
+CREATE FUNCTION postmill.read_budget_shares(p_ids uuid[]) RETURNS TABLE(tenant_id uuid, name text, share double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select distinct on (b.tenant_id) b.tenant_id, b.name, ((f.spent + f.reserved) / nullif(f.limit_amount, 0))::double precision
+      from postmill.budget b cross join lateral postmill.read_budget_figures(b.id, moment) f
+     where b.tenant_id = any (p_ids)
+     order by b.tenant_id, 3 desc nulls last, b.name;
 end
 $$;
 
@@ -6612,6 +6800,23 @@ begin
        and (p_after is null or d.key > p_after)
      order by d.key
      limit p_most;
+end
+$$;
+
+-- FUNCTION read_depths(text)
+
+CREATE FUNCTION postmill.read_depths(p_queue text DEFAULT NULL::text) RETURNS TABLE(queue text, tenant text, state text, n bigint, oldest_seconds double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select x.one ->> 0, x.one ->> 1, x.one ->> 2, (x.one ->> 3)::bigint, (x.one ->> 4)::double precision
+      from postmill.upkeep u cross join jsonb_array_elements(u.note -> 'depths') as x(one)
+     where u.name = 'monitor' and (p_queue is null or x.one ->> 0 = p_queue);
 end
 $$;
 
@@ -7440,6 +7645,24 @@ begin
 end
 $$;
 
+-- FUNCTION read_object_log(text, text, integer)
+
+CREATE FUNCTION postmill.read_object_log(p_kind text, p_target text, p_most integer) RETURNS SETOF postmill.audit_log
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select l.* from postmill.audit_log l
+     where l.target_kind = p_kind and l.target_kind in ('queue', 'worker', 'tenant') and l.target = p_target
+     order by l.at desc, l.id desc limit p_most;
+end
+$$;
+
 -- FUNCTION read_oldest(text, uuid)
 
 CREATE FUNCTION postmill.read_oldest(p_queue text, p_lane uuid) RETURNS timestamp with time zone
@@ -7523,6 +7746,48 @@ begin
 end
 $$;
 
+-- FUNCTION read_queue_course(text, timestamp with time zone, double precision)
+
+CREATE FUNCTION postmill.read_queue_course(p_queue text, p_since timestamp with time zone, p_seconds double precision) RETURNS TABLE(bucket timestamp with time zone, arrived bigint, ended bigint, failed bigint, queued bigint, running bigint, slots bigint, waits double precision[], runs double precision[])
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select date_bin(p_seconds * interval '1 second', m.minute, timestamptz '2000-01-01 00:00+00'), sum(m.arrived)::bigint,
+           sum(m.ended)::bigint, sum(m.failed)::bigint, max(m.queued), max(m.running), max(m.slots),
+           postmill.summary_of(postmill.histogram_sum(m.wait_hist), null), postmill.summary_of(postmill.histogram_sum(m.run_hist), null)
+      from postmill.queue_minute m where m.queue = p_queue and m.minute >= p_since
+     group by 1 order by 1;
+end
+$$;
+
+-- FUNCTION read_queue_limits(text)
+
+CREATE FUNCTION postmill.read_queue_limits(p_queue text) RETURNS TABLE(job_type text, worker_limit integer, rate_count integer, rate_seconds double precision, rate_burst integer, blocked_seconds double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select d.key, d.worker_limit, l.rate_count, l.rate_seconds, l.rate_burst,
+           greatest(0, extract(epoch from t.tat - (select postmill.now()))
+                       - (l.rate_burst - 1) * l.rate_seconds / l.rate_count)::double precision
+      from postmill.job_definition d
+      left join postmill.limit_rule l on l.job_type = d.key
+      left join lateral (select r.tat from postmill.rate_take r where r.limit_id = l.id order by r.seq desc limit 1) t on true
+     where d.queue = p_queue and d.is_active and (d.worker_limit is not null or l.id is not null)
+     order by d.key limit 200;
+end
+$$;
+
 -- FUNCTION read_queue_names()
 
 CREATE FUNCTION postmill.read_queue_names() RETURNS SETOF text
@@ -7531,6 +7796,71 @@ CREATE FUNCTION postmill.read_queue_names() RETURNS SETOF text
     AS $$
 begin
     return query select q.name from postmill.queue q order by q.name;
+end
+$$;
+
+-- FUNCTION read_queue_standing(text)
+
+CREATE FUNCTION postmill.read_queue_standing(p_name text DEFAULT NULL::text) RETURNS TABLE(queue text, workers bigint, draining bigint, slots bigint, arrived_rate double precision, ended_rate double precision, failed_rate double precision, wait_p95 double precision, run_p95 double precision, total_p95 double precision, n bigint, attained_day double precision, burn_day double precision, breach_since timestamp with time zone, breach_title text, incident_id uuid, ended_hour bigint[], run_seconds_hour double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    this timestamptz := postmill.minute_of(moment);
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select q.name, coalesce(w.workers, 0), coalesce(w.draining, 0), coalesce(w.slots, 0)::bigint, coalesce(f.arrived, 0) / 5.0,
+           coalesce(f.ended, 0) / 5.0, coalesce(f.failed, 0) / 5.0, coalesce(a.wait_p95, postmill.quantile(t.waits, 0.95)),
+           coalesce(a.run_p95, postmill.quantile(t.runs, 0.95)), a.total_p95, coalesce(a.n, t.judged::bigint, 0), a.attained_day,
+           a.burn_day, i.opened_at, i.title, i.id, h.counts, coalesce(h.run_seconds, 0)
+      from postmill.queue q
+      left join (select v.queue, count(*) filter (where not v.draining) as workers, count(*) filter (where v.draining) as draining,
+                        sum(v.slots) as slots from postmill.live_slots() v group by 1) w on w.queue = q.name
+      left join postmill.attainment a on a.queue = q.name and a.measured_at > moment - interval '5 minutes'
+      left join postmill.incident i on i.kind = 'sla_breach' and i.key = q.name and i.resolved_at is null
+     cross join lateral (select sum(m.arrived)::double precision as arrived, sum(m.ended)::double precision as ended,
+                                sum(m.failed)::double precision as failed from postmill.queue_minute m
+                          where m.queue = q.name and m.minute >= this - interval '5 minutes' and m.minute < this) f
+     cross join lateral (select postmill.histogram_sum(m.wait_hist) as waits, postmill.histogram_sum(m.run_hist) as runs,
+                                sum(m.judged) as judged from postmill.queue_minute m
+                          where m.queue = q.name and m.minute > moment - interval '10 minutes') t
+     cross join lateral (select array_agg(coalesce(m.ended, 0) order by g.minute) as counts, sum(m.run_seconds) as run_seconds
+                           from generate_series(this - interval '59 minutes', this, interval '1 minute') as g(minute)
+                           left join postmill.queue_minute m on m.queue = q.name and m.minute = g.minute) h
+     where p_name is null or q.name = p_name
+     order by q.name limit 1000;
+end
+$$;
+
+-- FUNCTION read_queue_tenants(text, double precision, integer)
+
+CREATE FUNCTION postmill.read_queue_tenants(p_queue text, p_seconds double precision, p_most integer) RETURNS TABLE(tenant_id uuid, slug text, weight integer, arrived bigint, ended bigint, failed bigint, run_seconds double precision, wait_average double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select s.tenant_id, t.slug, coalesce(l.weight, t.weight, 1), s.arrived, s.ended, s.failed, s.run_seconds,
+           s.wait_sum / nullif(s.ended, 0)
+      from (select r.tenant_id, coalesce(sum(r.n) filter (where r.outcome = 'enqueued'), 0)::bigint as arrived,
+                   coalesce(sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'canceled', 'dead_letter')), 0)::bigint as ended,
+                   coalesce(sum(r.n) filter (where r.outcome in ('retried', 'lost', 'failed', 'dead_letter')), 0)::bigint as failed,
+                   sum(r.run_sum) as run_seconds, sum(r.wait_sum) as wait_sum
+              from postmill.rollups r
+             where r.queue = p_queue and r.minute >= postmill.minute_of(postmill.now()) - p_seconds * interval '1 second'
+             group by 1 order by 5 desc, 2 desc limit p_most) s
+      left join postmill.tenant t on t.id = s.tenant_id
+      left join postmill.lane l on l.queue = p_queue and l.lane = s.tenant_id
+     order by s.run_seconds desc, s.arrived desc, t.slug;
 end
 $$;
 
@@ -7740,6 +8070,25 @@ begin
 end
 $$;
 
+-- FUNCTION read_tenant_page(text, integer, text, text, text[])
+
+CREATE FUNCTION postmill.read_tenant_page(p_after text, p_most integer, p_status text DEFAULT NULL::text, p_begins text DEFAULT NULL::text, p_slugs text[] DEFAULT NULL::text[]) RETURNS TABLE(id uuid, slug text, name text, timezone text, status text, weight integer, max_running integer, retention_seconds double precision, created_at timestamp with time zone, updated_at timestamp with time zone, raised_to integer, raised_until timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select r.* from postmill.tenant t cross join lateral postmill.read_tenants('', 1, t.id, t.slug) r
+     where t.slug > p_after and (p_status is null or t.status = p_status) and (p_slugs is null or t.slug = any (p_slugs))
+       and (p_begins is null or starts_with(t.slug, lower(p_begins)) or starts_with(lower(t.name), lower(p_begins)))
+     order by t.slug limit p_most;
+end
+$$;
+
 -- FUNCTION read_tenant_slugs(uuid[])
 
 CREATE FUNCTION postmill.read_tenant_slugs(p_ids uuid[]) RETURNS TABLE(id uuid, slug text)
@@ -7749,16 +8098,54 @@ CREATE FUNCTION postmill.read_tenant_slugs(p_ids uuid[]) RETURNS TABLE(id uuid, 
     select t.id, t.slug from postmill.tenant t where t.id = any(p_ids)
 $$;
 
+-- FUNCTION read_tenant_standing(uuid[], double precision)
+
+CREATE FUNCTION postmill.read_tenant_standing(p_ids uuid[], p_seconds double precision) RETURNS TABLE(tenant_id uuid, arrived bigint, ended bigint, failed bigint, run_seconds double precision, judged bigint, late bigint, fleet_seconds double precision, last_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    since timestamptz := postmill.minute_of(postmill.now()) - p_seconds * interval '1 second';
+    fleet double precision := (select sum(m.run_seconds) from postmill.queue_minute m where m.minute >= since);
+    bounds double precision[] := postmill.rollup_bounds();
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    with promise as materialized (
+        select q.name, (select count(*) from unnest(bounds) as b where b <= q.sla_seconds)::integer as cells
+          from postmill.queue q where q.sla_seconds is not null
+    )
+    select u.id, coalesce(s.arrived, 0), coalesce(s.ended, 0), coalesce(s.failed, 0), coalesce(s.run_seconds, 0), coalesce(s.judged, 0),
+           coalesce(s.late, 0), fleet,
+           greatest((select x.minute from postmill.rollup x where x.tenant_id = u.id order by x.minute desc limit 1), s.last_minute)
+      from unnest(p_ids) as u(id)
+     cross join lateral (
+        select (sum(r.n) filter (where r.outcome = 'enqueued'))::bigint as arrived,
+               (sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'canceled', 'dead_letter')))::bigint as ended,
+               (sum(r.n) filter (where r.outcome in ('retried', 'lost', 'failed', 'dead_letter')))::bigint as failed,
+               sum(r.run_sum) as run_seconds, (sum(r.n) filter (where r.total_hist is not null and p.name is not null))::bigint as judged,
+               (sum((select sum(h) from unnest(r.total_hist[p.cells + 1:]) as h)) filter (where p.name is not null))::bigint as late,
+               max(r.minute) as last_minute
+          from postmill.rollups r left join promise p on p.name = r.queue
+         where r.tenant_id = u.id and r.minute >= since) s;
+end
+$$;
+
 -- FUNCTION read_tenants(text, integer, uuid, text)
 
-CREATE FUNCTION postmill.read_tenants(p_after text, p_most integer, p_id uuid DEFAULT NULL::uuid, p_slug text DEFAULT NULL::text) RETURNS TABLE(id uuid, slug text, name text, timezone text, status text, weight integer, max_running integer, retention_seconds double precision, created_at timestamp with time zone, updated_at timestamp with time zone)
+CREATE FUNCTION postmill.read_tenants(p_after text, p_most integer, p_id uuid DEFAULT NULL::uuid, p_slug text DEFAULT NULL::text) RETURNS TABLE(id uuid, slug text, name text, timezone text, status text, weight integer, max_running integer, retention_seconds double precision, created_at timestamp with time zone, updated_at timestamp with time zone, raised_to integer, raised_until timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
     return query
     select t.id, t.slug, t.name, t.timezone, t.status, t.weight, t.max_running,
-           extract(epoch from t.retention)::double precision, t.created_at, t.updated_at
+           extract(epoch from t.retention)::double precision, t.created_at, t.updated_at,
+           case when t.raised_until > (select postmill.now()) then t.raised_to end,
+           case when t.raised_until > (select postmill.now()) then t.raised_until end
       from postmill.tenant t
      where t.slug > p_after and (p_id is null or t.id = p_id) and (p_slug is null or t.slug = p_slug)
      order by t.slug limit p_most;
@@ -7921,9 +8308,115 @@ begin
 end
 $$;
 
+-- TABLE worker
+
+CREATE TABLE postmill.worker (
+    holder uuid NOT NULL,
+    worker_id text NOT NULL,
+    hostname text NOT NULL,
+    pid integer NOT NULL,
+    version text DEFAULT ''::text NOT NULL,
+    queues text[] DEFAULT '{}'::text[] NOT NULL,
+    slots jsonb DEFAULT '{}'::jsonb NOT NULL,
+    job_types text[] DEFAULT '{}'::text[] NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    last_seen_at timestamp with time zone NOT NULL,
+    stopped_at timestamp with time zone,
+    draining boolean DEFAULT false NOT NULL,
+    running_count integer DEFAULT 0 NOT NULL,
+    counted_batch bigint DEFAULT 0 NOT NULL,
+    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
+    asked text COLLATE pg_catalog."C",
+    asked_at timestamp with time zone,
+    asked_by text,
+    asked_reason text,
+    draining_since timestamp with time zone,
+    full_since timestamp with time zone,
+    skew_seconds double precision,
+    report jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT worker_asked_check CHECK ((asked = ANY (ARRAY['drain'::text, 'resume'::text, 'stop'::text])))
+);
+
+-- FUNCTION read_worker(uuid)
+
+CREATE FUNCTION postmill.read_worker(p_holder uuid) RETURNS SETOF postmill.worker
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if postmill.sees_all() then
+        return query select w.* from postmill.worker w where w.holder = p_holder;
+    end if;
+end
+$$;
+
+-- FUNCTION read_worker_ended(uuid, integer, integer)
+
+CREATE FUNCTION postmill.read_worker_ended(p_holder uuid, p_within integer, p_most integer) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, status text, started_at timestamp with time zone, finished_at timestamp with time zone, attempt integer, error_class text, error_message text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select e.job_id, e.tenant_id, j.job_type, e.status, e.started_at, e.finished_at, e.attempt, e.error_class,
+           left(e.error_message, 200)
+      from (select x.* from (
+                select o.job_id, o.tenant_id, o.status, o.started_at, o.finished_at, o.attempt, o.error_class, o.error_message, o.holder
+                  from postmill.outcome o order by o.job_id desc limit p_within) x
+             where x.holder = p_holder order by x.finished_at desc limit p_most) e
+      left join lateral (select f.job_type from postmill.any_job f where f.id = e.job_id offset 0) j on true
+     order by e.finished_at desc;
+end
+$$;
+
+-- FUNCTION read_worker_jobs(uuid, integer)
+
+CREATE FUNCTION postmill.read_worker_jobs(p_holder uuid, p_most integer) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, attempt integer, max_attempts integer, claimed_at timestamp with time zone, timeout_seconds double precision, replay_class text, lost integer, progress_done double precision, progress_total double precision, progress_message text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select r.id, j.tenant_id, j.job_type, r.queue, r.attempt, j.max_attempts, r.claimed_at,
+           coalesce(j.timeout_seconds, d.timeout_seconds), d.replay_class, r.lost, g.done, g.total, g.message
+      from (select x.* from (select o.* from postmill.running o limit 10000) x
+             where x.holder = p_holder order by x.claimed_at, x.id limit p_most) r
+      left join lateral (select f.tenant_id, f.job_type, f.max_attempts, f.timeout_seconds from postmill.any_job f
+                          where f.id = r.id offset 0) j on true
+      left join postmill.job_definition d on d.key = j.job_type
+      left join lateral (select t.done, t.total, t.message from postmill.progress t where t.job_id = r.id offset 0) g on true
+     order by r.claimed_at, r.id;
+end
+$$;
+
+-- FUNCTION read_worker_loads()
+
+CREATE FUNCTION postmill.read_worker_loads() RETURNS TABLE(holder uuid, n bigint, oldest_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select r.holder, count(*), min(r.claimed_at) from (select x.holder, x.claimed_at from postmill.running x limit 10000) r
+     group by r.holder;
+end
+$$;
+
 -- FUNCTION read_workers(double precision, timestamp with time zone, uuid, integer)
 
-CREATE FUNCTION postmill.read_workers(p_seen double precision DEFAULT NULL::double precision, p_before timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_holder uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 1000) RETURNS TABLE(holder uuid, worker_id text, hostname text, pid integer, version text, queues text[], slots jsonb, job_types text[], state text, running_count integer, started_at timestamp with time zone, last_seen_at timestamp with time zone, stopped_at timestamp with time zone, lease_expires_at timestamp with time zone, metadata jsonb)
+CREATE FUNCTION postmill.read_workers(p_seen double precision DEFAULT NULL::double precision, p_before timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_holder uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 1000) RETURNS TABLE(holder uuid, worker_id text, hostname text, pid integer, version text, queues text[], slots jsonb, job_types text[], state text, running_count integer, started_at timestamp with time zone, last_seen_at timestamp with time zone, stopped_at timestamp with time zone, lease_expires_at timestamp with time zone, metadata jsonb, asked text, asked_at timestamp with time zone, asked_by text, asked_reason text, draining_since timestamp with time zone, full_since timestamp with time zone, skew_seconds double precision, report jsonb)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -7937,7 +8430,8 @@ begin
     select w.holder, w.worker_id, w.hostname, w.pid, w.version, w.queues, w.slots, w.job_types,
            case when w.stopped_at is not null then 'stopped' when l.expires_at is null or l.expires_at <= moment then 'lost'
                 when w.draining then 'draining' else 'running' end,
-           w.running_count, w.started_at, w.last_seen_at, w.stopped_at, l.expires_at, w.metadata
+           w.running_count, w.started_at, w.last_seen_at, w.stopped_at, l.expires_at, w.metadata, w.asked, w.asked_at,
+           w.asked_by, w.asked_reason, w.draining_since, w.full_since, w.skew_seconds, w.report
       from postmill.worker w
       left join postmill.lease l on l.holder = w.holder
      where (p_seen is null or w.last_seen_at >= moment - p_seen * interval '1 second')
@@ -8290,6 +8784,9 @@ CREATE FUNCTION postmill.register_queues(p_queues jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
+declare
+    before jsonb := (select jsonb_object_agg(q.name, postmill.promise_json(q.name)) from postmill.queue q);
+    one text;
 begin
     insert into postmill.queue as q (name, owner, contact, color, sla_seconds, wait_target_seconds, run_target_seconds, escalation)
     select n.name, n.owner, n.contact, n.color, n.sla_seconds, n.wait_target_seconds, n.run_target_seconds, n.escalation
@@ -8305,6 +8802,11 @@ begin
      where (q.owner, q.contact, q.color, q.sla_seconds, q.wait_target_seconds, q.run_target_seconds, q.escalation)
            is distinct from (excluded.owner, excluded.contact, excluded.color, excluded.sla_seconds,
                              excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation);
+    for one in select n.name from jsonb_populate_recordset(null::postmill.queue, p_queues) n order by n.name loop
+        if postmill.promise_json(one) is distinct from before -> one then
+            perform postmill.audit('queues.declare', 'queue', one, null, before -> one, postmill.promise_json(one));
+        end if;
+    end loop;
 end
 $$;
 
@@ -8668,89 +9170,12 @@ CREATE FUNCTION postmill.rescue(p_holder uuid, p_lease_seconds double precision,
     LANGUAGE plpgsql
     AS $$
 declare
-    why constant text := 'the lease of the worker session ended while the job ran';
-    moment timestamptz := postmill.history_moment();
+    moment timestamptz := postmill.now();
 begin
-    if not exists (select from postmill.lease l where l.holder = p_holder and l.expires_at > moment
-                      and l.started_at < moment - p_lease_seconds * interval '1 second') then
-        return;
+    if exists (select from postmill.lease l where l.holder = p_holder and l.expires_at > moment
+                  and l.started_at < moment - p_lease_seconds * interval '1 second') then
+        return query select t.* from postmill.take_back(null, p_jitter_seconds, p_most) t;
     end if;
-    return query
-    with gone_sessions as materialized (
-        select r.ctid as tid, r.id, r.holder, r.claim_no, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, r.claimed_at
-          from postmill.running r left join postmill.lease l on l.holder = r.holder
-         where l.holder is null or l.expires_at <= moment
-            or (r.id, r.claim_no) in (select h.job_id, h.claim_no from postmill.http_claim h
-                                       where h.ended_at is null and h.expires_at <= moment)
-         order by r.id limit p_most for update of r skip locked
-    ), judged as materialized (
-        select g.*, j.tenant_id, j.job_type, j.due, c.reason as cancel_reason,
-               case when c.job_id is not null then 'canceled'
-                    when j.id is null then 'undecodable'
-                    when g.attempt >= j.max_attempts or g.lost > coalesce(d.max_lost, 3) + 1
-                    then case when d.on_exhausted = 'fail' then 'failed' else 'dead_letter' end
-                    else 'scheduled' end as verdict
-          from gone_sessions g
-          -- Fenced (offset 0): as a join it would be planned over whole tables.
-          left join lateral (select b.id, b.tenant_id, b.job_type, b.max_attempts, coalesce(b.scheduled_for, b.created_at) as due
-                               from postmill.job b where b.id = g.id
-                             union all
-                             select b.id, b.tenant_id, b.job_type, b.max_attempts, coalesce(b.scheduled_for, b.created_at)
-                               from postmill.job_kept b where b.id = g.id
-                             offset 0) j on true
-          left join postmill.job_definition d on d.key = j.job_type
-          left join postmill.cancel_request c on c.job_id = g.id
-    ), taken as (
-        delete from postmill.running r where r.ctid = any (array(select g.tid from gone_sessions g))
-    ), lapsed as (
-        delete from postmill.http_claim h using gone_sessions g where h.job_id = g.id and h.claim_no = g.claim_no
-    ), heard as (
-        delete from postmill.cancel_request c using judged j where c.job_id = j.id and j.verdict <> 'scheduled'
-    ), tried as (
-        insert into postmill.attempt (job_id, tenant_id, attempt, run, holder, claim_no, started_at, finished_at, status,
-               error_class, error_message, error_group)
-        select j.id, coalesce(j.tenant_id, j.lane), j.attempt, j.run, j.holder, j.claim_no, j.claimed_at, moment, 'lost',
-               'WorkerLost', why, postmill.error_group_id(coalesce(j.job_type, 'unknown'), 'WorkerLost', why, '')
-          from judged j where j.verdict in ('scheduled', 'dead_letter', 'undecodable')
-    ), later as (
-        insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
-        select j.queue, j.lane, moment + random() * p_jitter_seconds * interval '1 second', j.id, j.priority,
-               j.attempt + 1, j.run, least(j.lost + 1, greatest(j.lost, 2))
-          from judged j where j.verdict = 'scheduled'
-    ), buried as (
-        insert into postmill.dead_letter (id, tenant_id, queue, lane, priority, attempt, run, lost, reason, error_class,
-               error_message, error_group, attempts, failed_at, last_attempt_at)
-        select j.id, coalesce(j.tenant_id, j.lane), j.queue, j.lane, j.priority, j.attempt, j.run, least(j.lost + 1, greatest(j.lost, 2)),
-               case j.verdict when 'undecodable' then 'undecodable' else 'worker_lost' end, 'WorkerLost', why,
-               postmill.error_group_id(coalesce(j.job_type, 'unknown'), 'WorkerLost', why, ''), j.attempt, moment, j.claimed_at
-          from judged j where j.verdict in ('dead_letter', 'undecodable')
-    ), ended as (
-        insert into postmill.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost, attempt_status, holder,
-               claim_no, started_at, reason, error_class, error_message, error_group)
-        select j.id, j.tenant_id, j.verdict, moment, j.attempt, j.run, least(j.lost + 1, greatest(j.lost, 2)), 'lost', j.holder, j.claim_no,
-               j.claimed_at, case j.verdict when 'failed' then 'worker_lost' else coalesce(j.cancel_reason, 'canceled') end, 'WorkerLost',
-               why, postmill.error_group_id(coalesce(j.job_type, 'unknown'), 'WorkerLost', why, '')
-          from judged j where j.verdict in ('failed', 'canceled')
-    ), counted as (
-        insert into postmill.rollup_part (minute, tenant_id, queue, job_type, outcome, n, total_sum, total_hist)
-        select postmill.minute_of(moment), e.tenant_id, e.queue, e.job_type, e.outcome, count(*), coalesce(sum(e.total), 0),
-               postmill.histogram_sum(postmill.histogram(e.total))
-          from (select coalesce(j.tenant_id, j.lane) as tenant_id, j.queue, coalesce(j.job_type, 'unknown') as job_type,
-                       case j.verdict when 'scheduled' then 'lost' when 'undecodable' then 'dead_letter'
-                                      else j.verdict end as outcome,
-                       case when j.verdict in ('dead_letter', 'failed')
-                            then greatest(0, extract(epoch from moment - j.due))::double precision end as total
-                  from judged j) e
-         group by e.tenant_id, e.queue, e.job_type, e.outcome
-    ), grouped as (
-        insert into postmill.error_group_part (id, tenant_id, job_type, error_class, message, frame, first_at, last_at, n, job_id)
-        select postmill.error_group_id(g.job_type, 'WorkerLost', why, ''), g.tenant_id, g.job_type, 'WorkerLost', why, '',
-               moment, moment, g.n, g.job_id
-          from (select coalesce(j.job_type, 'unknown') as job_type, coalesce(j.tenant_id, j.lane) as tenant_id, count(*) as n,
-                       (array_agg(j.id order by j.id desc))[1] as job_id
-                  from judged j group by 1, 2) g
-    )
-    select j.id, j.queue, j.verdict, j.job_type, j.tenant_id, j.attempt, j.holder from judged j;
 end
 $$;
 
@@ -9717,6 +10142,94 @@ begin
 end
 $$;
 
+-- FUNCTION take_back(uuid, double precision, integer)
+
+CREATE FUNCTION postmill.take_back(p_only uuid, p_jitter_seconds double precision, p_most integer) RETURNS TABLE(id uuid, queue text, verdict text, job_type text, tenant_id uuid, attempt integer, holder uuid)
+    LANGUAGE plpgsql
+    AS $$
+declare
+    why constant text := 'the lease of the worker session ended while the job ran';
+    moment timestamptz := postmill.history_moment();
+begin
+    return query
+    with gone_sessions as materialized (
+        select r.ctid as tid, r.id, r.holder, r.claim_no, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, r.claimed_at
+          from postmill.running r left join postmill.lease l on l.holder = r.holder
+         where (p_only is null or r.holder = p_only) and (l.holder is null or l.expires_at <= moment
+            or (r.id, r.claim_no) in (select h.job_id, h.claim_no from postmill.http_claim h
+                                       where h.ended_at is null and h.expires_at <= moment))
+         order by r.id limit p_most for update of r skip locked
+    ), judged as materialized (
+        select g.*, j.tenant_id, j.job_type, j.due, c.reason as cancel_reason,
+               case when c.job_id is not null then 'canceled'
+                    when j.id is null then 'undecodable'
+                    when g.attempt >= j.max_attempts or g.lost > coalesce(d.max_lost, 3) + 1
+                    then case when d.on_exhausted = 'fail' then 'failed' else 'dead_letter' end
+                    else 'scheduled' end as verdict
+          from gone_sessions g
+          -- Fenced (offset 0): as a join it would be planned over whole tables.
+          left join lateral (select b.id, b.tenant_id, b.job_type, b.max_attempts, coalesce(b.scheduled_for, b.created_at) as due
+                               from postmill.job b where b.id = g.id
+                             union all
+                             select b.id, b.tenant_id, b.job_type, b.max_attempts, coalesce(b.scheduled_for, b.created_at)
+                               from postmill.job_kept b where b.id = g.id
+                             offset 0) j on true
+          left join postmill.job_definition d on d.key = j.job_type
+          left join postmill.cancel_request c on c.job_id = g.id
+    ), taken as (
+        delete from postmill.running r where r.ctid = any (array(select g.tid from gone_sessions g))
+    ), lapsed as (
+        delete from postmill.http_claim h using gone_sessions g where h.job_id = g.id and h.claim_no = g.claim_no
+    ), heard as (
+        delete from postmill.cancel_request c using judged j where c.job_id = j.id and j.verdict <> 'scheduled'
+    ), tried as (
+        insert into postmill.attempt (job_id, tenant_id, attempt, run, holder, claim_no, started_at, finished_at, status,
+               error_class, error_message, error_group)
+        select j.id, coalesce(j.tenant_id, j.lane), j.attempt, j.run, j.holder, j.claim_no, j.claimed_at, moment, 'lost',
+               'WorkerLost', why, postmill.error_group_id(coalesce(j.job_type, 'unknown'), 'WorkerLost', why, '')
+          from judged j where j.verdict in ('scheduled', 'dead_letter', 'undecodable')
+    ), later as (
+        insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+        select j.queue, j.lane, moment + random() * p_jitter_seconds * interval '1 second', j.id, j.priority,
+               j.attempt + 1, j.run, least(j.lost + 1, greatest(j.lost, 2))
+          from judged j where j.verdict = 'scheduled'
+    ), buried as (
+        insert into postmill.dead_letter (id, tenant_id, queue, lane, priority, attempt, run, lost, reason, error_class,
+               error_message, error_group, attempts, failed_at, last_attempt_at)
+        select j.id, coalesce(j.tenant_id, j.lane), j.queue, j.lane, j.priority, j.attempt, j.run, least(j.lost + 1, greatest(j.lost, 2)),
+               case j.verdict when 'undecodable' then 'undecodable' else 'worker_lost' end, 'WorkerLost', why,
+               postmill.error_group_id(coalesce(j.job_type, 'unknown'), 'WorkerLost', why, ''), j.attempt, moment, j.claimed_at
+          from judged j where j.verdict in ('dead_letter', 'undecodable')
+    ), ended as (
+        insert into postmill.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost, attempt_status, holder,
+               claim_no, started_at, reason, error_class, error_message, error_group)
+        select j.id, j.tenant_id, j.verdict, moment, j.attempt, j.run, least(j.lost + 1, greatest(j.lost, 2)), 'lost', j.holder, j.claim_no,
+               j.claimed_at, case j.verdict when 'failed' then 'worker_lost' else coalesce(j.cancel_reason, 'canceled') end, 'WorkerLost',
+               why, postmill.error_group_id(coalesce(j.job_type, 'unknown'), 'WorkerLost', why, '')
+          from judged j where j.verdict in ('failed', 'canceled')
+    ), counted as (
+        insert into postmill.rollup_part (minute, tenant_id, queue, job_type, outcome, n, total_sum, total_hist)
+        select postmill.minute_of(moment), e.tenant_id, e.queue, e.job_type, e.outcome, count(*), coalesce(sum(e.total), 0),
+               postmill.histogram_sum(postmill.histogram(e.total))
+          from (select coalesce(j.tenant_id, j.lane) as tenant_id, j.queue, coalesce(j.job_type, 'unknown') as job_type,
+                       case j.verdict when 'scheduled' then 'lost' when 'undecodable' then 'dead_letter'
+                                      else j.verdict end as outcome,
+                       case when j.verdict in ('dead_letter', 'failed')
+                            then greatest(0, extract(epoch from moment - j.due))::double precision end as total
+                  from judged j) e
+         group by e.tenant_id, e.queue, e.job_type, e.outcome
+    ), grouped as (
+        insert into postmill.error_group_part (id, tenant_id, job_type, error_class, message, frame, first_at, last_at, n, job_id)
+        select postmill.error_group_id(g.job_type, 'WorkerLost', why, ''), g.tenant_id, g.job_type, 'WorkerLost', why, '',
+               moment, moment, g.n, g.job_id
+          from (select coalesce(j.job_type, 'unknown') as job_type, coalesce(j.tenant_id, j.lane) as tenant_id, count(*) as n,
+                       (array_agg(j.id order by j.id desc))[1] as job_id
+                  from judged j group by 1, 2) g
+    )
+    select j.id, j.queue, j.verdict, j.job_type, j.tenant_id, j.attempt, j.holder from judged j;
+end
+$$;
+
 -- FUNCTION take_gone_artifacts(integer)
 
 CREATE FUNCTION postmill.take_gone_artifacts(p_most integer) RETURNS TABLE(id uuid, tenant_id uuid)
@@ -10313,6 +10826,7 @@ begin
     end loop;
     perform postmill.watch_exhausted();
     perform postmill.watch_slas();
+    perform postmill.note_queues();
     perform postmill.watch_workers();
     perform postmill.watch_triggers();
     delete from postmill.incident_over o where o.at < (select postmill.now()) - interval '1 day';
@@ -10557,6 +11071,25 @@ begin
 end
 $$;
 
+-- FUNCTION worker_report(uuid, double precision, boolean, boolean, jsonb)
+
+CREATE FUNCTION postmill.worker_report(p_holder uuid, p_clock double precision, p_full boolean, p_draining boolean, p_report jsonb) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    wanted text;
+begin
+    update postmill.worker w
+       set skew_seconds = p_clock - extract(epoch from moment), report = p_report,
+           full_since = case when p_full then coalesce(w.full_since, moment) end,
+           draining_since = case when p_draining then coalesce(w.draining_since, moment) end
+     where w.holder = p_holder
+    returning w.asked into wanted;
+    return wanted;
+end
+$$;
+
 -- FUNCTION write_tenant(uuid, jsonb)
 
 CREATE FUNCTION postmill.write_tenant(p_id uuid, p_settings jsonb) RETURNS void
@@ -10567,6 +11100,9 @@ begin
        set name = coalesce(p_settings ->> 'name', t.name), timezone = coalesce(p_settings ->> 'timezone', t.timezone),
            status = coalesce(p_settings ->> 'status', t.status), weight = coalesce((p_settings ->> 'weight')::integer, t.weight),
            max_running = case when p_settings ? 'max_running' then (p_settings ->> 'max_running')::integer else t.max_running end,
+           raised_to = case when p_settings ? 'raised_to' then (p_settings ->> 'raised_to')::integer else t.raised_to end,
+           raised_until = case when p_settings ? 'raised_until' then (p_settings ->> 'raised_until')::timestamptz
+                               else t.raised_until end,
            retention = case when p_settings ? 'retention_seconds'
                             then (p_settings ->> 'retention_seconds')::double precision * interval '1 second' else t.retention end,
            updated_at = postmill.now()
@@ -10764,7 +11300,9 @@ CREATE TABLE postmill.attainment (
     run_p95 double precision,
     oldest_seconds double precision,
     attained double precision,
-    burn double precision
+    burn double precision,
+    attained_day double precision,
+    burn_day double precision
 );
 
 -- TABLE attempt
@@ -11424,26 +11962,6 @@ CREATE TABLE postmill.running (
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='50000', autovacuum_vacuum_insert_scale_factor='1', fillfactor='90');
 
--- TABLE worker
-
-CREATE TABLE postmill.worker (
-    holder uuid NOT NULL,
-    worker_id text NOT NULL,
-    hostname text NOT NULL,
-    pid integer NOT NULL,
-    version text DEFAULT ''::text NOT NULL,
-    queues text[] DEFAULT '{}'::text[] NOT NULL,
-    slots jsonb DEFAULT '{}'::jsonb NOT NULL,
-    job_types text[] DEFAULT '{}'::text[] NOT NULL,
-    started_at timestamp with time zone NOT NULL,
-    last_seen_at timestamp with time zone NOT NULL,
-    stopped_at timestamp with time zone,
-    draining boolean DEFAULT false NOT NULL,
-    running_count integer DEFAULT 0 NOT NULL,
-    counted_batch bigint DEFAULT 0 NOT NULL,
-    metadata jsonb DEFAULT '{}'::jsonb NOT NULL
-);
-
 -- VIEW job_attempts
 
 CREATE VIEW postmill.job_attempts AS
@@ -11927,6 +12445,25 @@ CREATE TABLE postmill.queue (
     CONSTRAINT queue_wait_target_seconds_check CHECK ((wait_target_seconds > (0)::double precision))
 );
 
+-- TABLE queue_minute
+
+CREATE TABLE postmill.queue_minute (
+    queue text NOT NULL COLLATE pg_catalog."C",
+    minute timestamp with time zone NOT NULL,
+    arrived bigint DEFAULT 0 NOT NULL,
+    ended bigint DEFAULT 0 NOT NULL,
+    failed bigint DEFAULT 0 NOT NULL,
+    run_seconds double precision DEFAULT 0 NOT NULL,
+    judged bigint DEFAULT 0 NOT NULL,
+    late bigint DEFAULT 0 NOT NULL,
+    wait_hist bigint[],
+    run_hist bigint[],
+    queued bigint DEFAULT 0 NOT NULL,
+    running bigint DEFAULT 0 NOT NULL,
+    slots bigint DEFAULT 0 NOT NULL
+)
+WITH (fillfactor='70');
+
 -- SEQUENCE rate_seq
 
 CREATE SEQUENCE postmill.rate_seq
@@ -12118,9 +12655,13 @@ CREATE TABLE postmill.tenant (
     weight integer DEFAULT 1 NOT NULL,
     created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
     max_running integer,
+    raised_to integer,
+    raised_until timestamp with time zone,
     retention interval,
     updated_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    CONSTRAINT tenant_check CHECK (((raised_to IS NULL) = (raised_until IS NULL))),
     CONSTRAINT tenant_max_running_check CHECK ((max_running > 0)),
+    CONSTRAINT tenant_raised_to_check CHECK ((raised_to > 0)),
     CONSTRAINT tenant_retention_check CHECK ((retention > '00:00:00'::interval)),
     CONSTRAINT tenant_status_check CHECK ((status = ANY (ARRAY['active'::text, 'throttled'::text, 'suspended'::text]))),
     CONSTRAINT tenant_weight_check CHECK (((weight >= 1) AND (weight <= 1000)))
@@ -12503,6 +13044,11 @@ ALTER TABLE ONLY postmill.project
 ALTER TABLE ONLY postmill.project
     ADD CONSTRAINT project_tenant_id_slug_key UNIQUE (tenant_id, slug);
 
+-- CONSTRAINT queue_minute queue_minute_pkey
+
+ALTER TABLE ONLY postmill.queue_minute
+    ADD CONSTRAINT queue_minute_pkey PRIMARY KEY (queue, minute);
+
 -- CONSTRAINT queue queue_pkey
 
 ALTER TABLE ONLY postmill.queue
@@ -12670,6 +13216,10 @@ CREATE INDEX attempt_job ON ONLY postmill.attempt USING btree (job_id);
 -- INDEX audit_log_at
 
 CREATE INDEX audit_log_at ON postmill.audit_log USING btree (at, id);
+
+-- INDEX audit_log_object
+
+CREATE INDEX audit_log_object ON postmill.audit_log USING btree (target_kind, target, at, id) WHERE (target_kind = ANY (ARRAY['queue'::text, 'worker'::text, 'tenant'::text]));
 
 -- INDEX audit_log_tenant
 
@@ -12911,6 +13461,10 @@ CREATE INDEX outcome_tenant_unsuccessful ON ONLY postmill.outcome USING btree (t
 
 CREATE INDEX outcome_unsuccessful ON ONLY postmill.outcome USING btree (status, job_id) WHERE (status <> 'succeeded'::text);
 
+-- INDEX queue_minute_minute
+
+CREATE INDEX queue_minute_minute ON postmill.queue_minute USING btree (minute);
+
 -- INDEX ready_id
 
 CREATE UNIQUE INDEX ready_id ON postmill.ready USING btree (id);
@@ -13132,6 +13686,11 @@ ALTER TABLE ONLY postmill.notification
 
 ALTER TABLE ONLY postmill.project
     ADD CONSTRAINT project_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES postmill.tenant(id);
+
+-- FK CONSTRAINT queue_minute queue_minute_queue_fkey
+
+ALTER TABLE ONLY postmill.queue_minute
+    ADD CONSTRAINT queue_minute_queue_fkey FOREIGN KEY (queue) REFERENCES postmill.queue(name) ON DELETE CASCADE;
 
 -- FK CONSTRAINT rate_take rate_take_limit_id_fkey
 

@@ -126,9 +126,9 @@ end
 $$;
 
 -- Worker sessions are the platform's: seen since p_seen seconds ago (NULL: all), those that started last first, below
--- (p_before, p_holder).
+-- (p_before, p_holder); p_only: this one.
 create function {schema}.read_workers(p_seen double precision default null, p_before timestamptz default 'infinity',
-    p_holder uuid default 'ffffffff-ffff-ffff-ffff-ffffffffffff', p_most integer default 1000)
+    p_holder uuid default 'ffffffff-ffff-ffff-ffff-ffffffffffff', p_most integer default 1000, p_only uuid default null)
 returns table (
     holder uuid, worker_id text, hostname text, pid integer, version text, queues text[], slots jsonb, job_types text[], state text,
     running_count integer, started_at timestamptz, last_seen_at timestamptz, stopped_at timestamptz, lease_expires_at timestamptz,
@@ -150,7 +150,7 @@ begin
       from {schema}.worker w
       left join {schema}.lease l on l.holder = w.holder
      where (p_seen is null or w.last_seen_at >= moment - p_seen * interval '1 second')
-       and (w.started_at, w.holder) < (p_before, p_holder)
+       and (w.started_at, w.holder) < (p_before, p_holder) and (p_only is null or w.holder = p_only)
      order by w.started_at desc, w.holder desc limit p_most;
 end
 $$;

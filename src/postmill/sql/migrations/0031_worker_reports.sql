@@ -184,7 +184,7 @@ begin
     elsif w.stopped_at is not null or not exists (
         select from {schema}.lease l where l.holder = p_holder and l.expires_at > (select {schema}.now())) then
         return 'over';
-    elsif coalesce(w.asked, 'resume') = p_asked then
+    elsif w.asked = p_asked or (w.asked is null and p_asked = 'resume' and not w.draining) then
         return 'unchanged';
     end if;
     update {schema}.worker k
@@ -240,16 +240,6 @@ begin
     return query
     select r.holder, count(*), min(r.claimed_at) from (select x.holder, x.claimed_at from {schema}.running x limit 10000) r
      group by r.holder;
-end
-$$;
-
--- One session, whole.
-create function {schema}.read_worker(p_holder uuid) returns setof {schema}.worker
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
-begin
-    if {schema}.sees_all() then
-        return query select w.* from {schema}.worker w where w.holder = p_holder;
-    end if;
 end
 $$;
 

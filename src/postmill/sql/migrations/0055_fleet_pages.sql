@@ -40,7 +40,7 @@ begin
                    sum(r.run_sum) as run_seconds, {schema}.histogram_sum(r.wait_hist) as wait_hist,
                    {schema}.histogram_sum(r.run_hist) as run_hist, {schema}.histogram_sum(r.total_hist) as total_hist,
                    (sum(r.n) filter (where r.total_hist is not null))::bigint as judged
-              from {schema}.rollups r where r.minute >= since group by 1, 2) s
+              from {schema}.fleet_rollups r where r.minute >= since group by 1, 2) s
       join {schema}.queue q on q.name = s.queue
     on conflict (queue, minute) do update
        set arrived = excluded.arrived, ended = excluded.ended, failed = excluded.failed, run_seconds = excluded.run_seconds,
@@ -261,7 +261,7 @@ begin
                (sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'canceled', 'dead_letter')))::bigint as ended,
                (sum(r.n) filter (where r.outcome in ('retried', 'lost', 'failed', 'dead_letter')))::bigint as failed,
                sum(r.run_sum) as run_seconds, (sum(r.n) filter (where r.total_hist is not null and p.name is not null))::bigint as judged,
-               sum((select sum(h) from unnest(r.total_hist[p.cells + 1:]) as h) filter (where p.name is not null))::bigint as late,
+               (sum((select sum(h) from unnest(r.total_hist[p.cells + 1:]) as h)) filter (where p.name is not null))::bigint as late,
                max(r.minute) as last_minute
           from {schema}.rollups r left join promise p on p.name = r.queue
          where r.tenant_id = u.id and r.minute >= since) s;
