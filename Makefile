@@ -56,7 +56,7 @@ test-matrix: venv ## schema, protocols and bindings on PostgreSQL 15 and the new
 	    echo "matrix: $$($$python --version), PostgreSQL $${POSTMILL_TEST_PG:-18}"; $$python $(PYTEST) $(MATRIX); fi
 
 test-long: venv ## the long fault and soak runs
-	$(PY) -m pytest -m long --timeout 5400
+	$(PY) -m pytest -m long
 
 lint: venv ## ruff, mypy, the import law
 	$(PY) -m ruff check .

@@ -13245,6 +13245,10 @@ CREATE INDEX budget_period_ends ON postmill.budget_period USING btree (ends_at);
 
 CREATE INDEX budget_place ON postmill.budget USING btree (name, id);
 
+-- INDEX budget_platform
+
+CREATE INDEX budget_platform ON postmill.budget USING btree (id) WHERE (tenant_id IS NULL);
+
 -- INDEX budget_reservation_ended
 
 CREATE INDEX budget_reservation_ended ON postmill.budget_reservation USING btree (ended_at) WHERE (ended_at IS NOT NULL);
