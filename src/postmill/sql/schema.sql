@@ -1222,7 +1222,7 @@ begin
     elsif w.stopped_at is not null or not exists (
         select from postmill.lease l where l.holder = p_holder and l.expires_at > (select postmill.now())) then
         return 'over';
-    elsif coalesce(w.asked, 'resume') = p_asked then
+    elsif w.asked = p_asked or (w.asked is null and p_asked = 'resume' and not w.draining) then
         return 'unchanged';
     end if;
     update postmill.worker k
@@ -2021,6 +2021,104 @@ begin
     return 'changed';
 end
 $_$;
+
+-- FUNCTION door_move_jobs(text, text, uuid, integer, text, text)
+
+CREATE FUNCTION postmill.door_move_jobs(p_job_type text, p_queue text, p_after uuid DEFAULT NULL::uuid, p_most integer DEFAULT 1000, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(moved integer, looked_at uuid)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    definition postmill.job_definition;
+    low uuid := coalesce(p_after, '00000000-0000-0000-0000-000000000000');
+    ids uuid[];
+    lanes uuid[];
+    rung record;
+    rings integer := 0;
+    before jsonb;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    moved := 0;
+    select d.* into definition from postmill.job_definition d where d.key = p_job_type;
+    if not found or not postmill.sees_all() or not exists (select from postmill.queue q where q.name = p_queue) then
+        return next;
+        return;
+    end if;
+
+    with seen as materialized (
+        select 1 as place, r.* from (select t.id, t.queue, t.lane from postmill.ready t where t.id > low
+                                      order by t.id limit p_most) r
+        union all
+        select 2, s.* from (select t.id, t.queue, t.lane from postmill.scheduled t where t.id > low
+                             order by t.id limit p_most) s
+        union all
+        select 3, b.* from (select t.id, t.queue, t.lane from postmill.blocked t where t.id > low
+                             order by t.id limit p_most) b
+    ), mine as materialized (
+        select s.id, s.queue,
+               case when definition.lane = 'type'
+                      or s.lane in (j.tenant_id, '00000000-0000-0000-0000-000000000000',
+                                    postmill.lane_of('type', j.tenant_id, definition.key, j.payload, null))
+                    then postmill.lane_of(definition.lane, j.tenant_id, definition.key, j.payload, null)
+                    else s.lane end as lane
+          from seen s
+         cross join lateral (select b.tenant_id, b.payload from postmill.any_job b
+                              where b.id = s.id and b.job_type = any (definition.key || definition.aliases) offset 0) j
+         where s.queue <> p_queue
+    ), held as materialized (
+        select r.* from (select t.id from postmill.ready t where t.id = any (array(select m.id from mine m))
+                          order by t.id for update skip locked) r
+        union all
+        select s.* from (select t.id from postmill.scheduled t where t.id = any (array(select m.id from mine m))
+                          order by t.id for update skip locked) s
+        union all
+        select b.* from (select t.id from postmill.blocked t where t.id = any (array(select m.id from mine m))
+                          order by t.id for update skip locked) b
+    )
+    select (select array_agg(m.id order by m.id) from mine m join held h on h.id = m.id),
+           (select array_agg(m.lane order by m.id) from mine m join held h on h.id = m.id),
+           (select jsonb_object_agg(f.queue, f.n)
+              from (select m.queue, count(*) as n from mine m join held h on h.id = m.id group by 1) f),
+           (select min(f.last)::uuid from (select max(s.id::text) as last from seen s
+                                            group by s.place having count(*) = p_most) f)
+      into ids, lanes, before, looked_at;
+    moved := coalesce(cardinality(ids), 0);
+    if moved = 0 then
+        return next;
+        return;
+    end if;
+
+    with gone as (
+        delete from postmill.ready t where t.id = any (ids) returning t.id, t.priority, t.ready_at, t.attempt, t.run, t.lost
+    )
+    insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+    select p_queue, m.lane, g.priority, postmill.now(), g.id, g.attempt, g.run, g.lost
+      from gone g join unnest(ids, lanes) as m(id, lane) on m.id = g.id order by g.ready_at, g.id;
+    with gone as (
+        delete from postmill.scheduled t where t.id = any (ids) returning t.id, t.priority, t.run_at, t.attempt, t.run, t.lost
+    )
+    insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+    select p_queue, m.lane, g.run_at, g.id, g.priority, g.attempt, g.run, g.lost
+      from gone g join unnest(ids, lanes) as m(id, lane) on m.id = g.id;
+    with gone as (
+        delete from postmill.blocked t where t.id = any (ids) returning t.id, t.priority, t.attempt, t.run, t.lost
+    )
+    insert into postmill.blocked (id, queue, lane, priority, attempt, run, lost)
+    select g.id, p_queue, m.lane, g.priority, g.attempt, g.run, g.lost
+      from gone g join unnest(ids, lanes) as m(id, lane) on m.id = g.id;
+
+    for rung in select distinct r.lane, r.priority from postmill.ready r where r.id = any (ids) limit 17 loop
+        rings := rings + 1;
+        if rings > 16 then
+            perform postmill.ring(p_queue);
+        else
+            perform postmill.ring(p_queue, rung.lane, rung.priority);
+        end if;
+    end loop;
+    perform postmill.audit('queues.move', 'definition', definition.key, null, before, jsonb_build_object(p_queue, moved));
+    return next;
+end
+$$;
 
 -- FUNCTION door_open_work(text, text[], text[], double precision, jsonb)
 
@@ -4982,22 +5080,6 @@ begin
 end
 $$;
 
--- FUNCTION live_slots()
-
-CREATE FUNCTION postmill.live_slots() RETURNS TABLE(holder uuid, queue text, slots bigint, draining boolean)
-    LANGUAGE plpgsql STABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-begin
-    return query
-    select w.holder, q.name, case when w.draining then 0 else coalesce((w.slots ->> q.name)::bigint, 0) end, w.draining
-      from postmill.worker w
-      join postmill.lease l on l.holder = w.holder and l.expires_at > (select postmill.now())
-     cross join unnest(w.queues) as q(name)
-     where w.stopped_at is null;
-end
-$$;
-
 -- FUNCTION login_configured()
 
 CREATE FUNCTION postmill.login_configured() RETURNS boolean
@@ -5111,104 +5193,6 @@ begin
     return (p_facts ->> 'at')::timestamptz;
 exception when others then
     return null;
-end
-$$;
-
--- FUNCTION move_jobs(text, text, uuid, integer, text, text)
-
-CREATE FUNCTION postmill.move_jobs(p_job_type text, p_queue text, p_after uuid DEFAULT NULL::uuid, p_most integer DEFAULT 1000, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(moved integer, looked_at uuid)
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-declare
-    definition postmill.job_definition;
-    low uuid := coalesce(p_after, '00000000-0000-0000-0000-000000000000');
-    ids uuid[];
-    lanes uuid[];
-    rung record;
-    rings integer := 0;
-    before jsonb;
-begin
-    perform postmill.act_as(p_actor_type, p_actor_id);
-    moved := 0;
-    select d.* into definition from postmill.job_definition d where d.key = p_job_type;
-    if not found or not exists (select from postmill.queue q where q.name = p_queue) then
-        return next;
-        return;
-    end if;
-
-    with seen as materialized (
-        select 1 as place, r.* from (select t.id, t.queue, t.lane from postmill.ready t where t.id > low
-                                      order by t.id limit p_most) r
-        union all
-        select 2, s.* from (select t.id, t.queue, t.lane from postmill.scheduled t where t.id > low
-                             order by t.id limit p_most) s
-        union all
-        select 3, b.* from (select t.id, t.queue, t.lane from postmill.blocked t where t.id > low
-                             order by t.id limit p_most) b
-    ), mine as materialized (
-        select s.id, s.queue,
-               case when definition.lane = 'type'
-                      or s.lane in (j.tenant_id, '00000000-0000-0000-0000-000000000000',
-                                    postmill.lane_of('type', j.tenant_id, definition.key, j.payload, null))
-                    then postmill.lane_of(definition.lane, j.tenant_id, definition.key, j.payload, null)
-                    else s.lane end as lane
-          from seen s
-         cross join lateral (select b.tenant_id, b.payload from postmill.any_job b
-                              where b.id = s.id and b.job_type = any (definition.key || definition.aliases) offset 0) j
-         where s.queue <> p_queue
-    ), held as materialized (
-        select r.* from (select t.id from postmill.ready t where t.id = any (array(select m.id from mine m))
-                          order by t.id for update skip locked) r
-        union all
-        select s.* from (select t.id from postmill.scheduled t where t.id = any (array(select m.id from mine m))
-                          order by t.id for update skip locked) s
-        union all
-        select b.* from (select t.id from postmill.blocked t where t.id = any (array(select m.id from mine m))
-                          order by t.id for update skip locked) b
-    )
-    select (select array_agg(m.id order by m.id) from mine m join held h on h.id = m.id),
-           (select array_agg(m.lane order by m.id) from mine m join held h on h.id = m.id),
-           (select jsonb_object_agg(f.queue, f.n)
-              from (select m.queue, count(*) as n from mine m join held h on h.id = m.id group by 1) f),
-           (select min(f.last)::uuid from (select max(s.id::text) as last from seen s
-                                            group by s.place having count(*) = p_most) f)
-      into ids, lanes, before, looked_at;
-    moved := coalesce(cardinality(ids), 0);
-    if moved = 0 then
-        return next;
-        return;
-    end if;
-
-    with gone as (
-        delete from postmill.ready t where t.id = any (ids) returning t.id, t.priority, t.ready_at, t.attempt, t.run, t.lost
-    )
-    insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
-    select p_queue, m.lane, g.priority, postmill.now(), g.id, g.attempt, g.run, g.lost
-      from gone g join unnest(ids, lanes) as m(id, lane) on m.id = g.id order by g.ready_at, g.id;
-    with gone as (
-        delete from postmill.scheduled t where t.id = any (ids) returning t.id, t.priority, t.run_at, t.attempt, t.run, t.lost
-    )
-    insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
-    select p_queue, m.lane, g.run_at, g.id, g.priority, g.attempt, g.run, g.lost
-      from gone g join unnest(ids, lanes) as m(id, lane) on m.id = g.id;
-    with gone as (
-        delete from postmill.blocked t where t.id = any (ids) returning t.id, t.priority, t.attempt, t.run, t.lost
-    )
-    insert into postmill.blocked (id, queue, lane, priority, attempt, run, lost)
-    select g.id, p_queue, m.lane, g.priority, g.attempt, g.run, g.lost
-      from gone g join unnest(ids, lanes) as m(id, lane) on m.id = g.id;
-
-    for rung in select distinct r.lane, r.priority from postmill.ready r where r.id = any (ids) limit 17 loop
-        rings := rings + 1;
-        if rings > 16 then
-            perform postmill.ring(p_queue);
-        else
-            perform postmill.ring(p_queue, rung.lane, rung.priority);
-        end if;
-    end loop;
-    perform postmill.audit('queues.move', 'definition', definition.key, null, before, jsonb_build_object(p_queue, moved));
-    return next;
 end
 $$;
 
@@ -5468,7 +5452,7 @@ begin
                         sum((x.one ->> 3)::bigint) filter (where x.one ->> 2 = 'running') as running
                    from postmill.upkeep u cross join jsonb_array_elements(u.note -> 'depths') as x(one)
                   where u.name = 'monitor' group by 1) d on d.queue = q.name
-      left join (select v.queue, sum(v.slots) as slots from postmill.live_slots() v group by 1) s on s.queue = q.name
+      left join (select v.queue, sum(v.slots) as slots from postmill.read_live_slots() v group by 1) s on s.queue = q.name
      where coalesce(d.queued, 0) > 0 or coalesce(d.running, 0) > 0 or coalesce(s.slots, 0) > 0
     on conflict (queue, minute) do update set queued = excluded.queued, running = excluded.running, slots = excluded.slots;
     update postmill.attainment a
@@ -7019,6 +7003,19 @@ begin
 end
 $$;
 
+-- FUNCTION read_home(text)
+
+CREATE FUNCTION postmill.read_home(p_name text) RETURNS TABLE(key text, queue text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select d.key, d.queue from postmill.job_definition d where d.key = p_name or d.aliases @> array[p_name]
+     order by d.key <> p_name limit 1;
+end
+$$;
+
 -- FUNCTION read_idempotency_keys(text, text, uuid, uuid, text, integer)
 
 CREATE FUNCTION postmill.read_idempotency_keys(p_key text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text, p_after_tenant uuid DEFAULT NULL::uuid, p_after_project uuid DEFAULT NULL::uuid, p_after_key text DEFAULT NULL::text, p_most integer DEFAULT 50) RETURNS TABLE(tenant_id uuid, project_id uuid, key text, job_type text, job_id uuid, mode text, status text, first_seen_at timestamp with time zone, last_seen_at timestamp with time zone, expires_at timestamp with time zone, result_ref text, error_ref text)
@@ -7335,6 +7332,22 @@ begin
     select i.id, i.kind, i.severity::text, case when i.acknowledged_at is null then 'open' else 'acknowledged' end, i.title,
            i.queue, i.opened_at, i.last_at, i.jobs
       from postmill.incident i where i.resolved_at is null order by i.opened_at desc, i.id desc limit p_most;
+end
+$$;
+
+-- FUNCTION read_live_slots()
+
+CREATE FUNCTION postmill.read_live_slots() RETURNS TABLE(holder uuid, queue text, slots bigint, draining boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select w.holder, q.name, case when w.draining then 0 else coalesce((w.slots ->> q.name)::bigint, 0) end, w.draining
+      from postmill.worker w
+      join postmill.lease l on l.holder = w.holder and l.expires_at > (select postmill.now())
+     cross join unnest(w.queues) as q(name)
+     where w.stopped_at is null and postmill.sees_all();
 end
 $$;
 
@@ -7820,7 +7833,7 @@ begin
            a.burn_day, i.opened_at, i.title, i.id, h.counts, coalesce(h.run_seconds, 0)
       from postmill.queue q
       left join (select v.queue, count(*) filter (where not v.draining) as workers, count(*) filter (where v.draining) as draining,
-                        sum(v.slots) as slots from postmill.live_slots() v group by 1) w on w.queue = q.name
+                        sum(v.slots) as slots from postmill.read_live_slots() v group by 1) w on w.queue = q.name
       left join postmill.attainment a on a.queue = q.name and a.measured_at > moment - interval '5 minutes'
       left join postmill.incident i on i.kind = 'sla_breach' and i.key = q.name and i.resolved_at is null
      cross join lateral (select sum(m.arrived)::double precision as arrived, sum(m.ended)::double precision as ended,
@@ -8308,48 +8321,6 @@ begin
 end
 $$;
 
--- TABLE worker
-
-CREATE TABLE postmill.worker (
-    holder uuid NOT NULL,
-    worker_id text NOT NULL,
-    hostname text NOT NULL,
-    pid integer NOT NULL,
-    version text DEFAULT ''::text NOT NULL,
-    queues text[] DEFAULT '{}'::text[] NOT NULL,
-    slots jsonb DEFAULT '{}'::jsonb NOT NULL,
-    job_types text[] DEFAULT '{}'::text[] NOT NULL,
-    started_at timestamp with time zone NOT NULL,
-    last_seen_at timestamp with time zone NOT NULL,
-    stopped_at timestamp with time zone,
-    draining boolean DEFAULT false NOT NULL,
-    running_count integer DEFAULT 0 NOT NULL,
-    counted_batch bigint DEFAULT 0 NOT NULL,
-    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
-    asked text COLLATE pg_catalog."C",
-    asked_at timestamp with time zone,
-    asked_by text,
-    asked_reason text,
-    draining_since timestamp with time zone,
-    full_since timestamp with time zone,
-    skew_seconds double precision,
-    report jsonb DEFAULT '{}'::jsonb NOT NULL,
-    CONSTRAINT worker_asked_check CHECK ((asked = ANY (ARRAY['drain'::text, 'resume'::text, 'stop'::text])))
-);
-
--- FUNCTION read_worker(uuid)
-
-CREATE FUNCTION postmill.read_worker(p_holder uuid) RETURNS SETOF postmill.worker
-    LANGUAGE plpgsql STABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-begin
-    if postmill.sees_all() then
-        return query select w.* from postmill.worker w where w.holder = p_holder;
-    end if;
-end
-$$;
-
 -- FUNCTION read_worker_ended(uuid, integer, integer)
 
 CREATE FUNCTION postmill.read_worker_ended(p_holder uuid, p_within integer, p_most integer) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, status text, started_at timestamp with time zone, finished_at timestamp with time zone, attempt integer, error_class text, error_message text)
@@ -8414,9 +8385,9 @@ begin
 end
 $$;
 
--- FUNCTION read_workers(double precision, timestamp with time zone, uuid, integer)
+-- FUNCTION read_workers(double precision, timestamp with time zone, uuid, integer, uuid)
 
-CREATE FUNCTION postmill.read_workers(p_seen double precision DEFAULT NULL::double precision, p_before timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_holder uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 1000) RETURNS TABLE(holder uuid, worker_id text, hostname text, pid integer, version text, queues text[], slots jsonb, job_types text[], state text, running_count integer, started_at timestamp with time zone, last_seen_at timestamp with time zone, stopped_at timestamp with time zone, lease_expires_at timestamp with time zone, metadata jsonb, asked text, asked_at timestamp with time zone, asked_by text, asked_reason text, draining_since timestamp with time zone, full_since timestamp with time zone, skew_seconds double precision, report jsonb)
+CREATE FUNCTION postmill.read_workers(p_seen double precision DEFAULT NULL::double precision, p_before timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_holder uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 1000, p_only uuid DEFAULT NULL::uuid) RETURNS TABLE(holder uuid, worker_id text, hostname text, pid integer, version text, queues text[], slots jsonb, job_types text[], state text, running_count integer, started_at timestamp with time zone, last_seen_at timestamp with time zone, stopped_at timestamp with time zone, lease_expires_at timestamp with time zone, metadata jsonb, asked text, asked_at timestamp with time zone, asked_by text, asked_reason text, draining_since timestamp with time zone, full_since timestamp with time zone, skew_seconds double precision, report jsonb)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -8435,7 +8406,7 @@ begin
       from postmill.worker w
       left join postmill.lease l on l.holder = w.holder
      where (p_seen is null or w.last_seen_at >= moment - p_seen * interval '1 second')
-       and (w.started_at, w.holder) < (p_before, p_holder)
+       and (w.started_at, w.holder) < (p_before, p_holder) and (p_only is null or w.holder = p_only)
      order by w.started_at desc, w.holder desc limit p_most;
 end
 $$;
@@ -11961,6 +11932,35 @@ CREATE TABLE postmill.running (
     claimed_at timestamp with time zone NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='50000', autovacuum_vacuum_insert_scale_factor='1', fillfactor='90');
+
+-- TABLE worker
+
+CREATE TABLE postmill.worker (
+    holder uuid NOT NULL,
+    worker_id text NOT NULL,
+    hostname text NOT NULL,
+    pid integer NOT NULL,
+    version text DEFAULT ''::text NOT NULL,
+    queues text[] DEFAULT '{}'::text[] NOT NULL,
+    slots jsonb DEFAULT '{}'::jsonb NOT NULL,
+    job_types text[] DEFAULT '{}'::text[] NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    last_seen_at timestamp with time zone NOT NULL,
+    stopped_at timestamp with time zone,
+    draining boolean DEFAULT false NOT NULL,
+    running_count integer DEFAULT 0 NOT NULL,
+    counted_batch bigint DEFAULT 0 NOT NULL,
+    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
+    asked text COLLATE pg_catalog."C",
+    asked_at timestamp with time zone,
+    asked_by text,
+    asked_reason text,
+    draining_since timestamp with time zone,
+    full_since timestamp with time zone,
+    skew_seconds double precision,
+    report jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT worker_asked_check CHECK ((asked = ANY (ARRAY['drain'::text, 'resume'::text, 'stop'::text])))
+);
 
 -- VIEW job_attempts
 

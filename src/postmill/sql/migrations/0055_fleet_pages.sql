@@ -52,7 +52,7 @@ begin
                         sum((x.one ->> 3)::bigint) filter (where x.one ->> 2 = 'running') as running
                    from {schema}.upkeep u cross join jsonb_array_elements(u.note -> 'depths') as x(one)
                   where u.name = 'monitor' group by 1) d on d.queue = q.name
-      left join (select v.queue, sum(v.slots) as slots from {schema}.live_slots() v group by 1) s on s.queue = q.name
+      left join (select v.queue, sum(v.slots) as slots from {schema}.read_live_slots() v group by 1) s on s.queue = q.name
      where coalesce(d.queued, 0) > 0 or coalesce(d.running, 0) > 0 or coalesce(s.slots, 0) > 0
     on conflict (queue, minute) do update set queued = excluded.queued, running = excluded.running, slots = excluded.slots;
     update {schema}.attainment a
@@ -66,7 +66,7 @@ end
 $$;
 
 -- Slots by queue and live session. An HTTP worker's slots are not told.
-create function {schema}.live_slots() returns table (holder uuid, queue text, slots bigint, draining boolean)
+create function {schema}.read_live_slots() returns table (holder uuid, queue text, slots bigint, draining boolean)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 begin
     return query
@@ -74,7 +74,7 @@ begin
       from {schema}.worker w
       join {schema}.lease l on l.holder = w.holder and l.expires_at > (select {schema}.now())
      cross join unnest(w.queues) as q(name)
-     where w.stopped_at is null;
+     where w.stopped_at is null and {schema}.sees_all();
 end
 $$;
 
@@ -100,7 +100,7 @@ begin
            a.burn_day, i.opened_at, i.title, i.id, h.counts, coalesce(h.run_seconds, 0)
       from {schema}.queue q
       left join (select v.queue, count(*) filter (where not v.draining) as workers, count(*) filter (where v.draining) as draining,
-                        sum(v.slots) as slots from {schema}.live_slots() v group by 1) w on w.queue = q.name
+                        sum(v.slots) as slots from {schema}.read_live_slots() v group by 1) w on w.queue = q.name
       left join {schema}.attainment a on a.queue = q.name and a.measured_at > moment - interval '5 minutes'
       left join {schema}.incident i on i.kind = 'sla_breach' and i.key = q.name and i.resolved_at is null
      cross join lateral (select sum(m.arrived)::double precision as arrived, sum(m.ended)::double precision as ended,
