@@ -1,6 +1,6 @@
 """Renews the lease from a thread with a connection of its own, so that no handler on the loop can cost it.
 
-The same round brings cancel requests, paused queues and what an operator asks, and watches the loop itself. A handler
+The same round brings cancel requests, what is paused and what an operator asks, and watches the loop itself. A handler
 that holds Python's global lock for longer than the lease (a catastrophic regular expression, say) stops this thread too:
 such work belongs into a process of its own.
 """
@@ -23,13 +23,14 @@ from postmill.engine.standing import Standing
 from postmill.store.catalog import sql
 from postmill.telemetry.counters import Counters
 
-Told = Callable[[list[tuple[bytes, str]], frozenset[str], str | None], None]
+Told = Callable[[list[tuple[bytes, str]], frozenset[str], frozenset[str], str | None], None]
 
 
 class Lessor:
     """Started per session. All callbacks are run on the loop.
 
-    `told(cancel_requests, paused_queues, asked)` after each round; `lost(session)` when the lease is over;
+    `told(cancel_requests, paused_queues, paused_types, asked)` after each round; `lost(session)` when the lease
+    is over;
     `blocked(seconds, task)` is called in this thread: the loop did not turn for so long, and task was running.
     """
 
@@ -128,11 +129,13 @@ class Lessor:
         )
         requests = [(bytes(id), reason or "") for id, reason in rows]
         paused = connection.execute(
-            sql("leases/paused_queues", self._schema).encode(), [list(self._queues)]
+            sql("leases/paused", self._schema).encode(), [list(self._queues)]
         ).fetchall()
+        queues = frozenset(name for queue, name in paused if queue)
+        types = frozenset(name for queue, name in paused if not queue)
         said = [session.holder, time(), standing.full, standing.draining, json.dumps(standing.report)]
         asked = connection.execute(sql("workers/report", self._schema).encode(), said).fetchone()
-        self._call(self._told, requests, frozenset(name for (name,) in paused), asked[0] if asked else None)
+        self._call(self._told, requests, queues, types, asked[0] if asked else None)
         return True
 
     def _watch(self) -> None:

@@ -221,7 +221,13 @@ class Worker:
         last_error = None if shop is None else shop.verdicts.last_error
         return standing_of(self, running, self._held or self._draining.is_set(), last_error)
 
-    def _told(self, requests: list[tuple[bytes, str]], paused: frozenset[str], asked: str | None) -> None:
+    def _told(
+        self,
+        requests: list[tuple[bytes, str]],
+        paused: frozenset[str],
+        paused_types: frozenset[str],
+        asked: str | None,
+    ) -> None:
         shop = self._shop
         if shop is None:
             return
@@ -229,6 +235,8 @@ class Worker:
         self._asked(shop, asked)
         if self._held:
             paused = frozenset(self.queues)
+        shop.claimer.paused_types = paused_types
+        shop.executor.pause_types(paused_types)
         if paused - shop.claimer.paused:
             shop.executor.release_waiting(paused)
         resumed, shop.claimer.paused = shop.claimer.paused - paused, paused

@@ -99,7 +99,7 @@ def first_batches(flow: Flow[Moved], most: int) -> Flow[SomeMoved]:
     moved, batches, answer = 0, 0, None
     while True:
         try:
-            step = flow.send(answer)  # type: ignore[arg-type]
+            step = flow.send(answer)
         except StopIteration:
             return SomeMoved(moved, False)
         if batches >= most:

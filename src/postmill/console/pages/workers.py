@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from starlette.responses import Response
 
@@ -69,7 +70,7 @@ async def one(visit: Visit) -> Response:
     held = await visit.read(held_jobs(id, 200, schema=schema))
     ended = await visit.attempt(_("what it ended"), ended_jobs(id, schema=schema)) or []
     slugs = await visit.read(
-        tenant_slugs([job.tenant_id for job in (*held, *ended) if job.tenant_id], schema=schema)
+        tenant_slugs([id for id in _tenants(held, ended) if id is not None], schema=schema)
     )
     return visit.page(
         "worker.html",
@@ -117,7 +118,11 @@ async def rescue(visit: Visit) -> Response:
     given_up = sum(job.verdict != "scheduled" for job in done.jobs)
     said = many("%d job was taken back.", "%d jobs were taken back.", n) % n
     if given_up:
-        said += " " + many("%d of them was its last attempt.", "%d of them were their last attempt.", given_up) % given_up
+        said += (
+            " "
+            + many("%d of them was its last attempt.", "%d of them were their last attempt.", given_up)
+            % given_up
+        )
     return visit.done(said, visit.back())
 
 
@@ -184,7 +189,9 @@ def drawn(card: WorkerCard, now: datetime) -> dict[str, Any]:
     return {
         "state": shown_state(card),
         "heartbeat": heartbeat(card, now),
-        "gauge": gauge(worker.running, worker.all_slots or None, title=_("Slots used"), warn_at=1.0, bad_at=9.9),
+        "gauge": gauge(
+            worker.running, worker.all_slots or None, title=_("Slots used"), warn_at=1.0, bad_at=9.9
+        ),
         "oldest": None if card.load is None else (now - card.load.oldest_at).total_seconds(),
         "held": 0 if card.load is None else card.load.n,
         "skew": None if worker.skew_seconds is None else f"{worker.skew_seconds:+.3f} s",
@@ -192,6 +199,10 @@ def drawn(card: WorkerCard, now: datetime) -> dict[str, Any]:
         "error": (worker.report or {}).get("last_error"),
         "asked": worker.asked in ("drain", "stop") and worker.state in ("running", "draining"),
     }
+
+
+def _tenants(held: list[HeldJob], ended: list[EndedJob]) -> list[UUID | None]:
+    return [job.tenant_id for job in held] + [job.tenant_id for job in ended]
 
 
 def _timeline(held: list[HeldJob], ended: list[EndedJob], visit: Visit) -> Any:
@@ -207,7 +218,9 @@ def _timeline(held: list[HeldJob], ended: list[EndedJob], visit: Visit) -> Any:
     spans = sorted(spans, key=lambda span: span.since)[-SHOWN_SPANS:]
     slots: list[list[Span]] = []
     for span in spans:
-        free = next((slot for slot in slots if slot[-1].until is not None and slot[-1].until <= span.since), None)
+        free = next(
+            (slot for slot in slots if slot[-1].until is not None and slot[-1].until <= span.since), None
+        )
         if free is None:
             slots.append([span])
         else:

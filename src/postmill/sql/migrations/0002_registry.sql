@@ -31,6 +31,8 @@ create table {schema}.queue (
     wait_target_seconds double precision check (wait_target_seconds > 0),
     run_target_seconds double precision check (run_target_seconds > 0),
     escalation text,
+    -- An address: what whoever is on call shall read.
+    runbook text,
     created_at timestamptz not null default {schema}.now()
 );
 

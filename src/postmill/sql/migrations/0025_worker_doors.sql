@@ -237,7 +237,12 @@ declare
     until constant timestamptz := moment + p_lease_seconds * interval '1 second';
     everybody constant boolean := {schema}.sees_all();
     own constant uuid := {schema}.scope_tenant();
+    paused constant text[] := {schema}.paused_types();
+    served text[] := p_types;
 begin
+    if cardinality(paused) > 0 then
+        served := array(select t.name from unnest(p_types) as t(name) where t.name <> all (paused));
+    end if;
     return query
     with picked as materialized (
         select l.slot, q.*
@@ -254,7 +259,7 @@ begin
               where r.queue = l.queue and r.lane = l.lane and r.priority = l.priority
                 and r.ready_at >= case when l.at is null then '-infinity'
                                         else least(l.at, (select {schema}.now()) - interval '250 ms') end
-                and (b.job_type = any (p_types) or b.job_type is null)
+                and (b.job_type = any (served) or b.job_type is null)
                 and (everybody or coalesce(b.tenant_id, r.lane) = own)
               order by r.ready_at, r.id
               limit l.n for update of r skip locked) q

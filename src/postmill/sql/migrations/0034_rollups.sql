@@ -199,10 +199,24 @@ begin
            r.run_hist, r.total_hist
       from jsonb_populate_recordset(null::{schema}.rollup_part, p_rollups) r;
     insert into {schema}.error_group_part (id, tenant_id, job_type, error_class, message, frame, error_code, error_status,
-           first_at, last_at, n, job_id)
+           first_at, last_at, n, job_id, version)
     select e.id, e.tenant_id, e.job_type, e.error_class, e.message, e.frame, e.error_code, e.error_status, e.first_at,
-           e.last_at, e.n, e.job_id
+           e.last_at, e.n, e.job_id, {schema}.version_run(p_holder, e.job_type)
       from jsonb_populate_recordset(null::{schema}.error_group_part, p_errors) e;
+end
+$$;
+
+-- The version of a definition that a worker session runs: of its code, the latest that was registered with that code.
+-- NULL: nobody knows.
+create function {schema}.version_run(p_holder uuid, p_job_type text) returns integer
+language plpgsql stable as $$
+declare
+    code text := (select w.metadata -> 'definitions' ->> p_job_type from {schema}.worker w where w.holder = p_holder);
+begin
+    return (select coalesce((select max(v.version) from {schema}.definition_version v
+                              where v.definition_id = d.id and v.definition ->> 'fingerprint' = code),
+                            case when d.kind = 'command' and code ~ '^[0-9]{1,9}$' then code::integer end)
+              from {schema}.job_definition d where d.key = p_job_type);
 end
 $$;
 
