@@ -8804,7 +8804,7 @@ $$;
 
 -- FUNCTION read_queue_standing(text)
 
-CREATE FUNCTION postmill.read_queue_standing(p_name text DEFAULT NULL::text) RETURNS TABLE(queue text, workers bigint, draining bigint, slots bigint, arrived_rate double precision, ended_rate double precision, failed_rate double precision, wait_p95 double precision, run_p95 double precision, total_p95 double precision, n bigint, attained_day double precision, burn_day double precision, breach_since timestamp with time zone, breach_title text, incident_id uuid, ended_hour bigint[], run_seconds_hour double precision)
+CREATE FUNCTION postmill.read_queue_standing(p_name text DEFAULT NULL::text) RETURNS TABLE(queue text, workers bigint, draining bigint, slots bigint, arrived_rate double precision, ended_rate double precision, failed_rate double precision, wait_p95 double precision, run_p95 double precision, total_p95 double precision, n bigint, attained_day double precision, burn_day double precision, breach_since timestamp with time zone, breach_title text, incident_id uuid, ended_hour bigint[], runbook text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -8820,7 +8820,7 @@ begin
     select q.name, coalesce(w.workers, 0), coalesce(w.draining, 0), coalesce(w.slots, 0)::bigint, coalesce(f.arrived, 0) / 5.0,
            coalesce(f.ended, 0) / 5.0, coalesce(f.failed, 0) / 5.0, coalesce(a.wait_p95, postmill.quantile(t.waits, 0.95)),
            coalesce(a.run_p95, postmill.quantile(t.runs, 0.95)), a.total_p95, coalesce(a.n, t.judged::bigint, 0), a.attained_day,
-           a.burn_day, i.opened_at, i.title, i.id, h.counts, coalesce(h.run_seconds, 0)
+           a.burn_day, i.opened_at, i.title, i.id, h.counts, q.runbook
       from postmill.queue q
       left join (select v.queue, count(*) filter (where not v.draining) as workers, count(*) filter (where v.draining) as draining,
                         sum(v.slots) as slots from postmill.read_live_slots() v group by 1) w on w.queue = q.name
@@ -8832,7 +8832,7 @@ begin
      cross join lateral (select postmill.histogram_sum(m.wait_hist) as waits, postmill.histogram_sum(m.run_hist) as runs,
                                 sum(m.judged) as judged from postmill.queue_minute m
                           where m.queue = q.name and m.minute > moment - interval '10 minutes') t
-     cross join lateral (select array_agg(coalesce(m.ended, 0) order by g.minute) as counts, sum(m.run_seconds) as run_seconds
+     cross join lateral (select array_agg(coalesce(m.ended, 0) order by g.minute) as counts
                            from generate_series(this - interval '59 minutes', this, interval '1 minute') as g(minute)
                            left join postmill.queue_minute m on m.queue = q.name and m.minute = g.minute) h
      where p_name is null or q.name = p_name
@@ -9129,7 +9129,7 @@ CREATE FUNCTION postmill.read_tenant_standing(p_ids uuid[], p_seconds double pre
     AS $$
 declare
     since timestamptz := postmill.minute_of(postmill.now()) - p_seconds * interval '1 second';
-    fleet double precision := (select sum(m.run_seconds) from postmill.queue_minute m where m.minute >= since);
+    fleet double precision := (select sum(f.run_sum) from postmill.fleet_rollups f where f.minute >= since);
     bounds double precision[] := postmill.rollup_bounds();
 begin
     if not postmill.sees_all() then

@@ -27,7 +27,7 @@ class QueueStanding:
         attained_day, burn_day: share of the last day within the promise, and how quickly what may be late was used up.
         breach_since, breach_title, incident_id: the open incident of its SLA.
         ended_hour: jobs that ended in each minute of the last hour.
-        run_seconds_hour: what its jobs ran in that hour.
+        runbook: where it says what is to be done; an address outside.
     """
 
     queue: str
@@ -47,7 +47,7 @@ class QueueStanding:
     breach_title: str | None
     incident_id: UUID | None
     ended_hour: list[int]
-    run_seconds_hour: float
+    runbook: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ KINDS = {"queues.pause": MarkKind.PAUSE, "queues.resume": MarkKind.OTHER, "queue
 
 def charts(
     card: QueueCard, points: list[CoursePoint], log: list[LogLine], span: str, visit: Visit
-) -> list[Markup]:
-    """One after the other."""
+) -> list[tuple[str, Markup]]:
+    """Each with its title."""
     assert visit.now is not None
     step = SPANS[span][1]
     times = [point.bucket for point in points]
@@ -29,7 +29,6 @@ def charts(
         for one in log
         if one.action in KINDS
     ]
-    ends = {"marks": marks, "until": visit.now}
     row = card.row
     waits = [
         Series("p50", [p.waits[0] for p in points], "series-1"),
@@ -51,13 +50,24 @@ def charts(
         Series(_("ended"), [float(p.ended) for p in points], "series-2"),
     ]
     failed = [Series(_("failed attempts"), [float(p.failed) for p in points], "bad")]
-    target, run_target = _level(row.wait_target_seconds), _level(row.run_target_seconds)
+    end = visit.now
+
+    def drawn(
+        id: str, title: str, series: list[Series], unit: Unit, levels: list[Level]
+    ) -> tuple[str, Markup]:
+        chart = line(times, series, id=id, title=title, unit=unit, levels=levels, marks=marks, until=end)
+        return title, chart
+
+    title = _("Failures")
     return [
-        line(times, waits, id="chart-wait", title=_("Wait"), unit=Unit.SECONDS, levels=target, **ends),  # type: ignore[arg-type]
-        line(times, runs, id="chart-run", title=_("Run"), unit=Unit.SECONDS, levels=run_target, **ends),  # type: ignore[arg-type]
-        line(times, depth, id="chart-depth", title=_("Depth"), **ends),  # type: ignore[arg-type]
-        line(times, flow, id="chart-flow", title=_("Arrivals and ends"), **ends),  # type: ignore[arg-type]
-        stacked_bars(times, failed, id="chart-failed", title=_("Failures"), step=step, **ends),  # type: ignore[arg-type]
+        drawn("chart-wait", _("Wait"), waits, Unit.SECONDS, _level(row.wait_target_seconds)),
+        drawn("chart-run", _("Run"), runs, Unit.SECONDS, _level(row.run_target_seconds)),
+        drawn("chart-depth", _("Depth"), depth, Unit.COUNT, []),
+        drawn("chart-flow", _("Arrivals and ends"), flow, Unit.COUNT, []),
+        (
+            title,
+            stacked_bars(times, failed, id="chart-failed", title=title, step=step, marks=marks, until=end),
+        ),
     ]
 
 

@@ -16,7 +16,7 @@ from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _, many
 from postmill.console.pages import queue_courses, queue_limits
 from postmill.domain.access import Action
-from postmill.domain.queue import match_queue
+from postmill.domain.queue import check_runbook, match_queue
 from postmill.domain.queue_health import Health
 from postmill.operate import commands, fleet
 from postmill.operate.definitions import definitions
@@ -55,6 +55,7 @@ async def queues(visit: Visit) -> Response:
         health=health,
         part_of=part_of,
         sort=sort,
+        sorts=_sorts(),
         rows=[_row(card) for card in shown],
         words=queue_limits.health_words(),
     )
@@ -98,6 +99,7 @@ async def queue(visit: Visit) -> Response:
         promises=[line for line in log if line.action == "queues.declare"],
         others=[one for one in await visit.read(read_queue_names(schema=schema)) if one != name],
         choices=durations.CHOICES,
+        runbook=_runbook(card),
     )
 
 
@@ -153,12 +155,22 @@ def _row(card: QueueCard) -> dict[str, Any]:
     return {
         "gauge": gauge(row.running or 0, slots, title=_("Running of slots")),
         "spark": sparkline(
-            [float(n) for n in standing.ended_hour], title=_("Ended in each minute of the last hour")
+            [float(n) for n in standing.ended_hour],
+            title=_("Ended in each minute of the last hour"),
+            width=96,
         ),
         "target": _target(card),
         "now": standing.wait_p95,
         "drain": _drain(card),
     }
+
+
+def _runbook(card: QueueCard) -> str | None:
+    """Only what is an address of the web: it was checked when it was declared, but not when plain SQL wrote it."""
+    try:
+        return check_runbook(card.standing.runbook)
+    except ValueError:
+        return None
 
 
 def _target(card: QueueCard) -> str:
@@ -180,6 +192,21 @@ def _drain(card: QueueCard) -> str:
 def _counted(cards: list[QueueCard]) -> dict[str, int]:
     """How many queues have which health, the worst word first."""
     return {str(one): n for one in Health if (n := sum(card.health is one for card in cards))}
+
+
+def _sorts() -> dict[str, str]:
+    """The orders of the list in words."""
+    return {
+        "health": _("the worst first"),
+        "name": _("by name"),
+        "waiting": _("most waiting"),
+        "oldest": _("longest waiting"),
+        "running": _("most running"),
+        "arrived": _("most arrivals"),
+        "ended": _("most ended"),
+        "drain": _("longest to drain"),
+        "attained": _("least kept in 24 h"),
+    }
 
 
 def _key(card: QueueCard, sort: str) -> Any:

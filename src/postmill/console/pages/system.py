@@ -138,7 +138,7 @@ def _round(row: dict[str, Any]) -> dict[str, Any]:
     return {
         "name": row["name"],
         "at": last,
-        "by": row["last_run_by"],
+        "by": None if row["last_run_by"] is None else ":".join(str(row["last_run_by"]).split(":")[:2]),
         "next": None if last is None or every is None else last + timedelta(seconds=every),
         "every": every,
         "late": late,

@@ -84,7 +84,7 @@ create function {schema}.read_queue_standing(p_name text default null)
 returns table (queue text, workers bigint, draining bigint, slots bigint, arrived_rate double precision, ended_rate double precision,
     failed_rate double precision, wait_p95 double precision, run_p95 double precision, total_p95 double precision, n bigint,
     attained_day double precision, burn_day double precision, breach_since timestamptz, breach_title text, incident_id uuid,
-    ended_hour bigint[], run_seconds_hour double precision)
+    ended_hour bigint[], runbook text)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
     moment timestamptz := {schema}.now();
@@ -97,7 +97,7 @@ begin
     select q.name, coalesce(w.workers, 0), coalesce(w.draining, 0), coalesce(w.slots, 0)::bigint, coalesce(f.arrived, 0) / 5.0,
            coalesce(f.ended, 0) / 5.0, coalesce(f.failed, 0) / 5.0, coalesce(a.wait_p95, {schema}.quantile(t.waits, 0.95)),
            coalesce(a.run_p95, {schema}.quantile(t.runs, 0.95)), a.total_p95, coalesce(a.n, t.judged::bigint, 0), a.attained_day,
-           a.burn_day, i.opened_at, i.title, i.id, h.counts, coalesce(h.run_seconds, 0)
+           a.burn_day, i.opened_at, i.title, i.id, h.counts, q.runbook
       from {schema}.queue q
       left join (select v.queue, count(*) filter (where not v.draining) as workers, count(*) filter (where v.draining) as draining,
                         sum(v.slots) as slots from {schema}.read_live_slots() v group by 1) w on w.queue = q.name
@@ -109,7 +109,7 @@ begin
      cross join lateral (select {schema}.histogram_sum(m.wait_hist) as waits, {schema}.histogram_sum(m.run_hist) as runs,
                                 sum(m.judged) as judged from {schema}.queue_minute m
                           where m.queue = q.name and m.minute > moment - interval '10 minutes') t
-     cross join lateral (select array_agg(coalesce(m.ended, 0) order by g.minute) as counts, sum(m.run_seconds) as run_seconds
+     cross join lateral (select array_agg(coalesce(m.ended, 0) order by g.minute) as counts
                            from generate_series(this - interval '59 minutes', this, interval '1 minute') as g(minute)
                            left join {schema}.queue_minute m on m.queue = q.name and m.minute = g.minute) h
      where p_name is null or q.name = p_name
@@ -241,7 +241,7 @@ returns table (tenant_id uuid, arrived bigint, ended bigint, failed bigint, run_
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
     since timestamptz := {schema}.minute_of({schema}.now()) - p_seconds * interval '1 second';
-    fleet double precision := (select sum(m.run_seconds) from {schema}.queue_minute m where m.minute >= since);
+    fleet double precision := (select sum(f.run_sum) from {schema}.fleet_rollups f where f.minute >= since);
     bounds double precision[] := {schema}.rollup_bounds();
 begin
     if not {schema}.sees_all() then
