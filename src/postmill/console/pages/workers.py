@@ -21,7 +21,7 @@ from postmill.operate import fleet, workers
 from postmill.operate.fleet import WorkerCard
 from postmill.store import fleet as store
 from postmill.store.console import tenant_slugs
-from postmill.store.workers import Asked, EndedJob, HeldJob, ended_jobs, held_jobs
+from postmill.store.workers import Asked, EndedJob, HeldJob, WorkerView, ended_jobs, held_jobs
 
 router = Pages()
 
@@ -84,8 +84,8 @@ async def one(visit: Visit) -> Response:
         chart=_timeline(held, ended, visit) if held or ended else None,
         log=await visit.read(store.object_log("worker", worker.worker_id, 20, schema=schema)),
         report=worker.report or {},
-        config=(worker.report or {}).get("config") or {},
-        error=(worker.report or {}).get("last_error"),
+        config=_config(worker),
+        error=_error(worker),
     )
 
 
@@ -196,9 +196,21 @@ def drawn(card: WorkerCard, now: datetime) -> dict[str, Any]:
         "held": 0 if card.load is None else card.load.n,
         "skew": None if worker.skew_seconds is None else f"{worker.skew_seconds:+.3f} s",
         "memory": None if not isinstance(memory, int) else f"{memory / 2**20:,.0f} MiB",
-        "error": (worker.report or {}).get("last_error"),
+        "error": _error(worker),
         "asked": worker.asked in ("drain", "stop") and worker.state in ("running", "draining"),
     }
+
+
+def _error(worker: WorkerView) -> dict[str, str] | None:
+    """Its last error, if it is told as we tell it: the row is the worker's own word."""
+    told = (worker.report or {}).get("last_error")
+    names = ("job_id", "job_type", "error_class", "message")
+    return {name: str(told.get(name, "")) for name in names} if isinstance(told, dict) else None
+
+
+def _config(worker: WorkerView) -> dict[str, object]:
+    told = (worker.report or {}).get("config")
+    return told if isinstance(told, dict) else {}
 
 
 def _tenants(held: list[HeldJob], ended: list[EndedJob]) -> list[UUID | None]:
