@@ -6731,6 +6731,7 @@ CREATE FUNCTION postmill.read_banner() RETURNS TABLE(paused text[], more_paused 
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
     AS $$
 declare
     moment timestamptz := postmill.now();
@@ -6741,8 +6742,8 @@ begin
         select q.name from postmill.queue q
          where q.paused_at is not null and (q.resume_at is null or q.resume_at > moment)
            and (own is null
-                or exists (select from postmill.ready r where r.queue = q.name and r.lane = own)
-                or exists (select from postmill.scheduled s where s.queue = q.name and s.lane = own))
+                or exists (select from postmill.ready r where r.queue = q.name and r.lane = own offset 0)
+                or exists (select from postmill.scheduled s where s.queue = q.name and s.lane = own offset 0))
          order by q.name limit 1000
     )
     select array(select c.name from closed c limit 3), greatest((select count(*) from closed) - 3, 0),
@@ -8834,7 +8835,9 @@ begin
                           where m.queue = q.name and m.minute > moment - interval '10 minutes') t
      cross join lateral (select array_agg(coalesce(m.ended, 0) order by g.minute) as counts
                            from generate_series(this - interval '59 minutes', this, interval '1 minute') as g(minute)
-                           left join postmill.queue_minute m on m.queue = q.name and m.minute = g.minute) h
+                           left join (select x.minute, x.ended from postmill.queue_minute x
+                                       where x.queue = q.name and x.minute > this - interval '60 minutes' offset 0) m
+                             on m.minute = g.minute) h
      where p_name is null or q.name = p_name
      order by q.name limit 1000;
 end
@@ -8847,6 +8850,8 @@ CREATE FUNCTION postmill.read_queue_tenants(p_queue text, p_seconds double preci
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
     AS $$
+declare
+    since timestamptz := postmill.minute_of(postmill.now()) - p_seconds * interval '1 second';
 begin
     if not postmill.sees_all() then
         return;
@@ -8859,9 +8864,9 @@ begin
                    coalesce(sum(r.n) filter (where r.outcome in ('retried', 'lost', 'failed', 'dead_letter')), 0)::bigint as failed,
                    sum(r.run_sum) as run_seconds, sum(r.wait_sum) as wait_sum
               from postmill.rollups r
-             where r.queue = p_queue and r.minute >= postmill.minute_of(postmill.now()) - p_seconds * interval '1 second'
+             where r.queue = p_queue and r.minute >= since
              group by 1 order by 5 desc, 2 desc limit p_most) s
-      left join postmill.tenant t on t.id = s.tenant_id
+      left join lateral (select x.slug, x.weight from postmill.tenant x where x.id = s.tenant_id offset 0) t on true
       left join postmill.lane l on l.queue = p_queue and l.lane = s.tenant_id
      order by s.run_seconds desc, s.arrived desc, t.slug;
 end

@@ -111,7 +111,9 @@ begin
                           where m.queue = q.name and m.minute > moment - interval '10 minutes') t
      cross join lateral (select array_agg(coalesce(m.ended, 0) order by g.minute) as counts
                            from generate_series(this - interval '59 minutes', this, interval '1 minute') as g(minute)
-                           left join {schema}.queue_minute m on m.queue = q.name and m.minute = g.minute) h
+                           left join (select x.minute, x.ended from {schema}.queue_minute x
+                                       where x.queue = q.name and x.minute > this - interval '60 minutes' offset 0) m
+                             on m.minute = g.minute) h
      where p_name is null or q.name = p_name
      order by q.name limit 1000;
 end
@@ -157,6 +159,8 @@ create function {schema}.read_queue_tenants(p_queue text, p_seconds double preci
 returns table (tenant_id uuid, slug text, weight integer, arrived bigint, ended bigint, failed bigint, run_seconds double precision,
     wait_average double precision)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+declare
+    since timestamptz := {schema}.minute_of({schema}.now()) - p_seconds * interval '1 second';
 begin
     if not {schema}.sees_all() then
         return;
@@ -169,9 +173,9 @@ begin
                    coalesce(sum(r.n) filter (where r.outcome in ('retried', 'lost', 'failed', 'dead_letter')), 0)::bigint as failed,
                    sum(r.run_sum) as run_seconds, sum(r.wait_sum) as wait_sum
               from {schema}.rollups r
-             where r.queue = p_queue and r.minute >= {schema}.minute_of({schema}.now()) - p_seconds * interval '1 second'
+             where r.queue = p_queue and r.minute >= since
              group by 1 order by 5 desc, 2 desc limit p_most) s
-      left join {schema}.tenant t on t.id = s.tenant_id
+      left join lateral (select x.slug, x.weight from {schema}.tenant x where x.id = s.tenant_id offset 0) t on true
       left join {schema}.lane l on l.queue = p_queue and l.lane = s.tenant_id
      order by s.run_seconds desc, s.arrived desc, t.slug;
 end
@@ -289,7 +293,8 @@ $$;
 -- nobody has measured anything, whether the schema is just being migrated.
 create function {schema}.read_banner()
 returns table (paused text[], more_paused bigint, measured_seconds double precision, migrating boolean)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set enable_seqscan = off as $$
 declare
     moment timestamptz := {schema}.now();
     own uuid := {schema}.scope_tenant();
@@ -299,8 +304,8 @@ begin
         select q.name from {schema}.queue q
          where q.paused_at is not null and (q.resume_at is null or q.resume_at > moment)
            and (own is null
-                or exists (select from {schema}.ready r where r.queue = q.name and r.lane = own)
-                or exists (select from {schema}.scheduled s where s.queue = q.name and s.lane = own))
+                or exists (select from {schema}.ready r where r.queue = q.name and r.lane = own offset 0)
+                or exists (select from {schema}.scheduled s where s.queue = q.name and s.lane = own offset 0))
          order by q.name limit 1000
     )
     select array(select c.name from closed c limit 3), greatest((select count(*) from closed) - 3, 0),
