@@ -33,8 +33,8 @@ def projected(
     elif spent <= 0 or gone * 1000 < whole or limit <= 0:
         used_up = None
     else:
-        reached = starts_at + gone * min(float(limit / spent), 1e6)
-        used_up = reached if reached < ends_at else None
+        times = float(limit / spent)
+        used_up = starts_at + gone * times if times < whole / gone else None
     if gone * 1000 < whole:
         return Projection(spent, used_up)
     pace = Decimal(str(max(whole / gone, 1.0)))

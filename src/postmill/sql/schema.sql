@@ -229,6 +229,7 @@ CREATE FUNCTION postmill.args_matching(p_any jsonb[], p_below uuid, p_first uuid
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'on'
     AS $_$
 declare
     found_ones uuid[];
@@ -1305,6 +1306,19 @@ begin
 end
 $$;
 
+-- FUNCTION door_budget_standing(text, uuid)
+
+CREATE FUNCTION postmill.door_budget_standing(p_name text, p_tenant uuid) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if postmill.in_scope(p_tenant) then
+        return query select to_jsonb(s) from postmill.budget_standing(p_name, p_tenant) s;
+    end if;
+end
+$$;
+
 -- FUNCTION door_cancel_jobs(uuid[], text, text, text)
 
 CREATE FUNCTION postmill.door_cancel_jobs(p_ids uuid[], p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, status text)
@@ -1814,7 +1828,8 @@ begin
            idempotency_content = new.idempotency_content, category = new.category, keep = new.keep, lane = new.lane,
            worker_limit = new.worker_limit, aliases = new.aliases, replay_class = new.replay_class,
            strict_envelope = new.strict_envelope, secrets = new.secrets, secret_keys = new.secret_keys,
-           encrypted = new.encrypted, action = new.action, escalation_fields = new.escalation_fields, is_active = new.is_active, edited = new.edited,
+           encrypted = new.encrypted, action = new.action, escalation_fields = new.escalation_fields,
+           log_fields = new.log_fields, budget = new.budget, is_active = new.is_active, edited = new.edited,
            version = old.version + 1, updated_at = postmill.now()
      where d.id = p_id;
     if p_changes ? 'rate' then
@@ -3185,7 +3200,7 @@ $$;
 
 -- FUNCTION door_work_types(text[])
 
-CREATE FUNCTION postmill.door_work_types(p_types text[]) RETURNS TABLE(key text, kind text, version integer, queue text, arg_schema text, argv_template text, env_allow text[], timeout_seconds double precision, max_attempts integer, retry text, on_exhausted text, keep text, worker_limit integer, aliases text[], strict_envelope boolean, secrets text, secret_keys text[], encrypted boolean, edited text[])
+CREATE FUNCTION postmill.door_work_types(p_types text[]) RETURNS TABLE(key text, kind text, version integer, queue text, arg_schema text, argv_template text, env_allow text[], timeout_seconds double precision, max_attempts integer, retry text, on_exhausted text, keep text, worker_limit integer, aliases text[], strict_envelope boolean, secrets text, secret_keys text[], encrypted boolean, log_fields text[], budget text, edited text[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -3193,7 +3208,7 @@ begin
     return query
     select d.key, d.kind, d.version, d.queue, d.arg_schema::text, d.argv_template::text, d.env_allow, d.timeout_seconds,
            d.max_attempts, d.retry::text, d.on_exhausted, d.keep, d.worker_limit, d.aliases, d.strict_envelope, d.secrets,
-           d.secret_keys, d.encrypted, d.edited
+           d.secret_keys, d.encrypted, d.log_fields, d.budget, d.edited
       from postmill.job_definition d
      where d.kind = 'http' and (d.key = any (p_types) or d.aliases && p_types) order by d.key;
 end
@@ -7251,7 +7266,7 @@ begin
                'replay_class', d.replay_class, 'strict_envelope', d.strict_envelope, 'secrets', d.secrets)
            || jsonb_build_object(
                'secret_keys', d.secret_keys, 'encrypted', d.encrypted, 'action', d.action,
-               'escalation_fields', d.escalation_fields,
+               'escalation_fields', d.escalation_fields, 'log_fields', d.log_fields, 'budget', d.budget,
                'env_allow', case when whole then to_jsonb(d.env_allow) else '[]' end, 'is_active', d.is_active,
                'registered', d.fingerprint <> '', 'version', d.version, 'edited', d.edited, 'created_at', d.created_at,
                'updated_at', d.updated_at, 'served_by', case when whole then s.workers else '[]' end,
@@ -7503,11 +7518,10 @@ begin
         union all
         select false, f.job_id, f.tenant_id, f.finished_at, f.holder, null from fine f
     ), holders as materialized (
-        select w.holder, w.worker_id, w.hostname, w.version, postmill.version_run(w.holder, p_job_type) as run
-          from postmill.worker w where w.holder in (select b.holder from met b)
+        select w.holder, w.worker_id, w.hostname, w.version from postmill.worker w where w.holder in (select b.holder from met b)
     )
     select b.failed, b.job_id, b.tenant_id, b.finished_at, case when whole then h.worker_id end, case when whole then h.hostname end,
-           case when whole then h.version end, h.run, b.shape, case when length(p.payload) <= 4000 then p.payload end
+           case when whole then h.version end, postmill.version_run(b.holder, p_job_type, b.finished_at), b.shape, case when length(p.payload) <= 4000 then p.payload end
       from met b left join holders h on h.holder = b.holder
       left join lateral (select j.payload::text as payload from postmill.any_job j where j.id = b.job_id offset 0) p on true
      order by b.failed desc, b.job_id desc;
@@ -8175,6 +8189,7 @@ CREATE FUNCTION postmill.read_matching(p_filter jsonb, p_before uuid DEFAULT 'ff
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
     SET jit TO 'off'
     AS $_$
 declare
@@ -9793,8 +9808,8 @@ begin
                    idempotency_content = new.idempotency_content, keep = new.keep, lane = new.lane,
                    worker_limit = new.worker_limit, aliases = new.aliases, category = new.category,
                    strict_envelope = new.strict_envelope, secrets = new.secrets, secret_keys = new.secret_keys,
-                   encrypted = new.encrypted, action = new.action, escalation_fields = new.escalation_fields, replay_class = new.replay_class,
-                   budget = new.budget, fingerprint = new.fingerprint,
+                   encrypted = new.encrypted, action = new.action, escalation_fields = new.escalation_fields,
+                   log_fields = new.log_fields, replay_class = new.replay_class, budget = new.budget, fingerprint = new.fingerprint,
                    version = old.version + 1, updated_at = postmill.now()
              where d.key = register_job_types.key;
             status := coalesce(status, 'changed');
@@ -11881,16 +11896,16 @@ begin
 end
 $_$;
 
--- FUNCTION version_run(uuid, text)
+-- FUNCTION version_run(uuid, text, timestamp with time zone)
 
-CREATE FUNCTION postmill.version_run(p_holder uuid, p_job_type text) RETURNS integer
+CREATE FUNCTION postmill.version_run(p_holder uuid, p_job_type text, p_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone) RETURNS integer
     LANGUAGE plpgsql STABLE
     AS $_$
 declare
     code text := (select w.metadata -> 'definitions' ->> p_job_type from postmill.worker w where w.holder = p_holder);
 begin
     return (select coalesce((select max(v.version) from postmill.definition_version v
-                              where v.definition_id = d.id and v.definition ->> 'fingerprint' = code),
+                              where v.definition_id = d.id and v.definition ->> 'fingerprint' = code and v.at <= p_at),
                             case when d.kind = 'command' and code ~ '^[0-9]{1,9}$' then code::integer end)
               from postmill.job_definition d where d.key = p_job_type);
 end
@@ -12827,8 +12842,8 @@ CREATE TABLE postmill.rollup_part (
 -- VIEW fleet_rollups
 
 CREATE VIEW postmill.fleet_rollups WITH (security_barrier='true') AS
- SELECT minute,
-    tenant_id,
+ SELECT tenant_id,
+    minute,
     queue,
     job_type,
     outcome,
@@ -12839,8 +12854,8 @@ CREATE VIEW postmill.fleet_rollups WITH (security_barrier='true') AS
     wait_hist,
     run_hist,
     total_hist
-   FROM ( SELECT f.minute,
-            NULL::uuid AS tenant_id,
+   FROM ( SELECT NULL::uuid AS tenant_id,
+            f.minute,
             f.queue,
             f.job_type,
             f.outcome,
@@ -12853,8 +12868,8 @@ CREATE VIEW postmill.fleet_rollups WITH (security_barrier='true') AS
             f.total_hist
            FROM postmill.rollup_fleet f
         UNION ALL
-         SELECT p.minute,
-            NULL::uuid AS uuid,
+         SELECT NULL::uuid,
+            p.minute,
             p.queue,
             p.job_type,
             p.outcome,
@@ -13192,6 +13207,7 @@ CREATE TABLE postmill.job_definition (
     encrypted boolean DEFAULT false NOT NULL,
     action text DEFAULT ''::text NOT NULL,
     escalation_fields text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
+    log_fields text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
     guarded boolean DEFAULT false NOT NULL,
     fingerprint text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
     created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,

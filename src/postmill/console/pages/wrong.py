@@ -70,10 +70,8 @@ def _opens(visit: Visit, incident: IncidentView) -> str:
             return visit.url(f"/queues/{incident.queue}")
         case "job_exhausted" if _group(facts):
             return visit.url(f"/errors/{_group(facts)}")
-        case "job_exhausted":
-            return visit.url("/dead", q=_query(incident))
-        case "dead_letters":
-            return visit.url("/dead", q=_query(incident) or None)
+        case "job_exhausted" | "dead_letters":
+            return _letters(visit, incident)
         case "stale_workers":
             return visit.url("/workers")
         case "missed_trigger" if facts.get("trigger_id"):
@@ -87,22 +85,20 @@ def _opens(visit: Visit, incident: IncidentView) -> str:
 def _replay(visit: Visit, incident: IncidentView) -> str | None:
     if incident.kind not in ("job_exhausted", "dead_letters") or incident.resolved_at is not None:
         return None
-    return visit.url("/ops-log/new", q=_query(incident) or None)
+    return visit.url(
+        "/ops-log/new", error=_group(incident.facts), type=incident.job_type, queue=_queue(incident)
+    )
 
 
-def _query(incident: IncidentView) -> str:
-    """Its dead letters in the words of the search."""
-    terms = {
-        "type": incident.job_type,
-        "queue": None if incident.job_type else incident.queue,
-        "error": _group(incident.facts),
-    }
-    return " ".join(f"{name}:{_quoted(value)}" for name, value in terms.items() if value)
+def _letters(visit: Visit, incident: IncidentView) -> str:
+    return visit.url(
+        "/dead", error_group=_group(incident.facts), type=incident.job_type, queue=_queue(incident)
+    )
 
 
-def _quoted(value: str) -> str:
-    plain = all(letter.isalnum() or letter in "._-:" for letter in value)
-    return value if plain else '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+def _queue(incident: IncidentView) -> str | None:
+    # A type's letters are all of one cause, wherever they were moved to.
+    return None if incident.job_type else incident.queue
 
 
 def _group(facts: dict[str, object]) -> str | None:

@@ -25,7 +25,6 @@ create table {schema}.budget (
 );
 -- Names are found without case, and with - for _.
 create index budget_place on {schema}.budget (name, id);
-create index budget_platform on {schema}.budget (id) where tenant_id is null;
 create unique index budget_name on {schema}.budget (lower(replace(name, '_', '-')), coalesce(tenant_id, '00000000-0000-0000-0000-000000000000'));
 
 -- Made by the first reservation in it. limit_own: its limit was set for this period alone.

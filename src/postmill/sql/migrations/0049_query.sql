@@ -19,7 +19,7 @@ create index operation_item_made on {schema}.operation_item
 -- Containment is no leakproof operator, so that row-level security would keep it from the index: hence the owner's
 -- rights (the tables, since the view any_job has the reader's), and the scope asked here.
 create function {schema}.args_matching(p_any jsonb[], p_below uuid, p_first uuid, p_most integer default 10000) returns uuid[]
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = on as $$
 declare
     found_ones uuid[];
     n bigint;
@@ -112,7 +112,8 @@ $$;
 -- not asked for is not in it, so that the plan is that of the query and no other.
 create function {schema}.read_matching(p_filter jsonb, p_before uuid default 'ffffffff-ffff-ffff-ffff-ffffffffffff',
     p_need integer default 51, p_look integer default 2000, out ids uuid[], out low uuid)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set jit = off as $$
 declare
     moment constant timestamptz := {schema}.now();
     states constant text[] := case when p_filter ? 'states' then array(select jsonb_array_elements_text(p_filter -> 'states')) end;

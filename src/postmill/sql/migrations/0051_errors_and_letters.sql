@@ -247,11 +247,10 @@ begin
         union all
         select false, f.job_id, f.tenant_id, f.finished_at, f.holder, null from fine f
     ), holders as materialized (
-        select w.holder, w.worker_id, w.hostname, w.version, {schema}.version_run(w.holder, p_job_type) as run
-          from {schema}.worker w where w.holder in (select b.holder from met b)
+        select w.holder, w.worker_id, w.hostname, w.version from {schema}.worker w where w.holder in (select b.holder from met b)
     )
     select b.failed, b.job_id, b.tenant_id, b.finished_at, case when whole then h.worker_id end, case when whole then h.hostname end,
-           case when whole then h.version end, h.run, b.shape, case when length(p.payload) <= 4000 then p.payload end
+           case when whole then h.version end, {schema}.version_run(b.holder, p_job_type, b.finished_at), b.shape, case when length(p.payload) <= 4000 then p.payload end
       from met b left join holders h on h.holder = b.holder
       left join lateral (select j.payload::text as payload from {schema}.any_job j where j.id = b.job_id offset 0) p on true
      order by b.failed desc, b.job_id desc;
