@@ -182,6 +182,12 @@ class AsyncWorkers(AsyncGroup):
     """Worker sessions."""
 
     list = awaiting(queues.list_workers)
+    get = awaiting(queues.get_worker)
+    jobs = awaiting(queues.list_worker_jobs)
+    drain = awaiting(queues.drain_worker)
+    resume = awaiting(queues.resume_worker)
+    stop = awaiting(queues.stop_worker)
+    rescue = awaiting(queues.rescue_worker)
     top = awaiting(queues.show_top)
     each = following(queues.list_workers)
 

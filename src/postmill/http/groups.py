@@ -182,6 +182,12 @@ class Workers(Group):
     """Worker sessions."""
 
     list = blocking(queues.list_workers)
+    get = blocking(queues.get_worker)
+    jobs = blocking(queues.list_worker_jobs)
+    drain = blocking(queues.drain_worker)
+    resume = blocking(queues.resume_worker)
+    stop = blocking(queues.stop_worker)
+    rescue = blocking(queues.rescue_worker)
     top = blocking(queues.show_top)
     each = following(queues.list_workers)
 

@@ -18,6 +18,9 @@ from postmill.console.pages import (
     overview,
     preferences,
     queues,
+    system,
+    tenants,
+    workers,
 )
 
 ROUTERS: tuple[APIRouter, ...] = (
@@ -27,6 +30,9 @@ ROUTERS: tuple[APIRouter, ...] = (
     job.router,
     operations.router,
     queues.router,
+    workers.router,
+    tenants.router,
+    system.router,
     errors.router,
     error_acts.router,
     dead.router,
