@@ -243,14 +243,15 @@ declare
     own uuid := postmill.new_id();
 begin
     insert into postmill.audit_log (id, at, tenant_id, actor_type, actor_id, role, via, action, target_kind, target, result,
-           reason, request_id, before, after, db_role)
+           reason, request_id, before, after, db_role, address)
     values (own, postmill.now(), p_tenant,
             coalesce(nullif(current_setting('postmill.actor_type', true), ''), 'user'),
             coalesce(nullif(current_setting('postmill.actor_id', true), ''), session_user),
             nullif(current_setting('postmill.actor_role', true), ''),
             coalesce(nullif(current_setting('postmill.via', true), ''), 'sql'),
             p_action, p_target_kind, left(p_target, 500), p_result, left(p_reason, 2000),
-            nullif(current_setting('postmill.request_id', true), ''), p_before, p_after, session_user);
+            nullif(current_setting('postmill.request_id', true), ''), p_before, p_after, session_user,
+            nullif(current_setting('postmill.address', true), ''));
     insert into postmill.audit_unsealed (id) values (own);
     return own;
 end
@@ -278,16 +279,16 @@ begin
 end
 $$;
 
--- FUNCTION begin_request(uuid, boolean, text, text, text, text, text)
+-- FUNCTION begin_request(uuid, boolean, text, text, text, text, text, text)
 
-CREATE FUNCTION postmill.begin_request(p_tenant uuid, p_platform boolean, p_via text, p_actor_type text, p_actor_id text, p_role text, p_request_id text) RETURNS boolean
+CREATE FUNCTION postmill.begin_request(p_tenant uuid, p_platform boolean, p_via text, p_actor_type text, p_actor_id text, p_role text, p_request_id text, p_address text DEFAULT NULL::text) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
 begin
     if p_actor_type = 'api_key' and not postmill.key_lives(p_actor_id::uuid) then
         return false;
     end if;
-    perform postmill.set_actor(p_via, p_actor_type, p_actor_id, p_role, p_request_id),
+    perform postmill.set_actor(p_via, p_actor_type, p_actor_id, p_role, p_request_id, p_address),
             set_config('postmill.tenant_id', coalesce(p_tenant::text, ''), true),
             set_config('postmill.platform', case when p_platform then 'on' else 'off' end, true),
             set_config('role', 'postmill_request', true);
@@ -1171,6 +1172,69 @@ begin
 end
 $$;
 
+-- FUNCTION door_backfill_trigger(uuid, jsonb, text, text, text)
+
+CREATE FUNCTION postmill.door_backfill_trigger(p_id uuid, p_ticks jsonb, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(due timestamp with time zone, outcome text, detail text, job_id uuid)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+    own postmill.trigger;
+    item record;
+    old postmill.tick;
+    told jsonb := '{}';
+    origin text;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    select t.* into own from postmill.trigger t where t.id = p_id and t.deleted_at is null for no key update;
+    if own.id is null or not postmill.in_scope(own.tenant_id) then
+        outcome := 'unknown';
+        return next;
+        return;
+    end if;
+    origin := coalesce(nullif(current_setting('postmill.request_id', true), ''), own.id::text);
+    perform set_config('lock_timeout', '5s', true);
+    for item in
+        select x.* from jsonb_to_recordset(p_ticks) as x(due timestamptz, next timestamptz, payload jsonb, key text, outcome text,
+            detail text)
+         order by x.due
+    loop
+        due := item.due; outcome := item.outcome; detail := item.detail; job_id := null;
+        select k.* into old from postmill.tick k where k.trigger_id = own.id and k.due = item.due;
+        if old.job_id is not null then
+            outcome := 'kept'; detail := null; job_id := old.job_id;
+        elsif outcome is null then
+            select j.job_id, j.outcome, j.detail into job_id, outcome, detail
+              from postmill.trigger_job(own, item.payload, null, item.key, item.due, 'schedule', own.id::text, null, origin, origin,
+                  null, postmill.acting_type(), postmill.acting_id()) j;
+        end if;
+        told := told || jsonb_build_object(outcome, coalesce((told ->> outcome)::integer, 0) + 1);
+        if outcome in ('kept', 'pending') then
+            return next;
+            continue;
+        end if;
+        insert into postmill.tick as k (trigger_id, due, tenant_id, outcome, detail, job_id, fired_at)
+        values (own.id, item.due, own.tenant_id, outcome, coalesce(detail, 'backfilled'), job_id, moment)
+        on conflict (trigger_id, due) do update
+           set outcome = excluded.outcome, detail = excluded.detail, job_id = excluded.job_id, fired_at = moment, last_due = null,
+               ticks = 1;
+        -- Of several that were left out together, the others stay left out.
+        if old.last_due >= item.next then
+            insert into postmill.tick (trigger_id, due, tenant_id, outcome, detail, fired_at, last_due, ticks)
+            values (own.id, item.next, own.tenant_id, old.outcome, old.detail, old.fired_at,
+                    nullif(old.last_due, item.next), greatest(old.ticks - 1, 1))
+            on conflict do nothing;
+        end if;
+        return next;
+    end loop;
+    perform postmill.audit('triggers.backfill', 'trigger', own.id::text, own.tenant_id, null,
+        told || jsonb_build_object('since', (select min(x.due) from jsonb_to_recordset(p_ticks) as x(due timestamptz)),
+                                   'until', (select max(x.due) from jsonb_to_recordset(p_ticks) as x(due timestamptz))),
+        p_reason);
+end
+$$;
+
 -- FUNCTION door_beat_work(uuid, uuid, bigint, double precision, double precision, text)
 
 CREATE FUNCTION postmill.door_beat_work(p_id uuid, p_holder uuid, p_claim_no bigint, p_done double precision, p_total double precision, p_message text, OUT status text, OUT lease_expires_at timestamp with time zone, OUT deadline timestamp with time zone, OUT cancel_requested boolean, OUT cancel_reason text) RETURNS record
@@ -1583,6 +1647,33 @@ begin
 end
 $$;
 
+-- FUNCTION door_decide_request(uuid, boolean, text, text, text)
+
+CREATE FUNCTION postmill.door_decide_request(p_id uuid, p_grant boolean, p_answer text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    r postmill.budget_request;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    select x.* into r from postmill.budget_request x where x.id = p_id for update;
+    if not found or not postmill.sees_all() then
+        return 'unknown';
+    elsif r.status <> 'open' then
+        return 'over';
+    end if;
+    update postmill.budget_request x
+       set status = case when p_grant then 'granted' else 'declined' end, decided_at = postmill.now(),
+           decided_by = postmill.acting_id(), answer = p_answer
+     where x.id = p_id;
+    perform postmill.audit(case when p_grant then 'budgets.grant' else 'budgets.decline' end, 'budget',
+        (select b.name from postmill.budget b where b.id = r.budget_id), r.tenant_id, null,
+        jsonb_build_object('request', p_id, 'limit_amount', r.limit_amount, 'until', r.until), p_answer);
+    return 'decided';
+end
+$$;
+
 -- FUNCTION door_delete_artifact(uuid, text, text, text)
 
 CREATE FUNCTION postmill.door_delete_artifact(p_id uuid, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
@@ -1910,9 +2001,9 @@ begin
 end
 $$;
 
--- FUNCTION door_limit_budget(uuid, text, numeric, text, text, text)
+-- FUNCTION door_limit_budget(uuid, text, numeric, text, text, text, timestamp with time zone)
 
-CREATE FUNCTION postmill.door_limit_budget(p_id uuid, p_label text, p_limit numeric, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+CREATE FUNCTION postmill.door_limit_budget(p_id uuid, p_label text, p_limit numeric, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, p_until timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
@@ -1937,20 +2028,28 @@ begin
         elsif p.ends_at <= moment then
             return 'over';
         end if;
-        insert into postmill.budget_period select p.*;
     elsif p.ends_at <= moment then
         return 'over';
-    elsif p.limit_own and p.limit_amount = p_limit then
+    elsif p.limit_own and p.limit_amount = p_limit and p.limit_until is not distinct from p_until then
         return 'unchanged';
     end if;
-    update postmill.budget_period x set limit_amount = p_limit, limit_own = true where x.budget_id = p_id and x.starts_at = p.starts_at;
+    if p_until <= moment then
+        return 'past';
+    elsif p_until > p.ends_at then
+        return 'late';
+    end if;
+    insert into postmill.budget_period select p.* on conflict do nothing;
+    update postmill.budget_period x
+       set limit_amount = p_limit, limit_own = true, limit_until = p_until,
+           limit_back = case when p_until is not null then coalesce(x.limit_back, x.limit_amount) end
+     where x.budget_id = p_id and x.starts_at = p.starts_at;
     select f.spent into spent from postmill.read_budget_figures(p_id, moment) f where f.starts_at = p.starts_at and f.spent > 0;
     if found then
         perform postmill.mark_alerts(p_id, p.starts_at, spent);
     end if;
     perform postmill.audit('budgets.limit', 'budget', b.name, b.tenant_id,
-        jsonb_build_object('period', p_label, 'limit_amount', p.limit_amount),
-        jsonb_build_object('period', p_label, 'limit_amount', p_limit), p_reason);
+        jsonb_strip_nulls(jsonb_build_object('period', p_label, 'limit_amount', p.limit_amount, 'until', p.limit_until)),
+        jsonb_strip_nulls(jsonb_build_object('period', p_label, 'limit_amount', p_limit, 'until', p_until)), p_reason);
     return 'changed';
 end
 $_$;
@@ -2279,6 +2378,37 @@ begin
 end
 $$;
 
+-- FUNCTION door_request_budget(uuid, numeric, timestamp with time zone, text, text, text)
+
+CREATE FUNCTION postmill.door_request_budget(p_budget uuid, p_limit numeric, p_until timestamp with time zone, p_reason text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, OUT id uuid, OUT status text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    b postmill.budget;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    select x.* into b from postmill.budget x where x.id = p_budget and x.tenant_id is not null for no key update;
+    if not found or not postmill.in_scope(b.tenant_id) then
+        status := 'unknown';
+        return;
+    elsif p_until <= postmill.now() then
+        status := 'past';
+        return;
+    end if;
+    insert into postmill.budget_request as r (tenant_id, budget_id, limit_amount, until, reason, actor_type, actor_id)
+    values (b.tenant_id, b.id, p_limit, p_until, p_reason, postmill.acting_type(), postmill.acting_id())
+    on conflict do nothing returning r.id into id;
+    if id is null then
+        status := 'open';
+        return;
+    end if;
+    status := 'requested';
+    perform postmill.audit('budgets.request', 'budget', b.name, b.tenant_id, jsonb_build_object('limit_amount', b.limit_amount),
+        jsonb_build_object('request', id, 'limit_amount', p_limit, 'until', p_until), p_reason);
+end
+$$;
+
 -- FUNCTION door_reserve_budget(uuid, text, numeric, boolean, uuid, uuid, bigint)
 
 CREATE FUNCTION postmill.door_reserve_budget(p_id uuid, p_name text, p_amount numeric, p_started boolean, p_job uuid, p_holder uuid, p_claim_no bigint, OUT status text, OUT figures jsonb) RETURNS record
@@ -2601,6 +2731,8 @@ begin
     p := postmill.read_budget_period(old.id, postmill.now());
     update postmill.budget_period x set limit_amount = new.limit_amount
      where x.budget_id = old.id and x.starts_at >= p.starts_at and not x.limit_own and p_fields ? 'limit_amount';
+    update postmill.budget_period x set limit_back = new.limit_amount
+     where x.budget_id = old.id and x.starts_at >= p.starts_at and x.limit_until is not null and p_fields ? 'limit_amount';
     perform postmill.mark_alerts(old.id, p.starts_at, f.spent) from postmill.read_budget_figures(old.id, postmill.now()) f where f.spent > 0;
     perform postmill.audit('budgets.set', 'budget', old.name, p_tenant, was, postmill.budget_json(old.id), p_reason);
 end
@@ -3422,13 +3554,13 @@ begin
 end
 $$;
 
--- FUNCTION enter_request(uuid, boolean, text, text, text, text, text)
+-- FUNCTION enter_request(uuid, boolean, text, text, text, text, text, text)
 
-CREATE FUNCTION postmill.enter_request(p_tenant uuid, p_platform boolean, p_via text, p_actor_type text, p_actor_id text, p_role text, p_request_id text) RETURNS void
+CREATE FUNCTION postmill.enter_request(p_tenant uuid, p_platform boolean, p_via text, p_actor_type text, p_actor_id text, p_role text, p_request_id text, p_address text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
-    if not postmill.begin_request(p_tenant, p_platform, p_via, p_actor_type, p_actor_id, p_role, p_request_id) then
+    if not postmill.begin_request(p_tenant, p_platform, p_via, p_actor_type, p_actor_id, p_role, p_request_id, p_address) then
         raise exception 'postmill: the key % opens no longer', p_actor_id using errcode = 'invalid_authorization_specification';
     end if;
 end
@@ -3456,6 +3588,36 @@ begin
         found := found || (array_to_string(parts[1:n], '.') || '.*');
     end loop;
     return found;
+end
+$$;
+
+-- FUNCTION expire_budget_limits(integer)
+
+CREATE FUNCTION postmill.expire_budget_limits(p_most integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+    p record;
+    done integer := 0;
+begin
+    for p in select x.budget_id, x.starts_at, x.label, x.limit_amount, x.limit_back, x.limit_until, b.name, b.tenant_id,
+                    b.limit_amount as usual
+               from postmill.budget_period x join postmill.budget b on b.id = x.budget_id
+              where x.limit_until <= moment limit p_most for update of b, x skip locked loop
+        update postmill.budget_period x
+           set limit_amount = p.limit_back, limit_own = p.limit_back <> p.usual, limit_until = null, limit_back = null
+         where x.budget_id = p.budget_id and x.starts_at = p.starts_at;
+        perform postmill.mark_alerts(p.budget_id, p.starts_at, f.spent)
+           from postmill.read_budget_figures(p.budget_id, moment) f where f.starts_at = p.starts_at and f.spent > 0;
+        perform postmill.set_actor('upkeep', 'system', 'budgets');
+        perform postmill.audit('budgets.limit', 'budget', p.name, p.tenant_id,
+            jsonb_build_object('period', p.label, 'limit_amount', p.limit_amount, 'until', p.limit_until),
+            jsonb_build_object('period', p.label, 'limit_amount', p.limit_back), 'it held until then');
+        perform postmill.set_actor(null, null, null);
+        done := done + 1;
+    end loop;
+    return done;
 end
 $$;
 
@@ -6046,6 +6208,41 @@ begin
 end
 $$;
 
+-- FUNCTION read_audit_chain()
+
+CREATE FUNCTION postmill.read_audit_chain() RETURNS TABLE(first_n bigint, first_hash bytea, n bigint, hash bytea, sealed_at timestamp with time zone, noted_n bigint, noted_hash text, waiting bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select s.n, s.hash, coalesce(c.n, s.n), coalesce(c.hash, s.hash), c.sealed_at, (u.note ->> 'n')::bigint, u.note ->> 'hash',
+           (select count(*) from (select from postmill.audit_unsealed x limit 10000) w)
+      from postmill.audit_start s
+      left join lateral (select l.* from postmill.audit_chain l order by l.n desc limit 1) c on true
+      left join postmill.upkeep u on u.name = 'seal';
+end
+$$;
+
+-- FUNCTION read_audit_links(bigint, integer)
+
+CREATE FUNCTION postmill.read_audit_links(p_after bigint, p_most integer) RETURNS TABLE(n bigint, audit_id uuid, hash bytea, sealed text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select c.n, c.audit_id, c.hash, (select postmill.read_sealed(l.*) from postmill.audit_log l where l.id = c.audit_id)
+      from postmill.audit_chain c where c.n >= p_after order by c.n limit p_most;
+end
+$$;
+
 -- TABLE audit_log
 
 CREATE TABLE postmill.audit_log (
@@ -6065,29 +6262,29 @@ CREATE TABLE postmill.audit_log (
     before jsonb,
     after jsonb,
     db_role text NOT NULL,
+    address text,
     CONSTRAINT audit_log_result_check CHECK ((result = ANY (ARRAY['done'::text, 'denied'::text, 'refused'::text]))),
     CONSTRAINT audit_log_via_check CHECK ((via = ANY (ARRAY['api'::text, 'console'::text, 'cli'::text, 'sql'::text, 'upkeep'::text])))
 );
 
--- FUNCTION read_audit_log(timestamp with time zone, uuid, integer, text)
+-- FUNCTION read_audit_log(timestamp with time zone, uuid, integer, text, text, text, text, text, text, timestamp with time zone, uuid)
 
-CREATE FUNCTION postmill.read_audit_log(p_before timestamp with time zone, p_id uuid, p_most integer, p_action text DEFAULT NULL::text) RETURNS SETOF postmill.audit_log
+CREATE FUNCTION postmill.read_audit_log(p_before timestamp with time zone, p_id uuid, p_most integer, p_action text DEFAULT NULL::text, p_actor text DEFAULT NULL::text, p_target_kind text DEFAULT NULL::text, p_target text DEFAULT NULL::text, p_result text DEFAULT NULL::text, p_via text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone, p_tenant uuid DEFAULT NULL::uuid) RETURNS SETOF postmill.audit_log
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
     AS $$
+declare
+    own constant uuid := coalesce(postmill.scope_tenant(), p_tenant);
 begin
-    if postmill.scope_tenant() is null then
-        return query
-        select l.* from postmill.audit_log l
-         where (l.at, l.id) < (p_before, p_id) and (p_action is null or l.action = p_action)
-         order by l.at desc, l.id desc limit p_most;
-    else
-        return query
-        select l.* from postmill.audit_log l
-         where l.tenant_id = postmill.scope_tenant() and (l.at, l.id) < (p_before, p_id)
-           and (p_action is null or l.action = p_action)
-         order by l.at desc, l.id desc limit p_most;
-    end if;
+    return query
+    select l.* from postmill.audit_log l
+     where (l.at, l.id) < (p_before, p_id) and (p_since is null or l.at >= p_since) and (own is null or l.tenant_id = own)
+       and (p_action is null or l.action = p_action) and (p_actor is null or l.actor_id = p_actor)
+       and (p_target_kind is null or l.target_kind = p_target_kind) and (p_target is null or l.target = p_target)
+       and (p_result is null or (l.result = p_result and (p_result = 'done' or l.result <> 'done')))
+       and (p_via is null or l.via = p_via)
+     order by l.at desc, l.id desc limit p_most;
 end
 $$;
 
@@ -6107,6 +6304,21 @@ begin
       left join postmill.tenant t on t.id = l.tenant_id
      where l.budget_id = p_id and l.starts_at = postmill.read_budget_start(p_id, p_label)
      group by 1 order by 2 desc, 1 limit p_most;
+end
+$$;
+
+-- FUNCTION read_budget_burn(uuid, text, interval)
+
+CREATE FUNCTION postmill.read_budget_burn(p_id uuid, p_label text, p_step interval) RETURNS TABLE(at timestamp with time zone, amount numeric)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    start constant timestamptz := postmill.read_budget_start(p_id, p_label);
+begin
+    return query
+    select date_bin(p_step, l.at, start), sum(l.amount) from postmill.budget_line l
+     where l.budget_id = p_id and l.starts_at = start group by 1 order by 1;
 end
 $$;
 
@@ -6187,6 +6399,9 @@ CREATE TABLE postmill.budget_period (
     label text NOT NULL COLLATE pg_catalog."C",
     limit_amount numeric NOT NULL,
     limit_own boolean DEFAULT false NOT NULL,
+    limit_until timestamp with time zone,
+    limit_back numeric,
+    CONSTRAINT budget_period_check1 CHECK (((limit_back IS NULL) = (limit_until IS NULL))),
     CONSTRAINT budget_period_limit_amount_check CHECK (((limit_amount >= (0)::numeric) AND (limit_amount <= ('1000000000000'::bigint)::numeric)))
 );
 
@@ -6211,7 +6426,27 @@ begin
     return row(b.id, greatest(made.starts_at, found_one.ends_at),
         least(made.ends_at, (select min(x.starts_at) from postmill.budget_period x
                               where x.budget_id = p_budget and x.starts_at > p_moment)),
-        b.tenant_id, made.label, b.limit_amount, false)::postmill.budget_period;
+        b.tenant_id, made.label, b.limit_amount, false, null, null)::postmill.budget_period;
+end
+$$;
+
+-- FUNCTION read_budget_requests(uuid, text, uuid, integer)
+
+CREATE FUNCTION postmill.read_budget_requests(p_budget uuid, p_status text, p_before uuid, p_most integer) RETURNS TABLE(id uuid, budget_id uuid, budget text, unit text, tenant_id uuid, tenant_slug text, limit_amount numeric, until timestamp with time zone, reason text, actor_type text, actor_id text, created_at timestamp with time zone, status text, decided_at timestamp with time zone, decided_by text, answer text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    return query
+    select r.id, r.budget_id, b.name, b.unit, r.tenant_id, t.slug, r.limit_amount, r.until, r.reason, r.actor_type, r.actor_id,
+           r.created_at, r.status, r.decided_at, r.decided_by, r.answer
+      from postmill.budget_request r
+      join postmill.budget b on b.id = r.budget_id
+      join postmill.tenant t on t.id = r.tenant_id
+     where (p_budget is null or r.budget_id = p_budget) and (p_status is null or r.status = p_status)
+       and (p_before is null or r.id < p_before)
+     order by r.id desc limit p_most;
 end
 $$;
 
@@ -6225,6 +6460,32 @@ begin
         return (select p.starts_at from postmill.read_budget_period(p_id, postmill.now()) p);
     end if;
     return (select max(p.starts_at) from postmill.budget_period p where p.budget_id = p_id and p.label = p_label);
+end
+$$;
+
+-- FUNCTION read_budget_waiting(uuid, integer)
+
+CREATE FUNCTION postmill.read_budget_waiting(p_id uuid, p_most integer) RETURNS TABLE(job_type text, n bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    types text[];
+    queues text[];
+    own uuid;
+begin
+    select array_agg(d.key), array_agg(distinct d.queue), b.tenant_id into types, queues, own
+      from postmill.budget b
+      join postmill.job_definition d on lower(replace(d.budget, '_', '-')) = lower(replace(b.name, '_', '-'))
+     where b.id = p_id group by b.tenant_id;
+    return query
+    select j.job_type, count(*)
+      from ((select r.id from postmill.ready r where r.queue = any (queues) limit p_most)
+            union all (select s.id from postmill.scheduled s where s.queue = any (queues) limit p_most)) w
+     cross join lateral (select f.job_type, f.tenant_id from postmill.any_job f where f.id = w.id offset 0) j
+     where j.job_type = any (types) and (own is null or j.tenant_id = own)
+     group by 1 order by 2 desc, 1;
 end
 $$;
 
@@ -6938,6 +7199,42 @@ begin
 end
 $$;
 
+-- FUNCTION read_limits()
+
+CREATE FUNCTION postmill.read_limits() RETURNS TABLE(what text, name text, unit text, used numeric, limit_amount numeric, workers bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+begin
+    return query
+    with held as materialized (
+        select j.tenant_id, j.job_type, count(*) as n
+          from (select r.id from postmill.running r limit 10000) x
+         cross join lateral (select f.tenant_id, f.job_type from postmill.any_job f where f.id = x.id offset 0) j
+         group by 1, 2
+    )
+    select 'tenant', t.slug, 'jobs at once', coalesce((select sum(h.n) from held h where h.tenant_id = t.id), 0),
+           t.max_running::numeric, null::bigint
+      from (select n.* from postmill.tenant n where n.max_running is not null order by n.slug limit 500) t
+    union all
+    select 'job type', d.key, 'jobs at once on a worker', coalesce((select sum(h.n) from held h where h.job_type = d.key), 0),
+           d.worker_limit::numeric,
+           case when postmill.sees_all() then (
+                select count(*) from postmill.worker k join postmill.lease e on e.holder = k.holder
+                 where e.expires_at > moment and k.job_types && (array[d.key] || d.aliases)) end
+      from postmill.job_definition d where d.worker_limit is not null
+    union all
+    select 'job type', l.job_type, format('starts in %s s', l.rate_seconds),
+           round(greatest(0, least(l.rate_burst, l.rate_burst * extract(epoch from (
+                select k.tat from postmill.rate_take k where k.limit_id = l.id order by k.seq desc limit 1) - moment)
+                / nullif(l.rate_burst * l.rate_seconds / l.rate_count, 0)))::numeric, 1), l.rate_burst::numeric, null
+      from postmill.limit_rule l
+     order by 1 desc, 2, 3;
+end
+$$;
+
 -- FUNCTION read_live_incidents(integer)
 
 CREATE FUNCTION postmill.read_live_incidents(p_most integer DEFAULT 10) RETURNS TABLE(id uuid, kind text, severity text, status text, title text, queue text, opened_at timestamp with time zone, last_at timestamp with time zone, jobs bigint)
@@ -6968,6 +7265,21 @@ begin
       from postmill.console_session s
      where (p_before is null or s.id < p_before) and s.ended_at is null and s.expires_at > (select postmill.now())
      order by s.id desc limit p_most;
+end
+$$;
+
+-- FUNCTION read_members(integer)
+
+CREATE FUNCTION postmill.read_members(p_most integer) RETURNS TABLE(actor_id text, tenant_id uuid, role text, since timestamp with time zone, last_seen_at timestamp with time zone, logins bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select s.actor_id, s.tenant_id, s.role::text, min(s.created_at), max(s.last_seen_at),
+           count(*) filter (where s.ended_at is null and s.expires_at > (select postmill.now()))
+      from (select x.* from postmill.console_session x order by x.id desc limit 5000) s
+     group by 1, 2, 3 order by 5 desc limit p_most;
 end
 $$;
 
@@ -7151,6 +7463,18 @@ begin
 end
 $$;
 
+-- FUNCTION read_sealed(postmill.audit_log)
+
+CREATE FUNCTION postmill.read_sealed(p_row postmill.audit_log) RETURNS text
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    AS $$
+begin
+    return jsonb_build_array(p_row.id, to_char(p_row.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), p_row.tenant_id,
+        p_row.actor_type, p_row.actor_id, p_row.role, p_row.via, p_row.action, p_row.target_kind, p_row.target, p_row.result,
+        p_row.reason, p_row.request_id, p_row.before, p_row.after, p_row.db_role, p_row.address)::text;
+end
+$$;
+
 -- FUNCTION read_stats(timestamp with time zone, timestamp with time zone, double precision, text, uuid, text, text)
 
 CREATE FUNCTION postmill.read_stats(p_since timestamp with time zone, p_until timestamp with time zone, p_seconds double precision DEFAULT NULL::double precision, p_by text DEFAULT NULL::text, p_tenant uuid DEFAULT NULL::uuid, p_queue text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text) RETURNS TABLE(bucket timestamp with time zone, name text, counts jsonb, waits double precision[], runs double precision[], totals double precision[])
@@ -7307,6 +7631,20 @@ begin
 end
 $$;
 
+-- FUNCTION read_ticks_within(uuid, timestamp with time zone, timestamp with time zone, integer)
+
+CREATE FUNCTION postmill.read_ticks_within(p_trigger uuid, p_since timestamp with time zone, p_until timestamp with time zone, p_most integer) RETURNS TABLE(due timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select k.due from postmill.tick k
+     where k.trigger_id = p_trigger and k.due >= p_since and k.due < p_until and k.job_id is not null
+     order by k.due limit p_most;
+end
+$$;
+
 -- FUNCTION read_trigger_ground(uuid, text)
 
 CREATE FUNCTION postmill.read_trigger_ground(p_tenant uuid, p_definition text) RETURNS TABLE(moment timestamp with time zone, tenant_id uuid, slug text, timezone text, definition_id uuid, job_type text, is_active boolean)
@@ -7322,6 +7660,102 @@ begin
       left join lateral (
         select e.id, e.key, e.is_active from postmill.job_definition e
          where e.key = p_definition or e.aliases @> array[p_definition] order by e.key = p_definition desc limit 1) d on true;
+end
+$$;
+
+-- FUNCTION read_trigger_runs(uuid[], integer)
+
+CREATE FUNCTION postmill.read_trigger_runs(p_ids uuid[], p_most integer) RETURNS TABLE(trigger_id uuid, at timestamp with time zone, outcome text, detail text, job_id uuid, ticks integer, state text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select u.id, r.at, r.outcome, r.detail, r.job_id, r.ticks,
+           case when r.job_id is null then null
+                when exists (select from postmill.dead_letter x where x.id = r.job_id offset 0) then 'dead_letter'
+                when exists (select from postmill.running x where x.id = r.job_id offset 0) then 'running'
+                when exists (select from postmill.ready x where x.id = r.job_id offset 0) then 'queued'
+                when exists (select from postmill.scheduled x where x.id = r.job_id offset 0) then 'scheduled'
+                when exists (select from postmill.blocked x where x.id = r.job_id offset 0) then 'blocked'
+                else (select x.status from postmill.outcome x where x.job_id = r.job_id limit 1) end
+      from unnest(p_ids) as u(id)
+     cross join lateral (
+        select y.* from (
+            (select k.due as at, k.outcome, k.detail, k.job_id, k.ticks from postmill.tick k
+              where k.trigger_id = u.id order by k.due desc limit p_most)
+            union all
+            (select postmill.id_time(e.event_id), e.outcome, e.detail, e.job_id, 1 from postmill.event_delivery e
+              where e.trigger_id = u.id order by e.event_id desc limit p_most)) y
+         order by y.at desc limit p_most) r
+     order by u.id, r.at desc;
+end
+$$;
+
+-- FUNCTION read_trigger_standing(uuid[])
+
+CREATE FUNCTION postmill.read_trigger_standing(p_ids uuid[]) RETURNS TABLE(trigger_id uuid, tenant_slug text, queue text, owner text, is_active boolean, paused boolean, pause_reason text, resume_at timestamp with time zone, served boolean, missed bigint, last_missed timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+    whole constant boolean := postmill.sees_all();
+begin
+    return query
+    select t.id, n.slug, q.name, q.owner, d.is_active, q.paused_at is not null and (q.resume_at is null or q.resume_at > moment),
+           q.pause_reason, q.resume_at,
+           case when whole then exists (
+                select from postmill.worker k join postmill.lease e on e.holder = k.holder
+                 where e.expires_at > moment and k.job_types && (array[d.key] || d.aliases)) end,
+           m.n, m.last
+      from unnest(p_ids) as u(id)
+     cross join lateral (select x.* from postmill.trigger x where x.id = u.id and x.deleted_at is null offset 0) t
+      join postmill.tenant n on n.id = t.tenant_id
+      join postmill.job_definition d on d.id = t.definition_id
+      join postmill.queue q on q.name = d.queue
+     cross join lateral (
+        select coalesce(sum(r.ticks) filter (where r.detail like 'missed%'), 0)::bigint as n,
+               max(r.due) filter (where r.detail like 'missed%') as last
+          from (select k.due, k.detail, k.ticks from postmill.tick k
+                 where k.trigger_id = t.id and k.due >= moment - interval '7 days' order by k.due desc limit 200) r) m;
+end
+$$;
+
+-- FUNCTION read_type_costs(text[])
+
+CREATE FUNCTION postmill.read_type_costs(p_job_types text[]) RETURNS TABLE(job_type text, unit text, per_run numeric, runs bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select u.key, b.unit, sum(l.amount) / count(distinct (l.job_id, l.attempt)), count(distinct (l.job_id, l.attempt))
+      from unnest(p_job_types) as u(key)
+     cross join lateral (
+        select distinct on (y.reservation_id, y.kind) y.budget_id, y.amount, y.job_id, y.attempt
+          from (select x.budget_id, x.reservation_id, x.kind, x.amount, x.job_id, x.attempt from postmill.budget_line x
+                 where x.job_type = u.key and x.reservation_id is not null order by x.id desc limit 200) y) l
+      join postmill.budget b on b.id = l.budget_id
+     group by 1, 2 order by 1, 2;
+end
+$$;
+
+-- FUNCTION read_type_histogram(text, timestamp with time zone)
+
+CREATE FUNCTION postmill.read_type_histogram(p_job_type text, p_since timestamp with time zone) RETURNS TABLE(runs bigint[], waits bigint[], run_quantiles double precision[])
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    own constant uuid := postmill.scope_tenant();
+begin
+    select postmill.histogram_sum(r.run_hist), postmill.histogram_sum(r.wait_hist) into runs, waits
+      from postmill.rollups r
+     where r.minute >= postmill.minute_of(p_since) and (own is null or r.tenant_id = own) and r.job_type = p_job_type;
+    run_quantiles := array[postmill.quantile(runs, 0.5), postmill.quantile(runs, 0.95), postmill.quantile(runs, 0.99)];
+    return next;
 end
 $$;
 
@@ -8766,9 +9200,9 @@ begin
 end
 $$;
 
--- FUNCTION set_actor(text, text, text, text, text)
+-- FUNCTION set_actor(text, text, text, text, text, text)
 
-CREATE FUNCTION postmill.set_actor(p_via text, p_actor_type text, p_actor_id text, p_role text DEFAULT NULL::text, p_request_id text DEFAULT NULL::text) RETURNS void
+CREATE FUNCTION postmill.set_actor(p_via text, p_actor_type text, p_actor_id text, p_role text DEFAULT NULL::text, p_request_id text DEFAULT NULL::text, p_address text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
@@ -8776,7 +9210,8 @@ begin
             set_config('postmill.actor_type', coalesce(p_actor_type, ''), true),
             set_config('postmill.actor_id', coalesce(p_actor_id, ''), true),
             set_config('postmill.actor_role', coalesce(p_role, ''), true),
-            set_config('postmill.request_id', coalesce(p_request_id, ''), true);
+            set_config('postmill.request_id', coalesce(p_request_id, ''), true),
+            set_config('postmill.address', coalesce(p_address, ''), true);
 end
 $$;
 
@@ -10315,6 +10750,27 @@ CREATE TABLE postmill.budget_line (
     CONSTRAINT budget_line_kind_check CHECK ((kind = ANY (ARRAY['spend'::text, 'estimate'::text, 'adjust'::text, 'correct'::text])))
 );
 
+-- TABLE budget_request
+
+CREATE TABLE postmill.budget_request (
+    id uuid DEFAULT postmill.new_id() NOT NULL,
+    tenant_id uuid NOT NULL,
+    budget_id uuid NOT NULL,
+    limit_amount numeric NOT NULL,
+    until timestamp with time zone,
+    reason text NOT NULL,
+    actor_type text NOT NULL COLLATE pg_catalog."C",
+    actor_id text,
+    created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    status text DEFAULT 'open'::text NOT NULL COLLATE pg_catalog."C",
+    decided_at timestamp with time zone,
+    decided_by text,
+    answer text,
+    CONSTRAINT budget_request_limit_amount_check CHECK (((limit_amount >= (0)::numeric) AND (limit_amount <= ('1000000000000'::bigint)::numeric))),
+    CONSTRAINT budget_request_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 2000))),
+    CONSTRAINT budget_request_status_check CHECK ((status = ANY (ARRAY['open'::text, 'granted'::text, 'declined'::text])))
+);
+
 -- TABLE budget_reservation
 
 CREATE TABLE postmill.budget_reservation (
@@ -11608,6 +12064,11 @@ ALTER TABLE ONLY postmill.budget_period
 ALTER TABLE ONLY postmill.budget
     ADD CONSTRAINT budget_pkey PRIMARY KEY (id);
 
+-- CONSTRAINT budget_request budget_request_pkey
+
+ALTER TABLE ONLY postmill.budget_request
+    ADD CONSTRAINT budget_request_pkey PRIMARY KEY (id);
+
 -- CONSTRAINT budget_reservation budget_reservation_pkey
 
 ALTER TABLE ONLY postmill.budget_reservation
@@ -11978,9 +12439,25 @@ CREATE INDEX attempt_finished_at ON ONLY postmill.attempt USING brin (finished_a
 
 CREATE INDEX attempt_job ON ONLY postmill.attempt USING btree (job_id);
 
+-- INDEX audit_log_action
+
+CREATE INDEX audit_log_action ON postmill.audit_log USING btree (action, at, id);
+
+-- INDEX audit_log_actor
+
+CREATE INDEX audit_log_actor ON postmill.audit_log USING btree (actor_id, at, id);
+
 -- INDEX audit_log_at
 
 CREATE INDEX audit_log_at ON postmill.audit_log USING btree (at, id);
+
+-- INDEX audit_log_not_done
+
+CREATE INDEX audit_log_not_done ON postmill.audit_log USING btree (at, id) WHERE (result <> 'done'::text);
+
+-- INDEX audit_log_target
+
+CREATE INDEX audit_log_target ON postmill.audit_log USING btree (target_kind, target, at, id);
 
 -- INDEX audit_log_tenant
 
@@ -11994,6 +12471,10 @@ CREATE INDEX budget_alert_open ON postmill.budget_alert USING btree (crossed_at)
 
 CREATE UNIQUE INDEX budget_line_once ON postmill.budget_line USING btree (reservation_id, budget_id, kind) WHERE (reservation_id IS NOT NULL);
 
+-- INDEX budget_line_type
+
+CREATE INDEX budget_line_type ON postmill.budget_line USING btree (job_type, id) WHERE (reservation_id IS NOT NULL);
+
 -- INDEX budget_name
 
 CREATE UNIQUE INDEX budget_name ON postmill.budget USING btree (lower(replace(name, '_'::text, '-'::text)), COALESCE(tenant_id, '00000000-0000-0000-0000-000000000000'::uuid));
@@ -12002,9 +12483,21 @@ CREATE UNIQUE INDEX budget_name ON postmill.budget USING btree (lower(replace(na
 
 CREATE INDEX budget_period_ends ON postmill.budget_period USING btree (ends_at);
 
+-- INDEX budget_period_until
+
+CREATE INDEX budget_period_until ON postmill.budget_period USING btree (limit_until) WHERE (limit_until IS NOT NULL);
+
 -- INDEX budget_place
 
 CREATE INDEX budget_place ON postmill.budget USING btree (name, id);
+
+-- INDEX budget_request_budget
+
+CREATE INDEX budget_request_budget ON postmill.budget_request USING btree (budget_id, id);
+
+-- INDEX budget_request_open
+
+CREATE UNIQUE INDEX budget_request_open ON postmill.budget_request USING btree (budget_id) WHERE (status = 'open'::text);
 
 -- INDEX budget_reservation_ended
 
@@ -12482,6 +12975,10 @@ ALTER TABLE postmill.budget_line ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE postmill.budget_period ENABLE ROW LEVEL SECURITY;
 
+-- ROW SECURITY budget_request
+
+ALTER TABLE postmill.budget_request ENABLE ROW LEVEL SECURITY;
+
 -- ROW SECURITY budget_reservation
 
 ALTER TABLE postmill.budget_reservation ENABLE ROW LEVEL SECURITY;
@@ -12593,6 +13090,10 @@ CREATE POLICY of_the_scope ON postmill.budget_line AS RESTRICTIVE FOR SELECT TO 
 -- POLICY budget_period of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.budget_period AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY budget_request of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.budget_request AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
 -- POLICY budget_reservation of_the_scope
 
@@ -12809,6 +13310,10 @@ CREATE POLICY whoever_has_rights ON postmill.budget_line USING (true) WITH CHECK
 -- POLICY budget_period whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.budget_period USING (true) WITH CHECK (true);
+
+-- POLICY budget_request whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.budget_request USING (true) WITH CHECK (true);
 
 -- POLICY budget_reservation whoever_has_rights
 
