@@ -5,7 +5,7 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help venv demo example test test-suite test-matrix test-long lint format schema reference docs \
+.PHONY: help venv demo example test test-suite test-matrix test-long lint format schema reference messages docs \
         bench-peers clean
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -73,6 +73,9 @@ schema: venv ## src/postmill/sql/schema.sql anew from the migrations
 
 reference: venv ## docs/reference anew from the code
 	$(PY) -m tests.support.reference
+
+messages: venv ## the console's catalogue of messages anew from its sources
+	$(PY) -m tests.support.messages
 
 docs: venv ## the documentation into site/
 	$(PY) -m mkdocs build --strict

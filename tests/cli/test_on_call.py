@@ -32,6 +32,8 @@ insert into postmill.rollup (minute, tenant_id, queue, job_type, outcome, n, tot
 select postmill.minute_of(postmill.now()) - g / 100 * interval '1 minute', gen_random_uuid(), 'default', 'plain', 'succeeded', 1,
        h.one
   from generate_series(1, 200000) g, (select postmill.histogram(1.0) as one) h;
+insert into postmill.rollup_fleet (minute, queue, job_type, outcome, n, total_hist)
+select minute, queue, job_type, outcome, sum(n), postmill.histogram_sum(total_hist) from postmill.rollup group by 1, 2, 3, 4;
 select postmill.raise_incident('sla_breach', 'queue:default', 'critical', 'default is late', '{}', null, 'default');
 analyze postmill.dead_letter, postmill.error_group, postmill.rollup
 """

@@ -18,7 +18,7 @@ from tests.support.eventually import eventually
 from tests.support.spawner import ROOT, spawner
 
 ROLLUPS = """
-insert into postmill.rollup (minute, tenant_id, queue, job_type, outcome, n, total_hist)
+insert into postmill.rollup_part (minute, tenant_id, queue, job_type, outcome, n, total_hist)
 select postmill.minute_of(postmill.now()) - i * interval '1 minute', t.id, 'default', 'greet', o.outcome, o.n,
        case when o.outcome = 'succeeded' then postmill.histogram_sum(postmill.histogram(2.0)) end
   from postmill.tenant t, generate_series(1, 4) i, (values ('succeeded', 60), ('retried', 6), ('enqueued', 99)) o(outcome, n)

@@ -54,12 +54,22 @@ def test_statistics_read_their_stretch_of_time(big: Big) -> None:
                       postmill.histogram(1)
                  from generate_series(0, 999) g, generate_series(1, 20) t"""
         )
-        big.conn.execute("analyze postmill.rollup")
-        stats = "select counts from postmill.read_stats(postmill.now() - interval '%s min', postmill.now(), null, null, %s)"
-        for minutes, tenant, most in ((10, None, 220), (60, HOG, 70)):
-            for plans in big.trace(lambda m=minutes, t=tenant: big.conn.execute(stats, (m, t))):  # type: ignore[misc]
+        big.conn.execute(
+            """insert into postmill.rollup_fleet (minute, queue, job_type, outcome, n, total_hist)
+               select minute, queue, job_type, outcome, sum(n), postmill.histogram_sum(total_hist)
+                 from postmill.rollup group by 1, 2, 3, 4"""
+        )
+        big.conn.execute("analyze postmill.rollup, postmill.rollup_fleet")
+        stats = "select counts from postmill.read_stats(postmill.now() - interval '%s min', postmill.now(), null, %s, %s)"
+        for minutes, by, tenant, table, most in (
+            (10, None, None, "rollup_fleet", 11),
+            (10, "tenant", None, "rollup", 220),
+            (60, None, HOG, "rollup", 70),
+        ):
+            for plans in big.trace(lambda m=minutes, b=by, t=tenant: big.conn.execute(stats, (m, b, t))):  # type: ignore[misc]
                 lean(plans)
-                assert 0 < plans.rows("rollup") <= most
+                assert 0 < plans.rows(table) <= most
+                assert not plans.rows("rollup" if table == "rollup_fleet" else "rollup_fleet")
 
 
 def test_incidents_and_notifications(big: Big) -> None:

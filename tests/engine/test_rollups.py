@@ -48,6 +48,15 @@ ROLLUPS = (
     "select tenant_id, queue, job_type, outcome, sum(n)::bigint from postmill.rollups group by 1, 2, 3, 4"
 )
 
+# All tenants together are the sum of each, measure by measure; no row means that none differs.
+SUMS = """queue, job_type, outcome, sum(n), round(sum(wait_sum)::numeric, 6), round(sum(run_sum)::numeric, 6),
+    round(sum(total_sum)::numeric, 6), postmill.histogram_sum(wait_hist), postmill.histogram_sum(run_hist),
+    postmill.histogram_sum(total_hist)"""
+APART = f"""
+with one as (select minute, {SUMS} from postmill.rollup_fleet group by 1, 2, 3, 4),
+     other as (select minute, {SUMS} from postmill.rollup group by 1, 2, 3, 4)
+(select * from one except select * from other) union all (select * from other except select * from one)"""
+
 QUICK: dict[str, Any] = {"retry": Constant(0.0, jitter=(1, 1)), "max_attempts": 2}
 HOME = UUID(int=1)
 
@@ -260,6 +269,8 @@ async def test_rollups_equal_history(api: Api) -> None:
         "enqueued", "succeeded", "failed", "canceled", "dead_letter", "retried", "lost", "snoozed", "discarded", "replayed"
     }  # fmt: skip
     assert len(ids) == 26
+    assert await api.rows(APART) == []
+    assert (await api.rows("select count(*) from postmill.rollup_fleet"))[0][0] > 10
 
     # What started was measured: waits and runs of each attempt, totals of what did not go on and was not canceled.
     for outcome, n, waits, runs, totals in await api.rows(
@@ -309,6 +320,8 @@ async def test_rollups_equal_history(api: Api) -> None:
         (0,)
     ]
     assert {tuple(row[:4]): row[4] for row in await api.rows(ROLLUPS)} == again | nothing_kept
+    assert await api.rows(APART) == []
     await api.rows("select postmill.coarsen_rollups('0', '-1 days', 100000)")
     assert await api.rows(total) == before
-    assert await api.rows("select count(*) from postmill.rollup") == [(0,)]
+    for table in ("rollup", "rollup_fleet"):
+        assert await api.rows(f"select count(*) from postmill.{table}") == [(0,)]

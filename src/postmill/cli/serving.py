@@ -134,11 +134,12 @@ class Server(uvicorn.Server):
         yield
 
     def drain(self) -> None:
-        """Take no new connections, let requests end; those that wait for jobs end at once."""
+        """Take no new connections, let requests end; those that wait for jobs, and live streams, end at once."""
         self.should_exit = True
         backend: Backend | None = getattr(self._app.state, "backend", None)
         if backend is not None:
             backend.desk.send_home()
+        self._app.state.live.send_home()
 
     def abort(self) -> None:
         """End at once."""

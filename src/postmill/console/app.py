@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 from fastapi import FastAPI
 
 from postmill import api
 from postmill.api.face import Face
 from postmill.console import pages
 from postmill.console.frame.faces import face_of
+from postmill.console.live import routes as live
+from postmill.console.live.hub import Hub
 from postmill.console.static_files import STATIC, router
 from postmill.domain.settings import Settings
 from postmill.telemetry.bus import Bus
@@ -22,12 +27,29 @@ def create_app(settings: Settings, bus: Bus | None = None) -> FastAPI:
 
     Args:
         settings: `database_url` and `schema` are needed, `server` and `console` are heeded.
-        bus: where events about jobs of HTTP workers go; default: nobody listens.
+        bus: where events about jobs of HTTP workers, and of the live listener, go; default: nobody listens.
+
+    A server that is told to end calls `app.state.live.send_home()` first: browsers hold their live streams open, and
+    would be waited for (`postmill server` does so).
     """
     face = Face(
-        routers=(router, *pages.ROUTERS),
+        routers=(router, live.router, *pages.ROUTERS),
         open=frozenset({("GET", "/login"), ("POST", "/login")}),
         open_below=(("GET", STATIC), ("HEAD", STATIC)),
         problem_page=face_of,
     )
-    return api.create_app(settings, bus, face=face)
+    bus = bus or Bus()
+    app = api.create_app(settings, bus, face=face)
+    app.state.live = hub = Hub(bus)
+    opened = app.router.lifespan_context
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with opened(app):
+            try:
+                yield
+            finally:
+                await hub.close()  # while there are connections: it says that nobody watches any more
+
+    app.router.lifespan_context = lifespan
+    return app

@@ -223,6 +223,29 @@ begin
 end
 $$;
 
+-- FUNCTION args_matching(jsonb[], uuid, uuid, integer)
+
+CREATE FUNCTION postmill.args_matching(p_any jsonb[], p_below uuid, p_first uuid, p_most integer DEFAULT 10000) RETURNS uuid[]
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $_$
+declare
+    found_ones uuid[];
+    contains text;
+begin
+    if (select count(distinct i.indrelid) from pg_index i join pg_class c on c.oid = i.indexrelid join pg_am m on m.oid = c.relam
+         where i.indrelid in ('postmill.job'::regclass, 'postmill.job_kept'::regclass) and m.amname = 'gin' and i.indisvalid) < 2 then
+        return null;
+    end if;
+    select string_agg(format('j.payload @> %L::jsonb', a), ' or ') into contains from unnest(p_any) a;
+    execute format('select array(select j.id from postmill.any_job j where (%s) and j.id < $1 and j.id >= $2 and %s limit $3)',
+        contains, case when postmill.sees_all() then 'true' else 'j.tenant_id = postmill.scope_tenant()' end)
+        into found_ones using p_below, p_first, p_most + 1;
+    return case when cardinality(found_ones) <= p_most then found_ones end;
+end
+$_$;
+
 -- FUNCTION attained(bigint[], double precision)
 
 CREATE FUNCTION postmill.attained(p_hist bigint[], p_seconds double precision) RETURNS double precision
@@ -746,6 +769,8 @@ begin
     delete from postmill.rollup r where r.ctid = any (array(
         select q.ctid from postmill.rollup q where q.minute < moment - p_keep order by q.minute limit p_most));
     get diagnostics gone = row_count;
+    delete from postmill.rollup_fleet r where r.ctid = any (array(
+        select q.ctid from postmill.rollup_fleet q where q.minute < moment - p_keep order by q.minute limit p_most));
     select least(date_bin('1 hour', moment - p_fine, timestamptz '2000-01-01 00:00+00'),
                  date_bin('1 hour', s.final_to, timestamptz '2000-01-01 00:00+00')) into edge
       from postmill.rollup_state s;
@@ -764,6 +789,14 @@ begin
     select hour, f.tenant_id, f.queue, f.job_type, f.outcome, sum(f.n), sum(f.wait_sum), sum(f.run_sum), sum(f.total_sum),
            postmill.histogram_sum(f.wait_hist), postmill.histogram_sum(f.run_hist), postmill.histogram_sum(f.total_hist)
       from fine f group by 2, 3, 4, 5;
+    with fine as materialized (
+        delete from postmill.rollup_fleet r where r.minute >= hour and r.minute < hour + interval '1 hour' returning r.*
+    )
+    insert into postmill.rollup_fleet (minute, queue, job_type, outcome, n, wait_sum, run_sum, total_sum, wait_hist, run_hist,
+           total_hist)
+    select hour, f.queue, f.job_type, f.outcome, sum(f.n), sum(f.wait_sum), sum(f.run_sum), sum(f.total_sum),
+           postmill.histogram_sum(f.wait_hist), postmill.histogram_sum(f.run_hist), postmill.histogram_sum(f.total_hist)
+      from fine f group by 2, 3, 4;
     return true;
 end
 $$;
@@ -4168,13 +4201,30 @@ begin
         insert into postmill.rollup_total as t (job_type, queue, outcome, n)
         select p.job_type, p.queue, p.outcome, sum(p.n) from part p group by 1, 2, 3 order by 1, 2, 3
         on conflict (job_type, queue, outcome) do update set n = t.n + excluded.n
+    ), fine as materialized (
+        select case when p.minute < coarse then date_bin('1 hour', p.minute, timestamptz '2000-01-01 00:00+00') else p.minute end
+                   as minute, p.tenant_id, p.queue, p.job_type, p.outcome, sum(p.n) as n, sum(p.wait_sum) as wait_sum,
+               sum(p.run_sum) as run_sum, sum(p.total_sum) as total_sum, postmill.histogram_sum(p.wait_hist) as wait_hist,
+               postmill.histogram_sum(p.run_hist) as run_hist, postmill.histogram_sum(p.total_hist) as total_hist
+          from part p group by 1, 2, 3, 4, 5
+    ), fleet as (
+        insert into postmill.rollup_fleet as r (minute, queue, job_type, outcome, n, wait_sum, run_sum, total_sum, wait_hist,
+               run_hist, total_hist)
+        select f.minute, f.queue, f.job_type, f.outcome, sum(f.n), sum(f.wait_sum), sum(f.run_sum), sum(f.total_sum),
+               postmill.histogram_sum(f.wait_hist), postmill.histogram_sum(f.run_hist), postmill.histogram_sum(f.total_hist)
+          from fine f group by 1, 2, 3, 4
+        on conflict (minute, queue, job_type, outcome) do update
+           set n = r.n + excluded.n, wait_sum = r.wait_sum + excluded.wait_sum, run_sum = r.run_sum + excluded.run_sum,
+               total_sum = r.total_sum + excluded.total_sum,
+               wait_hist = postmill.histogram_plus(r.wait_hist, excluded.wait_hist),
+               run_hist = postmill.histogram_plus(r.run_hist, excluded.run_hist),
+               total_hist = postmill.histogram_plus(r.total_hist, excluded.total_hist)
     ), put as (
         insert into postmill.rollup as r (minute, tenant_id, queue, job_type, outcome, n, wait_sum, run_sum, total_sum,
                wait_hist, run_hist, total_hist)
-        select case when p.minute < coarse then date_bin('1 hour', p.minute, timestamptz '2000-01-01 00:00+00') else p.minute end,
-               p.tenant_id, p.queue, p.job_type, p.outcome, sum(p.n), sum(p.wait_sum), sum(p.run_sum), sum(p.total_sum),
-               postmill.histogram_sum(p.wait_hist), postmill.histogram_sum(p.run_hist), postmill.histogram_sum(p.total_hist)
-          from part p group by 1, 2, 3, 4, 5
+        select f.minute, f.tenant_id, f.queue, f.job_type, f.outcome, f.n, f.wait_sum, f.run_sum, f.total_sum, f.wait_hist,
+               f.run_hist, f.total_hist
+          from fine f
         on conflict (minute, tenant_id, queue, job_type, outcome) do update
            set n = r.n + excluded.n, wait_sum = r.wait_sum + excluded.wait_sum, run_sum = r.run_sum + excluded.run_sum,
                total_sum = r.total_sum + excluded.total_sum,
@@ -4226,7 +4276,7 @@ begin
                    and p.proname in ('find_key', 'key_lives', 'find_login', 'open_login', 'close_login',
                          'login_configured', 'requests_secured', 'begin_request', 'enter_request', 'request_enqueue',
                          'set_actor', 'audit', 'now', 'new_id', 'scope_tenant', 'sees_all', 'in_scope', 'find_tenant',
-                         'server_gauges', 'enqueued_totals', 'receive_webhook', 'advance_horizon') loop
+                         'server_gauges', 'enqueued_totals', 'receive_webhook', 'advance_horizon', 'watch_live') loop
         execute format('grant execute on function %s to %I', name, p_role);
     end loop;
 end
@@ -4588,6 +4638,17 @@ begin
     if found then return true; end if;
     perform from postmill.blocked t where t.id = p_id for update skip locked;
     return found;
+end
+$$;
+
+-- FUNCTION is_watched()
+
+CREATE FUNCTION postmill.is_watched() RETURNS boolean
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return exists (select from postmill.live_watch w where w.valid_until > (select postmill.now()));
 end
 $$;
 
@@ -5103,10 +5164,10 @@ begin
      cross join lateral (
         select sum(x.n) filter (where x.total_hist is not null) as n, postmill.histogram_sum(x.total_hist) as total,
                postmill.histogram_sum(x.wait_hist) as wait, postmill.histogram_sum(x.run_hist) as run
-          from postmill.rollups x
+          from postmill.fleet_rollups x
          where x.queue = q.name and x.minute > moment - interval '10 minutes') r
      cross join lateral (
-        select postmill.attained(postmill.histogram_sum(x.total_hist), q.sla_seconds) as share from postmill.rollups x
+        select postmill.attained(postmill.histogram_sum(x.total_hist), q.sla_seconds) as share from postmill.fleet_rollups x
          where x.queue = q.name and x.minute > moment - interval '1 hour' and x.total_hist is not null) h
      where coalesce(q.sla_seconds, q.wait_target_seconds, q.run_target_seconds) is not null
     on conflict (queue) do update
@@ -5651,6 +5712,55 @@ begin
       join postmill.tenant n on n.id = e.tenant_id;
 end
 $$;
+
+-- FUNCTION places_of(text[], uuid[], text, text)
+
+CREATE FUNCTION postmill.places_of(p_states text[], p_tenants uuid[], p_ready text, p_scheduled text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE
+    AS $_$
+declare
+    whose text := case when p_tenants is null then 'true' else format('t.tenant_id = any (%L::uuid[])', p_tenants) end;
+    bounds constant text := 't.id < $1 and t.id >= $2 order by t.id desc limit $3';
+    ended text;
+    parts text[] := '{}';
+begin
+    if 'queued' = any (p_states) then
+        parts := parts || format('(select t.id, t.queue, true as fits from %s t where %s)', p_ready, bounds);
+    end if;
+    if p_states && array['queued', 'scheduled', 'retrying', 'first'] then
+        -- Overdue tickets are few or, where no worker lives, all of them.
+        parts := parts || format('(select t.id, t.queue, case when t.run_at <= $5 then %L::boolean else %s end as fits
+            from %s t where %s)', 'queued' = any (p_states),
+            case when 'scheduled' = any (p_states) then 'true' when 'retrying' = any (p_states) then 't.attempt > 1'
+                 when 'first' = any (p_states) then 't.attempt <= 1' else 'false' end,
+            p_scheduled, case when p_states && array['scheduled', 'retrying', 'first'] then bounds
+                 else 't.id < $1 and t.id >= $2 and t.id = any ($6) order by t.id desc limit $3' end);
+    end if;
+    if 'blocked' = any (p_states) then
+        parts := parts || format('(select t.id, t.queue, true from postmill.blocked t where %s)', bounds);
+    end if;
+    if 'running' = any (p_states) then
+        parts := parts || format('(select t.id, t.queue, true from postmill.running t where %s)', bounds);
+    end if;
+    if 'dead_letter' = any (p_states) then
+        parts := parts || format('(select t.id, t.queue, %s from postmill.dead_letter t where %s)', whose, bounds);
+    end if;
+    if 'succeeded' = any (p_states) then
+        parts := parts || format('(select t.job_id, null, t.status = ''succeeded'' and %s from postmill.outcome t
+            where t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)', whose);
+    end if;
+    foreach ended in array array['failed', 'canceled', 'dead_letter'] loop
+        continue when ended <> all (p_states);
+        parts := parts || case when cardinality(p_tenants) > 0 then
+            format('(select o.job_id, null, true from unnest(%L::uuid[]) as n(id) cross join lateral (
+                select t.job_id from postmill.outcome t where t.tenant_id = n.id and t.status <> ''succeeded'' and t.status = %L
+                   and t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3) o)', p_tenants, ended)
+            else format('(select t.job_id, null, true from postmill.outcome t where t.status <> ''succeeded'' and t.status = %L
+                and t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)', ended) end;
+    end loop;
+    return case when cardinality(parts) > 0 then array_to_string(parts, ' union all ') end;
+end
+$_$;
 
 -- FUNCTION plan_notifications(uuid[], timestamp with time zone[])
 
@@ -7049,6 +7159,73 @@ begin
 end
 $$;
 
+-- FUNCTION read_job_lines(uuid[], jsonb)
+
+CREATE FUNCTION postmill.read_job_lines(p_ids uuid[], p_paths jsonb DEFAULT '[]'::jsonb) RETURNS TABLE(id uuid, tenant_id uuid, tenant text, job_type text, queue text, state text, retrying boolean, source text, source_ref text, trigger_id uuid, trigger_label text, priority integer, attempt integer, max_attempts integer, key text, created_at timestamp with time zone, due_at timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, worker_id text, reason text, error_class text, error_message text, error_group text, actor_type text, actor_id text, correlation_id text, replayed_from uuid, waits_on text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text, args jsonb, moment timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $_$
+declare
+    at_now constant timestamptz := postmill.now();
+begin
+    return query
+    select j.id, j.tenant_id, n.slug, j.job_type, coalesce(w.queue, s.queue, b.queue, r.queue, d.queue, j.queue),
+           case when s.run_at <= at_now or w.id is not null then 'queued' when s.id is not null then 'scheduled'
+                when b.id is not null then 'blocked' when r.id is not null then 'running'
+                when d.id is not null then 'dead_letter' else o.status end,
+           s.run_at > at_now and s.attempt > 1, j.source::text, j.source_ref, g.id, g.label,
+           coalesce(w.priority, s.priority, b.priority, r.priority, d.priority, j.priority),
+           coalesce(w.attempt - 1, s.attempt - 1, b.attempt - 1, r.attempt, d.attempts, o.attempt, 0), j.max_attempts,
+           j.idempotency_key, j.created_at, coalesce(s.run_at, j.scheduled_for),
+           coalesce(r.claimed_at, o.started_at, d.last_attempt_at, a.started_at), coalesce(o.finished_at, d.failed_at),
+           (select k.worker_id from postmill.worker k where k.holder = coalesce(r.holder, o.holder, a.holder)),
+           coalesce(d.reason, o.reason), coalesce(d.error_class, o.error_class, a.error_class),
+           left(coalesce(d.error_message, o.error_message, a.error_message), 500),
+           coalesce(d.error_group, o.error_group, a.error_group), j.actor_type::text, j.actor_id, j.correlation_id, j.replayed_from,
+           case when coalesce(w.id, s.id, b.id) is null then null
+                when j.expires_at <= at_now then 'expired'
+                when q.paused_at is not null and (q.resume_at is null or q.resume_at > at_now) then 'queue_paused'
+                when n.status = 'suspended' then 'tenant_suspended'
+                when b.id is not null then 'blocked'
+                when y.action in ('defer', 'stop') then 'budget'
+                when s.run_at > at_now then case when s.attempt > 1 then 'retry_pending' else 'not_due' end end,
+           c.job_id is not null, p.done, p.total, p.message,
+           case when jsonb_array_length(p_paths) > 0 then (
+                select jsonb_agg(j.payload #> array(select jsonb_array_elements_text(x.value)) order by x.n)
+                  from jsonb_array_elements(p_paths) with ordinality x(value, n)) end,
+           at_now
+      from unnest(p_ids) as u(id)
+     cross join lateral (select f.* from postmill.any_job f where f.id = u.id offset 0) j
+      left join postmill.tenant n on n.id = j.tenant_id
+      left join lateral (select t.* from postmill.ready t where t.id = j.id offset 0) w on true
+      left join lateral (select t.* from postmill.scheduled t where t.id = j.id offset 0) s on true
+      left join lateral (select t.* from postmill.blocked t where t.id = j.id offset 0) b on true
+      left join lateral (select t.* from postmill.running t where t.id = j.id offset 0) r on true
+      left join lateral (select t.* from postmill.dead_letter t where t.id = j.id offset 0) d on true
+      left join lateral (select t.* from postmill.outcome t where t.job_id = j.id offset 0) o on true
+      left join lateral (select t.error_class, t.error_message, t.error_group, t.started_at, t.holder from postmill.attempt t
+                          where t.job_id = j.id and (o.job_id is null or o.status = 'dead_letter') and r.id is null
+                          order by t.run desc limit 1) a on true
+      left join postmill.queue q on q.name = coalesce(w.queue, s.queue, b.queue)
+      left join postmill.job_definition f on f.key = j.job_type and f.budget is not null and coalesce(w.id, s.id, b.id) is not null
+      left join lateral postmill.budget_word(f.budget, j.tenant_id) y on f.budget is not null
+      left join lateral (select t.done, t.total, t.message from postmill.progress t where t.job_id = r.id offset 0) p on true
+      left join lateral (select t.job_id from postmill.cancel_request t where t.job_id = j.id offset 0) c on true
+     cross join lateral (select case when j.source_ref ~ '^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$' then j.source_ref::uuid end as ref) at
+      left join lateral (
+        select t.id, t.label from postmill.trigger t
+         where j.source in ('schedule', 'manual') and t.id = at.ref
+        union all
+        select t.id, t.label from postmill.event_delivery e join postmill.trigger t on t.id = e.trigger_id
+         where j.source = 'event' and e.job_id = j.id
+           and e.event_id = at.ref
+        limit 1) g on j.source_ref is not null
+     order by j.id desc;
+end
+$_$;
+
 -- FUNCTION read_job_state(uuid[])
 
 CREATE FUNCTION postmill.read_job_state(p_ids uuid[]) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, state text, priority integer, attempt integer, max_attempts integer, payload jsonb, created_at timestamp with time zone, scheduled_for timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, project_id uuid, idempotency_key text, source text, source_ref text, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, result jsonb, reason text, error_class text, error_code text, error_message text, replayed_from uuid, replayed_as uuid, worker_id text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text)
@@ -7268,6 +7445,285 @@ begin
 end
 $$;
 
+-- FUNCTION read_matching(jsonb, uuid, integer, integer)
+
+CREATE FUNCTION postmill.read_matching(p_filter jsonb, p_before uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_need integer DEFAULT 51, p_look integer DEFAULT 2000, OUT ids uuid[], OUT low uuid) RETURNS record
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $_$
+declare
+    moment constant timestamptz := postmill.now();
+    states constant text[] := case when p_filter ? 'states' then array(select jsonb_array_elements_text(p_filter -> 'states')) end;
+    own constant uuid := postmill.scope_tenant();
+    tenants uuid[] := case when own is not null then array[own] end;
+    sources text[];
+    below uuid := p_before;
+    first uuid := '00000000-0000-0000-0000-000000000000';
+    term jsonb;
+    field text;
+    named text;                 -- the values as a quoted array
+    part text;
+    yes text;
+    at_moment timestamptz;
+    lows uuid[];
+    highs uuid[];
+    holders uuid[];
+    held uuid[];
+    keys text[];
+    tests text := 'true';       -- of a body j, whatever walk found it
+    queue_tests text[] := '{}'; -- of its queue, which a ticket tells at once
+    ready text := 'postmill.ready';
+    scheduled text := 'postmill.scheduled';
+    few_ready boolean;
+    few_scheduled boolean;
+    candidates text;            -- an index of its own for one term
+    walks text[];
+    walk text;
+    overdue uuid[];
+    looked uuid[];
+    queues text[];
+    fitting boolean[];
+    found_ones uuid[];
+    found_low uuid;
+    n integer := 0;
+begin
+    ids := '{}';
+    for term in select t.value from jsonb_array_elements(coalesce(p_filter -> 'terms', '[]')) t loop
+        field := term ->> 'field';
+        yes := case when (term ->> 'not')::boolean then 'is not true' else 'is true' end;
+        named := format('%L', array(select v.value from jsonb_array_elements_text(coalesce(term -> 'values', '[]')) v));
+        part := null;
+        if field in ('since', 'until') then
+            at_moment := coalesce((term ->> 'at')::timestamptz, moment - (term ->> 'ago')::double precision * interval '1 second');
+            -- An id is made at the moment of the enqueue, give or take what the statement takes.
+            if field = 'since' then
+                first := greatest(first, postmill.id_at(greatest(at_moment, '1970-01-02') - interval '1 second'));
+                part := format('j.created_at >= %L::timestamptz', at_moment);
+            else
+                below := least(below, postmill.id_at(greatest(at_moment, '1970-01-02') + interval '1 second'));
+                part := format('j.created_at < %L::timestamptz', at_moment);
+            end if;
+        elsif field = 'tenant' then
+            part := format('j.tenant_id = any (%s::uuid[])', named);
+            if yes = 'is true' then
+                tenants := array(select distinct v::uuid from jsonb_array_elements_text(term -> 'values') v
+                                  where tenants is null or v::uuid = any (tenants));
+            end if;
+        elsif field = 'type' then
+            part := format('j.job_type = any (%s::text[])', named);
+        elsif field = 'queue' then
+            queue_tests := queue_tests || format('= any (%s::text[])) %s', named, yes);
+            -- A queue in which few wait is read as a whole, however many wait in others.
+            execute format('select (select count(*) from (select from postmill.ready t where t.queue = any (%1$s::text[]) limit $1 + 1) x) <= $1,
+                (select count(*) from (select from postmill.scheduled t where t.queue = any (%1$s::text[]) limit $1 + 1) x) <= $1', named)
+                into few_ready, few_scheduled using p_look;
+            if yes = 'is true' and few_ready then
+                ready := format('(select * from postmill.ready t where t.queue = any (%s::text[]) offset 0)', named);
+            end if;
+            if yes = 'is true' and few_scheduled then
+                scheduled := format('(select * from postmill.scheduled t where t.queue = any (%s::text[]) offset 0)', named);
+            end if;
+        elsif field = 'source' then
+            part := format('j.source = any (%s::text[])', named);
+            if yes = 'is true' then
+                sources := array(select jsonb_array_elements_text(term -> 'values'));
+            end if;
+        elsif field = 'key' then
+            part := format('j.idempotency_key = any (%s::text[])', named);
+            if yes = 'is true' then
+                keys := array(select jsonb_array_elements_text(term -> 'values'));
+            end if;
+        elsif field = 'actor' then
+            part := format('j.actor_id = any (%s::text[])', named);
+        elsif field = 'correlation' then
+            part := format('j.correlation_id = any (%s::text[])', named);
+        elsif field = 'id' then
+            lows := array(select (r.value ->> 0)::uuid from jsonb_array_elements(term -> 'ranges') r);
+            highs := array(select (r.value ->> 1)::uuid from jsonb_array_elements(term -> 'ranges') r);
+            part := format('exists (select from unnest(%L::uuid[], %L::uuid[]) as r(l, h) where j.id between r.l and r.h)', lows, highs);
+            if yes = 'is true' and candidates is null then
+                candidates := format('select f.id from unnest(%L::uuid[], %L::uuid[]) as r(l, h) cross join lateral (
+                    select f.id from postmill.any_job f where f.id >= greatest(r.l, $2) and f.id <= r.h and f.id < $1
+                     order by f.id desc limit $3) f', lows, highs);
+            end if;
+        elsif field = 'op' then
+            part := format('exists (select from unnest(%s::uuid[]) as o(id) join postmill.operation_item i on i.operation_id = o.id
+                where (case when i.status = ''replayed'' then i.new_id else i.job_id end) = j.id offset 0)', named);
+            if yes = 'is true' and candidates is null then
+                candidates := format('select f.id from unnest(%s::uuid[]) as o(id) cross join lateral (
+                    select (case when i.status = ''replayed'' then i.new_id else i.job_id end) as id from postmill.operation_item i
+                     where i.operation_id = o.id and (case when i.status = ''replayed'' then i.new_id else i.job_id end) < $1
+                       and (case when i.status = ''replayed'' then i.new_id else i.job_id end) >= $2
+                     order by (case when i.status = ''replayed'' then i.new_id else i.job_id end) desc limit $3) f', named);
+            end if;
+        elsif field = 'trigger' then
+            part := format('((j.source <> ''event'' and j.source_ref = any (%1$s::text[])) or (j.source = ''event'' and exists (
+                select from postmill.event_delivery d where d.event_id::text = j.source_ref and d.trigger_id = any (%1$s::uuid[])
+                   and d.job_id = j.id offset 0)))', named);
+            if yes = 'is true' and candidates is null then
+                candidates := format('select f.id from unnest(%s::text[]) as t(ref) cross join lateral (
+                    (select b.id from postmill.any_job b where b.source_ref = t.ref and b.source <> ''event'' and b.id < $1 and b.id >= $2
+                      order by b.id desc limit $3)
+                    union all
+                    (select d.job_id from postmill.event_delivery d where d.trigger_id = t.ref::uuid and d.event_id < $1
+                        and d.job_id < $1 and d.job_id >= $2 order by d.event_id desc limit $3)) f', named);
+                -- The candidates are those of the trigger already; an event that was forgotten no longer tells.
+                part := null;
+            end if;
+        elsif field = 'error' then
+            part := format('(exists (select from postmill.attempt a where a.job_id = j.id and a.error_group = any (%1$s::text[]) offset 0)
+                or exists (select from postmill.outcome o where o.job_id = j.id and o.error_group = any (%1$s::text[]) offset 0))', named);
+            if yes = 'is true' and candidates is null then
+                candidates := format('select f.id from unnest(%s::text[]) as g(id) cross join lateral (
+                    (select distinct a.job_id as id from postmill.attempt a where a.error_group = g.id and a.job_id < $1 and a.job_id >= $2
+                      order by 1 desc limit $3)
+                    union all
+                    (select distinct o.job_id from postmill.outcome o where o.error_group = g.id and o.job_id < $1 and o.job_id >= $2
+                      order by 1 desc limit $3)) f', named);
+                part := null;
+            end if;
+        elsif field = 'worker' then
+            holders := array(select w.holder from postmill.worker w
+                              where w.worker_id in (select v from jsonb_array_elements_text(term -> 'values') v)
+                                 or w.hostname in (select v from jsonb_array_elements_text(term -> 'values') v)
+                              order by w.started_at desc limit 1000);
+            part := format('(exists (select from postmill.running r where r.id = j.id and r.holder = any (%1$L::uuid[]) offset 0)
+                or exists (select from postmill.outcome o where o.job_id = j.id and o.holder = any (%1$L::uuid[]) offset 0)
+                or exists (select from postmill.attempt a where a.job_id = j.id and a.holder = any (%1$L::uuid[]) offset 0))', holders);
+        elsif field = 'attempt' then
+            part := format('coalesce((select t.attempt - 1 from postmill.ready t where t.id = j.id offset 0),
+                (select t.attempt - 1 from postmill.scheduled t where t.id = j.id offset 0),
+                (select t.attempt from postmill.running t where t.id = j.id offset 0),
+                (select t.attempts from postmill.dead_letter t where t.id = j.id offset 0),
+                (select t.attempt from postmill.outcome t where t.job_id = j.id offset 0), 0) %s %L::double precision',
+                case term ->> 'op' when '>' then '>' when '<' then '<' when '>=' then '>=' when '<=' then '<=' else '=' end,
+                term ->> 'number');
+        elsif field = 'ran' then
+            part := format('coalesce((select $5 - t.claimed_at from postmill.running t where t.id = j.id offset 0),
+                (select t.finished_at - t.started_at from postmill.outcome t where t.job_id = j.id offset 0),
+                (select t.finished_at - t.started_at from postmill.attempt t where t.job_id = j.id order by t.run desc limit 1))
+                %s %L::double precision * interval ''1 second''',
+                case term ->> 'op' when '>' then '>' when '>=' then '>=' when '<=' then '<=' else '<' end, term ->> 'number');
+        elsif field = 'args' then
+            select '(' || string_agg(format('j.payload @> %L::jsonb', a.value), ' or ') || ')' into part
+              from jsonb_array_elements(term -> 'any_of') a;
+            if yes = 'is true' and candidates is null then
+                held := postmill.args_matching(array(select a.value from jsonb_array_elements(term -> 'any_of') a), below, first);
+                if held is not null then
+                    candidates := format('select u.id from unnest(%L::uuid[]) as u(id) where u.id < $1 and u.id >= $2', held);
+                end if;
+            end if;
+        else
+            raise exception 'read_matching does not know the term %', field using errcode = 'invalid_parameter_value';
+        end if;
+        if part is not null then
+            tests := tests || format(' and (%s) %s', part, yes);
+        end if;
+    end loop;
+    if cardinality(states) = 0 or cardinality(tenants) = 0 or below <= first then
+        return;
+    end if;
+    if keys is not null and candidates is null then
+        -- Those that hold the key now are asked first; the others are met on the way.
+        held := array(select k.job_id from postmill.tenant t
+                       cross join lateral (select '00000000-0000-0000-0000-000000000000'::uuid as id
+                                           union all select p.id from postmill.project p where p.tenant_id = t.id) p
+                       cross join unnest(keys) as u(key)
+                       join postmill.idempotency_key k on k.tenant_id = t.id and k.project_id = p.id and k.key = u.key
+                       where tenants is null or t.id = any (tenants) limit 1000);
+        tests := tests || format(' and j.id <> all (%L::uuid[])', held);
+    end if;
+    walks := case when candidates is not null then array['candidates'] when states is null then array['bodies']
+                  when tenants is null or states <@ array['failed', 'canceled'] then array['places']
+                  when states <@ array['dead_letter', 'failed', 'canceled', 'running'] then array['places', 'bodies']
+                  else array['bodies', 'places'] end;
+    if 'queued' = any (states) then
+        overdue := array(select s.id from postmill.scheduled s where s.run_at <= moment order by s.run_at limit 1000);
+    end if;
+    foreach walk in array walks loop
+        n := n + 1;
+        found_low := null;
+        if walk = 'bodies' then
+            part := tests;
+            foreach yes in array queue_tests loop
+                part := part || ' and (coalesce((select t.queue from postmill.ready t where t.id = j.id offset 0),
+                    (select t.queue from postmill.scheduled t where t.id = j.id offset 0), (select t.queue from postmill.running t where t.id = j.id offset 0),
+                    (select t.queue from postmill.blocked t where t.id = j.id offset 0), (select t.queue from postmill.dead_letter t where t.id = j.id offset 0),
+                    j.queue) ' || yes;
+            end loop;
+            if states is not null then
+                part := part || ' and ' || postmill.state_test(states);
+            end if;
+            -- Within a tenant what was not made by hand or code has an index.
+            named := case
+                when tenants is null then 'select j.* from postmill.any_job j where j.id < $1 and j.id >= $2 order by j.id desc limit $3'
+                when 'manual' <> all (sources) then format('select x.* from unnest(%L::uuid[]) as n(id) cross join unnest(%L::text[]) as s(name)
+                    cross join lateral (select j.* from postmill.any_job j where j.tenant_id = n.id and j.source = s.name and j.source <> ''manual''
+                       and j.id < $1 and j.id >= $2 order by j.id desc limit $3) x order by x.id desc limit $3', tenants, sources)
+                when cardinality(tenants) = 1 then format('select j.* from postmill.any_job j where j.tenant_id = %L and j.id < $1 and j.id >= $2
+                    order by j.id desc limit $3', tenants[1])
+                else format('select x.* from unnest(%L::uuid[]) as n(id) cross join lateral (
+                    select j.* from postmill.any_job j where j.tenant_id = n.id and j.id < $1 and j.id >= $2
+                     order by j.id desc limit $3) x order by x.id desc limit $3', tenants) end;
+            execute format('select array(select j.id from (%s) j where %s order by j.id desc limit $4)', named, part)
+                into found_ones using below, first, p_look, p_need, moment;
+            if cardinality(found_ones) < p_need then
+                execute format('select j.id from (%s) j order by j.id desc offset $3 - 1 limit 1', named)
+                    into found_low using below, first, p_look;
+            end if;
+        else
+            part := tests;
+            foreach yes in array queue_tests loop
+                part := part || case walk when 'places' then ' and (coalesce(u.queue, j.queue) ' || yes
+                    else ' and (coalesce((select t.queue from postmill.ready t where t.id = j.id offset 0),
+                    (select t.queue from postmill.scheduled t where t.id = j.id offset 0), (select t.queue from postmill.running t where t.id = j.id offset 0),
+                    (select t.queue from postmill.blocked t where t.id = j.id offset 0), (select t.queue from postmill.dead_letter t where t.id = j.id offset 0),
+                    j.queue) ' || yes end;
+            end loop;
+            if tenants is not null then
+                part := part || format(' and j.tenant_id = any (%L::uuid[])', tenants);
+            end if;
+            if walk = 'places' then
+                execute format('select array_agg(y.id order by y.id desc), array_agg(y.queue order by y.id desc), array_agg(y.fits order by y.id desc)
+                    from (select x.* from (%s) x order by x.id desc limit $3) y', postmill.places_of(states, tenants, ready, scheduled))
+                    into looked, queues, fitting using below, first, p_look, p_need, moment, overdue;
+            else
+                execute format('select array(select distinct x.id from (%s) x where x.id is not null order by 1 desc limit $3)', candidates)
+                    into looked using below, first, p_look;
+                queues := array_fill(null::text, array[cardinality(looked)]);
+                fitting := array_fill(true, array[cardinality(looked)]);
+                if states is not null then
+                    part := part || ' and ' || postmill.state_test(states);
+                end if;
+            end if;
+            -- A nested loop keeps the order of its outer side, and the limit ends it as soon as enough is found.
+            execute format('select array(select u.id from unnest($1::uuid[], $2::text[], $3::boolean[]) as u(id, queue, fits)
+                cross join lateral (select f.* from postmill.any_job f where f.id = u.id offset 0) j where u.fits and %s limit $4)', part)
+                into found_ones using looked, queues, fitting, p_need, moment;
+            if cardinality(found_ones) < p_need then
+                found_low := looked[p_look];
+            end if;
+        end if;
+        -- Each is complete down to its low: the one that comes further down holds all of the other.
+        if n = 1 or found_low is null or found_low < low then
+            ids := found_ones;
+            low := found_low;
+        end if;
+        exit when cardinality(ids) >= p_need or low is null;
+    end loop;
+    if keys is not null and candidates is null and p_before = 'ffffffff-ffff-ffff-ffff-ffffffffffff' and cardinality(held) > 0 then
+        select w.ids || read_matching.ids into ids
+          from postmill.read_matching(jsonb_set(p_filter, '{terms}', (
+                select jsonb_agg(t.value) from jsonb_array_elements(p_filter -> 'terms') t
+                 where t.value ->> 'field' <> 'key' or (t.value ->> 'not')::boolean) || jsonb_build_array(jsonb_build_object(
+                    'field', 'id', 'not', false, 'ranges', (select jsonb_agg(jsonb_build_array(h, h)) from unnest(held) h)))),
+                p_need => p_need, p_look => p_look) w;
+    end if;
+end
+$_$;
+
 -- FUNCTION read_members(integer)
 
 CREATE FUNCTION postmill.read_members(p_most integer) RETURNS TABLE(actor_id text, tenant_id uuid, role text, since timestamp with time zone, last_seen_at timestamp with time zone, logins bigint)
@@ -7475,9 +7931,9 @@ begin
 end
 $$;
 
--- FUNCTION read_stats(timestamp with time zone, timestamp with time zone, double precision, text, uuid, text, text)
+-- FUNCTION read_stats(timestamp with time zone, timestamp with time zone, double precision, text, uuid, text, text, boolean)
 
-CREATE FUNCTION postmill.read_stats(p_since timestamp with time zone, p_until timestamp with time zone, p_seconds double precision DEFAULT NULL::double precision, p_by text DEFAULT NULL::text, p_tenant uuid DEFAULT NULL::uuid, p_queue text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text) RETURNS TABLE(bucket timestamp with time zone, name text, counts jsonb, waits double precision[], runs double precision[], totals double precision[])
+CREATE FUNCTION postmill.read_stats(p_since timestamp with time zone, p_until timestamp with time zone, p_seconds double precision DEFAULT NULL::double precision, p_by text DEFAULT NULL::text, p_tenant uuid DEFAULT NULL::uuid, p_queue text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text, p_times boolean DEFAULT true) RETURNS TABLE(bucket timestamp with time zone, name text, counts jsonb, waits double precision[], runs double precision[], totals double precision[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
@@ -7487,7 +7943,8 @@ declare
     sums text;
 begin
     -- Cell by cell: an aggregate over arrays takes ten times as long.
-    select string_agg(format('array[%s] as %I', cell.sums, kind || 's_hist'), ', ') into sums
+    select string_agg(format(case when p_times then 'array[%s] as %I' else 'null::bigint[] as %2$I' end, cell.sums,
+                             kind || 's_hist'), ', ') into sums
       from unnest(array['wait', 'run', 'total']) as kind
      cross join lateral (select string_agg(format('coalesce(sum(r.%I[%s]), 0)', kind || '_hist', i), ', ') as sums
                            from generate_series(1, cells) i) cell;
@@ -7498,7 +7955,7 @@ begin
                    case $4 when 'queue' then r.queue when 'job_type' then r.job_type when 'tenant' then r.tenant_id::text
                         else '' end as name, r.outcome, sum(r.n) as n, sum(r.wait_sum) as wait, sum(r.run_sum) as run,
                    sum(r.total_sum) as total, %s
-              from postmill.rollups r
+              from postmill.%s r
              where r.minute >= postmill.minute_of($1) and r.minute < $2 and ($5 is null or r.tenant_id = $5)
                and ($6 is null or r.queue = $6) and ($7 is null or r.job_type = $7)
              group by 1, 2, 3
@@ -7511,7 +7968,8 @@ begin
         )
         select m.bucket, m.name, m.counts, postmill.summary_of(m.waits_hist, m.wait), postmill.summary_of(m.runs_hist, m.run),
                postmill.summary_of(m.totals_hist, m.total)
-          from merged m order by 1, 2$q$, sums) using p_since, p_until, p_seconds, p_by, own, p_queue, p_job_type;
+          from merged m order by 1, 2$q$, sums,
+        case when own is null and p_by is distinct from 'tenant' then 'fleet_rollups' else 'rollups' end) using p_since, p_until, p_seconds, p_by, own, p_queue, p_job_type;
 end
 $_$;
 
@@ -9150,7 +9608,7 @@ begin
             execute format('grant execute on function %s to postmill_reader, postmill_request', name);
         elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'rollup_bounds', 'quantile', 'summary_of',
             'histogram_plus', 'histogram_sum', 'histogram_within',
-            'incident_outline', 'incident_status') then
+            'incident_outline', 'incident_status', 'args_matching', 'state_test', 'places_of') then
             execute format('grant execute on function %s to postmill_reader', name);
         end if;
     end loop;
@@ -9357,6 +9815,39 @@ begin
     return found;
 end
 $$;
+
+-- FUNCTION state_test(text[])
+
+CREATE FUNCTION postmill.state_test(p_states text[]) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE
+    AS $_$
+declare
+    ended text[] := array(select s from unnest(p_states) s where s in ('succeeded', 'failed', 'canceled', 'dead_letter'));
+    parts text[] := array['false'];
+begin
+    if 'queued' = any (p_states) then
+        parts := parts || array['exists (select from postmill.ready t where t.id = j.id offset 0)',
+            'exists (select from postmill.scheduled t where t.id = j.id and t.run_at <= $5 offset 0)'];
+    end if;
+    if p_states && array['scheduled', 'retrying', 'first'] then
+        parts := parts || format('exists (select from postmill.scheduled t where t.id = j.id and t.run_at > $5 and %s offset 0)',
+            case when 'scheduled' = any (p_states) then 'true' when 'retrying' = any (p_states) then 't.attempt > 1' else 't.attempt <= 1' end);
+    end if;
+    if 'blocked' = any (p_states) then
+        parts := parts || 'exists (select from postmill.blocked t where t.id = j.id offset 0)'::text;
+    end if;
+    if 'running' = any (p_states) then
+        parts := parts || 'exists (select from postmill.running t where t.id = j.id offset 0)'::text;
+    end if;
+    if 'dead_letter' = any (p_states) then
+        parts := parts || 'exists (select from postmill.dead_letter t where t.id = j.id offset 0)'::text;
+    end if;
+    if cardinality(ended) > 0 then
+        parts := parts || format('exists (select from postmill.outcome t where t.job_id = j.id and t.status = any (%L::text[]) offset 0)', ended);
+    end if;
+    return '(' || array_to_string(parts, ' or ') || ')';
+end
+$_$;
 
 -- FUNCTION step_operation(uuid, integer[], jsonb)
 
@@ -9763,6 +10254,32 @@ begin
 end
 $$;
 
+-- FUNCTION tell_audited()
+
+CREATE FUNCTION postmill.tell_audited() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if postmill.is_watched() then
+        perform postmill.tell_live(
+            case split_part(new.action, '.', 1)
+                when 'dead' then 'audit,dead,jobs'
+                when 'webhooks' then 'audit,triggers'
+                when 'keys' then 'audit,settings'
+                when 'logins' then 'audit,settings'
+                when 'projects' then 'audit,settings'
+                when 'archive' then 'audit,system'
+                when 'retention' then 'audit,system'
+                when 'artifacts' then 'audit,jobs'
+                when 'requests' then 'audit'
+                else 'audit,' || split_part(new.action, '.', 1) end,
+            coalesce(new.tenant_id::text, '-'));
+    end if;
+    return null;
+end
+$$;
+
 -- FUNCTION tell_budget_alerts(integer)
 
 CREATE FUNCTION postmill.tell_budget_alerts(p_most integer) RETURNS TABLE(status text, name text, tenant_id uuid, percent numeric, severity text)
@@ -9803,6 +10320,77 @@ begin
             return next;
         end if;
     end loop;
+end
+$$;
+
+-- FUNCTION tell_changes(integer, integer)
+
+CREATE FUNCTION postmill.tell_changes(p_most integer, p_tenants integer DEFAULT 100) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+    one record;
+    told integer := 0;
+    others text;
+    anything boolean := false;
+begin
+    if not postmill.is_watched() then
+        return false;
+    end if;
+    for one in
+        with happened as materialized (
+            select p.tenant_id, p.outcome from postmill.rollup_part p limit p_most
+        ), failed as materialized (
+            select e.tenant_id from postmill.error_group_part e limit p_most
+        )
+        select c.tenant_id, string_agg(distinct c.topic, ',' order by c.topic) as topics
+          from (select h.tenant_id, 'jobs' as topic from happened h
+                union select h.tenant_id, 'triggers' from happened h where h.outcome = 'enqueued'
+                union select h.tenant_id, 'dead' from happened h where h.outcome in ('dead_letter', 'discarded', 'replayed')
+                union select f.tenant_id, 'errors' from failed f
+                union select o.tenant_id, 'operations' from postmill.operation o where o.status = 'running') c
+         group by c.tenant_id
+    loop
+        anything := true;
+        told := told + 1;
+        if told <= p_tenants then
+            perform postmill.tell_live(one.topics, coalesce(one.tenant_id::text, '-'));
+        else
+            others := concat_ws(',', others, one.topics);
+        end if;
+    end loop;
+    if others is not null then
+        perform postmill.tell_live((select string_agg(distinct t, ',') from unnest(string_to_array(others, ',')) t), '*');
+    end if;
+    if anything then
+        perform postmill.tell_live('queues', '-');
+    end if;
+    return true;
+end
+$$;
+
+-- FUNCTION tell_live(text, text)
+
+CREATE FUNCTION postmill.tell_live(p_topics text, p_scope text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if coalesce(current_setting('postmill.notify', true), '') <> 'off' and pg_notification_queue_usage() <= 0.5 then
+        perform pg_notify('postmill_live', p_topics || ' ' || p_scope);
+    end if;
+end
+$$;
+
+-- FUNCTION tell_measured()
+
+CREATE FUNCTION postmill.tell_measured() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if postmill.is_watched() then
+        perform postmill.tell_live('queues,workers,incidents,budgets,definitions,tenants,system', '-');
+    end if;
 end
 $$;
 
@@ -10252,6 +10840,26 @@ begin
         end if;
         perform postmill.resolve_incident(one.kind, one.key);
     end loop;
+end
+$$;
+
+-- FUNCTION watch_live(uuid, double precision)
+
+CREATE FUNCTION postmill.watch_live(p_server uuid, p_seconds double precision) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+begin
+    delete from postmill.live_watch w
+     where w.server = any (array(select x.server from postmill.live_watch x
+                                  where x.server = p_server and p_seconds <= 0 or x.valid_until < moment - interval '1 hour'
+                                  order by x.server for update skip locked));
+    if p_seconds > 0 then
+        insert into postmill.live_watch as w (server, valid_until) values (p_server, moment + p_seconds * interval '1 second')
+        on conflict (server) do update set valid_until = excluded.valid_until;
+    end if;
 end
 $$;
 
@@ -11002,6 +11610,83 @@ CREATE VIEW postmill.events AS
     traceparent
    FROM postmill.event e;
 
+-- TABLE rollup_fleet
+
+CREATE TABLE postmill.rollup_fleet (
+    minute timestamp with time zone NOT NULL,
+    queue text NOT NULL COLLATE pg_catalog."C",
+    job_type text NOT NULL COLLATE pg_catalog."C",
+    outcome text NOT NULL COLLATE pg_catalog."C",
+    n bigint NOT NULL,
+    wait_sum double precision DEFAULT 0 NOT NULL,
+    run_sum double precision DEFAULT 0 NOT NULL,
+    total_sum double precision DEFAULT 0 NOT NULL,
+    wait_hist bigint[],
+    run_hist bigint[],
+    total_hist bigint[]
+);
+
+-- TABLE rollup_part
+
+CREATE TABLE postmill.rollup_part (
+    minute timestamp with time zone CONSTRAINT rollup_minute_not_null NOT NULL,
+    tenant_id uuid CONSTRAINT rollup_tenant_id_not_null NOT NULL,
+    queue text CONSTRAINT rollup_queue_not_null NOT NULL COLLATE pg_catalog."C",
+    job_type text CONSTRAINT rollup_job_type_not_null NOT NULL COLLATE pg_catalog."C",
+    outcome text CONSTRAINT rollup_outcome_not_null NOT NULL COLLATE pg_catalog."C",
+    n bigint CONSTRAINT rollup_n_not_null NOT NULL,
+    wait_sum double precision DEFAULT 0 CONSTRAINT rollup_wait_sum_not_null NOT NULL,
+    run_sum double precision DEFAULT 0 CONSTRAINT rollup_run_sum_not_null NOT NULL,
+    total_sum double precision DEFAULT 0 CONSTRAINT rollup_total_sum_not_null NOT NULL,
+    wait_hist bigint[],
+    run_hist bigint[],
+    total_hist bigint[]
+);
+
+-- VIEW fleet_rollups
+
+CREATE VIEW postmill.fleet_rollups WITH (security_barrier='true') AS
+ SELECT minute,
+    tenant_id,
+    queue,
+    job_type,
+    outcome,
+    n,
+    wait_sum,
+    run_sum,
+    total_sum,
+    wait_hist,
+    run_hist,
+    total_hist
+   FROM ( SELECT f.minute,
+            NULL::uuid AS tenant_id,
+            f.queue,
+            f.job_type,
+            f.outcome,
+            f.n,
+            f.wait_sum,
+            f.run_sum,
+            f.total_sum,
+            f.wait_hist,
+            f.run_hist,
+            f.total_hist
+           FROM postmill.rollup_fleet f
+        UNION ALL
+         SELECT p.minute,
+            NULL::uuid AS uuid,
+            p.queue,
+            p.job_type,
+            p.outcome,
+            p.n,
+            p.wait_sum,
+            p.run_sum,
+            p.total_sum,
+            p.wait_hist,
+            p.run_hist,
+            p.total_hist
+           FROM postmill.rollup_part p) r
+  WHERE ( SELECT postmill.sees_all() AS sees_all);
+
 -- TABLE forgotten
 
 CREATE TABLE postmill.forgotten (
@@ -11560,6 +12245,13 @@ ALTER TABLE postmill.limit_rule ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY
     CACHE 1
 );
 
+-- TABLE live_watch
+
+CREATE TABLE postmill.live_watch (
+    server uuid NOT NULL,
+    valid_until timestamp with time zone NOT NULL
+);
+
 -- TABLE login_link
 
 CREATE TABLE postmill.login_link (
@@ -11770,23 +12462,6 @@ CREATE TABLE postmill.rollup (
     run_hist bigint[],
     total_hist bigint[],
     CONSTRAINT rollup_outcome_check CHECK ((outcome = ANY (ARRAY['enqueued'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text, 'dead_letter'::text, 'retried'::text, 'lost'::text, 'snoozed'::text, 'interrupted'::text, 'discarded'::text, 'replayed'::text])))
-);
-
--- TABLE rollup_part
-
-CREATE TABLE postmill.rollup_part (
-    minute timestamp with time zone CONSTRAINT rollup_minute_not_null NOT NULL,
-    tenant_id uuid CONSTRAINT rollup_tenant_id_not_null NOT NULL,
-    queue text CONSTRAINT rollup_queue_not_null NOT NULL COLLATE pg_catalog."C",
-    job_type text CONSTRAINT rollup_job_type_not_null NOT NULL COLLATE pg_catalog."C",
-    outcome text CONSTRAINT rollup_outcome_not_null NOT NULL COLLATE pg_catalog."C",
-    n bigint CONSTRAINT rollup_n_not_null NOT NULL,
-    wait_sum double precision DEFAULT 0 CONSTRAINT rollup_wait_sum_not_null NOT NULL,
-    run_sum double precision DEFAULT 0 CONSTRAINT rollup_run_sum_not_null NOT NULL,
-    total_sum double precision DEFAULT 0 CONSTRAINT rollup_total_sum_not_null NOT NULL,
-    wait_hist bigint[],
-    run_hist bigint[],
-    total_hist bigint[]
 );
 
 -- TABLE rollup_state
@@ -12219,6 +12894,11 @@ ALTER TABLE ONLY postmill.limit_rule
 ALTER TABLE ONLY postmill.limit_rule
     ADD CONSTRAINT limit_rule_pkey PRIMARY KEY (id);
 
+-- CONSTRAINT live_watch live_watch_pkey
+
+ALTER TABLE ONLY postmill.live_watch
+    ADD CONSTRAINT live_watch_pkey PRIMARY KEY (server);
+
 -- CONSTRAINT login_link login_link_pkey
 
 ALTER TABLE ONLY postmill.login_link
@@ -12318,6 +12998,11 @@ ALTER TABLE ONLY postmill.retention_progress
 
 ALTER TABLE ONLY postmill.retention_rule
     ADD CONSTRAINT retention_rule_tenant_id_subject_source_key UNIQUE NULLS NOT DISTINCT (tenant_id, subject, source);
+
+-- CONSTRAINT rollup_fleet rollup_fleet_pkey
+
+ALTER TABLE ONLY postmill.rollup_fleet
+    ADD CONSTRAINT rollup_fleet_pkey PRIMARY KEY (minute, queue, job_type, outcome);
 
 -- CONSTRAINT rollup rollup_pkey
 
@@ -12434,6 +13119,10 @@ CREATE INDEX artifact_tenant ON postmill.artifact USING btree (tenant_id, id);
 -- INDEX attempt_finished_at
 
 CREATE INDEX attempt_finished_at ON ONLY postmill.attempt USING brin (finished_at, tenant_id uuid_bloom_ops) WITH (pages_per_range='16', autosummarize='on');
+
+-- INDEX attempt_group
+
+CREATE INDEX attempt_group ON ONLY postmill.attempt USING btree (error_group, job_id) WHERE (error_group IS NOT NULL);
 
 -- INDEX attempt_job
 
@@ -12623,6 +13312,10 @@ CREATE INDEX job_definition_aliases ON postmill.job_definition USING gin (aliase
 
 CREATE INDEX job_kept_replayed_from_idx ON postmill.job_kept USING btree (replayed_from) WHERE (replayed_from IS NOT NULL);
 
+-- INDEX job_kept_source_ref
+
+CREATE INDEX job_kept_source_ref ON postmill.job_kept USING btree (source_ref, id) WHERE ((source_ref IS NOT NULL) AND ((source)::text <> 'event'::text));
+
 -- INDEX job_kept_tenant
 
 CREATE INDEX job_kept_tenant ON postmill.job_kept USING btree (tenant_id, id);
@@ -12634,6 +13327,10 @@ CREATE INDEX job_kept_tenant_source ON postmill.job_kept USING btree (tenant_id,
 -- INDEX job_replayed_from
 
 CREATE INDEX job_replayed_from ON ONLY postmill.job USING btree (replayed_from) WHERE (replayed_from IS NOT NULL);
+
+-- INDEX job_source_ref
+
+CREATE INDEX job_source_ref ON ONLY postmill.job USING btree (source_ref, id) WHERE ((source_ref IS NOT NULL) AND ((source)::text <> 'event'::text));
 
 -- INDEX job_tenant
 
@@ -12659,6 +13356,14 @@ CREATE INDEX notification_tenant ON postmill.notification USING btree (tenant_id
 
 CREATE INDEX operation_item_key ON postmill.operation_item USING btree (operation_id, tenant_id, key_print) WHERE ((status IS NULL) AND (key_print IS NOT NULL));
 
+-- INDEX operation_item_made
+
+CREATE INDEX operation_item_made ON postmill.operation_item USING btree (operation_id, (
+CASE
+    WHEN (status = 'replayed'::text) THEN new_id
+    ELSE job_id
+END));
+
 -- INDEX operation_item_print
 
 CREATE INDEX operation_item_print ON postmill.operation_item USING btree (operation_id, tenant_id, print) WHERE (status IS NULL);
@@ -12683,6 +13388,10 @@ CREATE INDEX operation_tenant ON postmill.operation USING btree (tenant_id, id);
 
 CREATE INDEX outcome_finished_at ON ONLY postmill.outcome USING brin (finished_at, tenant_id uuid_bloom_ops) WITH (pages_per_range='16', autosummarize='on');
 
+-- INDEX outcome_group
+
+CREATE INDEX outcome_group ON ONLY postmill.outcome USING btree (error_group, job_id) WHERE (error_group IS NOT NULL);
+
 -- INDEX outcome_job
 
 CREATE INDEX outcome_job ON ONLY postmill.outcome USING btree (job_id);
@@ -12706,6 +13415,10 @@ CREATE INDEX recovery_at ON postmill.recovery USING btree (at);
 -- INDEX recovery_root
 
 CREATE INDEX recovery_root ON postmill.recovery USING btree (root, rule);
+
+-- INDEX rollup_fleet_queue
+
+CREATE INDEX rollup_fleet_queue ON postmill.rollup_fleet USING btree (queue, minute);
 
 -- INDEX rollup_queue
 
@@ -12826,6 +13539,10 @@ CREATE TRIGGER never_updated BEFORE UPDATE ON postmill.running FOR EACH STATEMEN
 -- TRIGGER scheduled never_updated
 
 CREATE TRIGGER never_updated BEFORE UPDATE ON postmill.scheduled FOR EACH STATEMENT EXECUTE FUNCTION postmill.refuse_update();
+
+-- TRIGGER audit_log told
+
+CREATE TRIGGER told AFTER INSERT ON postmill.audit_log FOR EACH ROW EXECUTE FUNCTION postmill.tell_audited();
 
 -- TRIGGER trigger trigger_changed
 

@@ -78,10 +78,14 @@ def read_stats(
     tenant: UUID | None = None,
     queue: str | None = None,
     job_type: str | None = None,
+    times: bool = True,
     schema: str = DEFAULT_SCHEMA,
 ) -> Statement[list[Stat]]:
-    """What happened since a moment, or in so many seconds before `until` (default: now), within the scope."""
-    args = (since, until, seconds, bucket, by, tenant, queue, job_type)
+    """What happened since a moment, or in so many seconds before `until` (default: now), within the scope.
+
+    Without `times` only the counts are read, several times as fast.
+    """
+    args = (since, until, seconds, bucket, by, tenant, queue, job_type, times)
     return Statement("read_stats", sql("insight/read_stats", schema), args, lambda rows: [*map(_stat, rows)])
 
 

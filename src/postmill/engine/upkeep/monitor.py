@@ -60,6 +60,7 @@ class Monitor(Round):
             }
         )
         await self.link.rows("upkeep/note", [self.name, note])
+        await self.link.rows("upkeep/tell_measured")
         return None
 
     def _show(self, note: dict[str, Any]) -> None:

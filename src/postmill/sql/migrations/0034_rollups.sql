@@ -27,6 +27,23 @@ create table {schema}.rollup (
 );
 create index rollup_tenant on {schema}.rollup (tenant_id, minute);
 
+-- The same of all tenants together: an hour of 20 job types is 3,000 rows here, and of 200 tenants half a million there.
+create table {schema}.rollup_fleet (
+    minute timestamptz not null,
+    queue text collate "C" not null,
+    job_type text collate "C" not null,
+    outcome text collate "C" not null,
+    n bigint not null,
+    wait_sum double precision not null default 0,
+    run_sum double precision not null default 0,
+    total_sum double precision not null default 0,
+    wait_hist bigint[],
+    run_hist bigint[],
+    total_hist bigint[],
+    primary key (minute, queue, job_type, outcome)
+);
+create index rollup_fleet_queue on {schema}.rollup_fleet (queue, minute);
+
 -- Counts on their way there: who ends jobs adds rows and never touches another's, and the round rollup sums them up.
 create table {schema}.rollup_part (like {schema}.rollup including defaults);
 
@@ -138,6 +155,18 @@ $$;
 -- What is summed up, and what is still on its way: always up to date.
 create view {schema}.rollups with (security_barrier) as
 select * from {schema}.rollup union all select * from {schema}.rollup_part;
+
+-- The same of all tenants together, for who sees them all: a barrier, since no policy stands behind this condition.
+create view {schema}.fleet_rollups with (security_barrier) as
+select r.* from (
+    select f.minute, null::uuid as tenant_id, f.queue, f.job_type, f.outcome, f.n, f.wait_sum, f.run_sum, f.total_sum, f.wait_hist,
+           f.run_hist, f.total_hist
+      from {schema}.rollup_fleet f
+    union all
+    select p.minute, null::uuid, p.queue, p.job_type, p.outcome, p.n, p.wait_sum, p.run_sum, p.total_sum, p.wait_hist,
+           p.run_hist, p.total_hist
+      from {schema}.rollup_part p) r
+ where (select {schema}.sees_all());
 
 -- One end of a job or attempt, made in SQL; lengths in seconds, NULL where there is none.
 create function {schema}.count_end(p_tenant uuid, p_queue text, p_job_type text, p_outcome text, p_wait numeric, p_run numeric,
@@ -290,13 +319,30 @@ begin
         insert into {schema}.rollup_total as t (job_type, queue, outcome, n)
         select p.job_type, p.queue, p.outcome, sum(p.n) from part p group by 1, 2, 3 order by 1, 2, 3
         on conflict (job_type, queue, outcome) do update set n = t.n + excluded.n
+    ), fine as materialized (
+        select case when p.minute < coarse then date_bin('1 hour', p.minute, timestamptz '2000-01-01 00:00+00') else p.minute end
+                   as minute, p.tenant_id, p.queue, p.job_type, p.outcome, sum(p.n) as n, sum(p.wait_sum) as wait_sum,
+               sum(p.run_sum) as run_sum, sum(p.total_sum) as total_sum, {schema}.histogram_sum(p.wait_hist) as wait_hist,
+               {schema}.histogram_sum(p.run_hist) as run_hist, {schema}.histogram_sum(p.total_hist) as total_hist
+          from part p group by 1, 2, 3, 4, 5
+    ), fleet as (
+        insert into {schema}.rollup_fleet as r (minute, queue, job_type, outcome, n, wait_sum, run_sum, total_sum, wait_hist,
+               run_hist, total_hist)
+        select f.minute, f.queue, f.job_type, f.outcome, sum(f.n), sum(f.wait_sum), sum(f.run_sum), sum(f.total_sum),
+               {schema}.histogram_sum(f.wait_hist), {schema}.histogram_sum(f.run_hist), {schema}.histogram_sum(f.total_hist)
+          from fine f group by 1, 2, 3, 4
+        on conflict (minute, queue, job_type, outcome) do update
+           set n = r.n + excluded.n, wait_sum = r.wait_sum + excluded.wait_sum, run_sum = r.run_sum + excluded.run_sum,
+               total_sum = r.total_sum + excluded.total_sum,
+               wait_hist = {schema}.histogram_plus(r.wait_hist, excluded.wait_hist),
+               run_hist = {schema}.histogram_plus(r.run_hist, excluded.run_hist),
+               total_hist = {schema}.histogram_plus(r.total_hist, excluded.total_hist)
     ), put as (
         insert into {schema}.rollup as r (minute, tenant_id, queue, job_type, outcome, n, wait_sum, run_sum, total_sum,
                wait_hist, run_hist, total_hist)
-        select case when p.minute < coarse then date_bin('1 hour', p.minute, timestamptz '2000-01-01 00:00+00') else p.minute end,
-               p.tenant_id, p.queue, p.job_type, p.outcome, sum(p.n), sum(p.wait_sum), sum(p.run_sum), sum(p.total_sum),
-               {schema}.histogram_sum(p.wait_hist), {schema}.histogram_sum(p.run_hist), {schema}.histogram_sum(p.total_hist)
-          from part p group by 1, 2, 3, 4, 5
+        select f.minute, f.tenant_id, f.queue, f.job_type, f.outcome, f.n, f.wait_sum, f.run_sum, f.total_sum, f.wait_hist,
+               f.run_hist, f.total_hist
+          from fine f
         on conflict (minute, tenant_id, queue, job_type, outcome) do update
            set n = r.n + excluded.n, wait_sum = r.wait_sum + excluded.wait_sum, run_sum = r.run_sum + excluded.run_sum,
                total_sum = r.total_sum + excluded.total_sum,
@@ -322,6 +368,8 @@ begin
     delete from {schema}.rollup r where r.ctid = any (array(
         select q.ctid from {schema}.rollup q where q.minute < moment - p_keep order by q.minute limit p_most));
     get diagnostics gone = row_count;
+    delete from {schema}.rollup_fleet r where r.ctid = any (array(
+        select q.ctid from {schema}.rollup_fleet q where q.minute < moment - p_keep order by q.minute limit p_most));
     select least(date_bin('1 hour', moment - p_fine, timestamptz '2000-01-01 00:00+00'),
                  date_bin('1 hour', s.final_to, timestamptz '2000-01-01 00:00+00')) into edge
       from {schema}.rollup_state s;
@@ -340,6 +388,14 @@ begin
     select hour, f.tenant_id, f.queue, f.job_type, f.outcome, sum(f.n), sum(f.wait_sum), sum(f.run_sum), sum(f.total_sum),
            {schema}.histogram_sum(f.wait_hist), {schema}.histogram_sum(f.run_hist), {schema}.histogram_sum(f.total_hist)
       from fine f group by 2, 3, 4, 5;
+    with fine as materialized (
+        delete from {schema}.rollup_fleet r where r.minute >= hour and r.minute < hour + interval '1 hour' returning r.*
+    )
+    insert into {schema}.rollup_fleet (minute, queue, job_type, outcome, n, wait_sum, run_sum, total_sum, wait_hist, run_hist,
+           total_hist)
+    select hour, f.queue, f.job_type, f.outcome, sum(f.n), sum(f.wait_sum), sum(f.run_sum), sum(f.total_sum),
+           {schema}.histogram_sum(f.wait_hist), {schema}.histogram_sum(f.run_hist), {schema}.histogram_sum(f.total_hist)
+      from fine f group by 2, 3, 4;
     return true;
 end
 $$;

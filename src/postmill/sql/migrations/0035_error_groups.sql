@@ -169,9 +169,11 @@ $$;
 
 -- What happened between two moments within the scope, in buckets of p_seconds (NULL: one for all) and by p_by: queue |
 -- job_type | tenant (NULL: all together). Moments are taken down to their minute, and where
--- minutes are hours by now to their hour. waits, runs, totals: average, p50, p95 and p99 in seconds.
+-- minutes are hours by now to their hour. waits, runs, totals: average, p50, p95 and p99 in seconds; NULL where p_times is
+-- false, which is ten times as fast. What is of all tenants is read from the fleet's sums.
 create function {schema}.read_stats(p_since timestamptz, p_until timestamptz, p_seconds double precision default null,
-    p_by text default null, p_tenant uuid default null, p_queue text default null, p_job_type text default null)
+    p_by text default null, p_tenant uuid default null, p_queue text default null, p_job_type text default null,
+    p_times boolean default true)
 returns table (bucket timestamptz, name text, counts jsonb, waits double precision[], runs double precision[],
     totals double precision[])
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
@@ -181,7 +183,8 @@ declare
     sums text;
 begin
     -- Cell by cell: an aggregate over arrays takes ten times as long.
-    select string_agg(format('array[%s] as %I', cell.sums, kind || 's_hist'), ', ') into sums
+    select string_agg(format(case when p_times then 'array[%s] as %I' else 'null::bigint[] as %2$I' end, cell.sums,
+                             kind || 's_hist'), ', ') into sums
       from unnest(array['wait', 'run', 'total']) as kind
      cross join lateral (select string_agg(format('coalesce(sum(r.%I[%s]), 0)', kind || '_hist', i), ', ') as sums
                            from generate_series(1, cells) i) cell;
@@ -192,7 +195,7 @@ begin
                    case $4 when 'queue' then r.queue when 'job_type' then r.job_type when 'tenant' then r.tenant_id::text
                         else '' end as name, r.outcome, sum(r.n) as n, sum(r.wait_sum) as wait, sum(r.run_sum) as run,
                    sum(r.total_sum) as total, %s
-              from {schema}.rollups r
+              from {schema}.%s r
              where r.minute >= {schema}.minute_of($1) and r.minute < $2 and ($5 is null or r.tenant_id = $5)
                and ($6 is null or r.queue = $6) and ($7 is null or r.job_type = $7)
              group by 1, 2, 3
@@ -205,7 +208,8 @@ begin
         )
         select m.bucket, m.name, m.counts, {schema}.summary_of(m.waits_hist, m.wait), {schema}.summary_of(m.runs_hist, m.run),
                {schema}.summary_of(m.totals_hist, m.total)
-          from merged m order by 1, 2$q$, sums) using p_since, p_until, p_seconds, p_by, own, p_queue, p_job_type;
+          from merged m order by 1, 2$q$, sums,
+        case when own is null and p_by is distinct from 'tenant' then 'fleet_rollups' else 'rollups' end) using p_since, p_until, p_seconds, p_by, own, p_queue, p_job_type;
 end
 $$;
 

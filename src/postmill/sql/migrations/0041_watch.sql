@@ -31,10 +31,10 @@ begin
      cross join lateral (
         select sum(x.n) filter (where x.total_hist is not null) as n, {schema}.histogram_sum(x.total_hist) as total,
                {schema}.histogram_sum(x.wait_hist) as wait, {schema}.histogram_sum(x.run_hist) as run
-          from {schema}.rollups x
+          from {schema}.fleet_rollups x
          where x.queue = q.name and x.minute > moment - interval '10 minutes') r
      cross join lateral (
-        select {schema}.attained({schema}.histogram_sum(x.total_hist), q.sla_seconds) as share from {schema}.rollups x
+        select {schema}.attained({schema}.histogram_sum(x.total_hist), q.sla_seconds) as share from {schema}.fleet_rollups x
          where x.queue = q.name and x.minute > moment - interval '1 hour' and x.total_hist is not null) h
      where coalesce(q.sla_seconds, q.wait_target_seconds, q.run_target_seconds) is not null
     on conflict (queue) do update

@@ -1,0 +1,100 @@
+"""What charts over time have in common: the moments shown, their values, what each says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+
+from markupsafe import Markup
+
+from postmill.console.charts.data import Mark, Series
+from postmill.console.charts.marks import mark_text, within
+from postmill.console.charts.messages import over_time
+from postmill.console.charts.numbers import Unit, checked, figure
+from postmill.console.charts.svg import clean
+from postmill.console.charts.table import table
+from postmill.console.charts.time_axis import moment_text
+from postmill.console.frame.words import _
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """The part of the data within [since, until]; `step` is the seconds of a bucket, 0 for a moment."""
+
+    times: list[datetime]
+    series: list[Series]
+    hrefs: list[str | None]
+    marks: list[Mark]
+    since: datetime
+    until: datetime
+    unit: Unit
+    zone: tzinfo
+
+    @property
+    def span(self) -> float:
+        """Seconds from end to end."""
+        return (self.until - self.since).total_seconds()
+
+    def share(self, n: int) -> float:
+        """Where on the axis a moment is, from 0 to 1."""
+        return (self.times[n] - self.since).total_seconds() / self.span
+
+    def label(self, n: int) -> str:
+        """What happened at a moment."""
+        told = ", ".join(f"{one.name} {figure(one.values[n], self.unit)}" for one in self.series)
+        return f"{moment_text(self.times[n], self.zone)}: {told}"
+
+    def said(self) -> str:
+        """The message in words."""
+        return over_time(self.times, self.series, self.unit, self.zone)
+
+    def details(self, id: str, title: str, notes: Sequence[tuple[str, str | None]] = ()) -> Markup:
+        """The table."""
+        rows = [
+            [moment_text(at, self.zone), *(figure(one.values[n], self.unit) for one in self.series)]
+            for n, at in enumerate(self.times)
+        ]
+        told = [*notes, *((mark_text(mark, self.zone), mark.href) for mark in self.marks)]
+        return table(
+            id, title, [_("Time"), *(clean(one.name) for one in self.series)], rows, self.hrefs, told
+        )
+
+
+def course(
+    times: Sequence[datetime],
+    series: Sequence[Series],
+    hrefs: Sequence[str | None],
+    marks: Sequence[Mark],
+    since: datetime | None,
+    until: datetime | None,
+    unit: Unit,
+    zone: tzinfo,
+    step: float = 0.0,
+) -> Course:
+    """What is to be shown; `step` is the seconds of a bucket.
+
+    Raises:
+        ValueError: a value that is not a number from 0 up, or not one for each moment.
+    """
+    values = [checked(one.values) for one in series]
+    if any(len(one) != len(times) for one in values):
+        raise ValueError("a chart has one value for each moment in each series")
+    since = since or (times[0] if times else datetime.fromtimestamp(0, UTC))
+    until = until or (times[-1] + timedelta(seconds=step) if times else since)
+    if until <= since:
+        until = since + timedelta(seconds=step or 1)
+    shown = [n for n, at in enumerate(times) if since <= at and (at < until if step else at <= until)]
+    return Course(
+        [times[n] for n in shown],
+        [
+            Series(one.name, [known[n] for n in shown], one.look)
+            for one, known in zip(series, values, strict=True)
+        ],
+        [hrefs[n] if n < len(hrefs) else None for n in shown],
+        within(marks, since, until),
+        since,
+        until,
+        unit,
+        zone,
+    )

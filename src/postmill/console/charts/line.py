@@ -1,0 +1,82 @@
+"""Lines over time: levels, quantiles, rates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, tzinfo
+
+from markupsafe import Markup
+
+from postmill.console.charts.course import Course, course
+from postmill.console.charts.data import Level, Mark, Series
+from postmill.console.charts.figure import whole
+from postmill.console.charts.marks import time_axis
+from postmill.console.charts.numbers import Unit, checked, figure
+from postmill.console.charts.plot import Plot, hit, legend, level_line, plotted, stroke
+from postmill.console.charts.svg import element, linked
+
+
+def line(
+    times: Sequence[datetime],
+    series: Sequence[Series],
+    *,
+    id: str,
+    title: str,
+    message: str | None = None,
+    unit: Unit = Unit.COUNT,
+    levels: Sequence[Level] = (),
+    hrefs: Sequence[str | None] = (),
+    marks: Sequence[Mark] = (),
+    since: datetime | None = None,
+    until: datetime | None = None,
+    zone: tzinfo = UTC,
+    width: int = 640,
+    height: int = 160,
+) -> Markup:
+    """A line for each series through the moments; None interrupts it.
+
+    Args:
+        times: the moments, in order.
+        id: unique on the page.
+        message: what it says in words; None: the highest and the last value of each series.
+        levels: targets, drawn across.
+        hrefs: where a click on each moment leads, within the console.
+        marks: what happened meanwhile.
+        since, until: ends of the axis; None: of the data.
+
+    Raises:
+        ValueError: a value that is not a number from 0 up, or not one for each moment.
+    """
+    shown = course(times, series, hrefs, marks, since, until, unit, zone)
+    heights = checked([level.value for level in levels]) + [v for one in shown.series for v in one.values]
+    named: list[Series | Level] = [*series, *levels]
+    highest = max((value or 0.0 for value in heights), default=0.0)
+    plot, grid = plotted(highest, unit, width, height, legend=len(named) > 1, marks=bool(shown.marks))
+    lines = [stroke(run, one.look) for one in shown.series for run in _runs(plot, shown, one)]
+    wide = plot.across / max(len(shown.times), 1)
+    columns = [
+        linked(
+            shown.hrefs[n],
+            shown.label(n),
+            hit(plot.x(shown.share(n)) - wide / 2, plot.top, wide, plot.floor - plot.top),
+        )
+        for n in range(len(shown.times))
+    ]
+    names = legend(named) if len(named) > 1 else ""
+    axis = time_axis(plot, shown.since, shown.until, shown.marks, zone)
+    drawing = element(
+        "g", grid, names, *(level_line(plot, level) for level in levels), *lines, *columns, axis
+    )
+    notes = [(f"{level.name}: {figure(level.value, unit)}", None) for level in levels]
+    said = shown.said() if message is None else message
+    return whole(id, title, said, drawing, shown.details(id, title, notes), width=width, height=height)
+
+
+def _runs(plot: Plot, shown: Course, one: Series) -> list[list[tuple[float, float]]]:
+    runs: list[list[tuple[float, float]]] = [[]]
+    for n, value in enumerate(one.values):
+        if value is None:
+            runs.append([])
+        else:
+            runs[-1].append((plot.x(shown.share(n)), plot.y(value)))
+    return [run for run in runs if run]

@@ -1,0 +1,101 @@
+// The keys: data-key="r" is pressed by r, data-go="j" by g and then j. Rows (tr[data-row], or any element with it)
+// are walked with j and k. All of it can be switched off, in the settings (data-keys="off" on <body>).
+
+{
+  let prefix = "", prefixTimer = 0;
+  const off = () => page.keys === "off";
+  const shown = (element) => element && element.getClientRects().length > 0 && !element.disabled;
+  const rowsHere = () => [...document.querySelectorAll("[data-row]")].filter(shown);
+
+  const current = () => {
+    const focused = document.activeElement?.closest?.("[data-row]");
+    return focused ?? document.querySelector("[data-row].current");
+  };
+
+  const walk = (step) => {
+    const all = rowsHere();
+    if (!all.length) return;
+    const at = all.indexOf(current());
+    const next = all[at < 0 ? (step > 0 ? 0 : all.length - 1) : Math.max(0, Math.min(all.length - 1, at + step))];
+    for (const row of all) row.classList.toggle("current", row === next);
+    const target = next.querySelector("a[href]") ?? next;
+    if (target === next) next.tabIndex = -1;
+    target.focus();
+  };
+
+  const openDialog = (dialog, opener) => {
+    if (!dialog || dialog.open) return;
+    dialog.showModal();
+    dialog.addEventListener("close", () => opener?.focus({ preventScroll: true }), { once: true });
+  };
+
+  const press = (key) => {
+    const wanted = key.startsWith("g ") ? `[data-go="${CSS.escape(key.slice(2))}"]` : `[data-key="${CSS.escape(key)}"]`;
+    const target = [...document.querySelectorAll(wanted)].find(shown);
+    if (!target) return false;
+    if (target.matches("input, select, textarea")) { target.focus(); target.select?.(); } else target.click();
+    return true;
+  };
+
+  const does = {
+    j: () => walk(1),
+    k: () => walk(-1),
+    x: () => current()?.querySelector("input[type=checkbox]")?.click(),
+    Enter: () => current()?.querySelector("a[href]")?.click(),
+    ".": () => {
+      const menu = current()?.querySelector("details.menu") ?? document.querySelector("main details.menu");
+      if (!menu) return;
+      menu.open = true;
+      menu.querySelector("a, button, input")?.focus();
+    },
+    "?": () => openDialog(document.getElementById("keys-help"), document.activeElement),
+    "/": () => {
+      const box = [...document.querySelectorAll("input[data-query], input[type=search]")].find(shown);
+      box?.focus();
+      box?.select();
+    },
+  };
+
+  const escape = () => {
+    const menu = document.querySelector("details.menu[open]");
+    if (menu) {
+      menu.open = false;
+      menu.querySelector("summary")?.focus();
+    } else if (typing(document.activeElement)) document.activeElement.blur();
+    else clearChosen();
+  };
+
+  document.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (document.querySelector("dialog[open]")) return; // it has keys of its own, and Escape closes it
+    if (event.key === "Escape") return escape();
+    if (off() || typing(event.target)) return;
+    // Enter on a control presses that control.
+    if (event.key === "Enter" && event.target.closest?.("a, button, summary, input")) return;
+    const key = prefix ? `${prefix} ${event.key}` : event.key;
+    prefix = "";
+    clearTimeout(prefixTimer);
+    if (key === "g") {
+      prefix = "g";
+      prefixTimer = setTimeout(() => { prefix = ""; }, 1500);
+      return;
+    }
+    if (press(key)) event.preventDefault();
+    else if (does[key]) { event.preventDefault(); does[key](); }
+  });
+
+  document.addEventListener("focusin", (event) => {
+    const row = event.target.closest?.("[data-row]");
+    if (row) for (const one of document.querySelectorAll("[data-row].current, [data-row]:focus-within")) one.classList.toggle("current", one === row);
+  });
+
+  document.addEventListener("click", (event) => {
+    const opener = event.target.closest?.("[data-dialog]");
+    if (opener) {
+      event.preventDefault();
+      openDialog(document.getElementById(opener.dataset.dialog), opener);
+    }
+    // A menu closes when something else is pressed.
+    for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
+  });
+}

@@ -1,0 +1,178 @@
+// <div id="part-x" data-live="x" data-topic="jobs errors">: asks for itself when pinged, and now and then without; never
+// while somebody selects, has a menu or a dialog open, or does not look. With data-morph its rows stay where they are.
+
+const live = {
+  regions: [],
+  paused: page.liveOn === "off",
+  interval: Number(page.interval) || 5, // seconds between two updates, at least
+  updated: Date.now(),
+  trouble: "",
+  signedOut: false,
+  changed() { document.dispatchEvent(new Event("console:live")); },
+};
+
+const POLL = 5; // seconds, where no pings come
+const ANYWAY = 15; // seconds after which a region asks without a ping: times and heartbeats go on
+const LONGEST = 60; // seconds between two tries when the server fails
+
+/** Why nothing may change now: "paused", "held" (somebody is at work) or "". */
+function stopped() {
+  if (live.paused) return "paused";
+  const selection = getSelection();
+  const busy = document.querySelector(
+    "dialog[open], details.menu[open], [role=combobox][aria-expanded=true], [data-bulk] tbody input[type=checkbox]:checked",
+  );
+  const chosen = selection && !selection.isCollapsed && document.querySelector("main")?.contains(selection.anchorNode);
+  return busy || chosen ? "held" : "";
+}
+
+class Region {
+  constructor(element) {
+    this.element = element;
+    this.topics = (element.dataset.topic ?? "").split(/\s+/).filter(Boolean);
+    this.etag = "";
+    this.asked = Date.now();
+    this.pinged = false;
+    this.failures = 0;
+    this.busy = false;
+    this.over = false;
+    this.button = null;
+  }
+
+  hears(topic) {
+    if (topic === null) return true;
+    const [name, scope] = topic.split(":");
+    const own = page.scope ?? "ops";
+    return this.topics.includes(name) && (scope === own || (scope === "*" && own !== "ops"));
+  }
+
+  /** When it may ask again, in ms since 1970. */
+  get due() {
+    if (this.failures) return this.asked + Math.min(LONGEST, Math.max(live.interval, POLL) * 2 ** this.failures) * 1000;
+    const gap = this.pinged ? live.interval : bus.live ? Math.max(live.interval, ANYWAY) : Math.max(live.interval, POLL);
+    return this.asked + gap * 1000;
+  }
+
+  get url() {
+    const url = new URL(this.element.dataset.src ?? location.href, location.href);
+    if (!this.element.dataset.src) url.searchParams.set("_part", this.element.dataset.live);
+    url.hash = "";
+    return url;
+  }
+
+  async ask() {
+    this.busy = true;
+    this.pinged = false;
+    this.asked = Date.now();
+    try {
+      const answer = await fetch(this.url, {
+        headers: this.etag ? { "If-None-Match": this.etag } : {},
+        cache: "no-store",
+        redirect: "manual",
+        signal: AbortSignal.timeout(15_000),
+      });
+      await this.take(answer);
+    } catch {
+      this.failed();
+    } finally {
+      this.busy = false;
+      live.changed();
+    }
+  }
+
+  async take(answer) {
+    if (answer.status === 401 || answer.type === "opaqueredirect") return signOut();
+    if (answer.status === 403 || answer.status === 404 || answer.status === 410) {
+      this.over = true; // it was taken away: what is here is old for good
+      this.element.classList.add("stale");
+      return;
+    }
+    if (answer.status !== 304) {
+      const text = await answer.text();
+      const whole = /^\s*<(!doctype|html)/i.test(text); // whatever it is, it is no part of this page
+      if (answer.status !== 200 || whole) return this.failed();
+      if (stopped() || document.hidden) { // meanwhile somebody began to select
+        this.pinged = true;
+        return;
+      }
+      this.etag = answer.headers.get("etag") ?? "";
+      this.show(parse(text), "morph" in this.element.dataset);
+    }
+    this.failures = 0;
+    this.element.classList.remove("stale");
+    live.updated = Date.now();
+    live.trouble = "";
+  }
+
+  failed() {
+    this.failures += 1;
+    live.trouble = word("trouble");
+    if (this.failures > 1) this.element.classList.add("stale");
+  }
+
+  show(fresh, frozen) {
+    const within = this.element.contains(document.activeElement);
+    const kept = frozen && !fresh.querySelector("tbody > [id]") ? allGone(this.element) : null;
+    const left = kept ?? morph(this.element, fresh.cloneNode(true), { frozen });
+    if (within && !this.element.contains(document.activeElement)) {
+      this.element.tabIndex = -1; // what had the focus is gone: stay near
+      this.element.focus({ preventScroll: true });
+    }
+    tellTimes(this.element);
+    this.offer(left, fresh);
+    const summary = this.element.querySelector("[data-say]")?.textContent.trim();
+    if (summary && summary !== this.summary) {
+      if (this.summary !== undefined) say(summary);
+      this.summary = summary;
+    }
+  }
+
+  /** "12 new – show": rows come and go only when somebody asks for it. */
+  offer({ added, gone }, fresh) {
+    this.button?.remove();
+    this.button = null;
+    if (!added && !gone) return;
+    const text = word(added && gone ? "newAndGone" : added ? "new" : "gone", { n: added || gone, gone });
+    this.button = make("button", { type: "button", className: "btn btn-primary news", textContent: text });
+    this.button.addEventListener("click", () => {
+      this.show(fresh, false);
+      this.element.tabIndex = -1;
+      this.element.focus({ preventScroll: true });
+    });
+    this.element.before(this.button);
+    say(text);
+  }
+}
+
+/** The login is over: the whole page goes to log in, once; where somebody is writing, a note says so instead. */
+function signOut() {
+  if (live.signedOut) return;
+  live.signedOut = true;
+  const writing = document.querySelector("dialog[open]")
+    || [...document.querySelectorAll("main :is(textarea, input)")].some((box) => box.type !== "hidden" && touched(box));
+  if (!writing) {
+    location.reload(); // the server answers with the login, which leads back here
+    return;
+  }
+  live.trouble = word("signedOut");
+  say(live.trouble);
+}
+
+function beat() {
+  if (document.hidden || live.signedOut) return;
+  if (!live.paused) tellTimes();
+  if (!stopped()) {
+    const now = Date.now();
+    for (const region of live.regions) if (!region.busy && !region.over && region.due <= now) region.ask();
+  }
+  live.changed();
+}
+
+bus.listeners.add((topic) => {
+  for (const region of live.regions) if (region.hears(topic)) region.pinged = true;
+  beat();
+});
+
+live.regions = [...document.querySelectorAll("[data-live]")].map((element) => new Region(element));
+setInterval(beat, 1000);
+document.addEventListener("visibilitychange", beat);

@@ -1,0 +1,393 @@
+-- postmill: safe
+-- The query language of job lists (domain/query.py). A query is one walk along one index, from the newest job down: the
+-- other terms are asked of the jobs met on the way, of which a page looks at p_look at most. So a rare filter among a
+-- million costs no more than a common one, and comes back short with the id down to which it is complete.
+
+-- What failed is found by its group, what a trigger made by the trigger, and what a bulk operation made by the operation.
+-- A success, and a job made by hand or code, has no row in them.
+create index attempt_group on {schema}.attempt (error_group, job_id) where error_group is not null;
+create index outcome_group on {schema}.outcome (error_group, job_id) where error_group is not null;
+create index job_source_ref on {schema}.job (source_ref, id) where source_ref is not null and source <> 'event';
+create index job_kept_source_ref on {schema}.job_kept (source_ref, id) where source_ref is not null and source <> 'event';
+create index operation_item_made on {schema}.operation_item
+    (operation_id, (case when status = 'replayed' then new_id else job_id end));
+
+-- Jobs whose payload contains one of p_any, by the indexes that an operator made for it (GIN on job and job_kept): at
+-- most p_most, in no order. NULL: there are no such indexes, or more jobs than that, which a walk finds soon.
+-- Containment is no leakproof operator, so that row-level security would keep it from the index: hence the owner's
+-- rights, and the scope asked here.
+create function {schema}.args_matching(p_any jsonb[], p_below uuid, p_first uuid, p_most integer default 10000) returns uuid[]
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+declare
+    found_ones uuid[];
+    contains text;
+begin
+    if (select count(distinct i.indrelid) from pg_index i join pg_class c on c.oid = i.indexrelid join pg_am m on m.oid = c.relam
+         where i.indrelid in ('{schema}.job'::regclass, '{schema}.job_kept'::regclass) and m.amname = 'gin' and i.indisvalid) < 2 then
+        return null;
+    end if;
+    select string_agg(format('j.payload @> %L::jsonb', a), ' or ') into contains from unnest(p_any) a;
+    execute format('select array(select j.id from {schema}.any_job j where (%s) and j.id < $1 and j.id >= $2 and %s limit $3)',
+        contains, case when {schema}.sees_all() then 'true' else 'j.tenant_id = {schema}.scope_tenant()' end)
+        into found_ones using p_below, p_first, p_most + 1;
+    return case when cardinality(found_ones) <= p_most then found_ones end;
+end
+$$;
+
+-- Is the job j in one of these states? As a condition; $5 is the moment.
+create function {schema}.state_test(p_states text[]) returns text
+language plpgsql immutable as $$
+declare
+    ended text[] := array(select s from unnest(p_states) s where s in ('succeeded', 'failed', 'canceled', 'dead_letter'));
+    parts text[] := array['false'];
+begin
+    if 'queued' = any (p_states) then
+        parts := parts || array['exists (select from {schema}.ready t where t.id = j.id offset 0)',
+            'exists (select from {schema}.scheduled t where t.id = j.id and t.run_at <= $5 offset 0)'];
+    end if;
+    if p_states && array['scheduled', 'retrying', 'first'] then
+        parts := parts || format('exists (select from {schema}.scheduled t where t.id = j.id and t.run_at > $5 and %s offset 0)',
+            case when 'scheduled' = any (p_states) then 'true' when 'retrying' = any (p_states) then 't.attempt > 1' else 't.attempt <= 1' end);
+    end if;
+    if 'blocked' = any (p_states) then
+        parts := parts || 'exists (select from {schema}.blocked t where t.id = j.id offset 0)'::text;
+    end if;
+    if 'running' = any (p_states) then
+        parts := parts || 'exists (select from {schema}.running t where t.id = j.id offset 0)'::text;
+    end if;
+    if 'dead_letter' = any (p_states) then
+        parts := parts || 'exists (select from {schema}.dead_letter t where t.id = j.id offset 0)'::text;
+    end if;
+    if cardinality(ended) > 0 then
+        parts := parts || format('exists (select from {schema}.outcome t where t.job_id = j.id and t.status = any (%L::text[]) offset 0)', ended);
+    end if;
+    return '(' || array_to_string(parts, ' or ') || ')';
+end
+$$;
+
+-- The tickets and outcomes in these states, each by its index: (id, queue, fits). $1 below, $2 first, $3 most, $5 moment,
+-- $6 overdue tickets. p_ready, p_scheduled: where waiting tickets are read from.
+create function {schema}.places_of(p_states text[], p_tenants uuid[], p_ready text, p_scheduled text) returns text
+language plpgsql immutable as $$
+declare
+    whose text := case when p_tenants is null then 'true' else format('t.tenant_id = any (%L::uuid[])', p_tenants) end;
+    bounds constant text := 't.id < $1 and t.id >= $2 order by t.id desc limit $3';
+    ended text;
+    parts text[] := '{}';
+begin
+    if 'queued' = any (p_states) then
+        parts := parts || format('(select t.id, t.queue, true as fits from %s t where %s)', p_ready, bounds);
+    end if;
+    if p_states && array['queued', 'scheduled', 'retrying', 'first'] then
+        -- Overdue tickets are few or, where no worker lives, all of them.
+        parts := parts || format('(select t.id, t.queue, case when t.run_at <= $5 then %L::boolean else %s end as fits
+            from %s t where %s)', 'queued' = any (p_states),
+            case when 'scheduled' = any (p_states) then 'true' when 'retrying' = any (p_states) then 't.attempt > 1'
+                 when 'first' = any (p_states) then 't.attempt <= 1' else 'false' end,
+            p_scheduled, case when p_states && array['scheduled', 'retrying', 'first'] then bounds
+                 else 't.id < $1 and t.id >= $2 and t.id = any ($6) order by t.id desc limit $3' end);
+    end if;
+    if 'blocked' = any (p_states) then
+        parts := parts || format('(select t.id, t.queue, true from {schema}.blocked t where %s)', bounds);
+    end if;
+    if 'running' = any (p_states) then
+        parts := parts || format('(select t.id, t.queue, true from {schema}.running t where %s)', bounds);
+    end if;
+    if 'dead_letter' = any (p_states) then
+        parts := parts || format('(select t.id, t.queue, %s from {schema}.dead_letter t where %s)', whose, bounds);
+    end if;
+    if 'succeeded' = any (p_states) then
+        parts := parts || format('(select t.job_id, null, t.status = ''succeeded'' and %s from {schema}.outcome t
+            where t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)', whose);
+    end if;
+    foreach ended in array array['failed', 'canceled', 'dead_letter'] loop
+        continue when ended <> all (p_states);
+        parts := parts || case when cardinality(p_tenants) > 0 then
+            format('(select o.job_id, null, true from unnest(%L::uuid[]) as n(id) cross join lateral (
+                select t.job_id from {schema}.outcome t where t.tenant_id = n.id and t.status <> ''succeeded'' and t.status = %L
+                   and t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3) o)', p_tenants, ended)
+            else format('(select t.job_id, null, true from {schema}.outcome t where t.status <> ''succeeded'' and t.status = %L
+                and t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)', ended) end;
+    end loop;
+    return case when cardinality(parts) > 0 then array_to_string(parts, ' union all ') end;
+end
+$$;
+
+-- Jobs that a filter of domain/query_filter.py describes, the newest first, with ids below p_before: at most p_need, and
+-- complete down to low (NULL: to the end). The condition is put together of fixed pieces and quoted values; what is
+-- not asked for is not in it, so that the plan is that of the query and no other.
+create function {schema}.read_matching(p_filter jsonb, p_before uuid default 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+    p_need integer default 51, p_look integer default 2000, out ids uuid[], out low uuid)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off as $$
+declare
+    moment constant timestamptz := {schema}.now();
+    states constant text[] := case when p_filter ? 'states' then array(select jsonb_array_elements_text(p_filter -> 'states')) end;
+    own constant uuid := {schema}.scope_tenant();
+    tenants uuid[] := case when own is not null then array[own] end;
+    sources text[];
+    below uuid := p_before;
+    first uuid := '00000000-0000-0000-0000-000000000000';
+    term jsonb;
+    field text;
+    named text;                 -- the values as a quoted array
+    part text;
+    yes text;
+    at_moment timestamptz;
+    lows uuid[];
+    highs uuid[];
+    holders uuid[];
+    held uuid[];
+    keys text[];
+    tests text := 'true';       -- of a body j, whatever walk found it
+    queue_tests text[] := '{}'; -- of its queue, which a ticket tells at once
+    ready text := '{schema}.ready';
+    scheduled text := '{schema}.scheduled';
+    few_ready boolean;
+    few_scheduled boolean;
+    candidates text;            -- an index of its own for one term
+    walks text[];
+    walk text;
+    overdue uuid[];
+    looked uuid[];
+    queues text[];
+    fitting boolean[];
+    found_ones uuid[];
+    found_low uuid;
+    n integer := 0;
+begin
+    ids := '{}';
+    for term in select t.value from jsonb_array_elements(coalesce(p_filter -> 'terms', '[]')) t loop
+        field := term ->> 'field';
+        yes := case when (term ->> 'not')::boolean then 'is not true' else 'is true' end;
+        named := format('%L', array(select v.value from jsonb_array_elements_text(coalesce(term -> 'values', '[]')) v));
+        part := null;
+        if field in ('since', 'until') then
+            at_moment := coalesce((term ->> 'at')::timestamptz, moment - (term ->> 'ago')::double precision * interval '1 second');
+            -- An id is made at the moment of the enqueue, give or take what the statement takes.
+            if field = 'since' then
+                first := greatest(first, {schema}.id_at(greatest(at_moment, '1970-01-02') - interval '1 second'));
+                part := format('j.created_at >= %L::timestamptz', at_moment);
+            else
+                below := least(below, {schema}.id_at(greatest(at_moment, '1970-01-02') + interval '1 second'));
+                part := format('j.created_at < %L::timestamptz', at_moment);
+            end if;
+        elsif field = 'tenant' then
+            part := format('j.tenant_id = any (%s::uuid[])', named);
+            if yes = 'is true' then
+                tenants := array(select distinct v::uuid from jsonb_array_elements_text(term -> 'values') v
+                                  where tenants is null or v::uuid = any (tenants));
+            end if;
+        elsif field = 'type' then
+            part := format('j.job_type = any (%s::text[])', named);
+        elsif field = 'queue' then
+            queue_tests := queue_tests || format('= any (%s::text[])) %s', named, yes);
+            -- A queue in which few wait is read as a whole, however many wait in others.
+            execute format('select (select count(*) from (select from {schema}.ready t where t.queue = any (%1$s::text[]) limit $1 + 1) x) <= $1,
+                (select count(*) from (select from {schema}.scheduled t where t.queue = any (%1$s::text[]) limit $1 + 1) x) <= $1', named)
+                into few_ready, few_scheduled using p_look;
+            if yes = 'is true' and few_ready then
+                ready := format('(select * from {schema}.ready t where t.queue = any (%s::text[]) offset 0)', named);
+            end if;
+            if yes = 'is true' and few_scheduled then
+                scheduled := format('(select * from {schema}.scheduled t where t.queue = any (%s::text[]) offset 0)', named);
+            end if;
+        elsif field = 'source' then
+            part := format('j.source = any (%s::text[])', named);
+            if yes = 'is true' then
+                sources := array(select jsonb_array_elements_text(term -> 'values'));
+            end if;
+        elsif field = 'key' then
+            part := format('j.idempotency_key = any (%s::text[])', named);
+            if yes = 'is true' then
+                keys := array(select jsonb_array_elements_text(term -> 'values'));
+            end if;
+        elsif field = 'actor' then
+            part := format('j.actor_id = any (%s::text[])', named);
+        elsif field = 'correlation' then
+            part := format('j.correlation_id = any (%s::text[])', named);
+        elsif field = 'id' then
+            lows := array(select (r.value ->> 0)::uuid from jsonb_array_elements(term -> 'ranges') r);
+            highs := array(select (r.value ->> 1)::uuid from jsonb_array_elements(term -> 'ranges') r);
+            part := format('exists (select from unnest(%L::uuid[], %L::uuid[]) as r(l, h) where j.id between r.l and r.h)', lows, highs);
+            if yes = 'is true' and candidates is null then
+                candidates := format('select f.id from unnest(%L::uuid[], %L::uuid[]) as r(l, h) cross join lateral (
+                    select f.id from {schema}.any_job f where f.id >= greatest(r.l, $2) and f.id <= r.h and f.id < $1
+                     order by f.id desc limit $3) f', lows, highs);
+            end if;
+        elsif field = 'op' then
+            part := format('exists (select from unnest(%s::uuid[]) as o(id) join {schema}.operation_item i on i.operation_id = o.id
+                where (case when i.status = ''replayed'' then i.new_id else i.job_id end) = j.id offset 0)', named);
+            if yes = 'is true' and candidates is null then
+                candidates := format('select f.id from unnest(%s::uuid[]) as o(id) cross join lateral (
+                    select (case when i.status = ''replayed'' then i.new_id else i.job_id end) as id from {schema}.operation_item i
+                     where i.operation_id = o.id and (case when i.status = ''replayed'' then i.new_id else i.job_id end) < $1
+                       and (case when i.status = ''replayed'' then i.new_id else i.job_id end) >= $2
+                     order by (case when i.status = ''replayed'' then i.new_id else i.job_id end) desc limit $3) f', named);
+            end if;
+        elsif field = 'trigger' then
+            part := format('((j.source <> ''event'' and j.source_ref = any (%1$s::text[])) or (j.source = ''event'' and exists (
+                select from {schema}.event_delivery d where d.event_id::text = j.source_ref and d.trigger_id = any (%1$s::uuid[])
+                   and d.job_id = j.id offset 0)))', named);
+            if yes = 'is true' and candidates is null then
+                candidates := format('select f.id from unnest(%s::text[]) as t(ref) cross join lateral (
+                    (select b.id from {schema}.any_job b where b.source_ref = t.ref and b.source <> ''event'' and b.id < $1 and b.id >= $2
+                      order by b.id desc limit $3)
+                    union all
+                    (select d.job_id from {schema}.event_delivery d where d.trigger_id = t.ref::uuid and d.event_id < $1
+                        and d.job_id < $1 and d.job_id >= $2 order by d.event_id desc limit $3)) f', named);
+                -- The candidates are those of the trigger already; an event that was forgotten no longer tells.
+                part := null;
+            end if;
+        elsif field = 'error' then
+            part := format('(exists (select from {schema}.attempt a where a.job_id = j.id and a.error_group = any (%1$s::text[]) offset 0)
+                or exists (select from {schema}.outcome o where o.job_id = j.id and o.error_group = any (%1$s::text[]) offset 0))', named);
+            if yes = 'is true' and candidates is null then
+                candidates := format('select f.id from unnest(%s::text[]) as g(id) cross join lateral (
+                    (select distinct a.job_id as id from {schema}.attempt a where a.error_group = g.id and a.job_id < $1 and a.job_id >= $2
+                      order by 1 desc limit $3)
+                    union all
+                    (select distinct o.job_id from {schema}.outcome o where o.error_group = g.id and o.job_id < $1 and o.job_id >= $2
+                      order by 1 desc limit $3)) f', named);
+                part := null;
+            end if;
+        elsif field = 'worker' then
+            holders := array(select w.holder from {schema}.worker w
+                              where w.worker_id in (select v from jsonb_array_elements_text(term -> 'values') v)
+                                 or w.hostname in (select v from jsonb_array_elements_text(term -> 'values') v)
+                              order by w.started_at desc limit 1000);
+            part := format('(exists (select from {schema}.running r where r.id = j.id and r.holder = any (%1$L::uuid[]) offset 0)
+                or exists (select from {schema}.outcome o where o.job_id = j.id and o.holder = any (%1$L::uuid[]) offset 0)
+                or exists (select from {schema}.attempt a where a.job_id = j.id and a.holder = any (%1$L::uuid[]) offset 0))', holders);
+        elsif field = 'attempt' then
+            part := format('coalesce((select t.attempt - 1 from {schema}.ready t where t.id = j.id offset 0),
+                (select t.attempt - 1 from {schema}.scheduled t where t.id = j.id offset 0),
+                (select t.attempt from {schema}.running t where t.id = j.id offset 0),
+                (select t.attempts from {schema}.dead_letter t where t.id = j.id offset 0),
+                (select t.attempt from {schema}.outcome t where t.job_id = j.id offset 0), 0) %s %L::double precision',
+                case term ->> 'op' when '>' then '>' when '<' then '<' when '>=' then '>=' when '<=' then '<=' else '=' end,
+                term ->> 'number');
+        elsif field = 'ran' then
+            part := format('coalesce((select $5 - t.claimed_at from {schema}.running t where t.id = j.id offset 0),
+                (select t.finished_at - t.started_at from {schema}.outcome t where t.job_id = j.id offset 0),
+                (select t.finished_at - t.started_at from {schema}.attempt t where t.job_id = j.id order by t.run desc limit 1))
+                %s %L::double precision * interval ''1 second''',
+                case term ->> 'op' when '>' then '>' when '>=' then '>=' when '<=' then '<=' else '<' end, term ->> 'number');
+        elsif field = 'args' then
+            select '(' || string_agg(format('j.payload @> %L::jsonb', a.value), ' or ') || ')' into part
+              from jsonb_array_elements(term -> 'any_of') a;
+            if yes = 'is true' and candidates is null then
+                held := {schema}.args_matching(array(select a.value from jsonb_array_elements(term -> 'any_of') a), below, first);
+                if held is not null then
+                    candidates := format('select u.id from unnest(%L::uuid[]) as u(id) where u.id < $1 and u.id >= $2', held);
+                end if;
+            end if;
+        else
+            raise exception 'read_matching does not know the term %', field using errcode = 'invalid_parameter_value';
+        end if;
+        if part is not null then
+            tests := tests || format(' and (%s) %s', part, yes);
+        end if;
+    end loop;
+    if cardinality(states) = 0 or cardinality(tenants) = 0 or below <= first then
+        return;
+    end if;
+    if keys is not null and candidates is null then
+        -- Those that hold the key now are asked first; the others are met on the way.
+        held := array(select k.job_id from {schema}.tenant t
+                       cross join lateral (select '00000000-0000-0000-0000-000000000000'::uuid as id
+                                           union all select p.id from {schema}.project p where p.tenant_id = t.id) p
+                       cross join unnest(keys) as u(key)
+                       join {schema}.idempotency_key k on k.tenant_id = t.id and k.project_id = p.id and k.key = u.key
+                       where tenants is null or t.id = any (tenants) limit 1000);
+        tests := tests || format(' and j.id <> all (%L::uuid[])', held);
+    end if;
+    walks := case when candidates is not null then array['candidates'] when states is null then array['bodies']
+                  when tenants is null or states <@ array['failed', 'canceled'] then array['places']
+                  when states <@ array['dead_letter', 'failed', 'canceled', 'running'] then array['places', 'bodies']
+                  else array['bodies', 'places'] end;
+    if 'queued' = any (states) then
+        overdue := array(select s.id from {schema}.scheduled s where s.run_at <= moment order by s.run_at limit 1000);
+    end if;
+    foreach walk in array walks loop
+        n := n + 1;
+        found_low := null;
+        if walk = 'bodies' then
+            part := tests;
+            foreach yes in array queue_tests loop
+                part := part || ' and (coalesce((select t.queue from {schema}.ready t where t.id = j.id offset 0),
+                    (select t.queue from {schema}.scheduled t where t.id = j.id offset 0), (select t.queue from {schema}.running t where t.id = j.id offset 0),
+                    (select t.queue from {schema}.blocked t where t.id = j.id offset 0), (select t.queue from {schema}.dead_letter t where t.id = j.id offset 0),
+                    j.queue) ' || yes;
+            end loop;
+            if states is not null then
+                part := part || ' and ' || {schema}.state_test(states);
+            end if;
+            -- Within a tenant what was not made by hand or code has an index.
+            named := case
+                when tenants is null then 'select j.* from {schema}.any_job j where j.id < $1 and j.id >= $2 order by j.id desc limit $3'
+                when 'manual' <> all (sources) then format('select x.* from unnest(%L::uuid[]) as n(id) cross join unnest(%L::text[]) as s(name)
+                    cross join lateral (select j.* from {schema}.any_job j where j.tenant_id = n.id and j.source = s.name and j.source <> ''manual''
+                       and j.id < $1 and j.id >= $2 order by j.id desc limit $3) x order by x.id desc limit $3', tenants, sources)
+                when cardinality(tenants) = 1 then format('select j.* from {schema}.any_job j where j.tenant_id = %L and j.id < $1 and j.id >= $2
+                    order by j.id desc limit $3', tenants[1])
+                else format('select x.* from unnest(%L::uuid[]) as n(id) cross join lateral (
+                    select j.* from {schema}.any_job j where j.tenant_id = n.id and j.id < $1 and j.id >= $2
+                     order by j.id desc limit $3) x order by x.id desc limit $3', tenants) end;
+            execute format('select array(select j.id from (%s) j where %s order by j.id desc limit $4)', named, part)
+                into found_ones using below, first, p_look, p_need, moment;
+            if cardinality(found_ones) < p_need then
+                execute format('select j.id from (%s) j order by j.id desc offset $3 - 1 limit 1', named)
+                    into found_low using below, first, p_look;
+            end if;
+        else
+            part := tests;
+            foreach yes in array queue_tests loop
+                part := part || case walk when 'places' then ' and (coalesce(u.queue, j.queue) ' || yes
+                    else ' and (coalesce((select t.queue from {schema}.ready t where t.id = j.id offset 0),
+                    (select t.queue from {schema}.scheduled t where t.id = j.id offset 0), (select t.queue from {schema}.running t where t.id = j.id offset 0),
+                    (select t.queue from {schema}.blocked t where t.id = j.id offset 0), (select t.queue from {schema}.dead_letter t where t.id = j.id offset 0),
+                    j.queue) ' || yes end;
+            end loop;
+            if tenants is not null then
+                part := part || format(' and j.tenant_id = any (%L::uuid[])', tenants);
+            end if;
+            if walk = 'places' then
+                execute format('select array_agg(y.id order by y.id desc), array_agg(y.queue order by y.id desc), array_agg(y.fits order by y.id desc)
+                    from (select x.* from (%s) x order by x.id desc limit $3) y', {schema}.places_of(states, tenants, ready, scheduled))
+                    into looked, queues, fitting using below, first, p_look, p_need, moment, overdue;
+            else
+                execute format('select array(select distinct x.id from (%s) x where x.id is not null order by 1 desc limit $3)', candidates)
+                    into looked using below, first, p_look;
+                queues := array_fill(null::text, array[cardinality(looked)]);
+                fitting := array_fill(true, array[cardinality(looked)]);
+                if states is not null then
+                    part := part || ' and ' || {schema}.state_test(states);
+                end if;
+            end if;
+            -- A nested loop keeps the order of its outer side, and the limit ends it as soon as enough is found.
+            execute format('select array(select u.id from unnest($1::uuid[], $2::text[], $3::boolean[]) as u(id, queue, fits)
+                cross join lateral (select f.* from {schema}.any_job f where f.id = u.id offset 0) j where u.fits and %s limit $4)', part)
+                into found_ones using looked, queues, fitting, p_need, moment;
+            if cardinality(found_ones) < p_need then
+                found_low := looked[p_look];
+            end if;
+        end if;
+        -- Each is complete down to its low: the one that comes further down holds all of the other.
+        if n = 1 or found_low is null or found_low < low then
+            ids := found_ones;
+            low := found_low;
+        end if;
+        exit when cardinality(ids) >= p_need or low is null;
+    end loop;
+    if keys is not null and candidates is null and p_before = 'ffffffff-ffff-ffff-ffff-ffffffffffff' and cardinality(held) > 0 then
+        select w.ids || read_matching.ids into ids
+          from {schema}.read_matching(jsonb_set(p_filter, '{terms}', (
+                select jsonb_agg(t.value) from jsonb_array_elements(p_filter -> 'terms') t
+                 where t.value ->> 'field' <> 'key' or (t.value ->> 'not')::boolean) || jsonb_build_array(jsonb_build_object(
+                    'field', 'id', 'not', false, 'ranges', (select jsonb_agg(jsonb_build_array(h, h)) from unnest(held) h)))),
+                p_need => p_need, p_look => p_look) w;
+    end if;
+end
+$$;
+
+select {schema}.secure_requests();

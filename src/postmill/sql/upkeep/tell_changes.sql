@@ -1,0 +1,1 @@
+select {schema}.tell_changes($1::integer)

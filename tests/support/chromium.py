@@ -1,0 +1,83 @@
+"""Debian's Chromium, without a window; and screens in it that notice every fault of a page."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright
+
+WIDE, NARROW = (1280, 800), (390, 844)
+
+
+@asynccontextmanager
+async def chromium() -> AsyncIterator[Browser]:
+    """A browser; skips the test where it is not installed."""
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.skip("not run: there is no chromium; apt-get install chromium")
+    async with async_playwright() as playwright:
+        # Its sandbox wants rights that a container's root does not have; it sees pages of ours only.
+        browser = await playwright.chromium.launch(
+            executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"]
+        )
+        try:
+            yield browser
+        finally:
+            await browser.close()
+
+
+@dataclass
+class Screen:
+    """One window with cookies of its own. `faults`: errors of scripts, blocked by the CSP, failed requests, console errors."""
+
+    context: BrowserContext
+    page: Page
+    base: str
+    faults: list[str] = field(default_factory=list)
+
+    async def go(self, path: str) -> None:
+        """A page; it must answer 200."""
+        answer = await self.page.goto(self.base + path)
+        assert answer is not None
+        assert answer.status == 200, f"{path}: {answer.status}\n{await answer.text()}"
+
+    def check(self) -> None:
+        """No fault so far."""
+        assert self.faults == []
+
+
+@asynccontextmanager
+async def screen(
+    browser: Browser,
+    base: str,
+    token: str | None = None,
+    *,
+    size: tuple[int, int] = WIDE,
+    dark: bool = False,
+    **more: Any,
+) -> AsyncIterator[Screen]:
+    """A window, logged in by a link's token; `more` are options of the context (`java_script_enabled`, …)."""
+    context = await browser.new_context(
+        viewport={"width": size[0], "height": size[1]}, color_scheme="dark" if dark else "light", **more
+    )
+    try:
+        page = await context.new_page()
+        made = Screen(context, page, base)
+        page.on("pageerror", lambda error: made.faults.append(f"error: {error}"))
+        page.on(
+            "console",
+            lambda said: (
+                made.faults.append(f"console: {said.text}") if said.type in ("error", "warning") else None
+            ),
+        )
+        page.on("dialog", lambda dialog: made.faults.append(f"dialog: {dialog.message}"))
+        if token is not None:
+            await page.goto(f"{base}/login?token={token}")
+        yield made
+    finally:
+        await context.close()
