@@ -120,9 +120,18 @@ def create(
     return (yield from _saved(id, spec, ground, schema))
 
 
-def change(id: UUID, changes: Mapping[str, Any], *, schema: str = DEFAULT_SCHEMA) -> Flow[Saved]:
+def change(
+    id: UUID,
+    changes: Mapping[str, Any],
+    *,
+    seen: datetime | None = None,
+    schema: str = DEFAULT_SCHEMA,
+) -> Flow[Saved]:
     """Changes fields of a trigger; None takes a field away. A schedule that is changed or switched on is planned from
     now on: what a pause left out is not made up for.
+
+    Args:
+        seen: the `updated_at` of what the change was made of; None: as it is now.
 
     Raises:
         TriggerRefused: names every field that is wrong.
@@ -149,7 +158,7 @@ def change(id: UUID, changes: Mapping[str, Any], *, schema: str = DEFAULT_SCHEMA
     columns = _columns(spec, ground.moment, anchor) | {"definition_id": str(ground.definition_id)}
     if not _replans(old, spec):
         columns["next_run_at"] = None if old.next_run_at is None else old.next_run_at.isoformat()
-    _, status = yield store.save_trigger(id, old.updated_at, None, columns, schema=schema)
+    _, status = yield store.save_trigger(id, seen or old.updated_at, None, columns, schema=schema)
     _raise_unless("saved", status, old)
     return (yield from _saved(id, spec, ground, schema))
 
@@ -177,12 +186,17 @@ def next_runs(id: UUID, count: int = NEXT_RUNS, *, schema: str = DEFAULT_SCHEMA)
         NotFound: there is no such trigger.
     """
     trigger = yield from show(id, schema=schema)
+    ground: Ground = yield store.trigger_ground(trigger.tenant_id, None, schema=schema)
+    return upcoming(trigger, ground.moment, count)
+
+
+def upcoming(trigger: TriggerView, moment: datetime, count: int = NEXT_RUNS) -> list[Run]:
+    """The next due moments of a schedule after a moment; none of what waits for events, is off or broken."""
     if trigger.trigger_type != TriggerType.SCHEDULE or not trigger.is_enabled or trigger.broken:
         return []
-    ground: Ground = yield store.trigger_ground(trigger.tenant_id, None, schema=schema)
     schedule = schedule_of(trigger)
     if trigger.next_run_at is None:
-        return _runs(schedule, ground.moment, count)
+        return _runs(schedule, moment, count)
     first = _run(schedule, trigger.next_run_at)
     return [first, *_runs(schedule, trigger.next_run_at, count - 1)]
 

@@ -1249,7 +1249,7 @@ begin
         end if;
         insert into postmill.tick as k (trigger_id, due, tenant_id, outcome, detail, job_id, fired_at)
         values (own.id, item.due, own.tenant_id, outcome, coalesce(detail, 'backfilled'), job_id, moment)
-        on conflict (trigger_id, due) do update
+        on conflict on constraint tick_pkey do update
            set outcome = excluded.outcome, detail = excluded.detail, job_id = excluded.job_id, fired_at = moment, last_due = null,
                ticks = 1;
         -- Of several that were left out together, the others stay left out.
