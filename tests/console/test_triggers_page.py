@@ -56,7 +56,9 @@ async def seeded(console: Console) -> dict[str, UUID]:
 
 async def test_the_list_says_when_what_and_why_not(console: Console, seeded: dict[str, UUID]) -> None:
     tenant, platform = await console.browser(Role.TENANT_ADMIN, "acme"), await console.browser()
-    await console.api.owner.execute("select postmill.pause_queue('reports', 'the <b>printer</b>', null, 'ada')")
+    await console.api.owner.execute(
+        "select postmill.pause_queue('reports', 'the <b>printer</b>', null, 'ada')"
+    )
     page = await tenant.get("/t/acme/triggers")
     assert page.status_code == 200, page.text
     assert "At 02:30 every day, Europe/Berlin" in page.text

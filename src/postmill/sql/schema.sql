@@ -6809,6 +6809,22 @@ begin
 end
 $$;
 
+-- FUNCTION read_definition_homes(text[])
+
+CREATE FUNCTION postmill.read_definition_homes(p_keys text[]) RETURNS TABLE(key text, owner text, contact text, sla_seconds double precision, paused boolean, budget text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+begin
+    return query
+    select d.key, q.owner, case when postmill.sees_all() then q.contact end, q.sla_seconds,
+           q.paused_at is not null and (q.resume_at is null or q.resume_at > moment), d.budget
+      from postmill.job_definition d join postmill.queue q on q.name = d.queue where d.key = any (p_keys);
+end
+$$;
+
 -- FUNCTION read_definition_versions(uuid, integer, integer)
 
 CREATE FUNCTION postmill.read_definition_versions(p_id uuid, p_before integer, p_most integer) RETURNS TABLE(version integer, at timestamp with time zone, actor_type text, actor_id text, via text, definition jsonb)
@@ -8201,7 +8217,7 @@ $$;
 
 -- FUNCTION read_type_histogram(text, timestamp with time zone)
 
-CREATE FUNCTION postmill.read_type_histogram(p_job_type text, p_since timestamp with time zone) RETURNS TABLE(runs bigint[], waits bigint[], run_quantiles double precision[])
+CREATE FUNCTION postmill.read_type_histogram(p_job_type text, p_since timestamp with time zone) RETURNS TABLE(runs bigint[], waits bigint[], run_quantiles double precision[], bounds double precision[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -8212,6 +8228,7 @@ begin
     select postmill.histogram_sum(r.run_hist), postmill.histogram_sum(r.wait_hist) into runs, waits
       from postmill.rollups r
      where r.minute >= postmill.minute_of(p_since) and (own is null or r.tenant_id = own) and r.job_type = p_job_type;
+    bounds := postmill.rollup_bounds();
     run_quantiles := array[postmill.quantile(runs, 0.5), postmill.quantile(runs, 0.95), postmill.quantile(runs, 0.99)];
     return next;
 end

@@ -38,6 +38,28 @@ class TypeCost:
     runs: int
 
 
+@dataclass(frozen=True, slots=True)
+class DefinitionHome:
+    """Whose queue a definition belongs to, what that promises (seconds), whether it is paused; and its jobs' budget."""
+
+    key: str
+    owner: str | None
+    contact: str | None
+    sla_seconds: float | None
+    paused: bool
+    budget: str | None
+
+
+def read_homes(keys: Sequence[str], *, schema: str = DEFAULT_SCHEMA) -> Statement[dict[str, DefinitionHome]]:
+    """Where these definitions are at home."""
+    return Statement(
+        "read_homes",
+        sql("definitions/read_homes", schema),
+        (list(keys),),
+        lambda rows: {row[0]: DefinitionHome(*row) for row in rows},
+    )
+
+
 def read_latency(job_type: str, since: datetime, *, schema: str = DEFAULT_SCHEMA) -> Statement[Latency]:
     """How long attempts of a type ran and waited since a moment."""
     return Statement(

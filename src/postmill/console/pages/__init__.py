@@ -5,6 +5,10 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from postmill.console.pages import (
+    definition,
+    definition_edit,
+    definition_try,
+    definitions,
     entrance,
     preferences,
     queues,
@@ -17,6 +21,10 @@ ROUTERS: tuple[APIRouter, ...] = (
     entrance.router,
     preferences.router,
     queues.router,
+    definition_try.router,
+    definition_edit.router,
+    definitions.router,
+    definition.router,
     trigger_backfill.router,
     trigger_form.router,
     triggers.router,

@@ -74,7 +74,11 @@ async def change(visit: Visit) -> Response:
 
 async def _sent(visit: Visit, old: TriggerView | None) -> Response:
     values = {name: form_text(visit.form, name) for name in visit.form.everything()}
-    kind = old.trigger_type if old is not None else visit.form.one_of("trigger_type", ("schedule", "event"), "schedule")
+    kind = (
+        old.trigger_type
+        if old is not None
+        else visit.form.one_of("trigger_type", ("schedule", "event"), "schedule")
+    )
     values["trigger_type"] = kind
     fields, sample, errors = _read(values, kind)
     trying = visit.form.text("act") != "save"
@@ -90,7 +94,9 @@ async def _sent(visit: Visit, old: TriggerView | None) -> Response:
         if old is None:
             saved = await visit.drive(operate.create(fields, tenant=tenant, schema=visit.schema))
         else:
-            changes = {name: fields.get(name) for name in (*BOTH, *(SCHEDULE if kind == "schedule" else EVENT))}
+            changes = {
+                name: fields.get(name) for name in (*BOTH, *(SCHEDULE if kind == "schedule" else EVENT))
+            }
             changes["is_enabled"] = fields["is_enabled"]
             if changes["dedupe_window_seconds"] is None:
                 del changes["dedupe_window_seconds"]
@@ -146,9 +152,7 @@ async def _tenant(visit: Visit, values: dict[str, str]) -> UUID | None:
     return (await visit.drive(tenants.tenant(named, schema=visit.schema))).id
 
 
-def _read(
-    values: dict[str, str], kind: str
-) -> tuple[dict[str, Any], dict[str, Any] | None, dict[str, str]]:
+def _read(values: dict[str, str], kind: str) -> tuple[dict[str, Any], dict[str, Any] | None, dict[str, str]]:
     """The fields as the domain wants them, the sample of an event, and what cannot even be read."""
     errors: dict[str, str] = {}
     fields: dict[str, Any] = {"trigger_type": kind, "is_enabled": bool(values.get("is_enabled"))}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from itertools import pairwise
 
 from markupsafe import Markup
 
@@ -87,9 +88,7 @@ def hints(trigger: TriggerView, stands: TriggerStanding | None, runs: list[Trigg
 def offsets_change(runs: list[Run]) -> set[datetime]:
     """Of due moments, those before which the clock on the wall was changed."""
     return {
-        later.due
-        for earlier, later in zip(runs, runs[1:], strict=False)
-        if earlier.local.utcoffset() != later.local.utcoffset()
+        later.due for earlier, later in pairwise(runs) if earlier.local.utcoffset() != later.local.utcoffset()
     }
 
 

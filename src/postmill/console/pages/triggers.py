@@ -172,9 +172,7 @@ async def _history(visit: Visit, found: Any) -> tuple[list[Any], str | None]:
                 raise refused("before", _("must be a moment")) from None
             if before.utcoffset() is None:
                 raise refused("before", _("must be a moment with its time zone"))
-        ticks = await visit.read(
-            list_ticks(found.id, before=before, most=HISTORY + 1, schema=visit.schema)
-        )
+        ticks = await visit.read(list_ticks(found.id, before=before, most=HISTORY + 1, schema=visit.schema))
         more = visit.same(before=ticks[HISTORY - 1].due.isoformat()) if len(ticks) > HISTORY else None
         return list(ticks[:HISTORY]), more
     met = await visit.read(

@@ -135,9 +135,23 @@ begin
 end
 $$;
 
+-- Where definitions are at home: whose queue, what it promises, whether it is paused, and the budget of their jobs.
+create function {schema}.read_definition_homes(p_keys text[])
+returns table (key text, owner text, contact text, sla_seconds double precision, paused boolean, budget text)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    moment constant timestamptz := {schema}.now();
+begin
+    return query
+    select d.key, q.owner, case when {schema}.sees_all() then q.contact end, q.sla_seconds,
+           q.paused_at is not null and (q.resume_at is null or q.resume_at > moment), d.budget
+      from {schema}.job_definition d join {schema}.queue q on q.name = d.queue where d.key = any (p_keys);
+end
+$$;
+
 -- How long the attempts of a type ran and waited since a moment, cell by cell (rollup_bounds, and one for all beyond).
 create function {schema}.read_type_histogram(p_job_type text, p_since timestamptz)
-returns table (runs bigint[], waits bigint[], run_quantiles double precision[])
+returns table (runs bigint[], waits bigint[], run_quantiles double precision[], bounds double precision[])
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
     own constant uuid := {schema}.scope_tenant();
@@ -145,6 +159,7 @@ begin
     select {schema}.histogram_sum(r.run_hist), {schema}.histogram_sum(r.wait_hist) into runs, waits
       from {schema}.rollups r
      where r.minute >= {schema}.minute_of(p_since) and (own is null or r.tenant_id = own) and r.job_type = p_job_type;
+    bounds := {schema}.rollup_bounds();
     run_quantiles := array[{schema}.quantile(runs, 0.5), {schema}.quantile(runs, 0.95), {schema}.quantile(runs, 0.99)];
     return next;
 end
