@@ -105,10 +105,7 @@ async def test_a_definition_is_tried_by_a_form_of_its_schema(seeded: Console) ->
         ({"month": "2026-11", "copies": 2, "format": "pdf"}, "operator@acme")
     ]
     await sent(client, path, path, **typed | {"arg.month": "2026-11", "arg.copies": "2"})
-    assert (
-        "holds its key already"
-        in (await client.get("/t/acme/triggers")).text
-    )
+    assert "holds its key already" in (await client.get("/t/acme/triggers")).text
     free = "/t/acme/definition-try/free"
     wrong = await sent(client, free, free, payload='{"list": ["{{7*7}}"]}')
     assert wrong.status_code == 422

@@ -5,6 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from postmill.console.pages import (
+    budget,
+    budgets,
     definition,
     definition_edit,
     definition_try,
@@ -21,6 +23,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     entrance.router,
     preferences.router,
     queues.router,
+    budgets.router,
+    budget.router,
     definition_try.router,
     definition_edit.router,
     definitions.router,
