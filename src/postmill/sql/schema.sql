@@ -2087,6 +2087,17 @@ begin
 end
 $_$;
 
+-- FUNCTION door_note_audit_export(jsonb)
+
+CREATE FUNCTION postmill.door_note_audit_export(p_filter jsonb) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform postmill.audit('audit.export', 'audit_log', null, postmill.scope_tenant(), null, p_filter);
+end
+$$;
+
 -- FUNCTION door_open_work(text, text[], text[], double precision, jsonb)
 
 CREATE FUNCTION postmill.door_open_work(p_worker_id text, p_queues text[], p_types text[], p_seconds double precision, p_metadata jsonb, OUT status text, OUT detail text, OUT known text[], OUT holder uuid, OUT queues text[], OUT types text[], OUT sealed text) RETURNS record
@@ -7750,7 +7761,8 @@ begin
     return query
     select s.actor_id, s.tenant_id, s.role::text, min(s.created_at), max(s.last_seen_at),
            count(*) filter (where s.ended_at is null and s.expires_at > (select postmill.now()))
-      from (select x.* from postmill.console_session x order by x.id desc limit 5000) s
+      from (select x.actor_id, x.tenant_id, x.role, x.created_at, x.last_seen_at, x.ended_at, x.expires_at
+              from postmill.console_session x order by x.id desc limit 5000) s
      group by 1, 2, 3 order by 5 desc limit p_most;
 end
 $$;

@@ -233,6 +233,12 @@ def read_links(
     )
 
 
+def note_export(chosen: Mapping[str, str], *, schema: str = DEFAULT_SCHEMA) -> Statement[None]:
+    """Writes into the log that it was exported, and with which filter."""
+    args = (orjson.dumps(dict(chosen)).decode(),)
+    return Statement("note_export", sql("audit/note_export", schema), args, lambda rows: None)
+
+
 def record(
     action: str,
     target_kind: str | None,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from postmill.console.pages import (
+    access,
+    audit,
     budget,
     budgets,
     definition,
@@ -23,6 +25,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     entrance.router,
     preferences.router,
     queues.router,
+    access.router,
+    audit.router,
     budgets.router,
     budget.router,
     definition_try.router,

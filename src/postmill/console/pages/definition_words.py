@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any
 
 from postmill.console.frame.shown import seconds
 from postmill.console.frame.words import _
+from postmill.console.pages.differences import changes
 from postmill.domain.retry import DEFAULT, from_json, planned
 from postmill.store.definition_rows import DefinitionVersion, DefinitionView
 
 SHOWN_DELAYS = 4
-LONGEST = 400
 
 
 def retry_delays(definition: DefinitionView) -> list[float]:
@@ -54,16 +51,6 @@ def unique_words(definition: DefinitionView) -> str:
     return definition.idempotency if ttl is None else f"{definition.idempotency}, {seconds(ttl)}"
 
 
-def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[tuple[str, str | None, str | None]]:
-    """Fields that differ: name, before, after; None: it was not, or is no longer."""
-    names = sorted({*before, *after})
-    return [
-        (name, _shown(before, name), _shown(after, name))
-        for name in names
-        if before.get(name) != after.get(name)
-    ]
-
-
 def with_changes(
     versions: list[DefinitionVersion],
 ) -> list[tuple[DefinitionVersion, list[tuple[str, str | None, str | None]]]]:
@@ -72,11 +59,3 @@ def with_changes(
     if versions and versions[-1].version == 1:
         shown.append((versions[-1], []))
     return shown
-
-
-def _shown(fields: Mapping[str, Any], name: str) -> str | None:
-    value = fields.get(name)
-    if value is None:
-        return None
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
-    return text if len(text) <= LONGEST else text[:LONGEST] + "…"

@@ -418,6 +418,14 @@ begin
 end
 $$;
 
+-- Notes that the log was exported, and with which filter.
+create function {schema}.door_note_audit_export(p_filter jsonb) returns void
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    perform {schema}.audit('audit.export', 'audit_log', null, {schema}.scope_tenant(), null, p_filter);
+end
+$$;
+
 -- People that were logged in, whoever was last first: one row for each name and role in a tenant.
 create function {schema}.read_members(p_most integer)
 returns table (actor_id text, tenant_id uuid, role text, since timestamptz, last_seen_at timestamptz, logins bigint)
@@ -426,7 +434,8 @@ begin
     return query
     select s.actor_id, s.tenant_id, s.role::text, min(s.created_at), max(s.last_seen_at),
            count(*) filter (where s.ended_at is null and s.expires_at > (select {schema}.now()))
-      from (select x.* from {schema}.console_session x order by x.id desc limit 5000) s
+      from (select x.actor_id, x.tenant_id, x.role, x.created_at, x.last_seen_at, x.ended_at, x.expires_at
+              from {schema}.console_session x order by x.id desc limit 5000) s
      group by 1, 2, 3 order by 5 desc limit p_most;
 end
 $$;
