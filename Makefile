@@ -5,7 +5,7 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help venv demo example test test-suite test-matrix test-long lint format schema reference messages docs \
+.PHONY: help venv demo example test test-suite test-matrix test-long lint format schema reference messages pictures docs \
         bench-peers clean
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -56,7 +56,7 @@ test-matrix: venv ## schema, protocols and bindings on PostgreSQL 15 and the new
 	    echo "matrix: $$($$python --version), PostgreSQL $${POSTMILL_TEST_PG:-18}"; $$python $(PYTEST) $(MATRIX); fi
 
 test-long: venv ## the long fault and soak runs
-	$(PY) -m pytest -m long --timeout 5400
+	$(PY) -m pytest -m long
 
 lint: venv ## ruff, mypy, the import law
 	$(PY) -m ruff check .
@@ -76,6 +76,9 @@ reference: venv ## docs/reference anew from the code
 
 messages: venv ## the console's catalogue of messages anew from its sources
 	$(PY) -m tests.support.messages
+
+pictures: venv ## the documentation's pictures of the console, taken anew
+	CONSOLE_PICTURES=docs/assets/console $(PY) -m pytest tests/console/test_pictures.py
 
 docs: venv ## the documentation into site/
 	$(PY) -m mkdocs build --strict

@@ -199,6 +199,8 @@ def _jobs(conn: Connection[Any], tenant: Tenant) -> None:
     conn.execute("insert into postmill.error_group_part (id, tenant_id, job_type, error_class, message, frame, first_at,"
                  " last_at, n) values (%s, %s, 'world', 'ValueError', %s, %s, now(), now(), 1)",
                  (tenant.group, tenant.id, tenant.mark, tenant.mark))  # fmt: skip
+    conn.execute("insert into postmill.error_group_minute (id, tenant_id, minute, n) values (%s, %s, postmill.now(), 1)",
+                 (tenant.group, tenant.id))  # fmt: skip
     conn.execute("insert into postmill.error_group_tenant (id, tenant_id, first_seen_at, last_seen_at, count, sample_job)"
                  " values (%s, %s, now(), now(), 1, %s)", (tenant.group, tenant.id, tenant.ids["dead"]))  # fmt: skip
     tenant.ids["queued"] = _enqueue(conn, tenant, key=tenant.mark)

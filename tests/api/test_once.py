@@ -56,6 +56,41 @@ async def test_the_same_key_for_something_else_is_refused(client: httpx.AsyncCli
     problem(await send(client, "b", f"/jobs/{id}/cancel"), 422, "key-reused")
 
 
+SPELLED = (
+    b'{"definition_key":"plain","payload":{"n":10,"t":"\xc3\xa9/"},"priority":3}',
+    b' { "priority" : 3,\n "payload": {"t": "\\u00e9\\/", "n": 10},\r\n "definition_key": "pl\\u0061in" } ',
+)
+OTHERS = (
+    b'{"definition_key":"plain","payload":{"n":"10","t":"\xc3\xa9/"},"priority":3}',
+    b'{"definition_key":"plain","payload":{"n":10,"t":"\xc3\xa9 /"},"priority":3}',
+    b'{"definition_key":"plain","payload":{"n":100000000000000000000001,"t":"\xc3\xa9/"},"priority":3}',
+    b'{"definition_key":"plain","payload":{"n":[10],"t":"\xc3\xa9/"},"priority":3}',
+)
+
+
+async def test_what_a_request_means_counts_and_not_how_it_is_written(
+    api: Api, client: httpx.AsyncClient
+) -> None:
+    async def spelled(key: str, body: bytes) -> httpx.Response:
+        headers = {"Idempotency-Key": key, "Content-Type": "application/json"}
+        return await client.post("/jobs", headers=headers, content=body)
+
+    before = await jobs(api)
+    first, second = [await spelled("s", body) for body in SPELLED]
+    assert (first.status_code, second.json()) == (201, first.json())
+    for body in OTHERS:
+        problem(await spelled("s", body), 422, "key-reused")
+    # Integers that a float cannot tell apart are different all the same.
+    assert (await spelled("t", OTHERS[2])).status_code == 201
+    other = OTHERS[2].replace(b"001,", b"002,")
+    problem(await spelled("t", other), 422, "key-reused")
+    assert await jobs(api) == before + 2
+    for broken in (b"{", b'{"definition_key": ' + b"9" * 5000 + b"}", b"[" * 900 + b"]" * 900):
+        answer = await spelled("u", broken)
+        assert answer.status_code in (400, 422), answer.text
+    assert (await send(client, "u")).status_code == 201
+
+
 async def test_keys_are_each_principals_own(api: Api, client: httpx.AsyncClient) -> None:
     other = await api.client(Role.OPERATOR)
     assert (await send(client, "c")).json()["id"] != (await send(other, "c")).json()["id"]

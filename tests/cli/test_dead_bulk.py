@@ -91,6 +91,19 @@ def test_a_bulk_replay_is_watched_to_its_end(dsn, dead):
     assert cli("dead", "stats", dsn=dsn).out == "no dead letters\n"
 
 
+def test_more_than_one_call_does_become_an_operation(dsn, dead, pg, monkeypatch):
+    monkeypatch.setattr("postmill.cli.commands.dead_act.MOST", 4)
+    asked = cli("dead", "replay", "--all", "--message", "quota", "--json", dsn=dsn)
+    assert (asked.code, asked.json["error"]["message"]) == (2, "replay of 5 dead letters is not confirmed")
+    assert "5 are more than 4: an operation, which workers carry out" in asked.err
+    with upkeep(dsn):
+        done = cli("dead", "replay", "--all", "--message", "quota", "--yes", "--json", dsn=dsn)
+        assert (done.code, done.json["status"], done.json["done"]) == (0, "finished", 5)
+        left = cli("dead", "discard", "--all", "--reason", "old", "--yes", dsn=dsn)
+        assert (left.code, "closed as failed" in left.out) == (0, True)
+    assert pg.execute("select kind, total from postmill.operation").fetchall() == [("replay", 5)]
+
+
 def test_an_operation_is_steered(dsn, dead):
     begun = cli("dead", "replay", "--all", "--canary", "2", "--detach", "--yes", dsn=dsn)
     assert begun.code == 0

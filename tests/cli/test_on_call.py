@@ -20,9 +20,11 @@ BURIED = """
 with given_up as (
     delete from postmill.ready r where r.id in (select o.id from postmill.ready o order by o.id limit 100000) returning r.*)
 insert into postmill.dead_letter (id, tenant_id, queue, lane, priority, attempt, run, lost, reason, error_class, error_message,
-       attempts, failed_at)
-select g.id, g.lane, g.queue, g.lane, g.priority, g.attempt, g.run, g.lost, 'max_retries_exceeded', 'shop.Timeout',
-       'no answer', 1, postmill.now() from given_up g;
+       error_status, error_group, attempts, failed_at)
+select g.id, g.lane, g.queue, g.lane, g.priority, g.attempt, g.run, g.lost, 'max_retries_exceeded', 'shop.Timeout', 'no answer',
+       case when g.id::text < '8' and substr(g.id::text, 36) < '8' then 429 end, lpad(substr(g.id::text, 36), 16, '0'), 1,
+       postmill.now()
+  from given_up g;
 insert into postmill.tenant (id, slug, name)
 select distinct d.tenant_id, left(d.tenant_id::text, 8), 'Tenant' from postmill.dead_letter d;
 insert into postmill.error_group (id, job_type, error_class, message, frame, first_seen_at, last_seen_at, count)
@@ -43,8 +45,12 @@ QUESTIONS = {
     "what broke?": ("top", "--once"),
     "what is wrong?": ("incidents", "list"),
     "with which errors, since when, who is affected?": ("errors", "list"),
+    "whom does this one affect?": ("errors", "show", "0" * 15 + "1"),
     "what was given up?": ("dead", "list"),
-    "of what, and may I replay?": ("dead", "stats"),
+    "of what causes?": ("dead", "stats"),
+    "may I replay?": ("dead", "replay", "--all", "--error-status", "429", "--preview"),
+    "how was the last hour?": ("stats",),
+    "is there money left?": ("budget", "list"),
     "which jobs?": ("jobs", "list", "--status", "queued"),
     "why does it not run?": ("why",),
 }
@@ -73,10 +79,7 @@ def test_answers_within_ten_seconds_on_a_million_jobs(million: Database, tmp_pat
         assert found.queues[0].queued == 10_000
     took = {"a refresh of top (median)": sorted(looks)[10]}
     for words in QUESTIONS.values():
-        name = " ".join(word for word in words[:2] if not word.startswith("-"))
-        assert name in known or name in {"errors list", "incidents list", "dead stats"}
-        if name not in known:
-            continue
+        assert " ".join(word for word in words[:2] if not word.startswith("-")) in known
         given = (*words, str(row[0])) if words == ("why",) else words
         began = time.perf_counter()
         with running(tmp_path, *given, dsn=million.dsn, env={"PATH": os.environ["PATH"]}) as command:

@@ -14,6 +14,7 @@ FLOORS = [
     "cli",
     "bench",
     "testing",
+    "console",
     "api",
     "http",
     "local",

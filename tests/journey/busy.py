@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
+from postmill import Context
 from postmill.domain.job_type import job
 from postmill.domain.limit import Rate
 from postmill.domain.policy import Constant
 
 REGISTER = """select * from postmill.register_job_types('[
     {"key": "b_ok"}, {"key": "b_fail", "max_attempts": 2}, {"key": "b_rated"}, {"key": "b_wait", "queue": "CLOSED"},
-    {"key": "SCREENSHOT_CAPTURE", "queue": "SCREENSHOT"}]')"""
+    {"key": "SCREENSHOT_CAPTURE", "queue": "SCREENSHOT"}, {"key": "b_spend"}, {"key": "b_broke", "budget": "none"}]')"""
 
 
 @job(retry=Constant(0.1))
@@ -26,6 +27,17 @@ async def b_fail() -> None:
 
 @job(rate=Rate(100, per=timedelta(seconds=1), burst=1))
 async def b_rated() -> None:
+    await asyncio.sleep(0)
+
+
+@job
+async def b_spend(ctx: Context) -> None:
+    async with ctx.budget("ai").reserve(0.01) as spend:
+        spend.settle()
+
+
+@job(budget="none")
+async def b_broke() -> None:
     await asyncio.sleep(0)
 
 

@@ -7,6 +7,8 @@ from urllib.request import urlopen
 
 import psycopg
 
+from postmill.bind import drive
+from postmill.operate import budgets
 from postmill.telemetry.grafana import dashboard
 from tests.journey import busy
 from tests.support.databases import Database
@@ -52,6 +54,8 @@ def watch(found: Prometheus, queries: list[str], server: str, conn: psycopg.Conn
     def look() -> bool:
         enqueue(conn, "b_ok", 5)
         enqueue(conn, "b_fail", 1)
+        enqueue(conn, "b_spend", 2)
+        enqueue(conn, "b_broke", 1)
         with urlopen(f"{server}/healthz", timeout=10) as answer:
             answer.read()
         silent[:] = [expr for expr in silent if not found.query(expr)]
@@ -72,6 +76,9 @@ def test_a_busy_fleet_is_seen(database: Database, tmp_path: Path) -> None:
         fleet(database.dsn, tmp_path / "log") as workers,
     ):
         conn.execute(busy.REGISTER)
+        drive(conn, budgets.set_budget("ai", limit=1000))
+        drive(conn, budgets.set_budget("none", limit=0, levels={"hard_stop": {"action": "defer"}}))
+        enqueue(conn, "b_spend", 1)
         conn.execute("select postmill.pause_queue('CLOSED', 'test')")
         enqueue(conn, "b_fail", 1)
         conn.execute(BURY)
@@ -107,6 +114,8 @@ def test_a_busy_fleet_is_seen(database: Database, tmp_path: Path) -> None:
                 assert found.query(SEED_1["backlog"])["queue=CLOSED"] == WAITING
                 assert max(found.query(SEED_1["screenshots"]).values()) == 100
                 assert found.query("postmill:workers")["state=running"] == 2
+                assert found.query("job_budget_consumed_dollars > 0")
+                assert found.query("max by (budget) (postmill_budget_used_ratio)")["budget=none"] == 1
                 assert {rule["health"] for rule in rules(found)} == {"ok"}
         finally:
             api.close()

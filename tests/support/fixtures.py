@@ -35,6 +35,17 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 
+LONG = 5400
+"""Seconds that a test marked `long` may take with all that it sets up, such as a million jobs on a busy machine."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The suite's own limit is for short tests, however a long one is chosen."""
+    for item in items:
+        if item.get_closest_marker("long") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(LONG))
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """The one reason to skip: Debian's PostgreSQL 15 is not here."""
     if item.get_closest_marker("needs_debian15"):

@@ -10,6 +10,7 @@ from pathlib import Path
 import yaml
 
 from postmill.cli.commands.dashboards import DOCUMENTS, Kind
+from postmill.telemetry.counters import Counters
 from postmill.telemetry.grafana import dashboard
 from postmill.telemetry.metrics import FAMILIES, render
 from tests.cli.support import cli
@@ -19,6 +20,17 @@ from tests.telemetry.test_metrics import worked
 ALERTS = Path(__file__).parent / "alerts_test.yml"
 NAME = re.compile(r"\b((?:jobs?|postmill|deadletter|screenshot)_[a-z_0-9]+)\b(?!\s*=)")
 LABELS = {"job_type"}
+
+NOTE = {
+    "depths": [["q", "t", status, 1, 1.0] for status in ("queued", "dead_letter")],
+    "types": {"t": 1},
+    "limits": [["t", 1.0, 0.5]],
+    "budgets": [["ai", "", "USD", 1, 5.0, 1.0, 0.0]],
+    "archive": [1, 2.0, 1],
+    "workers": {"running": 1},
+    "incidents": [["budget", "info", "", 1]],
+}
+"""A monitor's note that has something of everything."""
 
 DISLIKED = {
     ("jobs_attempts_histogram", "metric name should not include type 'histogram'"): "seed 5 calls it so",
@@ -50,12 +62,14 @@ def test_only_what_is_exported_is_asked_for() -> None:
     whole = "".join(document.text() for kind, document in DOCUMENTS.items() if kind is not Kind.SCRAPE)
     asked = {name.removesuffix("_bucket") for name in NAME.findall(whole)} - LABELS
     assert asked - exported == set()
-    dropped = re.search(r"regex: (\S+)", DOCUMENTS[Kind.SCRAPE].text())
-    assert dropped is not None
+    worker = yaml.safe_load(DOCUMENTS[Kind.SCRAPE].text())["scrape_configs"][1]
+    dropped = worker["metric_relabel_configs"][0]["regex"]
     # What is measured of the fleet is shown by each worker that does upkeep, and must be dropped there.
-    alike = {"job_queue_backlog_total", "job_queue_depth", "jobs_queue_depth", "jobs_queue_oldest_seconds", "deadletter_open",
-             "postmill_workers", "postmill_incidents"}  # fmt: skip
-    assert {name for name in exported if re.fullmatch(dropped[1], name)} == alike
+    counters = Counters()
+    counters.gauges.noted(NOTE)
+    alike = {family.name for family in FAMILIES if family.kind == "gauge" and list(family.read(counters))}
+    alike -= {family.name for family in FAMILIES if list(family.read(Counters()))}
+    assert {name for name in exported if re.fullmatch(dropped, name)} == alike
 
 
 def test_promtools_linter_dislikes_only_what_is_listed() -> None:
@@ -78,7 +92,7 @@ def test_the_dashboard_is_laid_out_without_holes_or_overlaps() -> None:
         taken |= cells
     titles = [panel["title"] for panel in panels if panel["type"] != "row"]
     for wanted in ("Jobs a minute", "Success, retries, dead letters", "Run time", "Jobs by state", "Oldest waiting job",
-                   "Workers", "Leases a minute", "Requests a second"):  # fmt: skip
+                   "Workers", "Leases a minute", "Budgets used", "Dollars an hour", "Requests a second"):  # fmt: skip
         assert wanted in titles
 
 

@@ -7,10 +7,12 @@ transaction of what the request did: after whatever crash both are there or neit
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Awaitable, Callable
 from typing import NoReturn
 
 from fastapi import Request
+from pydantic_core import from_json
 from starlette.responses import Response
 
 from postmill.api.backend import Backend
@@ -28,6 +30,7 @@ Handle = Callable[[Request], Awaitable[Response]]
 async def once(request: Request, key: str, handle: Handle) -> Response:
     """Handles the request, or answers as it was answered before.
 
+    The same request has the same method, path and query, and a body of the same value, however that is written.
     An error is not kept: the request may be sent again, and is then tried again. Nor is an answer that says
     `Cache-Control: no-store`, such as a key's secret: its repetition is refused.
 
@@ -63,8 +66,19 @@ async def once(request: Request, key: str, handle: Handle) -> Response:
 
 async def _digest(request: Request) -> bytes:
     made = hashlib.sha256(f"{request.method} {request.url.path}?{request.url.query}\n".encode())
-    made.update(await request.body())
+    made.update(_meant(await request.body()))
     return made.digest()
+
+
+def _meant(body: bytes) -> bytes:
+    """A body's value, spelled in one way: blanks, escapes and the order of names say nothing.
+
+    What cannot be read is taken as it came; such a request is refused, and nothing of it is kept.
+    """
+    try:
+        return json.dumps(from_json(body, allow_inf_nan=False), sort_keys=True).encode()
+    except ValueError:
+        return body
 
 
 def _again(found: Recalled) -> Response:

@@ -15,7 +15,6 @@ from postmill.cli.commands import (
     doctor,
     encryption,
     enqueue,
-    errors,
     init,
     jobs,
     jobs_act,
@@ -38,6 +37,7 @@ from postmill.cli.errors import CliError
 from postmill.cli.options import Config, Debug, Dsn, Json, Schema, Version, command, group
 from postmill.cli.run import Given, Run
 from postmill.cli.tree_dead import dead_app, operations_app
+from postmill.cli.tree_errors import add_pauses, errors_app
 
 HELP = "Postmill: background jobs on one Postgres."
 
@@ -81,7 +81,6 @@ def shared(
 
 jobs_app = group("Look at jobs and act on them.")
 queues_app = group("Look at queues; pause and resume them; move what waits.")
-errors_app = group("Causes of failures: what fails alike.")
 artifacts_app = group("Files that jobs read or made.")
 triggers_app = group("What makes jobs by itself: events and schedules.")
 definitions_app = group("The allow-list of job types.")
@@ -164,12 +163,6 @@ app.add_typer(operations_app, name="operations", rich_help_panel=OPERATE)
 tree_incidents.grow(app, OPERATE)
 
 app.add_typer(errors_app, name="errors", rich_help_panel=OPERATE)
-command(
-    errors_app,
-    "list",
-    examples=["postmill errors list --since 1h", "postmill errors list --type send_mail --json"],
-)(errors.list_)
-command(errors_app, "show", examples=["postmill errors show 5f2ab8c01d3e4f67"])(errors.show)
 command(
     app,
     "stats",
@@ -268,6 +261,7 @@ command(
         "postmill definitions edit send_mail --release queue",
     ],
 )(definitions.edit)
+add_pauses(definitions_app)
 
 app.add_typer(encryption_app, name="encryption", rich_help_panel=CARE)
 command(encryption_app, "new-key", examples=["postmill encryption new-key 2031-05"])(encryption.new_key)

@@ -53,6 +53,7 @@ class Action(StrEnum):
     DEAD_READ = "dead.read"
     DEAD_REPLAY = "dead.replay"
     DEAD_DISCARD = "dead.discard"
+    ERRORS_WRITE = "errors.write"
     DEFINITIONS_READ = "definitions.read"
     DEFINITIONS_WRITE = "definitions.write"
     INCIDENTS_READ = "incidents.read"
@@ -95,7 +96,9 @@ _PLATFORM_VIEWER = _VIEWER | {
     Action.WORKERS_READ, Action.TENANTS_READ, Action.METRICS_READ, Action.DOCTOR_READ, Action.RETENTION_READ,
 }  # fmt: skip
 _PLATFORM_OPERATOR = (
-    _PLATFORM_VIEWER | _OPERATOR | {Action.QUEUES_WRITE, Action.DEAD_DISCARD, Action.ARTIFACTS_DELETE}
+    _PLATFORM_VIEWER
+    | _OPERATOR
+    | {Action.QUEUES_WRITE, Action.DEAD_DISCARD, Action.ERRORS_WRITE, Action.ARTIFACTS_DELETE}
 )
 
 PERMISSIONS: dict[Role, frozenset[Action]] = {

@@ -1,7 +1,7 @@
 """A query cut into its words: where each begins, and what stands in quotes. What a word means is `query_fields`' business.
 
 word  = ["-"] name ":" value *("," value) | value
-value = 1*(neither blank, nor comma, nor quote) | quote *(any but quote and backslash | backslash quote | backslash backslash) quote
+value = 1*(neither blank, nor comma, nor quote) | quote 1*(any; a backslash before a quote and a backslash) quote
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _word(text: str, start: int) -> Word:
         name, at = text[at:end], end + 1
     values = []
     while True:
-        value = _value(text, at, start if name is None else at)
+        value = _value(text, at, start)
         values.append(value)
         at += value.length
         if at == len(text) or text[at].isspace():
@@ -115,19 +115,16 @@ def _word(text: str, start: int) -> Word:
         at += 1
 
 
-def _value(text: str, at: int, blame: int) -> Value:
+def _value(text: str, at: int, start: int) -> Value:
     if at < len(text) and text[at] == '"':
         return _quoted(text, at)
     end = at
     while end < len(text) and not text[end].isspace() and text[end] not in ',"':
         end += 1
+    if end == at and text[at : at + 1] == ",":
+        raise QueryError(at, 1, "expected a value before the comma, as in type:SendEmail")
     if end == at:
-        what = "before the comma" if text[at : at + 1] == "," else "here"
-        raise QueryError(
-            min(blame, max(0, len(text) - 1)),
-            at - blame + 1,
-            f"expected a value {what}, as in type:SendEmail",
-        )
+        raise QueryError(start, max(1, at - start), "expected a value here, as in type:SendEmail")
     if end < len(text) and text[end] == '"':
         raise QueryError(end, 1, 'a quote within a value; put the whole value in quotes, as in key:"a \\" b"')
     return Value(text[at:end], at, end - at)

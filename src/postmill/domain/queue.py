@@ -42,6 +42,19 @@ def match_queue(name: str, known: Iterable[str]) -> str:
     raise UnknownQueue(name, names, alike)
 
 
+def check_runbook(address: str | None) -> str | None:
+    """`address` if pages may link to it; ValueError otherwise: it begins with http:// or https:// and has no blanks."""
+    fine = address is None or (
+        address.startswith(("http://", "https://"))
+        and len(address) <= 2000
+        and address.isprintable()
+        and " " not in address
+    )
+    if not fine:
+        raise ValueError(f"a runbook is an address that begins with https:// or http://, not {address!r:.80}")
+    return address
+
+
 @dataclass(frozen=True, slots=True)
 class Queue:
     """A queue as code declares it: who answers for it, and what is promised. `@job(queue=…)` takes one.
@@ -56,6 +69,7 @@ class Queue:
         sla: seconds (or timedelta) within which 95 % of its jobs are finished once due; None: best effort (seed 1, 1).
         wait_target, run_target: the same for the time until the start, and from there to the end.
         escalation: the escalation policy, or the channel, for jobs that are given up (seed 1, 5).
+        runbook: the address (http or https) of what whoever is on call shall read.
 
     Raises:
         DefinitionError: one of them cannot be.
@@ -69,10 +83,12 @@ class Queue:
     wait_target: float | timedelta | None = None
     run_target: float | timedelta | None = None
     escalation: str | None = None
+    runbook: str | None = None
 
     def __post_init__(self) -> None:
         try:
             check_queue_name(self.name)
+            check_runbook(self.runbook)
             for name in TARGETS:
                 value = getattr(self, name)
                 if value is not None:
@@ -91,6 +107,7 @@ class Queue:
             "wait_target_seconds": self.wait_target,
             "run_target_seconds": self.run_target,
             "escalation": self.escalation,
+            "runbook": self.runbook,
         }
 
 

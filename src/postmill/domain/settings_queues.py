@@ -8,7 +8,7 @@ from typing import Annotated, TypeVar
 from pydantic import AfterValidator, Field
 
 from postmill.domain.lane import check_rule
-from postmill.domain.queue import Queue, check_queue_name
+from postmill.domain.queue import Queue, check_queue_name, check_runbook
 from postmill.domain.settings_dead import Above
 from postmill.domain.settings_types import PositiveSeconds, Section
 
@@ -45,6 +45,9 @@ class QueueSettings(Section):
     escalation: str | None = Field(
         default=None, description="Escalation policy, or channel, for jobs that are given up."
     )
+    runbook: Annotated[str | None, AfterValidator(check_runbook)] = Field(
+        default=None, description="Address of what whoever is on call shall read; pages link to it."
+    )
     lane: Annotated[str, AfterValidator(check_rule)] = Field(
         default="tenant",
         description="Fair shares: `tenant`, `none` (strict order by priority) or `payload.<field>`.",
@@ -74,4 +77,5 @@ def declared(name: str, queue: QueueSettings) -> Queue:
         wait_target=queue.wait_target,
         run_target=queue.run_target,
         escalation=queue.escalation,
+        runbook=queue.runbook,
     )

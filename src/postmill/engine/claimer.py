@@ -63,6 +63,7 @@ class Claimer:
         self._most_ahead = _MOST_AHEAD if prefetch is None else prefetch
         self._measured_at = monotonic()
         self.paused: frozenset[str] = frozenset()
+        self.paused_types: frozenset[str] = frozenset()
         self.session: Session | None = None
         self._rung = False
         self.quiet = asyncio.Event()  # no claim is under way, and none will be
@@ -269,6 +270,8 @@ class Claimer:
         moment = perf_counter()
         works: list[Work] = []
         handlers, queues = self._handlers, self._queues
+        if self.paused_types:  # a ticket of such a type is one that cannot start
+            handlers = {name: one for name, one in handlers.items() if name not in self.paused_types}
         wanted = self._bus.limit(JobClaimed)
         server = int.from_bytes(rows[0][CLAIMED_AT], "big") if rows else 0
         if rows:

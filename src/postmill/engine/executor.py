@@ -16,11 +16,11 @@ from postmill.engine.commands import Commands
 from postmill.engine.completer import Completer
 from postmill.engine.deadlines import Deadlines
 from postmill.engine.refusals import refusal
-from postmill.engine.reports import Report
+from postmill.engine.reports import HELD, Report
 from postmill.engine.result import encode_result
 from postmill.engine.runner import MakeContext, Runner
 from postmill.engine.verdict import Verdicts, micros_of
-from postmill.engine.work import EXPIRED, LOST, SUSPECT, Handler, QueueSlots, TypeLimit, Work
+from postmill.engine.work import EXPIRED, JOB_TYPE, LOST, SUSPECT, Handler, QueueSlots, TypeLimit, Work
 
 CheckBudget = Callable[[Work], Awaitable[None]]
 """Raises what ends a run that the budget of its type does not allow."""
@@ -49,6 +49,7 @@ class Executor:
         self.queues = queues
         self.running: set[Work] = set()  # by identity: after a lost lease the same job may be here twice
         self.draining = False
+        self.paused_types: frozenset[str] = frozenset()
         self.limits = list(limits)
         self._stop_again = stop_again  # seconds between two cancellations of a coroutine that swallows them
         self._completer = completer
@@ -141,7 +142,7 @@ class Executor:
             return
         if handler.child or work.row[LOST] >= SUSPECT:
             work.stop = asyncio.Event()
-            await self._children.run(work, handler)
+            await (self._children if handler.command is None else self._commands).run(work, handler)
         elif handler.is_async:
             await self._runner.coroutine(work, handler)
         else:
@@ -151,7 +152,9 @@ class Executor:
         """A ticket that cannot start: past its time, without a body, or of a type that others serve."""
         self._unheld(work)
         report = refusal(work)
-        if report is None:
+        if report is None and work.row[JOB_TYPE] in self.paused_types:
+            report = Report(work, "put_back", None, 0, delay=HELD)
+        elif report is None:
             report = Report(work, "put_back", None, 0, delay=_UNSERVED * random.uniform(0.5, 1.5))
         elif report.reason == "expired" and work.handler is not None:
             self._verdicts.expired(work)
@@ -302,6 +305,14 @@ class Executor:
                 self._completer.report(Report(work, "put_back", None, 0, delay=delay))
                 released += 1
         return released
+
+    def pause_types(self, names: frozenset[str]) -> None:
+        """Tickets of these types do not start: what waits here of them is held until the pause is over."""
+        fresh, self.paused_types = names - self.paused_types, names
+        for work in self._waiting() if fresh else ():
+            if work.row[JOB_TYPE] in fresh:
+                self._unqueue(work)
+                self._completer.report(Report(work, "put_back", None, 0, delay=HELD))
 
     async def finished(self, grace: float) -> bool:
         """Wait until nothing runs, at most `grace` seconds."""

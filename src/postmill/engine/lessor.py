@@ -1,6 +1,6 @@
 """Renews the lease from a thread with a connection of its own, so that no handler on the loop can cost it.
 
-The same round brings cancel requests and paused queues, and watches the loop itself. A handler that holds Python's
+The same round brings cancel requests and what is paused, and watches the loop itself. A handler that holds Python's
 global lock for longer than the lease (a catastrophic regular expression, say) stops this thread too: such work
 belongs into a process of its own.
 """
@@ -21,13 +21,13 @@ from postmill.engine.session import Session
 from postmill.store.catalog import sql
 from postmill.telemetry.counters import Counters
 
-Told = Callable[[list[tuple[bytes, str]], frozenset[str]], None]
+Told = Callable[[list[tuple[bytes, str]], frozenset[str], frozenset[str]], None]
 
 
 class Lessor:
     """Started per session. All callbacks are run on the loop.
 
-    `told(cancel_requests, paused_queues)` after each round; `lost(session)` when the lease is over;
+    `told(cancel_requests, paused_queues, paused_types)` after each round; `lost(session)` when the lease is over;
     `blocked(seconds, task)` is called in this thread: the loop did not turn for so long, and task was running.
     """
 
@@ -126,9 +126,10 @@ class Lessor:
         )
         requests = [(bytes(id), reason or "") for id, reason in rows]
         paused = connection.execute(
-            sql("leases/paused_queues", self._schema).encode(), [list(self._queues)]
+            sql("leases/paused", self._schema).encode(), [list(self._queues)]
         ).fetchall()
-        self._call(self._told, requests, frozenset(name for (name,) in paused))
+        queues = frozenset(name for queue, name in paused if queue)
+        self._call(self._told, requests, queues, frozenset(name for queue, name in paused if not queue))
         return True
 
     def _watch(self) -> None:

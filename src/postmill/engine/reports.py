@@ -13,6 +13,8 @@ from postmill.engine.work import TENANT, Work
 
 Verb = Literal["put_back", "finish", "bury"]
 
+HELD = float("inf")
+
 
 @dataclass(slots=True)
 class Report:
@@ -20,7 +22,8 @@ class Report:
 
     Attributes:
         attempt_status: status of the attempt in history; None leaves none (it never started).
-        delay: put_back: seconds until it is due; negative means ready at once.
+        delay: put_back: seconds until it is due; negative means ready at once, HELD until the pause of its
+            type is over.
         status: finish: `failed` or `canceled`.
         group: of the error; the completer sets it.
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
@@ -13,6 +12,7 @@ from postmill.domain import outcome as outcomes
 from postmill.domain.classify import classify
 from postmill.domain.errors import TimedOut
 from postmill.domain.outcome import Outcome, decide
+from postmill.engine.logged import log_fields
 from postmill.engine.reports import Report
 from postmill.engine.unsaid import without_secrets
 from postmill.engine.work import (
@@ -64,13 +64,6 @@ class Verdicts:
     def facts(self, work: Work) -> JobFacts:
         row, handler = work.row, work.handler
         assert handler is not None
-        fields: Mapping[str, object] | None = None
-        if handler.type.log_fields:
-            try:
-                bound = handler.bind(row[7][1:])
-                fields = {name: bound.get(name) for name in handler.type.log_fields}
-            except Exception:
-                fields = None
         return JobFacts(
             job_id=UUID(bytes=row[0]),
             job_type=handler.type.name,
@@ -83,7 +76,7 @@ class Verdicts:
             correlation_id=row[CORRELATION_ID],
             traceparent=row[TRACEPARENT],
             handler=handler.function,
-            fields=fields,
+            fields=log_fields(work),
         )
 
     def started(self, work: Work) -> None:

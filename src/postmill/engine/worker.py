@@ -212,11 +212,15 @@ class Worker:
     def session(self) -> Session | None:
         return self._session
 
-    def _told(self, requests: list[tuple[bytes, str]], paused: frozenset[str]) -> None:
+    def _told(
+        self, requests: list[tuple[bytes, str]], paused: frozenset[str], paused_types: frozenset[str]
+    ) -> None:
         shop = self._shop
         if shop is None:
             return
         shop.executor.cancel(dict(requests))
+        shop.claimer.paused_types = paused_types
+        shop.executor.pause_types(paused_types)
         if paused - shop.claimer.paused:
             shop.executor.release_waiting(paused)
         resumed, shop.claimer.paused = shop.claimer.paused - paused, paused

@@ -10,6 +10,7 @@ from postmill.http.calls import (
     budgets,
     dead_letters,
     definitions,
+    errors,
     events,
     health,
     incidents,
@@ -18,7 +19,6 @@ from postmill.http.calls import (
     operations,
     queues,
     retention,
-    stats,
     triggers,
     webhooks,
     work,
@@ -75,9 +75,15 @@ class AsyncOperations(AsyncGroup):
 class AsyncErrors(AsyncGroup):
     """Causes of failures."""
 
-    list = awaiting(stats.list_error_groups)
-    each = following(stats.list_error_groups)
-    get = awaiting(stats.get_error_group)
+    list = awaiting(errors.list_error_groups)
+    each = following(errors.list_error_groups)
+    get = awaiting(errors.get_error_group)
+    ignore = awaiting(errors.ignore_error_group)
+    resolve = awaiting(errors.resolve_error_group)
+    reopen = awaiting(errors.reopen_error_group)
+    notes = awaiting(errors.list_error_notes)
+    note = awaiting(errors.write_error_note)
+    export_tenants = awaiting(errors.export_error_tenants)
 
 
 class AsyncDefinitions(AsyncGroup):
@@ -90,6 +96,9 @@ class AsyncDefinitions(AsyncGroup):
     edit = awaiting(definitions.edit_definition)
     versions = awaiting(definitions.list_definition_versions)
     each_version = following(definitions.list_definition_versions)
+    paused = awaiting(definitions.list_paused_types)
+    pause = awaiting(definitions.pause_type)
+    resume = awaiting(definitions.resume_type)
 
 
 class AsyncTriggers(AsyncGroup):

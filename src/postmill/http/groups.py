@@ -10,6 +10,7 @@ from postmill.http.calls import (
     budgets,
     dead_letters,
     definitions,
+    errors,
     events,
     health,
     incidents,
@@ -18,7 +19,6 @@ from postmill.http.calls import (
     operations,
     queues,
     retention,
-    stats,
     triggers,
     webhooks,
     work,
@@ -75,9 +75,15 @@ class Operations(Group):
 class Errors(Group):
     """Causes of failures."""
 
-    list = blocking(stats.list_error_groups)
-    each = following(stats.list_error_groups)
-    get = blocking(stats.get_error_group)
+    list = blocking(errors.list_error_groups)
+    each = following(errors.list_error_groups)
+    get = blocking(errors.get_error_group)
+    ignore = blocking(errors.ignore_error_group)
+    resolve = blocking(errors.resolve_error_group)
+    reopen = blocking(errors.reopen_error_group)
+    notes = blocking(errors.list_error_notes)
+    note = blocking(errors.write_error_note)
+    export_tenants = blocking(errors.export_error_tenants)
 
 
 class Definitions(Group):
@@ -90,6 +96,9 @@ class Definitions(Group):
     edit = blocking(definitions.edit_definition)
     versions = blocking(definitions.list_definition_versions)
     each_version = following(definitions.list_definition_versions)
+    paused = blocking(definitions.list_paused_types)
+    pause = blocking(definitions.pause_type)
+    resume = blocking(definitions.resume_type)
 
 
 class Triggers(Group):

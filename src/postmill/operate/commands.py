@@ -127,6 +127,32 @@ def discard(
     return answers
 
 
+def replay_into(
+    ids: Iterable[UUID],
+    queue: str,
+    *,
+    confirm: bool = False,
+    reason: str | None = None,
+    actor_type: ActorType = "user",
+    actor_id: str | None = None,
+    schema: str = DEFAULT_SCHEMA,
+) -> Flow[list[Rerun]]:
+    """Runs dead letters again as `replay` does, from a queue that their type does not belong to. In one transaction, so
+    that no worker takes them from their own queue before.
+
+    Raises:
+        UnknownQueue: says what exists and what was probably meant.
+    """
+    name = match_queue(queue, (yield queues.read_queue_names(schema=schema)))
+    answers = yield from replay(ids, confirm=confirm, actor_type=actor_type, actor_id=actor_id, schema=schema)
+    made = [one.new_id for one in answers if one.status == "replayed" and one.new_id is not None]
+    for some in _parts(made):
+        yield doors.door_move_waiting(
+            some, name, reason=reason, actor_type=actor_type, actor_id=actor_id, schema=schema
+        )
+    return answers
+
+
 def prioritize(
     ids: Iterable[UUID],
     priority: int,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -79,6 +80,7 @@ def error_groups(
     since: datetime | None = None,
     before: tuple[datetime, str] | None = None,
     most: int = 50,
+    statuses: Sequence[str] | None = None,
     schema: str = DEFAULT_SCHEMA,
 ) -> Flow[list[ErrorGroupView]]:
     """Causes of failures, those seen last first; `before` is the `position` of the last one read."""
@@ -89,6 +91,7 @@ def error_groups(
         since=since,
         before=before,
         most=most,
+        statuses=statuses,
         schema=schema,
     )
     return found

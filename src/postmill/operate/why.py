@@ -19,7 +19,7 @@ class Reason:
     """One thing that holds a job back, or what became of it.
 
     Attributes:
-        code: stable, in the order in which they are told: expired | queue_paused | tenant_suspended |
+        code: stable, in the order in which they are told: expired | queue_paused | type_paused | tenant_suspended |
             worker_limit | slots_taken | rate | budget | blocked | retry_pending | not_due | overdue | no_worker_for_type |
             worker_too_old | workers_draining | no_worker_for_queue | definition_inactive | position; or
             cancel_requested | running; or ended.
@@ -84,6 +84,9 @@ def _closed(facts: WhyFacts) -> list[Reason]:
     if facts.paused:
         text = f"queue {facts.queue} is paused: {facts.pause_reason or 'no reason given'}"
         found.append(Reason("queue_paused", text, until=facts.resume_at))
+    if facts.type_paused:
+        text = f"job type {facts.job_type} is paused: {facts.type_pause_reason or 'no reason given'}"
+        found.append(Reason("type_paused", text, until=facts.type_resume_at))
     if facts.tenant_status == "suspended":
         found.append(Reason("tenant_suspended", "its tenant is suspended"))
     return found

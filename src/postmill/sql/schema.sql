@@ -144,9 +144,9 @@ begin
            r.run_hist, r.total_hist
       from jsonb_populate_recordset(null::postmill.rollup_part, p_rollups) r;
     insert into postmill.error_group_part (id, tenant_id, job_type, error_class, message, frame, error_code, error_status,
-           first_at, last_at, n, job_id)
+           first_at, last_at, n, job_id, version)
     select e.id, e.tenant_id, e.job_type, e.error_class, e.message, e.frame, e.error_code, e.error_status, e.first_at,
-           e.last_at, e.n, e.job_id
+           e.last_at, e.n, e.job_id, postmill.version_run(p_holder, e.job_type)
       from jsonb_populate_recordset(null::postmill.error_group_part, p_errors) e;
 end
 $$;
@@ -229,9 +229,11 @@ CREATE FUNCTION postmill.args_matching(p_any jsonb[], p_below uuid, p_first uuid
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'on'
     AS $_$
 declare
     found_ones uuid[];
+    n bigint;
     contains text;
 begin
     if (select count(distinct i.indrelid) from pg_index i join pg_class c on c.oid = i.indexrelid join pg_am m on m.oid = c.relam
@@ -239,10 +241,13 @@ begin
         return null;
     end if;
     select string_agg(format('j.payload @> %L::jsonb', a), ' or ') into contains from unnest(p_any) a;
-    execute format('select array(select j.id from postmill.any_job j where (%s) and j.id < $1 and j.id >= $2 and %s limit $3)',
-        contains, case when postmill.sees_all() then 'true' else 'j.tenant_id = postmill.scope_tenant()' end)
-        into found_ones using p_below, p_first, p_most + 1;
-    return case when cardinality(found_ones) <= p_most then found_ones end;
+    -- The bounds stay outside: within, the planner would rather walk along the ids.
+    execute format('select array_agg(j.id) filter (where j.id < $1 and j.id >= $2 and %s), count(*)
+          from (select j.id, j.tenant_id from postmill.job j where %s union all
+                select j.id, j.tenant_id from postmill.job_kept j where %2$s limit $3) j',
+        case when postmill.sees_all() then 'true' else 'j.tenant_id = postmill.scope_tenant()' end, contains)
+        into found_ones, n using p_below, p_first, p_most + 1;
+    return case when n <= p_most then coalesce(found_ones, '{}') end;
 end
 $_$;
 
@@ -631,7 +636,12 @@ declare
     until constant timestamptz := moment + p_lease_seconds * interval '1 second';
     everybody constant boolean := postmill.sees_all();
     own constant uuid := postmill.scope_tenant();
+    paused constant text[] := postmill.paused_types();
+    served text[] := p_types;
 begin
+    if cardinality(paused) > 0 then
+        served := array(select t.name from unnest(p_types) as t(name) where t.name <> all (paused));
+    end if;
     return query
     with picked as materialized (
         select l.slot, q.*
@@ -648,7 +658,7 @@ begin
               where r.queue = l.queue and r.lane = l.lane and r.priority = l.priority
                 and r.ready_at >= case when l.at is null then '-infinity'
                                         else least(l.at, (select postmill.now()) - interval '250 ms') end
-                and (b.job_type = any (p_types) or b.job_type is null)
+                and (b.job_type = any (served) or b.job_type is null)
                 and (everybody or coalesce(b.tenant_id, r.lane) = own)
               order by r.ready_at, r.id
               limit l.n for update of r skip locked) q
@@ -1326,6 +1336,19 @@ begin
 end
 $$;
 
+-- FUNCTION door_budget_standing(text, uuid)
+
+CREATE FUNCTION postmill.door_budget_standing(p_name text, p_tenant uuid) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if postmill.in_scope(p_tenant) then
+        return query select to_jsonb(s) from postmill.budget_standing(p_name, p_tenant) s;
+    end if;
+end
+$$;
+
 -- FUNCTION door_cancel_jobs(uuid[], text, text, text)
 
 CREATE FUNCTION postmill.door_cancel_jobs(p_ids uuid[], p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, status text)
@@ -1729,6 +1752,29 @@ begin
 end
 $$;
 
+-- FUNCTION door_delete_view(uuid, boolean, text, text)
+
+CREATE FUNCTION postmill.door_delete_view(p_id uuid, p_any boolean DEFAULT false, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    gone postmill.saved_view;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    delete from postmill.saved_view v
+     where v.id = p_id and v.tenant_id is not distinct from postmill.scope_tenant()
+       and ((v.actor_type = postmill.acting_type() and v.actor_id is not distinct from postmill.acting_id()) or (p_any and v.shared))
+    returning v.* into gone;
+    if gone.id is null then
+        return 'unknown';
+    end if;
+    perform postmill.audit('views.delete', 'view', p_id::text, gone.tenant_id,
+        jsonb_build_object('page', gone.page, 'name', gone.name, 'query', gone.query, 'shared', gone.shared), null);
+    return 'deleted';
+end
+$$;
+
 -- FUNCTION door_deliver(jsonb)
 
 CREATE FUNCTION postmill.door_deliver(p_deliveries jsonb) RETURNS TABLE(event_id uuid, trigger_id uuid, outcome text, detail text, job_id uuid)
@@ -1839,7 +1885,8 @@ begin
            idempotency_content = new.idempotency_content, category = new.category, keep = new.keep, lane = new.lane,
            worker_limit = new.worker_limit, aliases = new.aliases, replay_class = new.replay_class,
            strict_envelope = new.strict_envelope, secrets = new.secrets, secret_keys = new.secret_keys,
-           encrypted = new.encrypted, action = new.action, escalation_fields = new.escalation_fields, is_active = new.is_active, edited = new.edited,
+           encrypted = new.encrypted, action = new.action, escalation_fields = new.escalation_fields,
+           log_fields = new.log_fields, budget = new.budget, is_active = new.is_active, edited = new.edited,
            version = old.version + 1, updated_at = postmill.now()
      where d.id = p_id;
     if p_changes ? 'rate' then
@@ -1942,6 +1989,27 @@ begin
     elsif status in ('created', 'duplicate') then
         select s.created_at, s.state into created_at, state from postmill.job_state(array[door_enqueue.id]) s;
     end if;
+end
+$$;
+
+-- FUNCTION door_export_tenants(text, integer)
+
+CREATE FUNCTION postmill.door_export_tenants(p_id text, p_most integer DEFAULT 100000) RETURNS TABLE(tenant_id uuid, slug text, name text, first_seen_at timestamp with time zone, last_seen_at timestamp with time zone, count bigint, dead bigint, sample_job uuid)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    perform postmill.audit('errors.export', 'error_group', p_id);
+    return query
+    select t.tenant_id, n.slug, n.name, t.first_seen_at, t.last_seen_at, t.count, coalesce(y.n, 0)::bigint, t.sample_job
+      from postmill.error_group_tenant t
+      left join postmill.tenant n on n.id = t.tenant_id
+      left join (select d.tenant_id, sum(d.opened - d.closed) as n from postmill.dead_tally d where d.error_group = p_id group by 1) y
+             on y.tenant_id = t.tenant_id
+     where t.id = p_id order by t.count desc, t.tenant_id limit p_most;
 end
 $$;
 
@@ -2087,6 +2155,85 @@ begin
 end
 $_$;
 
+-- FUNCTION door_mark_error(text, text, timestamp with time zone, integer, text, text, text)
+
+CREATE FUNCTION postmill.door_mark_error(p_id text, p_act text, p_until timestamp with time zone DEFAULT NULL::timestamp with time zone, p_version integer DEFAULT NULL::integer, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    old postmill.error_group;
+    new postmill.error_group;
+begin
+    if not postmill.sees_all() then
+        return 'out_of_scope';
+    end if;
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    select g.* into old from postmill.error_group g where g.id = p_id for update;
+    if not found then
+        return 'unknown';
+    end if;
+    update postmill.error_group g
+       set ignored_until = case p_act when 'ignore' then p_until end,
+           resolved_at = case p_act when 'resolve' then postmill.now() when 'ignore' then g.resolved_at end,
+           resolved_version = case p_act when 'resolve' then coalesce(p_version,
+                   (select d.version from postmill.job_definition d where d.key = g.job_type), g.last_version, 1)
+               when 'ignore' then g.resolved_version end,
+           regressed_at = case p_act when 'ignore' then g.regressed_at end,
+           marked_by = postmill.acting_id(), mark_note = p_reason
+     where g.id = p_id returning g.* into new;
+    perform postmill.audit('errors.' || p_act, 'error_group', p_id, null,
+        jsonb_build_object('ignored_until', old.ignored_until, 'resolved_version', old.resolved_version, 'resolved_at', old.resolved_at),
+        jsonb_build_object('ignored_until', new.ignored_until, 'resolved_version', new.resolved_version, 'resolved_at', new.resolved_at),
+        p_reason);
+    return 'changed';
+end
+$$;
+
+-- FUNCTION door_move_waiting(uuid[], text, text, text, text)
+
+CREATE FUNCTION postmill.door_move_waiting(p_ids uuid[], p_queue text, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, status text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    one record;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    if not postmill.sees_all() or not exists (select from postmill.queue q where q.name = p_queue) then
+        return query select distinct u.id, case when postmill.sees_all() then 'no_queue' else 'unknown' end from unnest(p_ids) as u(id);
+        return;
+    end if;
+    for one in
+        with from_ready as (
+            delete from postmill.ready r where r.id = any (p_ids) returning r.*
+        ), from_scheduled as (
+            delete from postmill.scheduled r where r.id = any (p_ids) returning r.*
+        ), to_ready as (
+            insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+            select p_queue, r.lane, r.priority, postmill.now(), r.id, r.attempt, r.run, r.lost from from_ready r order by r.ready_at, r.id
+            returning ready.id
+        ), to_scheduled as (
+            insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+            select p_queue, r.lane, r.run_at, r.id, r.priority, r.attempt, r.run, r.lost from from_scheduled r returning scheduled.id
+        )
+        select u.id, coalesce(f.queue, s.queue) as queue, j.tenant_id
+          from (select distinct unnest(p_ids) as id) u
+          left join from_ready f on f.id = u.id left join from_scheduled s on s.id = u.id
+          left join lateral (select b.tenant_id from postmill.any_job b where b.id = u.id offset 0) j on true
+    loop
+        id := one.id;
+        status := case when one.queue is null then 'unknown' else 'moved' end;
+        if one.queue is not null then
+            perform postmill.audit('jobs.move', 'job', id::text, one.tenant_id, jsonb_build_object('queue', one.queue),
+                                   jsonb_build_object('queue', p_queue), p_reason);
+        end if;
+        return next;
+    end loop;
+    perform postmill.ring(p_queue);
+end
+$$;
+
 -- FUNCTION door_note_audit_export(jsonb)
 
 CREATE FUNCTION postmill.door_note_audit_export(p_filter jsonb) RETURNS void
@@ -2095,6 +2242,40 @@ CREATE FUNCTION postmill.door_note_audit_export(p_filter jsonb) RETURNS void
     AS $$
 begin
     perform postmill.audit('audit.export', 'audit_log', null, postmill.scope_tenant(), null, p_filter);
+end
+$$;
+
+-- FUNCTION door_note_error(text, text, text, text)
+
+CREATE FUNCTION postmill.door_note_error(p_id text, p_text text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return 'out_of_scope';
+    end if;
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    perform from postmill.error_group g where g.id = p_id for key share;
+    if not found then
+        return 'unknown';
+    end if;
+    insert into postmill.error_group_note (id, at, actor_type, actor_id, text)
+    values (p_id, postmill.now(), postmill.acting_type(), postmill.acting_id(), p_text);
+    perform postmill.audit('errors.note', 'error_group', p_id, null, null, jsonb_build_object('text', p_text));
+    return 'changed';
+end
+$$;
+
+-- FUNCTION door_note_export(text, text, text, integer)
+
+CREATE FUNCTION postmill.door_note_export(p_page text, p_query text, p_format text, p_most integer) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform postmill.audit('jobs.export', 'list', p_page, postmill.scope_tenant(), null,
+        jsonb_build_object('query', p_query, 'format', p_format, 'most', p_most));
 end
 $$;
 
@@ -2166,6 +2347,38 @@ begin
         return false;
     end if;
     perform postmill.audit('queues.pause', 'queue', p_queue, null, before, postmill.queue_json(p_queue), p_reason);
+    return true;
+end
+$$;
+
+-- FUNCTION door_pause_type(text, text, timestamp with time zone, text, text)
+
+CREATE FUNCTION postmill.door_pause_type(p_job_type text, p_reason text DEFAULT NULL::text, p_resume_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    before postmill.type_pause;
+    own postmill.type_pause;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    if not postmill.sees_all() then
+        return false;
+    end if;
+    perform from postmill.job_definition d where d.key = p_job_type for update;
+    if not found then
+        return false;
+    end if;
+    before := postmill.type_paused(p_job_type);
+    perform postmill.end_pause(p_job_type, moment);
+    insert into postmill.type_pause as p (job_type, paused_at, paused_by, reason, resume_at, held_until)
+    values (p_job_type, coalesce(before.paused_at, moment), postmill.acting_id(), p_reason,
+            case when isfinite(p_resume_at) then p_resume_at end,
+            coalesce(case when isfinite(p_resume_at) then p_resume_at end, moment + interval '100 years')
+            + random() * interval '999 milliseconds') returning p.* into own;
+    perform postmill.audit('types.pause', 'definition', p_job_type, null, postmill.pause_json(before), postmill.pause_json(own), p_reason);
+    perform postmill.tell('!pause');
     return true;
 end
 $$;
@@ -2518,6 +2731,32 @@ begin
 end
 $$;
 
+-- FUNCTION door_resume_type(text, text, text)
+
+CREATE FUNCTION postmill.door_resume_type(p_job_type text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    before postmill.type_pause;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    if not postmill.sees_all() then
+        return false;
+    end if;
+    perform from postmill.job_definition d where d.key = p_job_type for update;
+    if not found then
+        return false;
+    end if;
+    before := postmill.type_paused(p_job_type);
+    perform postmill.end_pause(p_job_type, postmill.now());
+    perform postmill.release_held(1000);
+    perform postmill.audit('types.resume', 'definition', p_job_type, null, postmill.pause_json(before), null);
+    perform postmill.tell('!resume'), postmill.tell('!operations');
+    return true;
+end
+$$;
+
 -- FUNCTION door_retention(uuid)
 
 CREATE FUNCTION postmill.door_retention(p_tenant uuid DEFAULT NULL::uuid) RETURNS TABLE(subject text, keep_seconds double precision, source text, common boolean, changed_at timestamp with time zone)
@@ -2673,6 +2912,34 @@ begin
      where t.id = p_id;
     perform postmill.audit('triggers.change', 'trigger', p_id::text, old.tenant_id, postmill.trigger_facts(old),
                            postmill.trigger_facts(new));
+end
+$$;
+
+-- FUNCTION door_save_view(text, text, text, boolean, text, text)
+
+CREATE FUNCTION postmill.door_save_view(p_page text, p_name text, p_query text, p_shared boolean DEFAULT false, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, OUT id uuid, OUT status text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    own constant uuid := postmill.scope_tenant();
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    update postmill.saved_view v set query = p_query, shared = p_shared
+     where v.page = p_page and v.tenant_id is not distinct from own and v.name = p_name
+       and v.actor_type = postmill.acting_type() and v.actor_id is not distinct from postmill.acting_id()
+    returning v.id into id;
+    status := case when found then 'replaced' else 'saved' end;
+    if id is null and (select count(*) from postmill.saved_view v where v.page = p_page and v.tenant_id is not distinct from own
+                          and v.actor_type = postmill.acting_type() and v.actor_id is not distinct from postmill.acting_id()) >= 100 then
+        status := 'full';
+        return;
+    elsif id is null then
+        insert into postmill.saved_view as v (tenant_id, page, name, query, shared, actor_type, actor_id)
+        values (own, p_page, p_name, p_query, p_shared, postmill.acting_type(), postmill.acting_id()) returning v.id into id;
+    end if;
+    perform postmill.audit('views.save', 'view', id::text, own, null,
+        jsonb_build_object('page', p_page, 'name', p_name, 'query', p_query, 'shared', p_shared));
 end
 $$;
 
@@ -2914,7 +3181,7 @@ $$;
 
 -- FUNCTION door_work_types(text[])
 
-CREATE FUNCTION postmill.door_work_types(p_types text[]) RETURNS TABLE(key text, kind text, version integer, queue text, arg_schema text, argv_template text, env_allow text[], timeout_seconds double precision, max_attempts integer, retry text, on_exhausted text, keep text, worker_limit integer, aliases text[], strict_envelope boolean, secrets text, secret_keys text[], encrypted boolean, edited text[])
+CREATE FUNCTION postmill.door_work_types(p_types text[]) RETURNS TABLE(key text, kind text, version integer, queue text, arg_schema text, argv_template text, env_allow text[], timeout_seconds double precision, max_attempts integer, retry text, on_exhausted text, keep text, worker_limit integer, aliases text[], strict_envelope boolean, secrets text, secret_keys text[], encrypted boolean, log_fields text[], budget text, edited text[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -2922,7 +3189,7 @@ begin
     return query
     select d.key, d.kind, d.version, d.queue, d.arg_schema::text, d.argv_template::text, d.env_allow, d.timeout_seconds,
            d.max_attempts, d.retry::text, d.on_exhausted, d.keep, d.worker_limit, d.aliases, d.strict_envelope, d.secrets,
-           d.secret_keys, d.encrypted, d.edited
+           d.secret_keys, d.encrypted, d.log_fields, d.budget, d.edited
       from postmill.job_definition d
      where d.kind = 'http' and (d.key = any (p_types) or d.aliases && p_types) order by d.key;
 end
@@ -3025,6 +3292,18 @@ begin
                   and i.key <> all (coalesce(p_keys, '{}')) order by i.key loop
         perform postmill.resolve_incident(p_kind, one);
     end loop;
+end
+$$;
+
+-- FUNCTION end_pause(text, timestamp with time zone)
+
+CREATE FUNCTION postmill.end_pause(p_job_type text, p_moment timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update postmill.type_pause p
+       set ended_at = least(p.resume_at, p_moment), ended_by = case when p.resume_at <= p_moment then null else postmill.acting_id() end
+     where p.job_type = p_job_type and p.ended_at is null;
 end
 $$;
 
@@ -3618,6 +3897,39 @@ CREATE FUNCTION postmill.error_group_id(p_job_type text, p_error_class text, p_m
     select left(md5(p_job_type || E'\n' || p_error_class || E'\n' || p_message || E'\n' || p_frame), 16)
 $$;
 
+-- TABLE error_group
+
+CREATE TABLE postmill.error_group (
+    id text NOT NULL COLLATE pg_catalog."C",
+    job_type text NOT NULL COLLATE pg_catalog."C",
+    error_class text NOT NULL COLLATE pg_catalog."C",
+    message text NOT NULL,
+    frame text NOT NULL,
+    error_code text,
+    error_status integer,
+    first_seen_at timestamp with time zone NOT NULL,
+    last_seen_at timestamp with time zone NOT NULL,
+    count bigint NOT NULL,
+    first_version integer,
+    last_version integer,
+    ignored_until timestamp with time zone,
+    resolved_version integer,
+    resolved_at timestamp with time zone,
+    regressed_at timestamp with time zone,
+    marked_by text,
+    mark_note text
+);
+
+-- FUNCTION error_status(postmill.error_group, timestamp with time zone, timestamp with time zone)
+
+CREATE FUNCTION postmill.error_status(g postmill.error_group, p_first timestamp with time zone, p_moment timestamp with time zone) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select case when g.ignored_until > p_moment then 'ignored' when g.regressed_at is not null then 'regressed'
+                when g.resolved_at is not null then 'resolved' when p_first > p_moment - interval '1 day' then 'new'
+                else 'ongoing' end
+$$;
+
 -- FUNCTION event_patterns(text)
 
 CREATE FUNCTION postmill.event_patterns(p_name text) RETURNS text[]
@@ -4168,18 +4480,32 @@ begin
         select case when f.beyond then postmill.other_group(p.job_type) else p.id end as id, p.job_type, p.tenant_id, p.n,
                p.first_at, p.last_at, p.job_id, case when f.beyond then 'other' else p.error_class end as error_class,
                case when f.beyond then '' else p.message end as message, case when f.beyond then '' else p.frame end as frame,
-               p.error_code, p.error_status
+               p.error_code, p.error_status,
+               coalesce(p.version, (select d.version from postmill.job_definition d where d.key = p.job_type)) as version
           from part p left join fresh f using (id)
     ), groups as (
         insert into postmill.error_group as g (id, job_type, error_class, message, frame, error_code, error_status,
-               first_seen_at, last_seen_at, count)
+               first_seen_at, last_seen_at, count, first_version, last_version)
         select p.id, min(p.job_type), min(p.error_class), min(p.message), min(p.frame),
                (array_agg(p.error_code order by p.last_at desc))[1], (array_agg(p.error_status order by p.last_at desc))[1],
-               min(p.first_at), max(p.last_at), sum(p.n)
+               min(p.first_at), max(p.last_at), sum(p.n), (array_agg(p.version order by p.first_at))[1], max(p.version)
           from placed p group by p.id order by p.id
         on conflict (id) do update set first_seen_at = least(g.first_seen_at, excluded.first_seen_at),
                last_seen_at = greatest(g.last_seen_at, excluded.last_seen_at), count = g.count + excluded.count,
-               error_code = excluded.error_code, error_status = excluded.error_status
+               error_code = excluded.error_code, error_status = excluded.error_status,
+               last_version = greatest(g.last_version, excluded.last_version),
+               regressed_at = case when g.resolved_at < excluded.last_seen_at
+                                    and coalesce(excluded.last_version >= g.resolved_version, true)
+                                   then coalesce(g.regressed_at, excluded.last_seen_at) else g.regressed_at end
+    ), minutes as (
+        insert into postmill.error_group_minute as m (id, tenant_id, minute, n)
+        select f.id, f.tenant_id, postmill.minute_of(f.last_at), sum(f.n)
+          from (select p.id, '00000000-0000-0000-0000-000000000000'::uuid as tenant_id, p.last_at, p.n from placed p
+                union all
+                select p.id, p.tenant_id, p.last_at, p.n from placed p
+                 where p.tenant_id <> '00000000-0000-0000-0000-000000000000') f
+         group by 1, 2, 3 order by 1, 2, 3
+        on conflict (id, tenant_id, minute) do update set n = m.n + excluded.n
     ), tenants as (
         insert into postmill.error_group_tenant as t (id, tenant_id, first_seen_at, last_seen_at, count, sample_job)
         select p.id, p.tenant_id, min(p.first_at), max(p.last_at), sum(p.n),
@@ -4374,6 +4700,24 @@ begin
     return (select c.tenant_id from postmill.http_claim c
              where c.job_id = p_job and c.claim_no = p_claim_no and c.holder = p_holder and c.ended_at is null
                and c.expires_at > (select postmill.now()) and postmill.in_scope(c.tenant_id));
+end
+$$;
+
+-- FUNCTION held_until(uuid, timestamp with time zone)
+
+CREATE FUNCTION postmill.held_until(p_id uuid, p_moment timestamp with time zone) RETURNS timestamp with time zone
+    LANGUAGE plpgsql
+    AS $$
+declare
+    own text;
+    until timestamptz;
+begin
+    select j.job_type into own from postmill.any_job j where j.id = p_id;
+    select p.held_until into until from postmill.type_pause p
+     where p.ended_at is null and (p.resume_at is null or p.resume_at > p_moment)
+       and p.job_type in (own, (select d.key from postmill.job_definition d where d.aliases @> array[own] limit 1))
+     for share;
+    return coalesce(until, p_moment);
 end
 $$;
 
@@ -5686,6 +6030,29 @@ begin
 end
 $$;
 
+-- TABLE type_pause
+
+CREATE TABLE postmill.type_pause (
+    id uuid DEFAULT postmill.new_id() NOT NULL,
+    job_type text NOT NULL COLLATE pg_catalog."C",
+    paused_at timestamp with time zone NOT NULL,
+    paused_by text,
+    reason text,
+    resume_at timestamp with time zone,
+    held_until timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    ended_by text,
+    released_at timestamp with time zone
+);
+
+-- FUNCTION pause_json(postmill.type_pause)
+
+CREATE FUNCTION postmill.pause_json(p postmill.type_pause) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select case when p.id is not null then jsonb_build_object('paused_at', p.paused_at, 'reason', p.reason, 'resume_at', p.resume_at) end
+$$;
+
 -- FUNCTION pause_queue(text, text, timestamp with time zone, text)
 
 CREATE FUNCTION postmill.pause_queue(p_queue text, p_reason text DEFAULT NULL::text, p_resume_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_actor text DEFAULT NULL::text) RETURNS boolean
@@ -5702,6 +6069,19 @@ begin
     end if;
     perform postmill.tell('!pause');
     return true;
+end
+$$;
+
+-- FUNCTION paused_types()
+
+CREATE FUNCTION postmill.paused_types() RETURNS text[]
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return coalesce((select array_agg(n.name) from postmill.type_pause p
+                       left join postmill.job_definition d on d.key = p.job_type
+                      cross join unnest(p.job_type || coalesce(d.aliases, '{}')) as n(name)
+                      where p.ended_at is null and (p.resume_at is null or p.resume_at > (select postmill.now()))), '{}');
 end
 $$;
 
@@ -5730,7 +6110,6 @@ CREATE FUNCTION postmill.places_of(p_states text[], p_tenants uuid[], p_ready te
     LANGUAGE plpgsql IMMUTABLE
     AS $_$
 declare
-    whose text := case when p_tenants is null then 'true' else format('t.tenant_id = any (%L::uuid[])', p_tenants) end;
     bounds constant text := 't.id < $1 and t.id >= $2 order by t.id desc limit $3';
     ended text;
     parts text[] := '{}';
@@ -5747,27 +6126,23 @@ begin
             p_scheduled, case when p_states && array['scheduled', 'retrying', 'first'] then bounds
                  else 't.id < $1 and t.id >= $2 and t.id = any ($6) order by t.id desc limit $3' end);
     end if;
-    if 'blocked' = any (p_states) then
-        parts := parts || format('(select t.id, t.queue, true from postmill.blocked t where %s)', bounds);
-    end if;
-    if 'running' = any (p_states) then
-        parts := parts || format('(select t.id, t.queue, true from postmill.running t where %s)', bounds);
-    end if;
+    parts := parts || array(select format('(select t.id, t.queue, true from postmill.%I t where %s)', s, bounds)
+                              from unnest(p_states) s where s in ('blocked', 'running'));
     if 'dead_letter' = any (p_states) then
-        parts := parts || format('(select t.id, t.queue, %s from postmill.dead_letter t where %s)', whose, bounds);
+        -- A tenant has few letters, or is met soon.
+        parts := parts || case when p_tenants is null then format('(select t.id, t.queue, true from postmill.dead_letter t where %s)', bounds)
+            else format('(select t.id, t.queue, true from (select d.id, d.queue from postmill.dead_letter d where d.tenant_id = any (%L::uuid[])
+                order by d.failed_at desc limit 20000) t where %s)', p_tenants, bounds) end;
     end if;
     if 'succeeded' = any (p_states) then
-        parts := parts || format('(select t.job_id, null, t.status = ''succeeded'' and %s from postmill.outcome t
-            where t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)', whose);
+        parts := parts || '(select t.job_id, null, t.status = ''succeeded'' from postmill.outcome t
+            where t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)'::text;
     end if;
-    foreach ended in array array['failed', 'canceled', 'dead_letter'] loop
-        continue when ended <> all (p_states);
-        parts := parts || case when cardinality(p_tenants) > 0 then
-            format('(select o.job_id, null, true from unnest(%L::uuid[]) as n(id) cross join lateral (
-                select t.job_id from postmill.outcome t where t.tenant_id = n.id and t.status <> ''succeeded'' and t.status = %L
-                   and t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3) o)', p_tenants, ended)
-            else format('(select t.job_id, null, true from postmill.outcome t where t.status <> ''succeeded'' and t.status = %L
-                and t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)', ended) end;
+    for ended in select s from unnest(p_states) s where s in ('failed', 'canceled', 'dead_letter') loop
+        parts := parts || array(select format('(select t.job_id, null, true from postmill.outcome t where t.status <> ''succeeded'' and t.status = %L
+            and %s and t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)', ended, n.condition)
+            from (select format('t.tenant_id = %L', p.id) as condition from unnest(p_tenants) as p(id)
+                  union all select 'true' where p_tenants is null) n);
     end loop;
     return case when cardinality(parts) > 0 then array_to_string(parts, ' union all ') end;
 end
@@ -5929,12 +6304,21 @@ CREATE FUNCTION postmill.prune_error_groups(p_keep interval, p_most integer) RET
     LANGUAGE plpgsql
     AS $$
 declare
+    edge timestamptz := postmill.now() - p_keep;
     gone integer;
 begin
     delete from postmill.error_group g where g.id = any (array(
-        select o.id from postmill.error_group o where o.last_seen_at < (select postmill.now()) - p_keep
-         order by o.last_seen_at, o.id limit p_most));
+        select o.id from postmill.error_group o where o.last_seen_at < edge order by o.last_seen_at, o.id limit p_most));
     get diagnostics gone = row_count;
+    with old as (
+        delete from postmill.error_group_minute m where m.ctid = any (array(
+            select o.ctid from postmill.error_group_minute o
+             where o.minute < (select postmill.now()) - interval '2 days' and not o.hourly order by o.minute limit p_most))
+        returning m.*
+    )
+    insert into postmill.error_group_minute as m (id, tenant_id, minute, n, hourly)
+    select o.id, o.tenant_id, date_bin('1 hour', o.minute, '2000-01-01Z'), sum(o.n), true from old o group by 1, 2, 3
+    on conflict (id, tenant_id, minute) do update set n = m.n + excluded.n, hourly = true;
     return gone;
 end
 $$;
@@ -6150,7 +6534,8 @@ begin
           from held h where h.status is not null
     ), later as (
         insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
-        select h.queue, h.lane, moment + h.delay * interval '1 second', h.id, h.priority,
+        select h.queue, h.lane, case when h.delay = 'infinity' then postmill.held_until(h.id, moment)
+                                     else moment + h.delay * interval '1 second' end, h.id, h.priority,
                h.attempt + case when h.status in ('failed', 'timeout', 'lost') then 1 else 0 end, h.run,
                h.lost + coalesce(h.deaths, 0)
           from held h where h.delay >= 0
@@ -6302,6 +6687,37 @@ begin
      order by a.name, a.id limit p_most;
 end
 $$;
+
+-- FUNCTION read_attainment(timestamp with time zone, timestamp with time zone)
+
+CREATE FUNCTION postmill.read_attainment(p_since timestamp with time zone, p_until timestamp with time zone) RETURNS TABLE(job_type text, queue text, sla_seconds double precision, enqueued bigint, ended bigint, failed bigint, attained double precision, p95 double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+    own constant uuid := postmill.scope_tenant();
+    cells text;
+begin
+    -- Cell by cell, as in read_stats.
+    select string_agg(format('coalesce(sum(r.total_hist[%s]), 0)', i), ', ') into cells
+      from generate_series(1, cardinality(postmill.rollup_bounds()) + 1) i;
+    return query execute format($q$
+        select s.job_type, s.queue, q.sla_seconds, s.enqueued::bigint, s.ended::bigint, s.failed::bigint,
+               case when q.sla_seconds is not null
+                    then postmill.histogram_within(s.hist, q.sla_seconds) / nullif((select sum(h) from unnest(s.hist) as h), 0) end,
+               postmill.quantile(s.hist, 0.95)
+          from (select r.job_type, r.queue, coalesce(sum(r.n) filter (where r.outcome = 'enqueued'), 0) as enqueued,
+                       coalesce(sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'dead_letter')), 0) as ended,
+                       coalesce(sum(r.n) filter (where r.outcome in ('failed', 'dead_letter')), 0) as failed,
+                       (array[%s])::bigint[] as hist
+                  from postmill.%s r
+                 where r.minute >= postmill.minute_of($1) and r.minute < $2 and ($3 is null or r.tenant_id = $3)
+                 group by 1, 2) s
+          left join postmill.queue q on q.name = s.queue
+         order by 7 nulls last, 6 desc, 1, 2$q$, cells, case when own is null then 'fleet_rollups' else 'rollups' end)
+    using p_since, p_until, own;
+end
+$_$;
 
 -- FUNCTION read_attempts(uuid)
 
@@ -6652,6 +7068,41 @@ begin
 end
 $$;
 
+-- FUNCTION read_changes(timestamp with time zone, integer, integer)
+
+CREATE FUNCTION postmill.read_changes(p_since timestamp with time zone, p_most integer DEFAULT 50, p_look integer DEFAULT 2000) RETURNS TABLE(at timestamp with time zone, kind text, target text, actor text, via text, reason text, ref text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select x.* from (
+        (select v.at, 'deploy', d.key || ' v' || v.version, coalesce(v.actor_id, v.actor_type), v.via, null::text, d.key
+           from postmill.definition_version v join postmill.job_definition d on d.id = v.definition_id
+          where v.at >= p_since order by v.at desc limit p_most)
+        union all
+        (select w.last_seen_at, 'worker_loss', w.worker_id, null, null, null, w.holder::text
+           from postmill.worker w
+          where w.last_seen_at >= p_since and (w.stopped_at is null or w.stopped_at = w.last_seen_at)
+            and not exists (select from postmill.lease l where l.holder = w.holder and l.expires_at > moment)
+          order by w.last_seen_at desc limit p_most)
+        union all
+        (select l.at, l.action, l.target, coalesce(l.actor_id, l.actor_type), l.via, l.reason, l.id::text
+           from (select a.* from postmill.audit_log a where a.at >= p_since order by a.at desc, a.id desc limit p_look) l
+          where l.result = 'done' and (l.action in ('queues.pause', 'queues.resume', 'queues.move', 'dead.discard', 'logins.open',
+                    'keys.create', 'keys.revoke', 'projects.create')
+                or l.action ~ '^(budgets|operations|tenants|triggers|retention|incidents|limits|webhooks)\.')
+          order by l.at desc, l.id desc limit p_most)) x
+     order by 1 desc, 2, 7 limit p_most;
+end
+$$;
+
 -- FUNCTION read_channel_states()
 
 CREATE FUNCTION postmill.read_channel_states() RETURNS TABLE(channel text, next_at timestamp with time zone, failures integer, failing_since timestamp with time zone, last_sent_at timestamp with time zone, last_error text, waiting bigint)
@@ -6666,6 +7117,61 @@ begin
       full join (select n.channel, count(*) as n from postmill.notification n where n.status = 'pending' group by 1) w
              on w.channel = s.channel
      where postmill.sees_all() order by 1;
+end
+$$;
+
+-- FUNCTION read_dead_groups(uuid, text, text, bigint, text, integer, integer)
+
+CREATE FUNCTION postmill.read_dead_groups(p_tenant uuid DEFAULT NULL::uuid, p_job_type text DEFAULT NULL::text, p_queue text DEFAULT NULL::text, p_n bigint DEFAULT NULL::bigint, p_key text DEFAULT NULL::text, p_most integer DEFAULT 50, p_count integer DEFAULT 10000) RETURNS TABLE(key text, error_group text, tenant_id uuid, slug text, job_type text, reason text, n bigint, hour bigint, day bigint, week bigint, oldest timestamp with time zone, newest timestamp with time zone, expires_at timestamp with time zone, error_class text, error_message text, frame text, status text, resolved_version integer, resolved_at timestamp with time zone, total bigint, groups bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET jit TO 'off'
+    AS $$
+declare
+    own uuid := coalesce(p_tenant, postmill.scope_tenant());
+    moment timestamptz := postmill.now();
+    kept text[] := (select p.keep_reasons from postmill.partition_policy p);
+begin
+    return query
+    with live as materialized (
+        select y.error_group, y.tenant_id, y.job_type, case when y.error_group is null then y.reason end as only,
+               min(y.reason) as reason, sum(y.opened - y.closed)::bigint as n
+          from postmill.dead_tally y
+         where (own is null or y.tenant_id = own) and (p_job_type is null or y.job_type = p_job_type)
+           and (p_queue is null or y.queue = p_queue)
+         group by 1, 2, 3, 4 having sum(y.opened - y.closed) > 0
+    ), keyed as materialized (
+        select l.*, concat_ws('/', coalesce(l.error_group, '-' || l.only), l.tenant_id, l.job_type) as key from live l
+    ), page as materialized (
+        select k.* from keyed k where p_n is null or k.n < p_n or (k.n = p_n and k.key > p_key)
+         order by k.n desc, k.key limit p_most
+    )
+    select p.key, p.error_group, p.tenant_id, t.slug, p.job_type, p.reason, p.n, a.hour, a.day, a.week, o.failed_at, w.failed_at,
+           case when p.reason <> all (kept) and e.keep < interval '1000 years' then o.failed_at + e.keep end, w.error_class,
+           left(w.error_message, 500), g.frame, case when g.id is not null then postmill.error_status(g, g.first_seen_at, moment) end,
+           g.resolved_version, g.resolved_at, (select sum(l.n)::bigint from live l), (select count(*) from live l)
+      from page p
+      left join postmill.tenant t on t.id = p.tenant_id
+      left join postmill.error_group g on g.id = p.error_group
+     cross join lateral (select postmill.keep_of('dead_letter', p.tenant_id) as keep) e
+      left join lateral (select d.failed_at from postmill.dead_letter d
+                          where d.tenant_id = p.tenant_id and d.error_group is not distinct from p.error_group
+                            and d.job_type is not distinct from p.job_type and (p.only is null or d.reason = p.only)
+                          order by d.failed_at, d.id limit 1) o on true
+      left join lateral (select d.failed_at, d.error_class, d.error_message from postmill.dead_letter d
+                          where d.tenant_id = p.tenant_id and d.error_group is not distinct from p.error_group
+                            and d.job_type is not distinct from p.job_type and (p.only is null or d.reason = p.only)
+                          order by d.failed_at desc, d.id desc limit 1) w on true
+     cross join lateral (
+        select count(*) filter (where y.failed_at > moment - interval '1 hour') as hour,
+               count(*) filter (where y.failed_at > moment - interval '1 day') as day, count(*) as week
+          from (select d.failed_at from postmill.dead_letter d
+                 where d.tenant_id = p.tenant_id and d.error_group is not distinct from p.error_group
+                   and d.failed_at > moment - interval '7 days' and d.job_type is not distinct from p.job_type
+                   and (p.only is null or d.reason = p.only)
+                 order by d.failed_at desc limit p_count) y) a
+     order by p.n desc, p.key;
 end
 $$;
 
@@ -6875,7 +7381,7 @@ begin
                'replay_class', d.replay_class, 'strict_envelope', d.strict_envelope, 'secrets', d.secrets)
            || jsonb_build_object(
                'secret_keys', d.secret_keys, 'encrypted', d.encrypted, 'action', d.action,
-               'escalation_fields', d.escalation_fields,
+               'escalation_fields', d.escalation_fields, 'log_fields', d.log_fields, 'budget', d.budget,
                'env_allow', case when whole then to_jsonb(d.env_allow) else '[]' end, 'is_active', d.is_active,
                'registered', d.fingerprint <> '', 'version', d.version, 'edited', d.edited, 'created_at', d.created_at,
                'updated_at', d.updated_at, 'served_by', case when whole then s.workers else '[]' end,
@@ -6952,20 +7458,50 @@ begin
 end
 $$;
 
--- FUNCTION read_error_groups(uuid, text, text, timestamp with time zone, timestamp with time zone, text, integer, text)
+-- FUNCTION read_error_dead(text)
 
-CREATE FUNCTION postmill.read_error_groups(p_tenant uuid DEFAULT NULL::uuid, p_job_type text DEFAULT NULL::text, p_class text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_before text DEFAULT ''::text, p_most integer DEFAULT 50, p_id text DEFAULT NULL::text) RETURNS TABLE(id text, job_type text, error_class text, message text, frame text, error_code text, error_status integer, first_seen_at timestamp with time zone, last_seen_at timestamp with time zone, count bigint, tenants bigint, sample_job uuid)
+CREATE FUNCTION postmill.read_error_dead(p_id text) RETURNS TABLE(tenant_id uuid, n bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select d.tenant_id, sum(d.opened - d.closed)::bigint from postmill.dead_tally d where d.error_group = p_id group by 1
+    having sum(d.opened - d.closed) > 0;
+end
+$$;
+
+-- FUNCTION read_error_first(text)
+
+CREATE FUNCTION postmill.read_error_first(p_id text) RETURNS uuid
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    return least((select o.job_id from postmill.outcome o where o.error_group = p_id order by o.job_id limit 1),
+                 (select a.job_id from postmill.attempt a where a.error_group = p_id order by a.job_id limit 1));
+end
+$$;
+
+-- FUNCTION read_error_groups(uuid, text, text, timestamp with time zone, timestamp with time zone, text, integer, text, text[], text)
+
+CREATE FUNCTION postmill.read_error_groups(p_tenant uuid DEFAULT NULL::uuid, p_job_type text DEFAULT NULL::text, p_class text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_before text DEFAULT ''::text, p_most integer DEFAULT 50, p_id text DEFAULT NULL::text, p_statuses text[] DEFAULT NULL::text[], p_text text DEFAULT NULL::text) RETURNS TABLE(id text, job_type text, error_class text, message text, frame text, error_code text, error_status integer, first_seen_at timestamp with time zone, last_seen_at timestamp with time zone, count bigint, tenants bigint, sample_job uuid, status text, first_version integer, last_version integer, ignored_until timestamp with time zone, resolved_version integer, resolved_at timestamp with time zone, regressed_at timestamp with time zone, marked_by text, mark_note text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 declare
     own uuid := coalesce(p_tenant, postmill.scope_tenant());
+    moment timestamptz := postmill.now();
+    part text := lower(p_text);
 begin
     if own is null then
         return query
         select g.id, g.job_type, g.error_class, g.message, g.frame, g.error_code, g.error_status, g.first_seen_at,
-               g.last_seen_at, g.count, w.tenants, w.sample_job
+               g.last_seen_at, g.count, w.tenants, w.sample_job, postmill.error_status(g, g.first_seen_at, moment),
+               g.first_version, g.last_version, g.ignored_until, g.resolved_version, g.resolved_at, g.regressed_at, g.marked_by,
+               g.mark_note
           from postmill.error_group g
          cross join lateral (select count(*) as tenants, (array_agg(t.sample_job order by t.last_seen_at desc)
                                     filter (where t.sample_job is not null))[1] as sample_job
@@ -6973,17 +7509,142 @@ begin
          where (g.last_seen_at, g.id) < (p_at, p_before) and g.last_seen_at >= p_since and (select postmill.sees_all())
            and (p_job_type is null or g.job_type = p_job_type) and (p_class is null or g.error_class = p_class)
            and (p_id is null or g.id = p_id)
+           and (p_statuses is null or postmill.error_status(g, g.first_seen_at, moment) = any (p_statuses))
+           and (part is null or strpos(lower(g.error_class || ': ' || g.message || ' ' || g.frame), part) > 0)
          order by g.last_seen_at desc, g.id desc limit p_most;
         return;
     end if;
     return query
     select g.id, g.job_type, g.error_class, g.message, g.frame, g.error_code, g.error_status, t.first_seen_at,
-           t.last_seen_at, t.count, 1::bigint, t.sample_job
+           t.last_seen_at, t.count, 1::bigint, t.sample_job, postmill.error_status(g, t.first_seen_at, moment), null::integer,
+           null::integer, g.ignored_until, g.resolved_version, g.resolved_at, g.regressed_at,
+           case when (select postmill.sees_all()) then g.marked_by end, case when (select postmill.sees_all()) then g.mark_note end
       from postmill.error_group_tenant t join postmill.error_group g on g.id = t.id
      where t.tenant_id = own and (t.last_seen_at, t.id) < (p_at, p_before) and t.last_seen_at >= p_since
        and (p_job_type is null or g.job_type = p_job_type) and (p_class is null or g.error_class = p_class)
        and (p_id is null or g.id = p_id)
+       and (p_statuses is null or postmill.error_status(g, t.first_seen_at, moment) = any (p_statuses))
+       and (part is null or strpos(lower(g.error_class || ': ' || g.message || ' ' || g.frame), part) > 0)
      order by t.last_seen_at desc, t.id desc limit p_most;
+end
+$$;
+
+-- FUNCTION read_error_jobs(text[], integer)
+
+CREATE FUNCTION postmill.read_error_jobs(p_ids text[], p_most integer DEFAULT 10000) RETURNS TABLE(id text, n bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    own uuid := postmill.scope_tenant();
+begin
+    return query
+    select u.id, c.n from unnest(p_ids) as u(id)
+     cross join lateral (select count(distinct j.job_id) as n from (
+        (select o.job_id from postmill.outcome o where o.error_group = u.id and (own is null or o.tenant_id = own)
+          order by o.job_id desc limit p_most)
+        union all
+        (select a.job_id from postmill.attempt a where a.error_group = u.id and (own is null or a.tenant_id = own)
+          order by a.job_id desc limit p_most)) j) c;
+end
+$$;
+
+-- FUNCTION read_error_minutes(text[], timestamp with time zone, timestamp with time zone, double precision, uuid)
+
+CREATE FUNCTION postmill.read_error_minutes(p_ids text[], p_since timestamp with time zone, p_until timestamp with time zone, p_seconds double precision, p_tenant uuid DEFAULT NULL::uuid) RETURNS TABLE(id text, bucket integer, n bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    own uuid := coalesce(p_tenant, postmill.scope_tenant(), '00000000-0000-0000-0000-000000000000');
+begin
+    return query
+    select u.id, floor(extract(epoch from m.minute - p_since) / p_seconds)::integer, sum(m.n)::bigint
+      from unnest(p_ids) as u(id)
+     cross join lateral (select x.minute, x.n from postmill.error_group_minute x
+                          where x.id = u.id and x.tenant_id = own and x.minute >= p_since and x.minute < p_until) m
+     group by 1, 2 order by 1, 2;
+end
+$$;
+
+-- FUNCTION read_error_notes(text, integer)
+
+CREATE FUNCTION postmill.read_error_notes(p_id text, p_most integer DEFAULT 50) RETURNS TABLE(at timestamp with time zone, actor_type text, actor_id text, text text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select n.at, n.actor_type, n.actor_id, n.text from postmill.error_group_note n
+     where n.id = p_id and (select postmill.sees_all()) order by n.note_id desc limit p_most;
+end
+$$;
+
+-- FUNCTION read_error_samples(text, text, integer, integer, integer)
+
+CREATE FUNCTION postmill.read_error_samples(p_id text, p_job_type text, p_failed integer DEFAULT 300, p_fine integer DEFAULT 200, p_look integer DEFAULT 5000) RETURNS TABLE(failed boolean, job_id uuid, tenant_id uuid, finished_at timestamp with time zone, worker text, host text, build text, version integer, shape text, payload text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    whole boolean := postmill.sees_all();
+begin
+    return query
+    with bad as materialized (
+        select distinct on (x.job_id) x.* from (
+            (select o.job_id, o.tenant_id, o.finished_at, o.holder, o.stack from postmill.outcome o
+              where o.error_group = p_id order by o.job_id desc limit p_failed)
+            union all
+            (select a.job_id, a.tenant_id, a.finished_at, a.holder, a.stack from postmill.attempt a
+              where a.error_group = p_id order by a.job_id desc limit p_failed)) x
+         order by x.job_id desc, x.finished_at desc limit p_failed
+    ), fine as materialized (
+        select o.job_id, o.tenant_id, o.finished_at, o.holder
+          from (select j.id from (select b.id, b.job_type from postmill.job b order by b.id desc limit p_look) j
+                 where j.job_type = p_job_type) j
+         cross join lateral (select s.* from postmill.outcome s where s.job_id = j.id and s.status = 'succeeded' offset 0) o
+         limit p_fine
+    ), met as (
+        select true as failed, b.job_id, b.tenant_id, b.finished_at, b.holder, md5(regexp_replace(b.stack, '[0-9]+', '', 'g')) as shape
+          from bad b
+        union all
+        select false, f.job_id, f.tenant_id, f.finished_at, f.holder, null from fine f
+    ), holders as materialized (
+        select w.holder, w.worker_id, w.hostname, w.version from postmill.worker w where w.holder in (select b.holder from met b)
+    )
+    select b.failed, b.job_id, b.tenant_id, b.finished_at, case when whole then h.worker_id end, case when whole then h.hostname end,
+           case when whole then h.version end, postmill.version_run(b.holder, p_job_type, b.finished_at), b.shape, case when length(p.payload) <= 4000 then p.payload end
+      from met b left join holders h on h.holder = b.holder
+      left join lateral (select j.payload::text as payload from postmill.any_job j where j.id = b.job_id offset 0) p on true
+     order by b.failed desc, b.job_id desc;
+end
+$$;
+
+-- FUNCTION read_error_stacks(text, uuid[])
+
+CREATE FUNCTION postmill.read_error_stacks(p_id text, p_jobs uuid[]) RETURNS TABLE(job_id uuid, tenant_id uuid, attempt integer, finished_at timestamp with time zone, error_class text, error_message text, stack text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    return query
+    select u.id, x.tenant_id, x.attempt, x.finished_at, x.error_class, left(x.error_message, 2000), left(x.stack, 20000)
+      from unnest(p_jobs) as u(id)
+     cross join lateral (
+        select y.* from (
+            select o.tenant_id, o.attempt, o.finished_at, o.error_class, o.error_message, o.stack from postmill.outcome o
+             where o.job_id = u.id and o.error_group = p_id
+            union all
+            select a.tenant_id, a.attempt, a.finished_at, a.error_class, a.error_message, a.stack from postmill.attempt a
+             where a.job_id = u.id and a.error_group = p_id offset 0) y
+         order by y.finished_at desc limit 1) x;
 end
 $$;
 
@@ -6998,6 +7659,60 @@ begin
     select t.tenant_id, n.slug, t.first_seen_at, t.last_seen_at, t.count, t.sample_job
       from postmill.error_group_tenant t left join postmill.tenant n on n.id = t.tenant_id
      where t.id = p_id order by t.count desc, t.tenant_id limit p_most;
+end
+$$;
+
+-- FUNCTION read_event_rate(text, text, text, timestamp with time zone, timestamp with time zone)
+
+CREATE FUNCTION postmill.read_event_rate(p_kind text, p_queue text, p_job_type text, p_since timestamp with time zone, p_until timestamp with time zone) RETURNS double precision
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    counted text[] := case when p_kind = 'sla_breach' then array['succeeded', 'failed', 'dead_letter', 'canceled']
+                           when p_kind in ('job_exhausted', 'dead_letters') then array['retried', 'lost', 'failed', 'dead_letter'] end;
+begin
+    if p_queue is null or counted is null then
+        return null;
+    end if;
+    return (select coalesce(sum(r.n), 0)::double precision from postmill.fleet_rollups r
+             where r.queue = p_queue and r.minute >= p_since and r.minute < p_until and r.outcome = any (counted)
+               and (p_job_type is null or r.job_type = p_job_type));
+end
+$$;
+
+-- FUNCTION read_facets(text, text, integer)
+
+CREATE FUNCTION postmill.read_facets(p_field text, p_text text, p_most integer DEFAULT 12) RETURNS TABLE(value text, note text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    part constant text := lower(p_text);
+begin
+    return query
+    select x.value, x.note from (
+        select d.key as value, d.queue as note from postmill.job_definition d where p_field = 'type'
+        union all
+        select q.name, q.owner from postmill.queue q where p_field = 'queue'
+        union all
+        select t.slug, t.name from postmill.tenant t where p_field = 'tenant'
+        union all
+        (select g.id, concat_ws(': ', g.error_class, left(g.message, 80)) from postmill.error_group g
+          where p_field = 'error' and exists (select from postmill.error_group_tenant n where n.id = g.id)
+          order by g.last_seen_at desc limit 2000)
+        union all
+        (select t.label, d.key from postmill.trigger t join postmill.job_definition d on d.id = t.definition_id
+          where p_field = 'trigger' and t.deleted_at is null limit 5000)
+        union all
+        (select distinct w.worker_id, w.hostname from (
+            select k.worker_id, k.hostname from postmill.worker k where p_field = 'worker' and postmill.sees_all()
+             order by k.last_seen_at desc limit 2000) w)
+        union all
+        (select o.id::text, o.kind || ', ' || o.status from postmill.operation o where p_field = 'op' order by o.id desc limit 200)) x
+     where strpos(lower(x.value), part) > 0 or strpos(lower(x.note), part) > 0
+     order by strpos(lower(x.value), part) <> 1, length(x.value), x.value limit p_most;
 end
 $$;
 
@@ -7141,6 +7856,71 @@ CREATE FUNCTION postmill.read_incident_jobs(p_incident uuid) RETURNS SETOF uuid
     AS $$
 begin
     return query select j.job_id from postmill.incident_job j where j.incident_id = p_incident order by j.at, j.job_id;
+end
+$$;
+
+-- FUNCTION read_incident_scenes(uuid[])
+
+CREATE FUNCTION postmill.read_incident_scenes(p_ids uuid[]) RETURNS TABLE(id uuid, top_tenants text[], rate double precision, rate_before double precision, owner text, runbook text, action text, cause text, cause_at timestamp with time zone, cause_ref text, cause_detail text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    hour timestamptz := date_bin('1 hour', moment - interval '7 days', timestamptz '2000-01-01 00:00+00');
+    waiting bigint;
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    select count(*) into waiting from pg_locks l where not l.granted and l.waitstart < moment - interval '10 seconds';
+    return query
+    select i.id,
+           array(select coalesce(n.slug, t.tenant_id::text) from postmill.incident_part t
+                   left join postmill.tenant n on n.id = t.tenant_id
+                  where t.incident_id = i.id order by t.jobs desc, t.tenant_id limit 3),
+           postmill.read_event_rate(i.kind, i.queue, i.job_type, moment - interval '10 minutes', moment) / 10,
+           postmill.read_event_rate(i.kind, i.queue, i.job_type, hour, hour + interval '1 hour') / 60,
+           q.owner, q.runbook, nullif(d.action, ''), c.cause, c.at, c.ref, c.detail
+      from postmill.incident i
+      left join postmill.queue q on q.name = i.queue
+      left join postmill.job_definition d on d.key = i.job_type
+      left join lateral (
+        select x.* from (
+            select 1 as rank, 'paused' as cause, q.paused_at as at, q.name as ref, q.pause_reason as detail
+             where q.paused_at is not null and (q.resume_at is null or q.resume_at > moment) and i.kind <> 'stale_workers'
+            union all
+            select 2, 'no_workers', null, q.name, null
+             where q.name is not null and i.kind in ('sla_breach', 'missed_trigger')
+               and not exists (select from postmill.worker w join postmill.lease l on l.holder = w.holder
+                                where l.expires_at > moment and q.name = any (w.queues))
+            union all
+            (select case when i.kind = 'sla_breach' then 3 else 5 end, 'worker_lost', w.last_seen_at, w.worker_id, w.holder::text
+               from postmill.worker w
+              where w.last_seen_at between i.opened_at - interval '15 minutes' and i.opened_at + interval '5 minutes'
+                and i.queue = any (w.queues) and i.kind <> 'stale_workers'
+                and (w.stopped_at is null or w.stopped_at = w.last_seen_at)
+                and not exists (select from postmill.lease l where l.holder = w.holder and l.expires_at > moment)
+              order by w.last_seen_at limit 1)
+            union all
+            (select 4, 'deploy', v.at, f.key || ' v' || v.version,
+                    (select g.error_class from postmill.error_group g
+                      where g.job_type = f.key and g.first_seen_at between v.at and i.opened_at + interval '10 minutes'
+                      order by g.first_seen_at limit 1)
+               from postmill.definition_version v join postmill.job_definition f on f.id = v.definition_id
+              where v.at between i.opened_at - interval '1 hour' and i.opened_at + interval '1 minute' and v.version > 1
+                and (f.key = i.job_type or (i.job_type is null and f.queue = i.queue))
+              order by v.at desc limit 1)
+            union all
+            select 6, 'db_wait', null, waiting::text, null where waiting > 0 and i.kind in ('sla_breach', 'job_exhausted', 'dead_letters')
+            union all
+            (select 7, 'new_error', g.first_seen_at, g.id, g.error_class from postmill.error_group g
+              where i.job_type is not null and g.job_type = i.job_type
+                and g.first_seen_at between i.opened_at - interval '1 hour' and i.opened_at + interval '10 minutes'
+              order by g.first_seen_at desc limit 1)) x
+         order by x.rank limit 1) c on true
+     where i.id = any (p_ids);
 end
 $$;
 
@@ -7352,6 +8132,23 @@ begin
 end
 $$;
 
+-- FUNCTION read_key_holders(text, integer)
+
+CREATE FUNCTION postmill.read_key_holders(p_key text, p_most integer DEFAULT 20) RETURNS SETOF uuid
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select k.job_id from postmill.tenant t
+     cross join lateral (select '00000000-0000-0000-0000-000000000000'::uuid as id
+                         union all select p.id from postmill.project p where p.tenant_id = t.id) p
+      join postmill.idempotency_key k on k.tenant_id = t.id and k.project_id = p.id and k.key = p_key
+     where exists (select from postmill.any_job j where j.id = k.job_id)
+     order by k.job_id desc limit p_most;
+end
+$$;
+
 -- FUNCTION read_keys(uuid, integer, uuid, boolean)
 
 CREATE FUNCTION postmill.read_keys(p_before uuid, p_most integer, p_tenant uuid DEFAULT NULL::uuid, p_live boolean DEFAULT false) RETURNS TABLE(id uuid, prefix text, name text, tenant_id uuid, role text, created_at timestamp with time zone, created_by text, expires_at timestamp with time zone, last_used_at timestamp with time zone, revoked_at timestamp with time zone, revoked_by text)
@@ -7366,6 +8163,25 @@ begin
      where (p_before is null or k.id < p_before) and (p_tenant is null or k.tenant_id = p_tenant)
        and (not p_live or (k.revoked_at is null and (k.expires_at is null or k.expires_at > (select postmill.now()))))
      order by k.id desc limit p_most;
+end
+$$;
+
+-- FUNCTION read_last_missed()
+
+CREATE FUNCTION postmill.read_last_missed() RETURNS TABLE(id uuid, label text, due timestamp with time zone, fired_at timestamp with time zone, detail text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    own constant uuid := postmill.scope_tenant();
+begin
+    return query
+    select t.id, t.label, k.due, k.fired_at, k.detail
+      from (select x.* from postmill.tick x
+             where x.outcome = 'skipped' and x.detail like 'missed%' and (own is null or x.tenant_id = own)
+             order by x.fired_at desc limit 1) k
+      join postmill.trigger t on t.id = k.trigger_id;
 end
 $$;
 
@@ -7478,12 +8294,14 @@ CREATE FUNCTION postmill.read_matching(p_filter jsonb, p_before uuid DEFAULT 'ff
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
     SET jit TO 'off'
     AS $_$
 declare
     moment constant timestamptz := postmill.now();
     states constant text[] := case when p_filter ? 'states' then array(select jsonb_array_elements_text(p_filter -> 'states')) end;
     own constant uuid := postmill.scope_tenant();
+    nobody constant uuid := '00000000-0000-0000-0000-000000000000';
     tenants uuid[] := case when own is not null then array[own] end;
     sources text[];
     below uuid := p_before;
@@ -7499,7 +8317,12 @@ declare
     holders uuid[];
     held uuid[];
     keys text[];
+    groups text[];
     tests text := 'true';       -- of a body j, whatever walk found it
+    queue_of constant text := ' and (coalesce((select t.queue from postmill.ready t where t.id = j.id offset 0),
+        (select t.queue from postmill.scheduled t where t.id = j.id offset 0), (select t.queue from postmill.running t where t.id = j.id offset 0),
+        (select t.queue from postmill.blocked t where t.id = j.id offset 0), (select t.queue from postmill.dead_letter t where t.id = j.id offset 0),
+        j.queue) ';
     queue_tests text[] := '{}'; -- of its queue, which a ticket tells at once
     ready text := 'postmill.ready';
     scheduled text := 'postmill.scheduled';
@@ -7602,13 +8425,8 @@ begin
         elsif field = 'error' then
             part := format('(exists (select from postmill.attempt a where a.job_id = j.id and a.error_group = any (%1$s::text[]) offset 0)
                 or exists (select from postmill.outcome o where o.job_id = j.id and o.error_group = any (%1$s::text[]) offset 0))', named);
-            if yes = 'is true' and candidates is null then
-                candidates := format('select f.id from unnest(%s::text[]) as g(id) cross join lateral (
-                    (select distinct a.job_id as id from postmill.attempt a where a.error_group = g.id and a.job_id < $1 and a.job_id >= $2
-                      order by 1 desc limit $3)
-                    union all
-                    (select distinct o.job_id from postmill.outcome o where o.error_group = g.id and o.job_id < $1 and o.job_id >= $2
-                      order by 1 desc limit $3)) f', named);
+            if yes = 'is true' and candidates is null and groups is null then
+                groups := array(select jsonb_array_elements_text(term -> 'values'));
                 part := null;
             end if;
         elsif field = 'worker' then
@@ -7652,6 +8470,14 @@ begin
     if cardinality(states) = 0 or cardinality(tenants) = 0 or below <= first then
         return;
     end if;
+    if groups is not null and candidates is null then
+        -- Each by itself and for each tenant: so the planner knows that one index has them in their order.
+        select string_agg(format('(select distinct a.job_id as id from postmill.%I a where a.error_group = %L and a.job_id < $1
+            and a.job_id >= $2 and %s order by 1 desc limit $3)', t.name, g.id, case when n.id = nobody then 'true' else format('a.tenant_id = %L', n.id) end), ' union all ')
+          into candidates
+          from unnest(array['attempt', 'outcome']) as t(name) cross join unnest(groups) as g(id)
+         cross join unnest(coalesce(tenants, array[nobody])) as n(id);
+    end if;
     if keys is not null and candidates is null then
         -- Those that hold the key now are asked first; the others are met on the way.
         held := array(select k.job_id from postmill.tenant t
@@ -7664,6 +8490,8 @@ begin
     end if;
     walks := case when candidates is not null then array['candidates'] when states is null then array['bodies']
                   when tenants is null or states <@ array['failed', 'canceled'] then array['places']
+                  -- Successes of one tenant among those of all: its own jobs tell sooner.
+                  when 'succeeded' = any (states) then array['bodies']
                   when states <@ array['dead_letter', 'failed', 'canceled', 'running'] then array['places', 'bodies']
                   else array['bodies', 'places'] end;
     if 'queued' = any (states) then
@@ -7675,25 +8503,18 @@ begin
         if walk = 'bodies' then
             part := tests;
             foreach yes in array queue_tests loop
-                part := part || ' and (coalesce((select t.queue from postmill.ready t where t.id = j.id offset 0),
-                    (select t.queue from postmill.scheduled t where t.id = j.id offset 0), (select t.queue from postmill.running t where t.id = j.id offset 0),
-                    (select t.queue from postmill.blocked t where t.id = j.id offset 0), (select t.queue from postmill.dead_letter t where t.id = j.id offset 0),
-                    j.queue) ' || yes;
+                part := part || queue_of || yes;
             end loop;
             if states is not null then
                 part := part || ' and ' || postmill.state_test(states);
             end if;
             -- Within a tenant what was not made by hand or code has an index.
-            named := case
-                when tenants is null then 'select j.* from postmill.any_job j where j.id < $1 and j.id >= $2 order by j.id desc limit $3'
-                when 'manual' <> all (sources) then format('select x.* from unnest(%L::uuid[]) as n(id) cross join unnest(%L::text[]) as s(name)
-                    cross join lateral (select j.* from postmill.any_job j where j.tenant_id = n.id and j.source = s.name and j.source <> ''manual''
-                       and j.id < $1 and j.id >= $2 order by j.id desc limit $3) x order by x.id desc limit $3', tenants, sources)
-                when cardinality(tenants) = 1 then format('select j.* from postmill.any_job j where j.tenant_id = %L and j.id < $1 and j.id >= $2
-                    order by j.id desc limit $3', tenants[1])
-                else format('select x.* from unnest(%L::uuid[]) as n(id) cross join lateral (
-                    select j.* from postmill.any_job j where j.tenant_id = n.id and j.id < $1 and j.id >= $2
-                     order by j.id desc limit $3) x order by x.id desc limit $3', tenants) end;
+            select string_agg(format('(select j.* from postmill.any_job j where %s and %s and j.id < $1 and j.id >= $2
+                    order by j.id desc limit $3)', case when n.id = nobody then 'true' else format('j.tenant_id = %L', n.id) end,
+                    case when o.name = '' then 'true' else format('j.source = %L and j.source <> ''manual''', o.name) end), ' union all ') into named
+              from unnest(coalesce(tenants, array[nobody])) as n(id)
+             cross join unnest(case when tenants is not null and 'manual' <> all (sources) then sources else array[''] end) as o(name);
+            named := format('select x.* from (%s) x order by x.id desc limit $3', named);
             execute format('select array(select j.id from (%s) j where %s order by j.id desc limit $4)', named, part)
                 into found_ones using below, first, p_look, p_need, moment;
             if cardinality(found_ones) < p_need then
@@ -7703,21 +8524,17 @@ begin
         else
             part := tests;
             foreach yes in array queue_tests loop
-                part := part || case walk when 'places' then ' and (coalesce(u.queue, j.queue) ' || yes
-                    else ' and (coalesce((select t.queue from postmill.ready t where t.id = j.id offset 0),
-                    (select t.queue from postmill.scheduled t where t.id = j.id offset 0), (select t.queue from postmill.running t where t.id = j.id offset 0),
-                    (select t.queue from postmill.blocked t where t.id = j.id offset 0), (select t.queue from postmill.dead_letter t where t.id = j.id offset 0),
-                    j.queue) ' || yes end;
+                part := part || case walk when 'places' then ' and (coalesce(u.queue, j.queue) ' else queue_of end || yes;
             end loop;
             if tenants is not null then
                 part := part || format(' and j.tenant_id = any (%L::uuid[])', tenants);
             end if;
             if walk = 'places' then
                 execute format('select array_agg(y.id order by y.id desc), array_agg(y.queue order by y.id desc), array_agg(y.fits order by y.id desc)
-                    from (select x.* from (%s) x order by x.id desc limit $3) y', postmill.places_of(states, tenants, ready, scheduled))
+                    from (select x.* from (%s) x(id, queue, fits) order by x.id desc limit $3) y', postmill.places_of(states, tenants, ready, scheduled))
                     into looked, queues, fitting using below, first, p_look, p_need, moment, overdue;
             else
-                execute format('select array(select distinct x.id from (%s) x where x.id is not null order by 1 desc limit $3)', candidates)
+                execute format('select array(select distinct x.id from (%s) x(id) where x.id is not null order by 1 desc limit $3)', candidates)
                     into looked using below, first, p_look;
                 queues := array_fill(null::text, array[cardinality(looked)]);
                 fitting := array_fill(true, array[cardinality(looked)]);
@@ -7751,6 +8568,73 @@ begin
 end
 $_$;
 
+-- FUNCTION read_matching_bars(jsonb, integer, integer)
+
+CREATE FUNCTION postmill.read_matching_bars(p_filter jsonb, p_need integer DEFAULT 10000, p_look integer DEFAULT 10001) RETURNS TABLE(total bigint, complete_to timestamp with time zone, width double precision, bars jsonb)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    AS $$
+declare
+    found_ones record;
+    span double precision;
+begin
+    select w.ids, w.low into found_ones from postmill.read_matching(p_filter, p_need => p_need + 1, p_look => p_look) w;
+    total := cardinality(found_ones.ids);
+    complete_to := case when found_ones.low is not null then postmill.id_time(found_ones.low)
+                        when total > p_need then postmill.id_time(found_ones.ids[total]) end;
+    span := extract(epoch from postmill.now() - postmill.id_time(found_ones.ids[total]))::double precision;
+    select coalesce(min(w), 604800) into width
+      from unnest(array[60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 604800]::double precision[]) w where span / w <= 60;
+    select coalesce(jsonb_agg(jsonb_build_array(extract(epoch from b.bucket), b.n) order by b.bucket), '[]') into bars
+      from (select date_bin(read_matching_bars.width * interval '1 second', postmill.id_time(u.id), timestamptz '2000-01-03 00:00+00') as bucket,
+                   count(*) as n from unnest(found_ones.ids) as u(id) group by 1) b;
+    return next;
+end
+$$;
+
+-- FUNCTION read_matching_counts(jsonb, integer)
+
+CREATE FUNCTION postmill.read_matching_counts(p_filter jsonb, p_look integer DEFAULT 2000) RETURNS TABLE(state text, n bigint, at_least boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    at_now constant timestamptz := postmill.now();
+    whole record;
+    one record;
+    counted jsonb;
+begin
+    select w.ids, w.low into whole from postmill.read_matching(p_filter - 'states', p_need => p_look, p_look => p_look) w;
+    select jsonb_object_agg(x.word, x.n) into counted from (
+        select y.word, count(*) as n from (
+            select case when exists (select from postmill.outcome o where o.job_id = u.id offset 0)
+                        then (select o.status from postmill.outcome o where o.job_id = u.id)
+                        when exists (select from postmill.ready t where t.id = u.id offset 0) then 'queued'
+                        when exists (select from postmill.dead_letter t where t.id = u.id offset 0) then 'dead_letter'
+                        when exists (select from postmill.running t where t.id = u.id offset 0) then 'running'
+                        when exists (select from postmill.blocked t where t.id = u.id offset 0) then 'blocked'
+                        else (select case when t.run_at <= at_now then 'queued' when t.attempt > 1 then 'retrying' else 'scheduled' end
+                                from postmill.scheduled t where t.id = u.id) end as word
+              from unnest(whole.ids) as u(id)) y group by 1) x where x.word is not null;
+    for state in select unnest(array['scheduled', 'retrying', 'queued', 'blocked', 'running', 'succeeded', 'failed', 'canceled', 'dead_letter']) loop
+        n := coalesce((counted ->> state)::bigint, 0)
+             + case state when 'scheduled' then coalesce((counted ->> 'retrying')::bigint, 0) else 0 end;
+        at_least := whole.low is not null or cardinality(whole.ids) >= p_look;
+        if at_least and state <> 'succeeded' then
+            select cardinality(w.ids) as n, w.low is not null or cardinality(w.ids) >= p_look / 4 as at_least into one
+              from postmill.read_matching(p_filter || jsonb_build_object('states', jsonb_build_array(state)),
+                                          p_need => p_look / 4, p_look => p_look / 4) w;
+            at_least := one.at_least;
+            n := case when one.at_least then greatest(n, one.n) else one.n end;
+        end if;
+        return next;
+    end loop;
+end
+$$;
+
 -- FUNCTION read_members(integer)
 
 CREATE FUNCTION postmill.read_members(p_most integer) RETURNS TABLE(actor_id text, tenant_id uuid, role text, since timestamp with time zone, last_seen_at timestamp with time zone, logins bigint)
@@ -7767,6 +8651,29 @@ begin
 end
 $$;
 
+-- FUNCTION read_next_runs(integer)
+
+CREATE FUNCTION postmill.read_next_runs(p_most integer DEFAULT 5) RETURNS TABLE(id uuid, label text, job_type text, queue text, next_run_at timestamp with time zone, last_run_at timestamp with time zone, paused boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    own constant uuid := postmill.scope_tenant();
+begin
+    return query
+    select t.id, t.label, d.key, d.queue, t.next_run_at, t.last_run_at,
+           q.paused_at is not null and (q.resume_at is null or q.resume_at > (select postmill.now()))
+      from (select x.* from postmill.trigger x
+             where x.trigger_type = 'schedule' and x.is_enabled and x.deleted_at is null and not x.broken
+               and x.next_run_at is not null and (own is null or x.tenant_id = own)
+             order by x.next_run_at limit p_most) t
+      join postmill.job_definition d on d.id = t.definition_id
+      left join postmill.queue q on q.name = d.queue
+     order by t.next_run_at, t.id;
+end
+$$;
+
 -- FUNCTION read_notifications(uuid)
 
 CREATE FUNCTION postmill.read_notifications(p_incident uuid) RETURNS TABLE(event text, step integer, channel text, instead_of text, status text, due_at timestamp with time zone, sent_at timestamp with time zone, tries integer, error text)
@@ -7777,6 +8684,46 @@ begin
     return query
     select n.event, n.step, n.channel, n.instead_of, n.status, n.due_at, n.sent_at, n.tries, n.error
       from postmill.notification n where n.incident_id = p_incident order by n.id limit 1000;
+end
+$$;
+
+-- FUNCTION read_now()
+
+CREATE FUNCTION postmill.read_now() RETURNS TABLE(queues bigint, promised bigint, paused text[], breaches bigint, breach_since timestamp with time zone, stale_workers bigint, missed_triggers bigint, budgets bigint, others bigint, tenants bigint, new_errors bigint, new_since timestamp with time zone, quiet_since timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select q.all_of_them, q.with_target, coalesce(q.paused, '{}'), i.breaches, i.since, i.workers, i.missed, i.budgets, i.others,
+           (select count(distinct t.tenant_id) from postmill.incident_part t join postmill.incident x on x.id = t.incident_id
+             where x.resolved_at is null), g.n, g.since,
+           (select max(e.at) from (select (select o.resolved_at from postmill.incident o
+                                            where o.kind = 'sla_breach' and o.key = u.name and o.resolved_at is not null
+                                            order by o.resolved_at desc limit 1) as at
+                                     from postmill.queue u where u.sla_seconds is not null) e)
+      from (select count(*) as all_of_them,
+                   count(*) filter (where coalesce(u.sla_seconds, u.wait_target_seconds, u.run_target_seconds) is not null) as with_target,
+                   array_agg(u.name order by u.priority, u.name) filter (
+                       where u.paused_at is not null and (u.resume_at is null or u.resume_at > moment)) as paused
+              from postmill.queue u) q
+     cross join (select count(*) filter (where x.kind = 'sla_breach') as breaches,
+                        min(x.opened_at) filter (where x.kind = 'sla_breach') as since,
+                        coalesce(sum(jsonb_array_length(x.facts -> 'workers')) filter (
+                            where x.kind = 'stale_workers' and jsonb_typeof(x.facts -> 'workers') = 'array'), 0) as workers,
+                        count(*) filter (where x.kind = 'missed_trigger') as missed,
+                        count(*) filter (where x.kind = 'budget') as budgets,
+                        count(*) filter (where x.kind in ('job_exhausted', 'dead_letters', 'notification')) as others
+                   from postmill.incident x where x.resolved_at is null) i
+     cross join (select count(*) as n, min(y.first_seen_at) as since
+                   from (select e.first_seen_at from postmill.error_group e
+                          where e.first_seen_at > moment - interval '1 hour' limit 1000) y) g;
 end
 $$;
 
@@ -7863,6 +8810,39 @@ begin
 end
 $$;
 
+-- FUNCTION read_query_names(jsonb)
+
+CREATE FUNCTION postmill.read_query_names(p_names jsonb) RETURNS TABLE(field text, name text, ids text[])
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+begin
+    for field, name in select a.value ->> 0, a.value ->> 1 from jsonb_array_elements(p_names) a loop
+        ids := case field
+            when 'type' then array(select d.key from postmill.job_definition d where d.key = name or d.aliases @> array[name] limit 20)
+            when 'queue' then array(select q.name from postmill.queue q where q.name = read_query_names.name
+                                    union select q.name from postmill.queue q where lower(q.name) = lower(read_query_names.name)
+                                       and not exists (select from postmill.queue e where e.name = read_query_names.name) limit 20)
+            when 'tenant' then array(select t.id::text from postmill.tenant t where t.slug = lower(read_query_names.name) or t.id::text = lower(read_query_names.name))
+            when 'trigger' then array(select t.id::text from postmill.trigger t
+                                       where lower(t.label) = lower(name) or t.id::text = lower(name) order by t.deleted_at desc nulls first limit 21)
+            when 'error' then array(
+                select g.id from postmill.error_group g
+                 where ((name ~ '^[0-9a-f]{2,16}$' and g.id >= name and g.id < name || 'g') or g.error_class = name
+                        or g.error_class like '%.' || replace(replace(name, '\', '\\'), '_', '\_'))
+                   and exists (select from postmill.error_group_tenant t where t.id = g.id)
+                 order by g.last_seen_at desc limit 21)
+            when 'worker' then array(select read_query_names.name where not postmill.sees_all() or exists (
+                select from postmill.worker w where w.worker_id = read_query_names.name or w.hostname = read_query_names.name))
+            when 'op' then array(select o.id::text from postmill.operation o
+                                  where o.id >= rpad(replace(name, '-', ''), 32, '0')::uuid and o.id <= rpad(replace(name, '-', ''), 32, 'f')::uuid
+                                  order by o.id desc limit 21)
+            else '{}' end;
+        return next;
+    end loop;
+end
+$_$;
+
 -- FUNCTION read_queue_names()
 
 CREATE FUNCTION postmill.read_queue_names() RETURNS SETOF text
@@ -7871,6 +8851,31 @@ CREATE FUNCTION postmill.read_queue_names() RETURNS SETOF text
     AS $$
 begin
     return query select q.name from postmill.queue q order by q.name;
+end
+$$;
+
+-- FUNCTION read_queue_standing(text[])
+
+CREATE FUNCTION postmill.read_queue_standing(p_queues text[]) RETURNS TABLE(name text, state text, since timestamp with time zone, sla_seconds double precision, p95 double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+begin
+    return query
+    select q.name,
+           case when q.paused_at is not null and (q.resume_at is null or q.resume_at > moment) then 'paused'
+                when not exists (select from postmill.worker w join postmill.lease l on l.holder = w.holder
+                                  where l.expires_at > moment and q.name = any (w.queues)) then 'no_workers'
+                when (a.n >= 5 and (a.total_p95 > q.sla_seconds or a.wait_p95 > q.wait_target_seconds
+                                    or a.run_p95 > q.run_target_seconds)) or a.oldest_seconds > q.sla_seconds then 'late'
+                else 'ok' end,
+           case when q.resume_at is null or q.resume_at > moment then q.paused_at end, q.sla_seconds, a.total_p95
+      from postmill.queue q
+      left join postmill.attainment a on a.queue = q.name and a.measured_at > moment - interval '5 minutes'
+     where q.name = any (p_queues)
+     order by q.priority, q.name;
 end
 $$;
 
@@ -7944,6 +8949,25 @@ begin
       left join postmill.worker k on k.holder = r.holder
       left join lateral (select t.done, t.total, t.message from postmill.progress t where t.job_id = r.id offset 0) g on true
      order by r.claimed_at, r.id;
+end
+$$;
+
+-- FUNCTION read_saved_views(text, integer)
+
+CREATE FUNCTION postmill.read_saved_views(p_page text, p_most integer DEFAULT 100) RETURNS TABLE(id uuid, name text, query text, shared boolean, own boolean, actor_id text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select v.id, v.name, v.query, v.shared, x.own, v.actor_id
+      from postmill.saved_view v
+     cross join lateral (select v.actor_type = current_setting('postmill.actor_type', true)
+                            and v.actor_id is not distinct from nullif(current_setting('postmill.actor_id', true), '') as own) x
+     where v.page = p_page and coalesce(v.tenant_id, '00000000-0000-0000-0000-000000000000')
+                             = coalesce(postmill.scope_tenant(), '00000000-0000-0000-0000-000000000000')
+       and (x.own or v.shared)
+     order by lower(v.name), v.id limit p_most;
 end
 $$;
 
@@ -8246,6 +9270,49 @@ begin
 end
 $$;
 
+-- FUNCTION read_type_marks(text, timestamp with time zone, integer)
+
+CREATE FUNCTION postmill.read_type_marks(p_job_type text, p_since timestamp with time zone, p_most integer DEFAULT 50) RETURNS TABLE(at timestamp with time zone, kind text, label text, target text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select * from (
+        (select v.at, 'deploy', 'v' || v.version, v.version::text
+           from postmill.job_definition d join postmill.definition_version v on v.definition_id = d.id
+          where d.key = p_job_type and v.at >= p_since order by v.version desc limit p_most)
+        union all
+        (select p.paused_at, 'pause', coalesce(p.reason, ''), p.id::text from postmill.type_pause p
+          where p.job_type = p_job_type and p.paused_at >= p_since order by p.paused_at desc limit p_most)
+        union all
+        (select o.created_at, 'replay', o.total::text, o.id::text from postmill.operation o
+          where o.kind = 'replay' and o.id >= postmill.id_at(p_since) and (o.filter ->> 'job_type' = p_job_type
+                or o.filter ->> 'error_group' in (select g.id from postmill.error_group g where g.job_type = p_job_type))
+          order by o.id desc limit p_most)) m(at, kind, label, target)
+     order by 1 desc limit p_most;
+end
+$$;
+
+-- FUNCTION read_type_pauses(text)
+
+CREATE FUNCTION postmill.read_type_pauses(p_job_type text DEFAULT NULL::text) RETURNS TABLE(job_type text, paused_at timestamp with time zone, paused_by text, reason text, resume_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select p.job_type, p.paused_at, case when (select postmill.sees_all()) then p.paused_by end, p.reason, p.resume_at
+      from postmill.type_pause p
+     where p.ended_at is null and (p.resume_at is null or p.resume_at > (select postmill.now()))
+       and (p_job_type is null or p.job_type = p_job_type)
+     order by p.job_type;
+end
+$$;
+
 -- FUNCTION read_walk(text, text, text, text, text, uuid, uuid, uuid, timestamp with time zone, timestamp with time zone, integer, integer)
 
 CREATE FUNCTION postmill.read_walk(p_walk text, p_status text, p_source text, p_job_type text, p_queue text, p_tenant uuid, p_before uuid, p_from uuid, p_after timestamp with time zone, p_until timestamp with time zone, p_need integer, p_look integer, OUT ids uuid[], OUT low uuid) RETURNS record
@@ -8337,7 +9404,7 @@ $$;
 
 -- FUNCTION read_why(uuid)
 
-CREATE FUNCTION postmill.read_why(p_id uuid) RETURNS TABLE(id uuid, job_type text, queue text, state text, attempt integer, max_attempts integer, reason text, error_class text, error_message text, cancel_requested boolean, worker_id text, paused boolean, pause_reason text, resume_at timestamp with time zone, tenant_status text, is_active boolean, due_seconds double precision, expired boolean, rate_count integer, rate_seconds double precision, rate_wait double precision, worker_limit integer, type_running bigint, held_by uuid[], type_workers bigint, queue_workers bigint, draining_workers bigint, outdated bigint, slots bigint, queue_running bigint, ahead bigint, ready_seconds double precision, replayed_as uuid, budget text, budget_level integer, budget_action text, budget_ends timestamp with time zone)
+CREATE FUNCTION postmill.read_why(p_id uuid) RETURNS TABLE(id uuid, job_type text, queue text, state text, attempt integer, max_attempts integer, reason text, error_class text, error_message text, cancel_requested boolean, worker_id text, paused boolean, pause_reason text, resume_at timestamp with time zone, tenant_status text, is_active boolean, due_seconds double precision, expired boolean, rate_count integer, rate_seconds double precision, rate_wait double precision, worker_limit integer, type_running bigint, held_by uuid[], type_workers bigint, queue_workers bigint, draining_workers bigint, outdated bigint, slots bigint, queue_running bigint, ahead bigint, ready_seconds double precision, replayed_as uuid, budget text, budget_level integer, budget_action text, budget_ends timestamp with time zone, type_paused boolean, type_pause_reason text, type_resume_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -8359,7 +9426,8 @@ begin
            (select count(*) from (select from postmill.ready o
                                    where o.queue = r.queue and o.lane = r.lane
                                      and (o.priority, o.ready_at, o.id) < (r.priority, r.ready_at, r.id) limit 10000) x),
-           extract(epoch from moment - r.ready_at)::double precision, s.replayed_as, g.name, g.level, g.action, g.ends_at
+           extract(epoch from moment - r.ready_at)::double precision, s.replayed_as, g.name, g.level, g.action, g.ends_at,
+           z.id is not null, z.reason, z.resume_at
       from postmill.read_job_state(array[p_id]) s
      cross join lateral (select f.expires_at from postmill.any_job f where f.id = s.id offset 0) j
       left join postmill.queue q on q.name = s.queue
@@ -8367,6 +9435,8 @@ begin
       left join postmill.job_definition d on d.key = s.job_type
       left join postmill.limit_rule l on l.job_type = s.job_type
       left join lateral (select f.* from postmill.ready f where f.id = s.id offset 0) r on true
+      left join lateral postmill.type_paused(coalesce((select a.key from postmill.job_definition a where a.aliases @> array[s.job_type] limit 1),
+                                                      s.job_type)) z on true
       left join lateral postmill.budget_word(d.budget, s.tenant_id) g on s.state in ('scheduled', 'queued', 'blocked')
       left join lateral (
         select count(*) as n, (array_agg(x.id order by x.claimed_at))[:3] as ids
@@ -8731,8 +9801,8 @@ begin
                    idempotency_content = new.idempotency_content, keep = new.keep, lane = new.lane,
                    worker_limit = new.worker_limit, aliases = new.aliases, category = new.category,
                    strict_envelope = new.strict_envelope, secrets = new.secrets, secret_keys = new.secret_keys,
-                   encrypted = new.encrypted, action = new.action, escalation_fields = new.escalation_fields, replay_class = new.replay_class,
-                   budget = new.budget, fingerprint = new.fingerprint,
+                   encrypted = new.encrypted, action = new.action, escalation_fields = new.escalation_fields,
+                   log_fields = new.log_fields, replay_class = new.replay_class, budget = new.budget, fingerprint = new.fingerprint,
                    version = old.version + 1, updated_at = postmill.now()
              where d.key = register_job_types.key;
             status := coalesce(status, 'changed');
@@ -8754,20 +9824,22 @@ CREATE FUNCTION postmill.register_queues(p_queues jsonb) RETURNS void
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
-    insert into postmill.queue as q (name, owner, contact, color, sla_seconds, wait_target_seconds, run_target_seconds, escalation)
-    select n.name, n.owner, n.contact, n.color, n.sla_seconds, n.wait_target_seconds, n.run_target_seconds, n.escalation
+    insert into postmill.queue as q (name, owner, contact, color, sla_seconds, wait_target_seconds, run_target_seconds, escalation,
+           runbook)
+    select n.name, n.owner, n.contact, n.color, n.sla_seconds, n.wait_target_seconds, n.run_target_seconds, n.escalation, n.runbook
       from jsonb_populate_recordset(null::postmill.queue, p_queues) n
-     where coalesce(n.owner, n.contact, n.color, n.escalation, n.sla_seconds::text, n.wait_target_seconds::text,
+     where coalesce(n.owner, n.contact, n.color, n.escalation, n.runbook, n.sla_seconds::text, n.wait_target_seconds::text,
                     n.run_target_seconds::text) is not null
         or exists (select from postmill.queue o where o.name = n.name)
      order by n.name
     on conflict (name) do update
        set owner = excluded.owner, contact = excluded.contact, color = excluded.color, sla_seconds = excluded.sla_seconds,
            wait_target_seconds = excluded.wait_target_seconds, run_target_seconds = excluded.run_target_seconds,
-           escalation = excluded.escalation
-     where (q.owner, q.contact, q.color, q.sla_seconds, q.wait_target_seconds, q.run_target_seconds, q.escalation)
+           escalation = excluded.escalation, runbook = excluded.runbook
+     where (q.owner, q.contact, q.color, q.sla_seconds, q.wait_target_seconds, q.run_target_seconds, q.escalation,
+            q.runbook)
            is distinct from (excluded.owner, excluded.contact, excluded.color, excluded.sla_seconds,
-                             excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation);
+                             excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation, excluded.runbook);
 end
 $$;
 
@@ -8877,6 +9949,40 @@ begin
         id := rung.id; queue := rung.queue; lane := rung.lane; priority := rung.priority;
         return next;
     end loop;
+end
+$$;
+
+-- FUNCTION release_held(integer)
+
+CREATE FUNCTION postmill.release_held(p_most integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    one postmill.type_pause;
+    rung record;
+    moved integer := 0;
+begin
+    for one in select p.* from postmill.type_pause p where p.ended_at is not null and p.released_at is null
+                order by p.id for update skip locked loop
+        for rung in
+            with gone as (
+                delete from postmill.scheduled s where s.ctid = any (array(
+                    select h.ctid from postmill.scheduled h where h.run_at = one.held_until limit p_most for update skip locked))
+                returning s.*
+            ), put as (
+                insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+                select g.queue, g.lane, g.priority, postmill.now(), g.id, g.attempt, g.run, g.lost from gone g order by g.id
+            )
+            select g.queue, count(*) as n from gone g group by 1 order by 1
+        loop
+            perform postmill.ring(rung.queue);
+            moved := moved + rung.n;
+        end loop;
+        if not exists (select from postmill.scheduled h where h.run_at = one.held_until) then
+            update postmill.type_pause p set released_at = postmill.now() where p.id = one.id;
+        end if;
+    end loop;
+    return moved;
 end
 $$;
 
@@ -9635,7 +10741,7 @@ begin
         if own_column like 'read\_%' or own_column like 'door\_%' or own_column in ('now', 'new_id', 'id_at', 'id_time',
             'scope_tenant', 'sees_all', 'in_scope', 'ids_in_scope') then
             execute format('grant execute on function %s to postmill_reader, postmill_request', name);
-        elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'rollup_bounds', 'quantile', 'summary_of',
+        elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'error_status', 'version_run', 'keep_of', 'type_paused', 'rollup_bounds', 'quantile', 'summary_of',
             'histogram_plus', 'histogram_sum', 'histogram_within',
             'incident_outline', 'incident_status', 'args_matching', 'state_test', 'places_of') then
             execute format('grant execute on function %s to postmill_reader', name);
@@ -9862,15 +10968,8 @@ begin
         parts := parts || format('exists (select from postmill.scheduled t where t.id = j.id and t.run_at > $5 and %s offset 0)',
             case when 'scheduled' = any (p_states) then 'true' when 'retrying' = any (p_states) then 't.attempt > 1' else 't.attempt <= 1' end);
     end if;
-    if 'blocked' = any (p_states) then
-        parts := parts || 'exists (select from postmill.blocked t where t.id = j.id offset 0)'::text;
-    end if;
-    if 'running' = any (p_states) then
-        parts := parts || 'exists (select from postmill.running t where t.id = j.id offset 0)'::text;
-    end if;
-    if 'dead_letter' = any (p_states) then
-        parts := parts || 'exists (select from postmill.dead_letter t where t.id = j.id offset 0)'::text;
-    end if;
+    parts := parts || array(select format('exists (select from postmill.%I t where t.id = j.id offset 0)', s)
+                              from unnest(p_states) s where s in ('blocked', 'running', 'dead_letter'));
     if cardinality(ended) > 0 then
         parts := parts || format('exists (select from postmill.outcome t where t.job_id = j.id and t.status = any (%L::text[]) offset 0)', ended);
     end if;
@@ -10642,6 +11741,21 @@ begin
 end
 $$;
 
+-- FUNCTION type_paused(text)
+
+CREATE FUNCTION postmill.type_paused(p_job_type text) RETURNS postmill.type_pause
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    found_one postmill.type_pause;
+begin
+    select p.* into found_one from postmill.type_pause p
+     where p.job_type = p_job_type and p.ended_at is null
+       and (p.resume_at is null or p.resume_at > (select postmill.now()));
+    return found_one;
+end
+$$;
+
 -- FUNCTION unarchived_tenants()
 
 CREATE FUNCTION postmill.unarchived_tenants() RETURNS uuid[]
@@ -10754,6 +11868,21 @@ begin
             postmill.fields_of(own.columns, 't'), own.relation)
             using format('(%s,0)', p_from)::tid, format('(%s,0)', p_from + p_most)::tid, postmill.unarchived_tenants();
     end if;
+end
+$_$;
+
+-- FUNCTION version_run(uuid, text, timestamp with time zone)
+
+CREATE FUNCTION postmill.version_run(p_holder uuid, p_job_type text, p_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone) RETURNS integer
+    LANGUAGE plpgsql STABLE
+    AS $_$
+declare
+    code text := (select w.metadata -> 'definitions' ->> p_job_type from postmill.worker w where w.holder = p_holder);
+begin
+    return (select coalesce((select max(v.version) from postmill.definition_version v
+                              where v.definition_id = d.id and v.definition ->> 'fingerprint' = code and v.at <= p_at),
+                            case when d.kind = 'command' and code ~ '^[0-9]{1,9}$' then code::integer end)
+              from postmill.job_definition d where d.key = p_job_type);
 end
 $_$;
 
@@ -11537,19 +12666,27 @@ CREATE TABLE postmill.definition_version (
     definition jsonb NOT NULL
 );
 
--- TABLE error_group
+-- TABLE error_group_minute
 
-CREATE TABLE postmill.error_group (
+CREATE TABLE postmill.error_group_minute (
     id text NOT NULL COLLATE pg_catalog."C",
-    job_type text NOT NULL COLLATE pg_catalog."C",
-    error_class text NOT NULL COLLATE pg_catalog."C",
-    message text NOT NULL,
-    frame text NOT NULL,
-    error_code text,
-    error_status integer,
-    first_seen_at timestamp with time zone NOT NULL,
-    last_seen_at timestamp with time zone NOT NULL,
-    count bigint NOT NULL
+    tenant_id uuid NOT NULL,
+    minute timestamp with time zone NOT NULL,
+    n bigint NOT NULL,
+    hourly boolean DEFAULT false NOT NULL
+)
+WITH (fillfactor='70');
+
+-- TABLE error_group_note
+
+CREATE TABLE postmill.error_group_note (
+    note_id uuid DEFAULT postmill.new_id() NOT NULL,
+    id text NOT NULL COLLATE pg_catalog."C",
+    at timestamp with time zone NOT NULL,
+    actor_type text NOT NULL COLLATE pg_catalog."C",
+    actor_id text,
+    text text NOT NULL,
+    CONSTRAINT error_group_note_text_check CHECK (((length(text) >= 1) AND (length(text) <= 4000)))
 );
 
 -- TABLE error_group_part
@@ -11566,7 +12703,8 @@ CREATE TABLE postmill.error_group_part (
     first_at timestamp with time zone NOT NULL,
     last_at timestamp with time zone NOT NULL,
     n bigint NOT NULL,
-    job_id uuid
+    job_id uuid,
+    version integer
 );
 
 -- TABLE error_group_tenant
@@ -11675,8 +12813,8 @@ CREATE TABLE postmill.rollup_part (
 -- VIEW fleet_rollups
 
 CREATE VIEW postmill.fleet_rollups WITH (security_barrier='true') AS
- SELECT minute,
-    tenant_id,
+ SELECT tenant_id,
+    minute,
     queue,
     job_type,
     outcome,
@@ -11687,8 +12825,8 @@ CREATE VIEW postmill.fleet_rollups WITH (security_barrier='true') AS
     wait_hist,
     run_hist,
     total_hist
-   FROM ( SELECT f.minute,
-            NULL::uuid AS tenant_id,
+   FROM ( SELECT NULL::uuid AS tenant_id,
+            f.minute,
             f.queue,
             f.job_type,
             f.outcome,
@@ -11701,8 +12839,8 @@ CREATE VIEW postmill.fleet_rollups WITH (security_barrier='true') AS
             f.total_hist
            FROM postmill.rollup_fleet f
         UNION ALL
-         SELECT p.minute,
-            NULL::uuid AS uuid,
+         SELECT NULL::uuid,
+            p.minute,
             p.queue,
             p.job_type,
             p.outcome,
@@ -12031,6 +13169,7 @@ CREATE TABLE postmill.job_definition (
     encrypted boolean DEFAULT false NOT NULL,
     action text DEFAULT ''::text NOT NULL,
     escalation_fields text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
+    log_fields text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
     guarded boolean DEFAULT false NOT NULL,
     fingerprint text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
     created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
@@ -12405,6 +13544,7 @@ CREATE TABLE postmill.queue (
     wait_target_seconds double precision,
     run_target_seconds double precision,
     escalation text,
+    runbook text,
     created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
     CONSTRAINT queue_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
     CONSTRAINT queue_run_target_seconds_check CHECK ((run_target_seconds > (0)::double precision)),
@@ -12544,6 +13684,23 @@ UNION ALL
     rollup_part.run_hist,
     rollup_part.total_hist
    FROM postmill.rollup_part;
+
+-- TABLE saved_view
+
+CREATE TABLE postmill.saved_view (
+    id uuid DEFAULT postmill.new_id() NOT NULL,
+    tenant_id uuid,
+    page text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL,
+    query text NOT NULL,
+    shared boolean DEFAULT false NOT NULL,
+    actor_type text NOT NULL COLLATE pg_catalog."C",
+    actor_id text COLLATE pg_catalog."C",
+    created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    CONSTRAINT saved_view_name_check CHECK (((length(name) >= 1) AND (length(name) <= 80))),
+    CONSTRAINT saved_view_page_check CHECK (((length(page) >= 1) AND (length(page) <= 40))),
+    CONSTRAINT saved_view_query_check CHECK ((length(query) <= 2000))
+);
 
 -- TABLE tick
 
@@ -12818,6 +13975,16 @@ ALTER TABLE ONLY postmill.dead_news
 ALTER TABLE ONLY postmill.definition_version
     ADD CONSTRAINT definition_version_pkey PRIMARY KEY (definition_id, version);
 
+-- CONSTRAINT error_group_minute error_group_minute_pkey
+
+ALTER TABLE ONLY postmill.error_group_minute
+    ADD CONSTRAINT error_group_minute_pkey PRIMARY KEY (id, tenant_id, minute);
+
+-- CONSTRAINT error_group_note error_group_note_pkey
+
+ALTER TABLE ONLY postmill.error_group_note
+    ADD CONSTRAINT error_group_note_pkey PRIMARY KEY (note_id);
+
 -- CONSTRAINT error_group error_group_pkey
 
 ALTER TABLE ONLY postmill.error_group
@@ -13053,6 +14220,11 @@ ALTER TABLE ONLY postmill.rollup_total
 ALTER TABLE ONLY postmill.running
     ADD CONSTRAINT running_pkey PRIMARY KEY (id);
 
+-- CONSTRAINT saved_view saved_view_pkey
+
+ALTER TABLE ONLY postmill.saved_view
+    ADD CONSTRAINT saved_view_pkey PRIMARY KEY (id);
+
 -- CONSTRAINT scheduled scheduled_pkey
 
 ALTER TABLE ONLY postmill.scheduled
@@ -13087,6 +14259,11 @@ ALTER TABLE ONLY postmill.trigger
 
 ALTER TABLE ONLY postmill.trigger_recent
     ADD CONSTRAINT trigger_recent_pkey PRIMARY KEY (trigger_id, hash);
+
+-- CONSTRAINT type_pause type_pause_pkey
+
+ALTER TABLE ONLY postmill.type_pause
+    ADD CONSTRAINT type_pause_pkey PRIMARY KEY (id);
 
 -- CONSTRAINT upkeep upkeep_pkey
 
@@ -13157,6 +14334,10 @@ CREATE INDEX attempt_group ON ONLY postmill.attempt USING btree (error_group, jo
 
 CREATE INDEX attempt_job ON ONLY postmill.attempt USING btree (job_id);
 
+-- INDEX attempt_tenant_group
+
+CREATE INDEX attempt_tenant_group ON ONLY postmill.attempt USING btree (tenant_id, error_group, job_id) WHERE (error_group IS NOT NULL);
+
 -- INDEX audit_log_action
 
 CREATE INDEX audit_log_action ON postmill.audit_log USING btree (action, at, id);
@@ -13209,6 +14390,10 @@ CREATE INDEX budget_period_until ON postmill.budget_period USING btree (limit_un
 
 CREATE INDEX budget_place ON postmill.budget USING btree (name, id);
 
+-- INDEX budget_platform
+
+CREATE INDEX budget_platform ON postmill.budget USING btree (id) WHERE (tenant_id IS NULL);
+
 -- INDEX budget_request_budget
 
 CREATE INDEX budget_request_budget ON postmill.budget_request USING btree (budget_id, id);
@@ -13244,6 +14429,22 @@ CREATE INDEX dead_letter_tenant ON postmill.dead_letter USING btree (tenant_id, 
 -- INDEX dead_letter_tenant_group
 
 CREATE INDEX dead_letter_tenant_group ON postmill.dead_letter USING btree (tenant_id, error_group, failed_at, id);
+
+-- INDEX definition_version_at
+
+CREATE INDEX definition_version_at ON postmill.definition_version USING btree (at);
+
+-- INDEX error_group_first
+
+CREATE INDEX error_group_first ON postmill.error_group USING btree (first_seen_at);
+
+-- INDEX error_group_minute_fine
+
+CREATE INDEX error_group_minute_fine ON postmill.error_group_minute USING btree (minute) WHERE (NOT hourly);
+
+-- INDEX error_group_note_of
+
+CREATE INDEX error_group_note_of ON postmill.error_group_note USING btree (id, note_id);
 
 -- INDEX error_group_seen
 
@@ -13425,6 +14626,10 @@ CREATE INDEX outcome_group ON ONLY postmill.outcome USING btree (error_group, jo
 
 CREATE INDEX outcome_job ON ONLY postmill.outcome USING btree (job_id);
 
+-- INDEX outcome_tenant_group
+
+CREATE INDEX outcome_tenant_group ON ONLY postmill.outcome USING btree (tenant_id, error_group, job_id) WHERE (error_group IS NOT NULL);
+
 -- INDEX outcome_tenant_unsuccessful
 
 CREATE INDEX outcome_tenant_unsuccessful ON ONLY postmill.outcome USING btree (tenant_id, status, job_id) WHERE (status <> 'succeeded'::text);
@@ -13457,6 +14662,10 @@ CREATE INDEX rollup_queue ON postmill.rollup USING btree (queue, minute);
 
 CREATE INDEX rollup_tenant ON postmill.rollup USING btree (tenant_id, minute);
 
+-- INDEX saved_view_name
+
+CREATE UNIQUE INDEX saved_view_name ON postmill.saved_view USING btree (page, COALESCE(tenant_id, '00000000-0000-0000-0000-000000000000'::uuid), name, actor_type, COALESCE(actor_id, ''::text));
+
 -- INDEX scheduled_id
 
 CREATE UNIQUE INDEX scheduled_id ON postmill.scheduled USING btree (id);
@@ -13472,6 +14681,10 @@ CREATE INDEX tally_at ON postmill.tally USING btree (at);
 -- INDEX tick_fired_at
 
 CREATE INDEX tick_fired_at ON postmill.tick USING btree (fired_at);
+
+-- INDEX tick_missed
+
+CREATE INDEX tick_missed ON postmill.tick USING btree (tenant_id, fired_at) WHERE ((outcome = 'skipped'::text) AND (detail ~~ 'missed%'::text));
 
 -- INDEX trigger_declared
 
@@ -13489,6 +14702,10 @@ CREATE INDEX trigger_due ON postmill.trigger USING btree (next_run_at) WHERE ((t
 
 CREATE INDEX trigger_event ON postmill.trigger USING btree (tenant_id, event_name) WHERE ((trigger_type = 'event'::text) AND is_enabled AND (deleted_at IS NULL));
 
+-- INDEX trigger_next
+
+CREATE INDEX trigger_next ON postmill.trigger USING btree (tenant_id, next_run_at) WHERE ((trigger_type = 'schedule'::text) AND is_enabled AND (deleted_at IS NULL) AND (NOT broken));
+
 -- INDEX trigger_recent_expires
 
 CREATE INDEX trigger_recent_expires ON postmill.trigger_recent USING btree (expires_at);
@@ -13496,6 +14713,18 @@ CREATE INDEX trigger_recent_expires ON postmill.trigger_recent USING btree (expi
 -- INDEX trigger_tenant
 
 CREATE INDEX trigger_tenant ON postmill.trigger USING btree (tenant_id, id);
+
+-- INDEX type_pause_open
+
+CREATE UNIQUE INDEX type_pause_open ON postmill.type_pause USING btree (job_type) WHERE (ended_at IS NULL);
+
+-- INDEX type_pause_type
+
+CREATE INDEX type_pause_type ON postmill.type_pause USING btree (job_type, paused_at);
+
+-- INDEX type_pause_unreleased
+
+CREATE INDEX type_pause_unreleased ON postmill.type_pause USING btree (id) WHERE ((ended_at IS NOT NULL) AND (released_at IS NULL));
 
 -- INDEX webhook_message_received
 
@@ -13615,6 +14844,16 @@ ALTER TABLE ONLY postmill.console_session
 ALTER TABLE ONLY postmill.definition_version
     ADD CONSTRAINT definition_version_definition_id_fkey FOREIGN KEY (definition_id) REFERENCES postmill.job_definition(id) ON DELETE CASCADE;
 
+-- FK CONSTRAINT error_group_minute error_group_minute_id_fkey
+
+ALTER TABLE ONLY postmill.error_group_minute
+    ADD CONSTRAINT error_group_minute_id_fkey FOREIGN KEY (id) REFERENCES postmill.error_group(id) ON DELETE CASCADE;
+
+-- FK CONSTRAINT error_group_note error_group_note_id_fkey
+
+ALTER TABLE ONLY postmill.error_group_note
+    ADD CONSTRAINT error_group_note_id_fkey FOREIGN KEY (id) REFERENCES postmill.error_group(id) ON DELETE CASCADE;
+
 -- FK CONSTRAINT error_group_tenant error_group_tenant_id_fkey
 
 ALTER TABLE ONLY postmill.error_group_tenant
@@ -13664,6 +14903,11 @@ ALTER TABLE ONLY postmill.rate_take
 
 ALTER TABLE ONLY postmill.retention_rule
     ADD CONSTRAINT retention_rule_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES postmill.tenant(id);
+
+-- FK CONSTRAINT saved_view saved_view_tenant_id_fkey
+
+ALTER TABLE ONLY postmill.saved_view
+    ADD CONSTRAINT saved_view_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES postmill.tenant(id) ON DELETE CASCADE;
 
 -- FK CONSTRAINT trigger trigger_definition_id_fkey
 
@@ -13740,6 +14984,10 @@ ALTER TABLE postmill.dead_letter ENABLE ROW LEVEL SECURITY;
 -- ROW SECURITY dead_tally
 
 ALTER TABLE postmill.dead_tally ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY error_group_minute
+
+ALTER TABLE postmill.error_group_minute ENABLE ROW LEVEL SECURITY;
 
 -- ROW SECURITY error_group_part
 
@@ -13857,6 +15105,10 @@ CREATE POLICY of_the_scope ON postmill.dead_letter AS RESTRICTIVE FOR SELECT TO 
 
 CREATE POLICY of_the_scope ON postmill.dead_tally AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
+-- POLICY error_group_minute of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.error_group_minute AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
 -- POLICY error_group_part of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.error_group_part AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
@@ -13953,6 +15205,10 @@ CREATE POLICY of_the_scope ON postmill.rollup AS RESTRICTIVE FOR SELECT TO postm
 
 CREATE POLICY of_the_scope ON postmill.rollup_part AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
+-- POLICY saved_view of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.saved_view AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
 -- POLICY tenant of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.tenant AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
@@ -14004,6 +15260,10 @@ ALTER TABLE postmill.rollup ENABLE ROW LEVEL SECURITY;
 -- ROW SECURITY rollup_part
 
 ALTER TABLE postmill.rollup_part ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY saved_view
+
+ALTER TABLE postmill.saved_view ENABLE ROW LEVEL SECURITY;
 
 -- ROW SECURITY tenant
 
@@ -14076,6 +15336,10 @@ CREATE POLICY whoever_has_rights ON postmill.dead_letter USING (true) WITH CHECK
 -- POLICY dead_tally whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.dead_tally USING (true) WITH CHECK (true);
+
+-- POLICY error_group_minute whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.error_group_minute USING (true) WITH CHECK (true);
 
 -- POLICY error_group_part whoever_has_rights
 
@@ -14172,6 +15436,10 @@ CREATE POLICY whoever_has_rights ON postmill.rollup USING (true) WITH CHECK (tru
 -- POLICY rollup_part whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.rollup_part USING (true) WITH CHECK (true);
+
+-- POLICY saved_view whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.saved_view USING (true) WITH CHECK (true);
 
 -- POLICY tenant whoever_has_rights
 

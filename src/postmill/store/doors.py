@@ -187,6 +187,25 @@ def door_prioritize_jobs(
     )
 
 
+def door_move_waiting(
+    ids: Sequence[UUID],
+    queue: str,
+    *,
+    reason: str | None = None,
+    actor_type: ActorType = "user",
+    actor_id: str | None = None,
+    schema: str = DEFAULT_SCHEMA,
+) -> Statement[list[tuple[UUID, str]]]:
+    """Puts waiting jobs into another queue: moved | unknown (it does not wait) | no_queue, by id."""
+    args = (list(ids), queue, reason, actor_type, actor_id)
+    return Statement(
+        "door_move_waiting",
+        sql("jobs/door_move_waiting", schema),
+        args,
+        lambda rows: [(row[0], row[1]) for row in rows],
+    )
+
+
 def door_pause_queue(
     name: str,
     *,

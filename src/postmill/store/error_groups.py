@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
@@ -25,6 +26,13 @@ class ErrorGroupView:
         count: attempts that failed so.
         tenants: how many are affected.
         sample_job: one of the latest jobs.
+        status: new (first seen within a day) | ongoing | ignored | resolved | regressed (it was resolved, and came back).
+        first_version, last_version: of the definition, that failed so: the first one to do it and the highest; the platform's
+            to see, and None where nobody knows.
+        ignored_until: until then it is `ignored`.
+        resolved_version, resolved_at: the platform says that this version of the definition fails so no more. A failure of
+            it, or of a later one, is a relapse (`regressed_at`).
+        marked_by, mark_note: who said so, and why; the platform's to see.
     """
 
     id: str
@@ -39,6 +47,15 @@ class ErrorGroupView:
     count: int
     tenants: int
     sample_job: UUID | None
+    status: str
+    first_version: int | None
+    last_version: int | None
+    ignored_until: datetime | None
+    resolved_version: int | None
+    resolved_at: datetime | None
+    regressed_at: datetime | None
+    marked_by: str | None
+    mark_note: str | None
 
     @property
     def position(self) -> tuple[datetime, str]:
@@ -67,23 +84,28 @@ def read_error_groups(
     since: datetime | None = None,
     before: tuple[datetime, str] | None = None,
     most: int = 50,
+    statuses: Sequence[str] | None = None,
+    text: str | None = None,
     schema: str = DEFAULT_SCHEMA,
 ) -> Statement[list[ErrorGroupView]]:
-    """Error groups within the scope, those seen last first."""
-    args = (tenant, job_type, error_class, since, *(before or FIRST_PAGE), most, id)
+    """Error groups within the scope, those seen last first; `text`: a part of class, message or frame, in any case."""
+    found = None if statuses is None else list(statuses)
+    args = (tenant, job_type, error_class, since, *(before or FIRST_PAGE), most, id, found, text)
     return Statement(
         "read_error_groups",
-        sql("insight/read_error_groups", schema),
+        sql("errors/read_error_groups", schema),
         args,
         lambda rows: [ErrorGroupView(*row) for row in rows],
     )
 
 
-def read_error_tenants(id: str, *, schema: str = DEFAULT_SCHEMA) -> Statement[list[AffectedTenant]]:
-    """The tenants that a group affects, within the scope, the most affected first; at most 20."""
+def read_error_tenants(
+    id: str, *, most: int = 20, schema: str = DEFAULT_SCHEMA
+) -> Statement[list[AffectedTenant]]:
+    """The tenants that a group affects, within the scope, the most affected first."""
     return Statement(
         "read_error_tenants",
-        sql("insight/read_error_tenants", schema),
-        (id,),
+        sql("errors/read_error_tenants", schema),
+        (id, most),
         lambda rows: [AffectedTenant(*row) for row in rows],
     )

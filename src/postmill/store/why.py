@@ -63,6 +63,9 @@ class WhyFacts:
     budget_level: int | None
     budget_action: str | None
     budget_ends: datetime | None
+    type_paused: bool
+    type_pause_reason: str | None
+    type_resume_at: datetime | None
 
 
 def read_why(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[WhyFacts | None]:

@@ -174,6 +174,19 @@ FLEET = Row("Workers", (
           "From a due moment to its job, in the last round."),
 ))  # fmt: skip
 
+BUDGETS = Row("Budgets", (
+    Panel("Budgets used", "percentunit",
+          (Query("max by (budget, tenant) (postmill_budget_used_ratio)", "{{budget}} {{tenant}}"),),
+          "Share of the limit of the present period that is spent or reserved. Without a tenant: the platform's.",
+          alarm=0.9),
+    Panel("Dollars an hour", "currencyUSD",
+          (Query(f"sum by (job_type) (rate(job_budget_consumed_dollars{OF_TYPE}[$__rate_interval])) * 3600", "{{job_type}}"),),
+          "Booked in budgets whose unit is dollars or cents."),
+    Panel("Runs that a budget ended", "cpm",
+          (Query(per_minute("postmill_budget_throttles_total", "job_type, action"), "{{job_type}} {{action}}"),),
+          "defer: ended with nothing done; stop: given up as budget_exhausted."),
+))  # fmt: skip
+
 API = Row("HTTP API", (
     Panel("Requests a second", "reqps", (
         Query("sum by (status) (rate(postmill_http_requests_total[$__rate_interval]))", "{{status}}"),)),
@@ -182,5 +195,5 @@ API = Row("HTTP API", (
         "{{route}}"),)),
 ))  # fmt: skip
 
-ROWS: tuple[Row, ...] = (GLANCE, FLOW, TIMES, WAITING, FAILURES, FLEET, API)
+ROWS: tuple[Row, ...] = (GLANCE, FLOW, TIMES, WAITING, FAILURES, FLEET, BUDGETS, API)
 """The dashboard, from top to bottom."""

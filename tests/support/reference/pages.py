@@ -9,7 +9,19 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tests.support.reference import api_client, cli, events, exits, http, life, metrics, names, settings, sql
+from tests.support.reference import (
+    api_client,
+    cli,
+    events,
+    exits,
+    http,
+    life,
+    metrics,
+    names,
+    query,
+    settings,
+    sql,
+)
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -26,6 +38,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "transitions": life.table,
     "metrics": metrics.tables,
     "events": events.table,
+    "query": query.terms,
     "operations": http.operations,
     "api client": api_client.section,
     "api client errors": api_client.errors,

@@ -12,12 +12,6 @@ from starlette.types import Receive, Scope, Send
 
 from postmill.console.live.stream import OVER, Stream
 
-HEARTBEAT = 15.0
-"""Seconds after which a comment is sent, so that no proxy takes the connection for dead."""
-
-RECHECK = 60.0
-"""Seconds between two looks whether the login still holds."""
-
 _HEADERS = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
     (b"cache-control", b"no-store"),
@@ -33,6 +27,7 @@ class LiveAnswer(Response):
         stream: what to send.
         holds: whether whoever reads it still may.
         left: called at the end.
+        heartbeat, recheck: see Hub.
     """
 
     def __init__(
@@ -41,8 +36,8 @@ class LiveAnswer(Response):
         holds: Callable[[], Awaitable[bool]],
         left: Callable[[], Awaitable[None]],
         *,
-        heartbeat: float = HEARTBEAT,
-        recheck: float = RECHECK,
+        heartbeat: float,
+        recheck: float,
     ) -> None:
         super().__init__()
         self._stream = stream

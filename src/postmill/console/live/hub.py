@@ -25,9 +25,6 @@ from postmill.store.live import watch_live
 from postmill.telemetry.bus import Bus
 from postmill.telemetry.counters import Counters
 
-GAP = 1.0
-"""Seconds between two pings about the same topic, at least."""
-
 WATCH = 60.0
 """Seconds for which the database is told that somebody watches; it is told anew in a third of that."""
 
@@ -42,9 +39,24 @@ class Hub:
     Args:
         bus: is told when the listener is lost and restored.
         per_user, most: how many streams one actor, and all together, may have open.
+        gap: seconds between two pings about the same topic, at least.
+        heartbeat: seconds after which a stream without pings sends a comment, so that no proxy takes it for dead.
+        recheck: seconds between two looks whether the login of a stream still holds.
     """
 
-    def __init__(self, bus: Bus, *, per_user: int = 8, most: int = 1000) -> None:
+    def __init__(
+        self,
+        bus: Bus,
+        *,
+        per_user: int = 8,
+        most: int = 1000,
+        gap: float = 1.0,
+        heartbeat: float = 15.0,
+        recheck: float = 60.0,
+    ) -> None:
+        self.gap = gap
+        self.heartbeat = heartbeat
+        self.recheck = recheck
         self.listening = False
         self.closing = False
         self.streams: set[Stream] = set()
@@ -53,6 +65,7 @@ class Hub:
         self._most = most
         self._numbers = itertools.count(1)
         self._pending: set[tuple[str, str]] = set()
+        self._restored = asyncio.Event()
         self._flushing: asyncio.Task[None] | None = None
         self._keeping: asyncio.Task[None] | None = None
 
@@ -90,10 +103,12 @@ class Hub:
             for topic, scope in pending:
                 for stream in self.streams:
                     stream.put(topic, scope, n)
-            await asyncio.sleep(GAP)
+            await asyncio.sleep(self.gap)
 
     def _state(self, listening: bool) -> None:
         self.listening = listening
+        if listening:
+            self._restored.set()
         n = next(self._numbers)
         for stream in self.streams:
             stream.say(UP if listening else DOWN, n)
@@ -110,8 +125,12 @@ class Hub:
         idle = 0
         try:
             while idle < 3:
+                self._restored.clear()
                 await self._watch(backend, server, WATCH)
-                await asyncio.sleep(WATCH / 3)
+                # After an outage at once: what was said before may be over, or was said to a server that is gone.
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(WATCH / 3):
+                        await self._restored.wait()
                 idle = 0 if self.streams else idle + 1
         finally:
             if listener is not None:

@@ -75,7 +75,7 @@ async def _follow(request: Request, principal: Principal, tenant: UUID | None) -
                 raise
             return True  # the database is away: nobody can say, and no ping comes
 
-    return LiveAnswer(stream, holds, stack.aclose)
+    return LiveAnswer(stream, holds, stack.aclose, heartbeat=hub.heartbeat, recheck=hub.recheck)
 
 
 def _who(principal: Principal) -> str:

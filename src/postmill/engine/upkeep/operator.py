@@ -28,6 +28,7 @@ _PACE = 0.2  # seconds between two rounds while an operation runs
 _STANDBY = 2.0  # and of those who wait to take it over
 _CARE_EVERY = 10.0
 _FOLD = 200
+_HELD = 20_000  # tickets of a type that is paused no longer, in one round
 
 
 class Operator(Round):
@@ -55,7 +56,7 @@ class Operator(Round):
         await self._rung.wait(seconds)
 
     async def guarded(self) -> float | None:
-        """Look without a lock whether any operation runs."""
+        """Look without a lock whether there is anything to do."""
         if monotonic() >= self._care_at:
             again = await self.look_after()
             self._care_at = monotonic() + (1.0 if again else _CARE_EVERY)
@@ -67,6 +68,7 @@ class Operator(Round):
 
     async def once(self) -> float | None:
         self._worked = True
+        await self.link.rows("upkeep/release_held", [_HELD])
         for id, kind, allowed in await self.link.rows("upkeep/running_operations", [_MOST]):
             try:
                 async with self.link.transaction():  # a savepoint: one that cannot go on stops no other

@@ -82,7 +82,7 @@ end
 $$;
 
 -- Ends an attempt and puts the ticket into scheduled: a retry (attempt + 1) or a snooze (attempt kept).
--- A negative delay means: at once ready again, which is a release. p_statuses: failed | timeout | snoozed |
+-- A negative delay means: at once ready again, which is a release; infinity: until the pause of its type is over (0051). p_statuses: failed | timeout | snoozed |
 -- interrupted | lost; NULL leaves no attempt (a prefetched ticket that never started).
 create function {schema}.put_back(
     p_holder uuid, p_ids uuid[], p_claim_nos bigint[], p_tenants uuid[], p_micros bigint[], p_statuses text[],
@@ -126,7 +126,8 @@ begin
           from held h where h.status is not null
     ), later as (
         insert into {schema}.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
-        select h.queue, h.lane, moment + h.delay * interval '1 second', h.id, h.priority,
+        select h.queue, h.lane, case when h.delay = 'infinity' then {schema}.held_until(h.id, moment)
+                                     else moment + h.delay * interval '1 second' end, h.id, h.priority,
                h.attempt + case when h.status in ('failed', 'timeout', 'lost') then 1 else 0 end, h.run,
                h.lost + coalesce(h.deaths, 0)
           from held h where h.delay >= 0

@@ -281,3 +281,105 @@ begin
     return true;
 end
 $$;
+
+-- Pauses of job types, the past ones too. The claim does not ask: a worker that meets a ticket of a paused type puts it
+-- into scheduled, due at held_until, a moment that no other ticket is due at but by chance. What ends by itself is then
+-- due; what is ended by hand is fetched from there by that moment (release_held). ended_at: by hand. released_at: all
+-- that was held is back.
+create table {schema}.type_pause (
+    id uuid primary key default {schema}.new_id(),
+    job_type text collate "C" not null,
+    paused_at timestamptz not null,
+    paused_by text,
+    reason text,
+    resume_at timestamptz,
+    held_until timestamptz not null,
+    ended_at timestamptz,
+    ended_by text,
+    released_at timestamptz
+);
+create unique index type_pause_open on {schema}.type_pause (job_type) where ended_at is null;
+create index type_pause_unreleased on {schema}.type_pause (id) where ended_at is not null and released_at is null;
+create index type_pause_type on {schema}.type_pause (job_type, paused_at);
+
+-- The pause that holds a type back now, by its key; an alias is asked for by the key of its definition.
+create function {schema}.type_paused(p_job_type text) returns {schema}.type_pause
+language plpgsql stable as $$
+declare
+    found_one {schema}.type_pause;
+begin
+    select p.* into found_one from {schema}.type_pause p
+     where p.job_type = p_job_type and p.ended_at is null
+       and (p.resume_at is null or p.resume_at > (select {schema}.now()));
+    return found_one;
+end
+$$;
+
+-- Every name by which jobs of paused types are known: keys and aliases.
+create function {schema}.paused_types() returns text[]
+language plpgsql stable as $$
+begin
+    return coalesce((select array_agg(n.name) from {schema}.type_pause p
+                       left join {schema}.job_definition d on d.key = p.job_type
+                      cross join unnest(p.job_type || coalesce(d.aliases, '{}')) as n(name)
+                      where p.ended_at is null and (p.resume_at is null or p.resume_at > (select {schema}.now()))), '{}');
+end
+$$;
+
+-- When a ticket that was put back for its type's pause is due. The pause cannot be ended in between; where it was, at once.
+create function {schema}.held_until(p_id uuid, p_moment timestamptz) returns timestamptz
+language plpgsql volatile as $$
+declare
+    own text;
+    until timestamptz;
+begin
+    select j.job_type into own from {schema}.any_job j where j.id = p_id;
+    select p.held_until into until from {schema}.type_pause p
+     where p.ended_at is null and (p.resume_at is null or p.resume_at > p_moment)
+       and p.job_type in (own, (select d.key from {schema}.job_definition d where d.aliases @> array[own] limit 1))
+     for share;
+    return coalesce(until, p_moment);
+end
+$$;
+
+-- Brings back what an ended pause held, at most p_most tickets of each: how many.
+create function {schema}.release_held(p_most integer) returns integer
+language plpgsql volatile as $$
+declare
+    one {schema}.type_pause;
+    rung record;
+    moved integer := 0;
+begin
+    for one in select p.* from {schema}.type_pause p where p.ended_at is not null and p.released_at is null
+                order by p.id for update skip locked loop
+        for rung in
+            with gone as (
+                delete from {schema}.scheduled s where s.ctid = any (array(
+                    select h.ctid from {schema}.scheduled h where h.run_at = one.held_until limit p_most for update skip locked))
+                returning s.*
+            ), put as (
+                insert into {schema}.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+                select g.queue, g.lane, g.priority, {schema}.now(), g.id, g.attempt, g.run, g.lost from gone g order by g.id
+            )
+            select g.queue, count(*) as n from gone g group by 1 order by 1
+        loop
+            perform {schema}.ring(rung.queue);
+            moved := moved + rung.n;
+        end loop;
+        if not exists (select from {schema}.scheduled h where h.run_at = one.held_until) then
+            update {schema}.type_pause p set released_at = {schema}.now() where p.id = one.id;
+        end if;
+    end loop;
+    return moved;
+end
+$$;
+
+-- One that ended by itself ended then.
+create function {schema}.end_pause(p_job_type text, p_moment timestamptz) returns void
+language plpgsql volatile as $$
+begin
+    update {schema}.type_pause p
+       set ended_at = least(p.resume_at, p_moment), ended_by = case when p.resume_at <= p_moment then null else {schema}.acting_id() end
+     where p.job_type = p_job_type and p.ended_at is null;
+end
+$$;

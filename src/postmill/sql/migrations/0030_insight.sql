@@ -264,7 +264,7 @@ returns table (
     rate_seconds double precision, rate_wait double precision, worker_limit integer, type_running bigint, held_by uuid[],
     type_workers bigint, queue_workers bigint, draining_workers bigint, outdated bigint, slots bigint, queue_running bigint,
     ahead bigint, ready_seconds double precision, replayed_as uuid, budget text, budget_level integer, budget_action text,
-    budget_ends timestamptz)
+    budget_ends timestamptz, type_paused boolean, type_pause_reason text, type_resume_at timestamptz)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
     moment timestamptz := {schema}.now();
@@ -283,7 +283,8 @@ begin
            (select count(*) from (select from {schema}.ready o
                                    where o.queue = r.queue and o.lane = r.lane
                                      and (o.priority, o.ready_at, o.id) < (r.priority, r.ready_at, r.id) limit 10000) x),
-           extract(epoch from moment - r.ready_at)::double precision, s.replayed_as, g.name, g.level, g.action, g.ends_at
+           extract(epoch from moment - r.ready_at)::double precision, s.replayed_as, g.name, g.level, g.action, g.ends_at,
+           z.id is not null, z.reason, z.resume_at
       from {schema}.read_job_state(array[p_id]) s
      cross join lateral (select f.expires_at from {schema}.any_job f where f.id = s.id offset 0) j
       left join {schema}.queue q on q.name = s.queue
@@ -291,6 +292,8 @@ begin
       left join {schema}.job_definition d on d.key = s.job_type
       left join {schema}.limit_rule l on l.job_type = s.job_type
       left join lateral (select f.* from {schema}.ready f where f.id = s.id offset 0) r on true
+      left join lateral {schema}.type_paused(coalesce((select a.key from {schema}.job_definition a where a.aliases @> array[s.job_type] limit 1),
+                                                      s.job_type)) z on true
       left join lateral {schema}.budget_word(d.budget, s.tenant_id) g on s.state in ('scheduled', 'queued', 'blocked')
       left join lateral (
         select count(*) as n, (array_agg(x.id order by x.claimed_at))[:3] as ids

@@ -108,6 +108,50 @@ begin
 end
 $$;
 
+-- Waiting jobs go to another queue, as move_jobs takes those of a type there: moved | unknown (not waiting, or out of scope)
+-- | no_queue (there is none of that name).
+create function {schema}.door_move_waiting(p_ids uuid[], p_queue text, p_reason text default null, p_actor_type text default null,
+    p_actor_id text default null)
+returns table (id uuid, status text)
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    one record;
+begin
+    perform {schema}.act_as(p_actor_type, p_actor_id);
+    if not {schema}.sees_all() or not exists (select from {schema}.queue q where q.name = p_queue) then
+        return query select distinct u.id, case when {schema}.sees_all() then 'no_queue' else 'unknown' end from unnest(p_ids) as u(id);
+        return;
+    end if;
+    for one in
+        with from_ready as (
+            delete from {schema}.ready r where r.id = any (p_ids) returning r.*
+        ), from_scheduled as (
+            delete from {schema}.scheduled r where r.id = any (p_ids) returning r.*
+        ), to_ready as (
+            insert into {schema}.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+            select p_queue, r.lane, r.priority, {schema}.now(), r.id, r.attempt, r.run, r.lost from from_ready r order by r.ready_at, r.id
+            returning ready.id
+        ), to_scheduled as (
+            insert into {schema}.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+            select p_queue, r.lane, r.run_at, r.id, r.priority, r.attempt, r.run, r.lost from from_scheduled r returning scheduled.id
+        )
+        select u.id, coalesce(f.queue, s.queue) as queue, j.tenant_id
+          from (select distinct unnest(p_ids) as id) u
+          left join from_ready f on f.id = u.id left join from_scheduled s on s.id = u.id
+          left join lateral (select b.tenant_id from {schema}.any_job b where b.id = u.id offset 0) j on true
+    loop
+        id := one.id;
+        status := case when one.queue is null then 'unknown' else 'moved' end;
+        if one.queue is not null then
+            perform {schema}.audit('jobs.move', 'job', id::text, one.tenant_id, jsonb_build_object('queue', one.queue),
+                                   jsonb_build_object('queue', p_queue), p_reason);
+        end if;
+        return next;
+    end loop;
+    perform {schema}.ring(p_queue);
+end
+$$;
+
 -- As in 0016: what came since.
 do $do$
 declare

@@ -159,12 +159,10 @@ select * from {schema}.rollup union all select * from {schema}.rollup_part;
 -- The same of all tenants together, for who sees them all: a barrier, since no policy stands behind this condition.
 create view {schema}.fleet_rollups with (security_barrier) as
 select r.* from (
-    select f.minute, null::uuid as tenant_id, f.queue, f.job_type, f.outcome, f.n, f.wait_sum, f.run_sum, f.total_sum, f.wait_hist,
-           f.run_hist, f.total_hist
-      from {schema}.rollup_fleet f
+    select null::uuid as tenant_id, f.* from {schema}.rollup_fleet f
     union all
-    select p.minute, null::uuid, p.queue, p.job_type, p.outcome, p.n, p.wait_sum, p.run_sum, p.total_sum, p.wait_hist,
-           p.run_hist, p.total_hist
+    select null, p.minute, p.queue, p.job_type, p.outcome, p.n, p.wait_sum, p.run_sum, p.total_sum, p.wait_hist, p.run_hist,
+           p.total_hist
       from {schema}.rollup_part p) r
  where (select {schema}.sees_all());
 
@@ -199,9 +197,9 @@ begin
            r.run_hist, r.total_hist
       from jsonb_populate_recordset(null::{schema}.rollup_part, p_rollups) r;
     insert into {schema}.error_group_part (id, tenant_id, job_type, error_class, message, frame, error_code, error_status,
-           first_at, last_at, n, job_id)
+           first_at, last_at, n, job_id, version)
     select e.id, e.tenant_id, e.job_type, e.error_class, e.message, e.frame, e.error_code, e.error_status, e.first_at,
-           e.last_at, e.n, e.job_id
+           e.last_at, e.n, e.job_id, {schema}.version_run(p_holder, e.job_type)
       from jsonb_populate_recordset(null::{schema}.error_group_part, p_errors) e;
 end
 $$;
@@ -352,50 +350,5 @@ begin
     )
     select count(*) into folded from part;
     return folded;
-end
-$$;
-
--- Makes hours of the minutes of one hour that is older than p_fine, and drops what is older than p_keep; the totals stay.
--- True: there is more of it.
-create function {schema}.coarsen_rollups(p_fine interval, p_keep interval, p_most integer) returns boolean
-language plpgsql volatile as $$
-declare
-    moment constant timestamptz := {schema}.now();
-    edge timestamptz;
-    hour timestamptz;
-    gone integer;
-begin
-    delete from {schema}.rollup r where r.ctid = any (array(
-        select q.ctid from {schema}.rollup q where q.minute < moment - p_keep order by q.minute limit p_most));
-    get diagnostics gone = row_count;
-    delete from {schema}.rollup_fleet r where r.ctid = any (array(
-        select q.ctid from {schema}.rollup_fleet q where q.minute < moment - p_keep order by q.minute limit p_most));
-    select least(date_bin('1 hour', moment - p_fine, timestamptz '2000-01-01 00:00+00'),
-                 date_bin('1 hour', s.final_to, timestamptz '2000-01-01 00:00+00')) into edge
-      from {schema}.rollup_state s;
-    select date_bin('1 hour', min(r.minute), timestamptz '2000-01-01 00:00+00') into hour
-      from {schema}.rollup r, {schema}.rollup_state s where r.minute >= s.coarse_to and r.minute < edge;
-    if hour is null then
-        update {schema}.rollup_state s set coarse_to = edge where s.coarse_to < edge;
-        return gone >= p_most;
-    end if;
-    update {schema}.rollup_state s set coarse_to = hour + interval '1 hour';
-    with fine as materialized (
-        delete from {schema}.rollup r where r.minute >= hour and r.minute < hour + interval '1 hour' returning r.*
-    )
-    insert into {schema}.rollup (minute, tenant_id, queue, job_type, outcome, n, wait_sum, run_sum, total_sum, wait_hist,
-           run_hist, total_hist)
-    select hour, f.tenant_id, f.queue, f.job_type, f.outcome, sum(f.n), sum(f.wait_sum), sum(f.run_sum), sum(f.total_sum),
-           {schema}.histogram_sum(f.wait_hist), {schema}.histogram_sum(f.run_hist), {schema}.histogram_sum(f.total_hist)
-      from fine f group by 2, 3, 4, 5;
-    with fine as materialized (
-        delete from {schema}.rollup_fleet r where r.minute >= hour and r.minute < hour + interval '1 hour' returning r.*
-    )
-    insert into {schema}.rollup_fleet (minute, queue, job_type, outcome, n, wait_sum, run_sum, total_sum, wait_hist, run_hist,
-           total_hist)
-    select hour, f.queue, f.job_type, f.outcome, sum(f.n), sum(f.wait_sum), sum(f.run_sum), sum(f.total_sum),
-           {schema}.histogram_sum(f.wait_hist), {schema}.histogram_sum(f.run_hist), {schema}.histogram_sum(f.total_hist)
-      from fine f group by 2, 3, 4;
-    return true;
 end
 $$;

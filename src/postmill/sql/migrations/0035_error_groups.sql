@@ -14,7 +14,17 @@ create table {schema}.error_group (
     error_status integer,
     first_seen_at timestamptz not null,
     last_seen_at timestamptz not null,
-    count bigint not null
+    count bigint not null,
+    -- The versions of the definition that failed so: the first to do it, and the highest.
+    first_version integer,
+    last_version integer,
+    -- What the platform says of it (0051). A failure of resolved_version or a later one, after resolved_at, is a relapse.
+    ignored_until timestamptz,
+    resolved_version integer,
+    resolved_at timestamptz,
+    regressed_at timestamptz,
+    marked_by text,
+    mark_note text
 );
 create index error_group_seen on {schema}.error_group (last_seen_at, id);
 create index error_group_type on {schema}.error_group (job_type, id);
@@ -31,6 +41,17 @@ create table {schema}.error_group_tenant (
 );
 create index error_group_tenant_seen on {schema}.error_group_tenant (tenant_id, last_seen_at, id);
 
+-- When they happened: by the minute, and by the hour what is older than two days. tenant_id 0: of all tenants together.
+create table {schema}.error_group_minute (
+    id text collate "C" not null references {schema}.error_group on delete cascade,
+    tenant_id uuid not null,
+    minute timestamptz not null,
+    n bigint not null,
+    hourly boolean not null default false,
+    primary key (id, tenant_id, minute)
+) with (fillfactor = 70);
+create index error_group_minute_fine on {schema}.error_group_minute (minute) where not hourly;
+
 -- Failures on their way there, as rollup_part.
 create table {schema}.error_group_part (
     id text collate "C" not null,
@@ -44,8 +65,23 @@ create table {schema}.error_group_part (
     first_at timestamptz not null,
     last_at timestamptz not null,
     n bigint not null,
-    job_id uuid
+    job_id uuid,
+    version integer
 );
+
+-- The version of a definition that a worker session runs: of its code, the latest that was registered with that code.
+-- NULL: nobody knows. p_at: as it was then.
+create function {schema}.version_run(p_holder uuid, p_job_type text, p_at timestamptz default 'infinity') returns integer
+language plpgsql stable as $$
+declare
+    code text := (select w.metadata -> 'definitions' ->> p_job_type from {schema}.worker w where w.holder = p_holder);
+begin
+    return (select coalesce((select max(v.version) from {schema}.definition_version v
+                              where v.definition_id = d.id and v.definition ->> 'fingerprint' = code and v.at <= p_at),
+                            case when d.kind = 'command' and code ~ '^[0-9]{1,9}$' then code::integer end)
+              from {schema}.job_definition d where d.key = p_job_type);
+end
+$$;
 
 create function {schema}.error_group_id(p_job_type text, p_error_class text, p_message text, p_frame text) returns text
 language sql immutable parallel safe as $$
@@ -79,18 +115,32 @@ begin
         select case when f.beyond then {schema}.other_group(p.job_type) else p.id end as id, p.job_type, p.tenant_id, p.n,
                p.first_at, p.last_at, p.job_id, case when f.beyond then 'other' else p.error_class end as error_class,
                case when f.beyond then '' else p.message end as message, case when f.beyond then '' else p.frame end as frame,
-               p.error_code, p.error_status
+               p.error_code, p.error_status,
+               coalesce(p.version, (select d.version from {schema}.job_definition d where d.key = p.job_type)) as version
           from part p left join fresh f using (id)
     ), groups as (
         insert into {schema}.error_group as g (id, job_type, error_class, message, frame, error_code, error_status,
-               first_seen_at, last_seen_at, count)
+               first_seen_at, last_seen_at, count, first_version, last_version)
         select p.id, min(p.job_type), min(p.error_class), min(p.message), min(p.frame),
                (array_agg(p.error_code order by p.last_at desc))[1], (array_agg(p.error_status order by p.last_at desc))[1],
-               min(p.first_at), max(p.last_at), sum(p.n)
+               min(p.first_at), max(p.last_at), sum(p.n), (array_agg(p.version order by p.first_at))[1], max(p.version)
           from placed p group by p.id order by p.id
         on conflict (id) do update set first_seen_at = least(g.first_seen_at, excluded.first_seen_at),
                last_seen_at = greatest(g.last_seen_at, excluded.last_seen_at), count = g.count + excluded.count,
-               error_code = excluded.error_code, error_status = excluded.error_status
+               error_code = excluded.error_code, error_status = excluded.error_status,
+               last_version = greatest(g.last_version, excluded.last_version),
+               regressed_at = case when g.resolved_at < excluded.last_seen_at
+                                    and coalesce(excluded.last_version >= g.resolved_version, true)
+                                   then coalesce(g.regressed_at, excluded.last_seen_at) else g.regressed_at end
+    ), minutes as (
+        insert into {schema}.error_group_minute as m (id, tenant_id, minute, n)
+        select f.id, f.tenant_id, {schema}.minute_of(f.last_at), sum(f.n)
+          from (select p.id, '00000000-0000-0000-0000-000000000000'::uuid as tenant_id, p.last_at, p.n from placed p
+                union all
+                select p.id, p.tenant_id, p.last_at, p.n from placed p
+                 where p.tenant_id <> '00000000-0000-0000-0000-000000000000') f
+         group by 1, 2, 3 order by 1, 2, 3
+        on conflict (id, tenant_id, minute) do update set n = m.n + excluded.n
     ), tenants as (
         insert into {schema}.error_group_tenant as t (id, tenant_id, first_seen_at, last_seen_at, count, sample_job)
         select p.id, p.tenant_id, min(p.first_at), max(p.last_at), sum(p.n),
@@ -105,35 +155,60 @@ begin
 end
 $$;
 
--- Groups that were not seen for p_keep, at most p_most.
+-- Groups that were not seen for p_keep, at most p_most; and minutes that are hours by now.
 create function {schema}.prune_error_groups(p_keep interval, p_most integer) returns integer
 language plpgsql volatile as $$
 declare
+    edge timestamptz := {schema}.now() - p_keep;
     gone integer;
 begin
     delete from {schema}.error_group g where g.id = any (array(
-        select o.id from {schema}.error_group o where o.last_seen_at < (select {schema}.now()) - p_keep
-         order by o.last_seen_at, o.id limit p_most));
+        select o.id from {schema}.error_group o where o.last_seen_at < edge order by o.last_seen_at, o.id limit p_most));
     get diagnostics gone = row_count;
+    with old as (
+        delete from {schema}.error_group_minute m where m.ctid = any (array(
+            select o.ctid from {schema}.error_group_minute o
+             where o.minute < (select {schema}.now()) - interval '2 days' and not o.hourly order by o.minute limit p_most))
+        returning m.*
+    )
+    insert into {schema}.error_group_minute as m (id, tenant_id, minute, n, hourly)
+    select o.id, o.tenant_id, date_bin('1 hour', o.minute, '2000-01-01Z'), sum(o.n), true from old o group by 1, 2, 3
+    on conflict (id, tenant_id, minute) do update set n = m.n + excluded.n, hourly = true;
     return gone;
 end
 $$;
 
+-- What a group is now: ignored | regressed | resolved | new (first seen within a day) | ongoing.
+create function {schema}.error_status(g {schema}.error_group, p_first timestamptz, p_moment timestamptz) returns text
+language sql immutable as $$
+    select case when g.ignored_until > p_moment then 'ignored' when g.regressed_at is not null then 'regressed'
+                when g.resolved_at is not null then 'resolved' when p_first > p_moment - interval '1 day' then 'new'
+                else 'ongoing' end
+$$;
+
 -- Groups within the scope that were seen since p_since, the latest first, below (p_at, p_before). What a tenant sees of one
--- is its own: when, how often, and one of its jobs. tenants: how many are affected (1 within a tenant).
+-- is its own: when, how often, and one of its jobs; but what the platform says of it is said to all.
+-- tenants: how many are affected (1 within a tenant). p_text: a part of class, message or frame, in any case.
 create function {schema}.read_error_groups(p_tenant uuid default null, p_job_type text default null,
     p_class text default null, p_since timestamptz default '-infinity', p_at timestamptz default 'infinity',
-    p_before text default '', p_most integer default 50, p_id text default null)
+    p_before text default '', p_most integer default 50, p_id text default null, p_statuses text[] default null,
+    p_text text default null)
 returns table (id text, job_type text, error_class text, message text, frame text, error_code text, error_status integer,
-    first_seen_at timestamptz, last_seen_at timestamptz, count bigint, tenants bigint, sample_job uuid)
+    first_seen_at timestamptz, last_seen_at timestamptz, count bigint, tenants bigint, sample_job uuid, status text,
+    first_version integer, last_version integer, ignored_until timestamptz, resolved_version integer, resolved_at timestamptz,
+    regressed_at timestamptz, marked_by text, mark_note text)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
     own uuid := coalesce(p_tenant, {schema}.scope_tenant());
+    moment timestamptz := {schema}.now();
+    part text := lower(p_text);
 begin
     if own is null then
         return query
         select g.id, g.job_type, g.error_class, g.message, g.frame, g.error_code, g.error_status, g.first_seen_at,
-               g.last_seen_at, g.count, w.tenants, w.sample_job
+               g.last_seen_at, g.count, w.tenants, w.sample_job, {schema}.error_status(g, g.first_seen_at, moment),
+               g.first_version, g.last_version, g.ignored_until, g.resolved_version, g.resolved_at, g.regressed_at, g.marked_by,
+               g.mark_note
           from {schema}.error_group g
          cross join lateral (select count(*) as tenants, (array_agg(t.sample_job order by t.last_seen_at desc)
                                     filter (where t.sample_job is not null))[1] as sample_job
@@ -141,16 +216,22 @@ begin
          where (g.last_seen_at, g.id) < (p_at, p_before) and g.last_seen_at >= p_since and (select {schema}.sees_all())
            and (p_job_type is null or g.job_type = p_job_type) and (p_class is null or g.error_class = p_class)
            and (p_id is null or g.id = p_id)
+           and (p_statuses is null or {schema}.error_status(g, g.first_seen_at, moment) = any (p_statuses))
+           and (part is null or strpos(lower(g.error_class || ': ' || g.message || ' ' || g.frame), part) > 0)
          order by g.last_seen_at desc, g.id desc limit p_most;
         return;
     end if;
     return query
     select g.id, g.job_type, g.error_class, g.message, g.frame, g.error_code, g.error_status, t.first_seen_at,
-           t.last_seen_at, t.count, 1::bigint, t.sample_job
+           t.last_seen_at, t.count, 1::bigint, t.sample_job, {schema}.error_status(g, t.first_seen_at, moment), null::integer,
+           null::integer, g.ignored_until, g.resolved_version, g.resolved_at, g.regressed_at,
+           case when (select {schema}.sees_all()) then g.marked_by end, case when (select {schema}.sees_all()) then g.mark_note end
       from {schema}.error_group_tenant t join {schema}.error_group g on g.id = t.id
      where t.tenant_id = own and (t.last_seen_at, t.id) < (p_at, p_before) and t.last_seen_at >= p_since
        and (p_job_type is null or g.job_type = p_job_type) and (p_class is null or g.error_class = p_class)
        and (p_id is null or g.id = p_id)
+       and (p_statuses is null or {schema}.error_status(g, t.first_seen_at, moment) = any (p_statuses))
+       and (part is null or strpos(lower(g.error_class || ': ' || g.message || ' ' || g.frame), part) > 0)
      order by t.last_seen_at desc, t.id desc limit p_most;
 end
 $$;
@@ -234,6 +315,51 @@ begin
     end if;
     return query
     select t.job_type, t.queue, t.n from {schema}.rollup_total t where t.outcome = 'enqueued' order by t.n desc, 1, 2 limit 1000;
+end
+$$;
+
+-- Makes hours of the minutes of one hour that is older than p_fine, and drops what is older than p_keep; the totals stay.
+-- True: there is more of it.
+create function {schema}.coarsen_rollups(p_fine interval, p_keep interval, p_most integer) returns boolean
+language plpgsql volatile as $$
+declare
+    moment constant timestamptz := {schema}.now();
+    edge timestamptz;
+    hour timestamptz;
+    gone integer;
+begin
+    delete from {schema}.rollup r where r.ctid = any (array(
+        select q.ctid from {schema}.rollup q where q.minute < moment - p_keep order by q.minute limit p_most));
+    get diagnostics gone = row_count;
+    delete from {schema}.rollup_fleet r where r.ctid = any (array(
+        select q.ctid from {schema}.rollup_fleet q where q.minute < moment - p_keep order by q.minute limit p_most));
+    select least(date_bin('1 hour', moment - p_fine, timestamptz '2000-01-01 00:00+00'),
+                 date_bin('1 hour', s.final_to, timestamptz '2000-01-01 00:00+00')) into edge
+      from {schema}.rollup_state s;
+    select date_bin('1 hour', min(r.minute), timestamptz '2000-01-01 00:00+00') into hour
+      from {schema}.rollup r, {schema}.rollup_state s where r.minute >= s.coarse_to and r.minute < edge;
+    if hour is null then
+        update {schema}.rollup_state s set coarse_to = edge where s.coarse_to < edge;
+        return gone >= p_most;
+    end if;
+    update {schema}.rollup_state s set coarse_to = hour + interval '1 hour';
+    with fine as materialized (
+        delete from {schema}.rollup r where r.minute >= hour and r.minute < hour + interval '1 hour' returning r.*
+    )
+    insert into {schema}.rollup (minute, tenant_id, queue, job_type, outcome, n, wait_sum, run_sum, total_sum, wait_hist,
+           run_hist, total_hist)
+    select hour, f.tenant_id, f.queue, f.job_type, f.outcome, sum(f.n), sum(f.wait_sum), sum(f.run_sum), sum(f.total_sum),
+           {schema}.histogram_sum(f.wait_hist), {schema}.histogram_sum(f.run_hist), {schema}.histogram_sum(f.total_hist)
+      from fine f group by 2, 3, 4, 5;
+    with fine as materialized (
+        delete from {schema}.rollup_fleet r where r.minute >= hour and r.minute < hour + interval '1 hour' returning r.*
+    )
+    insert into {schema}.rollup_fleet (minute, queue, job_type, outcome, n, wait_sum, run_sum, total_sum, wait_hist, run_hist,
+           total_hist)
+    select hour, f.queue, f.job_type, f.outcome, sum(f.n), sum(f.wait_sum), sum(f.run_sum), sum(f.total_sum),
+           {schema}.histogram_sum(f.wait_hist), {schema}.histogram_sum(f.run_hist), {schema}.histogram_sum(f.total_hist)
+      from fine f group by 2, 3, 4;
+    return true;
 end
 $$;
 

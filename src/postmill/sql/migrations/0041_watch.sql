@@ -208,24 +208,26 @@ end
 $$;
 
 -- Queues as settings and code declare them: [{name, owner, contact, color, sla_seconds, wait_target_seconds,
--- run_target_seconds, escalation}]. What is not in a declaration is none; one that says nothing makes no queue.
+-- run_target_seconds, escalation, runbook}]. What is not in a declaration is none; one that says nothing makes no queue.
 create function {schema}.register_queues(p_queues jsonb) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 begin
-    insert into {schema}.queue as q (name, owner, contact, color, sla_seconds, wait_target_seconds, run_target_seconds, escalation)
-    select n.name, n.owner, n.contact, n.color, n.sla_seconds, n.wait_target_seconds, n.run_target_seconds, n.escalation
+    insert into {schema}.queue as q (name, owner, contact, color, sla_seconds, wait_target_seconds, run_target_seconds, escalation,
+           runbook)
+    select n.name, n.owner, n.contact, n.color, n.sla_seconds, n.wait_target_seconds, n.run_target_seconds, n.escalation, n.runbook
       from jsonb_populate_recordset(null::{schema}.queue, p_queues) n
-     where coalesce(n.owner, n.contact, n.color, n.escalation, n.sla_seconds::text, n.wait_target_seconds::text,
+     where coalesce(n.owner, n.contact, n.color, n.escalation, n.runbook, n.sla_seconds::text, n.wait_target_seconds::text,
                     n.run_target_seconds::text) is not null
         or exists (select from {schema}.queue o where o.name = n.name)
      order by n.name
     on conflict (name) do update
        set owner = excluded.owner, contact = excluded.contact, color = excluded.color, sla_seconds = excluded.sla_seconds,
            wait_target_seconds = excluded.wait_target_seconds, run_target_seconds = excluded.run_target_seconds,
-           escalation = excluded.escalation
-     where (q.owner, q.contact, q.color, q.sla_seconds, q.wait_target_seconds, q.run_target_seconds, q.escalation)
+           escalation = excluded.escalation, runbook = excluded.runbook
+     where (q.owner, q.contact, q.color, q.sla_seconds, q.wait_target_seconds, q.run_target_seconds, q.escalation,
+            q.runbook)
            is distinct from (excluded.owner, excluded.contact, excluded.color, excluded.sla_seconds,
-                             excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation);
+                             excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation, excluded.runbook);
 end
 $$;
 

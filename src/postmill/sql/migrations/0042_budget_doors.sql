@@ -1,6 +1,8 @@
 -- postmill: safe
 -- Budgets as people and HTTP workers handle them, and what upkeep does for them.
 
+create index budget_platform on {schema}.budget (id) where tenant_id is null; -- measured in any case
+
 -- Reservations whose attempt is over: booked as an estimate if the call may have been made, else freed. A handler that
 -- outlived its lease may still settle, which corrects the estimate.
 create function {schema}.expire_reservations(p_most integer)

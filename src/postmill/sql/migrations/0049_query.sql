@@ -7,6 +7,8 @@
 -- A success, and a job made by hand or code, has no row in them.
 create index attempt_group on {schema}.attempt (error_group, job_id) where error_group is not null;
 create index outcome_group on {schema}.outcome (error_group, job_id) where error_group is not null;
+create index attempt_tenant_group on {schema}.attempt (tenant_id, error_group, job_id) where error_group is not null;
+create index outcome_tenant_group on {schema}.outcome (tenant_id, error_group, job_id) where error_group is not null;
 create index job_source_ref on {schema}.job (source_ref, id) where source_ref is not null and source <> 'event';
 create index job_kept_source_ref on {schema}.job_kept (source_ref, id) where source_ref is not null and source <> 'event';
 create index operation_item_made on {schema}.operation_item
@@ -15,11 +17,12 @@ create index operation_item_made on {schema}.operation_item
 -- Jobs whose payload contains one of p_any, by the indexes that an operator made for it (GIN on job and job_kept): at
 -- most p_most, in no order. NULL: there are no such indexes, or more jobs than that, which a walk finds soon.
 -- Containment is no leakproof operator, so that row-level security would keep it from the index: hence the owner's
--- rights, and the scope asked here.
+-- rights (the tables, since the view any_job has the reader's), and the scope asked here.
 create function {schema}.args_matching(p_any jsonb[], p_below uuid, p_first uuid, p_most integer default 10000) returns uuid[]
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = on as $$
 declare
     found_ones uuid[];
+    n bigint;
     contains text;
 begin
     if (select count(distinct i.indrelid) from pg_index i join pg_class c on c.oid = i.indexrelid join pg_am m on m.oid = c.relam
@@ -27,10 +30,13 @@ begin
         return null;
     end if;
     select string_agg(format('j.payload @> %L::jsonb', a), ' or ') into contains from unnest(p_any) a;
-    execute format('select array(select j.id from {schema}.any_job j where (%s) and j.id < $1 and j.id >= $2 and %s limit $3)',
-        contains, case when {schema}.sees_all() then 'true' else 'j.tenant_id = {schema}.scope_tenant()' end)
-        into found_ones using p_below, p_first, p_most + 1;
-    return case when cardinality(found_ones) <= p_most then found_ones end;
+    -- The bounds stay outside: within, the planner would rather walk along the ids.
+    execute format('select array_agg(j.id) filter (where j.id < $1 and j.id >= $2 and %s), count(*)
+          from (select j.id, j.tenant_id from {schema}.job j where %s union all
+                select j.id, j.tenant_id from {schema}.job_kept j where %2$s limit $3) j',
+        case when {schema}.sees_all() then 'true' else 'j.tenant_id = {schema}.scope_tenant()' end, contains)
+        into found_ones, n using p_below, p_first, p_most + 1;
+    return case when n <= p_most then coalesce(found_ones, '{}') end;
 end
 $$;
 
@@ -49,15 +55,8 @@ begin
         parts := parts || format('exists (select from {schema}.scheduled t where t.id = j.id and t.run_at > $5 and %s offset 0)',
             case when 'scheduled' = any (p_states) then 'true' when 'retrying' = any (p_states) then 't.attempt > 1' else 't.attempt <= 1' end);
     end if;
-    if 'blocked' = any (p_states) then
-        parts := parts || 'exists (select from {schema}.blocked t where t.id = j.id offset 0)'::text;
-    end if;
-    if 'running' = any (p_states) then
-        parts := parts || 'exists (select from {schema}.running t where t.id = j.id offset 0)'::text;
-    end if;
-    if 'dead_letter' = any (p_states) then
-        parts := parts || 'exists (select from {schema}.dead_letter t where t.id = j.id offset 0)'::text;
-    end if;
+    parts := parts || array(select format('exists (select from {schema}.%I t where t.id = j.id offset 0)', s)
+                              from unnest(p_states) s where s in ('blocked', 'running', 'dead_letter'));
     if cardinality(ended) > 0 then
         parts := parts || format('exists (select from {schema}.outcome t where t.job_id = j.id and t.status = any (%L::text[]) offset 0)', ended);
     end if;
@@ -70,7 +69,6 @@ $$;
 create function {schema}.places_of(p_states text[], p_tenants uuid[], p_ready text, p_scheduled text) returns text
 language plpgsql immutable as $$
 declare
-    whose text := case when p_tenants is null then 'true' else format('t.tenant_id = any (%L::uuid[])', p_tenants) end;
     bounds constant text := 't.id < $1 and t.id >= $2 order by t.id desc limit $3';
     ended text;
     parts text[] := '{}';
@@ -87,27 +85,23 @@ begin
             p_scheduled, case when p_states && array['scheduled', 'retrying', 'first'] then bounds
                  else 't.id < $1 and t.id >= $2 and t.id = any ($6) order by t.id desc limit $3' end);
     end if;
-    if 'blocked' = any (p_states) then
-        parts := parts || format('(select t.id, t.queue, true from {schema}.blocked t where %s)', bounds);
-    end if;
-    if 'running' = any (p_states) then
-        parts := parts || format('(select t.id, t.queue, true from {schema}.running t where %s)', bounds);
-    end if;
+    parts := parts || array(select format('(select t.id, t.queue, true from {schema}.%I t where %s)', s, bounds)
+                              from unnest(p_states) s where s in ('blocked', 'running'));
     if 'dead_letter' = any (p_states) then
-        parts := parts || format('(select t.id, t.queue, %s from {schema}.dead_letter t where %s)', whose, bounds);
+        -- A tenant has few letters, or is met soon.
+        parts := parts || case when p_tenants is null then format('(select t.id, t.queue, true from {schema}.dead_letter t where %s)', bounds)
+            else format('(select t.id, t.queue, true from (select d.id, d.queue from {schema}.dead_letter d where d.tenant_id = any (%L::uuid[])
+                order by d.failed_at desc limit 20000) t where %s)', p_tenants, bounds) end;
     end if;
     if 'succeeded' = any (p_states) then
-        parts := parts || format('(select t.job_id, null, t.status = ''succeeded'' and %s from {schema}.outcome t
-            where t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)', whose);
+        parts := parts || '(select t.job_id, null, t.status = ''succeeded'' from {schema}.outcome t
+            where t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)'::text;
     end if;
-    foreach ended in array array['failed', 'canceled', 'dead_letter'] loop
-        continue when ended <> all (p_states);
-        parts := parts || case when cardinality(p_tenants) > 0 then
-            format('(select o.job_id, null, true from unnest(%L::uuid[]) as n(id) cross join lateral (
-                select t.job_id from {schema}.outcome t where t.tenant_id = n.id and t.status <> ''succeeded'' and t.status = %L
-                   and t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3) o)', p_tenants, ended)
-            else format('(select t.job_id, null, true from {schema}.outcome t where t.status <> ''succeeded'' and t.status = %L
-                and t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)', ended) end;
+    for ended in select s from unnest(p_states) s where s in ('failed', 'canceled', 'dead_letter') loop
+        parts := parts || array(select format('(select t.job_id, null, true from {schema}.outcome t where t.status <> ''succeeded'' and t.status = %L
+            and %s and t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)', ended, n.condition)
+            from (select format('t.tenant_id = %L', p.id) as condition from unnest(p_tenants) as p(id)
+                  union all select 'true' where p_tenants is null) n);
     end loop;
     return case when cardinality(parts) > 0 then array_to_string(parts, ' union all ') end;
 end
@@ -118,11 +112,13 @@ $$;
 -- not asked for is not in it, so that the plan is that of the query and no other.
 create function {schema}.read_matching(p_filter jsonb, p_before uuid default 'ffffffff-ffff-ffff-ffff-ffffffffffff',
     p_need integer default 51, p_look integer default 2000, out ids uuid[], out low uuid)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set jit = off as $$
 declare
     moment constant timestamptz := {schema}.now();
     states constant text[] := case when p_filter ? 'states' then array(select jsonb_array_elements_text(p_filter -> 'states')) end;
     own constant uuid := {schema}.scope_tenant();
+    nobody constant uuid := '00000000-0000-0000-0000-000000000000';
     tenants uuid[] := case when own is not null then array[own] end;
     sources text[];
     below uuid := p_before;
@@ -138,7 +134,12 @@ declare
     holders uuid[];
     held uuid[];
     keys text[];
+    groups text[];
     tests text := 'true';       -- of a body j, whatever walk found it
+    queue_of constant text := ' and (coalesce((select t.queue from {schema}.ready t where t.id = j.id offset 0),
+        (select t.queue from {schema}.scheduled t where t.id = j.id offset 0), (select t.queue from {schema}.running t where t.id = j.id offset 0),
+        (select t.queue from {schema}.blocked t where t.id = j.id offset 0), (select t.queue from {schema}.dead_letter t where t.id = j.id offset 0),
+        j.queue) ';
     queue_tests text[] := '{}'; -- of its queue, which a ticket tells at once
     ready text := '{schema}.ready';
     scheduled text := '{schema}.scheduled';
@@ -241,13 +242,8 @@ begin
         elsif field = 'error' then
             part := format('(exists (select from {schema}.attempt a where a.job_id = j.id and a.error_group = any (%1$s::text[]) offset 0)
                 or exists (select from {schema}.outcome o where o.job_id = j.id and o.error_group = any (%1$s::text[]) offset 0))', named);
-            if yes = 'is true' and candidates is null then
-                candidates := format('select f.id from unnest(%s::text[]) as g(id) cross join lateral (
-                    (select distinct a.job_id as id from {schema}.attempt a where a.error_group = g.id and a.job_id < $1 and a.job_id >= $2
-                      order by 1 desc limit $3)
-                    union all
-                    (select distinct o.job_id from {schema}.outcome o where o.error_group = g.id and o.job_id < $1 and o.job_id >= $2
-                      order by 1 desc limit $3)) f', named);
+            if yes = 'is true' and candidates is null and groups is null then
+                groups := array(select jsonb_array_elements_text(term -> 'values'));
                 part := null;
             end if;
         elsif field = 'worker' then
@@ -291,6 +287,14 @@ begin
     if cardinality(states) = 0 or cardinality(tenants) = 0 or below <= first then
         return;
     end if;
+    if groups is not null and candidates is null then
+        -- Each by itself and for each tenant: so the planner knows that one index has them in their order.
+        select string_agg(format('(select distinct a.job_id as id from {schema}.%I a where a.error_group = %L and a.job_id < $1
+            and a.job_id >= $2 and %s order by 1 desc limit $3)', t.name, g.id, case when n.id = nobody then 'true' else format('a.tenant_id = %L', n.id) end), ' union all ')
+          into candidates
+          from unnest(array['attempt', 'outcome']) as t(name) cross join unnest(groups) as g(id)
+         cross join unnest(coalesce(tenants, array[nobody])) as n(id);
+    end if;
     if keys is not null and candidates is null then
         -- Those that hold the key now are asked first; the others are met on the way.
         held := array(select k.job_id from {schema}.tenant t
@@ -303,6 +307,8 @@ begin
     end if;
     walks := case when candidates is not null then array['candidates'] when states is null then array['bodies']
                   when tenants is null or states <@ array['failed', 'canceled'] then array['places']
+                  -- Successes of one tenant among those of all: its own jobs tell sooner.
+                  when 'succeeded' = any (states) then array['bodies']
                   when states <@ array['dead_letter', 'failed', 'canceled', 'running'] then array['places', 'bodies']
                   else array['bodies', 'places'] end;
     if 'queued' = any (states) then
@@ -314,25 +320,18 @@ begin
         if walk = 'bodies' then
             part := tests;
             foreach yes in array queue_tests loop
-                part := part || ' and (coalesce((select t.queue from {schema}.ready t where t.id = j.id offset 0),
-                    (select t.queue from {schema}.scheduled t where t.id = j.id offset 0), (select t.queue from {schema}.running t where t.id = j.id offset 0),
-                    (select t.queue from {schema}.blocked t where t.id = j.id offset 0), (select t.queue from {schema}.dead_letter t where t.id = j.id offset 0),
-                    j.queue) ' || yes;
+                part := part || queue_of || yes;
             end loop;
             if states is not null then
                 part := part || ' and ' || {schema}.state_test(states);
             end if;
             -- Within a tenant what was not made by hand or code has an index.
-            named := case
-                when tenants is null then 'select j.* from {schema}.any_job j where j.id < $1 and j.id >= $2 order by j.id desc limit $3'
-                when 'manual' <> all (sources) then format('select x.* from unnest(%L::uuid[]) as n(id) cross join unnest(%L::text[]) as s(name)
-                    cross join lateral (select j.* from {schema}.any_job j where j.tenant_id = n.id and j.source = s.name and j.source <> ''manual''
-                       and j.id < $1 and j.id >= $2 order by j.id desc limit $3) x order by x.id desc limit $3', tenants, sources)
-                when cardinality(tenants) = 1 then format('select j.* from {schema}.any_job j where j.tenant_id = %L and j.id < $1 and j.id >= $2
-                    order by j.id desc limit $3', tenants[1])
-                else format('select x.* from unnest(%L::uuid[]) as n(id) cross join lateral (
-                    select j.* from {schema}.any_job j where j.tenant_id = n.id and j.id < $1 and j.id >= $2
-                     order by j.id desc limit $3) x order by x.id desc limit $3', tenants) end;
+            select string_agg(format('(select j.* from {schema}.any_job j where %s and %s and j.id < $1 and j.id >= $2
+                    order by j.id desc limit $3)', case when n.id = nobody then 'true' else format('j.tenant_id = %L', n.id) end,
+                    case when o.name = '' then 'true' else format('j.source = %L and j.source <> ''manual''', o.name) end), ' union all ') into named
+              from unnest(coalesce(tenants, array[nobody])) as n(id)
+             cross join unnest(case when tenants is not null and 'manual' <> all (sources) then sources else array[''] end) as o(name);
+            named := format('select x.* from (%s) x order by x.id desc limit $3', named);
             execute format('select array(select j.id from (%s) j where %s order by j.id desc limit $4)', named, part)
                 into found_ones using below, first, p_look, p_need, moment;
             if cardinality(found_ones) < p_need then
@@ -342,21 +341,17 @@ begin
         else
             part := tests;
             foreach yes in array queue_tests loop
-                part := part || case walk when 'places' then ' and (coalesce(u.queue, j.queue) ' || yes
-                    else ' and (coalesce((select t.queue from {schema}.ready t where t.id = j.id offset 0),
-                    (select t.queue from {schema}.scheduled t where t.id = j.id offset 0), (select t.queue from {schema}.running t where t.id = j.id offset 0),
-                    (select t.queue from {schema}.blocked t where t.id = j.id offset 0), (select t.queue from {schema}.dead_letter t where t.id = j.id offset 0),
-                    j.queue) ' || yes end;
+                part := part || case walk when 'places' then ' and (coalesce(u.queue, j.queue) ' else queue_of end || yes;
             end loop;
             if tenants is not null then
                 part := part || format(' and j.tenant_id = any (%L::uuid[])', tenants);
             end if;
             if walk = 'places' then
                 execute format('select array_agg(y.id order by y.id desc), array_agg(y.queue order by y.id desc), array_agg(y.fits order by y.id desc)
-                    from (select x.* from (%s) x order by x.id desc limit $3) y', {schema}.places_of(states, tenants, ready, scheduled))
+                    from (select x.* from (%s) x(id, queue, fits) order by x.id desc limit $3) y', {schema}.places_of(states, tenants, ready, scheduled))
                     into looked, queues, fitting using below, first, p_look, p_need, moment, overdue;
             else
-                execute format('select array(select distinct x.id from (%s) x where x.id is not null order by 1 desc limit $3)', candidates)
+                execute format('select array(select distinct x.id from (%s) x(id) where x.id is not null order by 1 desc limit $3)', candidates)
                     into looked using below, first, p_look;
                 queues := array_fill(null::text, array[cardinality(looked)]);
                 fitting := array_fill(true, array[cardinality(looked)]);

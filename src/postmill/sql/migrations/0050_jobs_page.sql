@@ -73,4 +73,232 @@ begin
 end
 $$;
 
+-- How many jobs of a filter are in each state: of those that one walk meets, and where it does not come to the end, of at
+-- least so many more as their own index tells. retrying is a part of scheduled.
+create function {schema}.read_matching_counts(p_filter jsonb, p_look integer default 2000)
+returns table (state text, n bigint, at_least boolean)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off as $$
+declare
+    at_now constant timestamptz := {schema}.now();
+    whole record;
+    one record;
+    counted jsonb;
+begin
+    select w.ids, w.low into whole from {schema}.read_matching(p_filter - 'states', p_need => p_look, p_look => p_look) w;
+    select jsonb_object_agg(x.word, x.n) into counted from (
+        select y.word, count(*) as n from (
+            select case when exists (select from {schema}.outcome o where o.job_id = u.id offset 0)
+                        then (select o.status from {schema}.outcome o where o.job_id = u.id)
+                        when exists (select from {schema}.ready t where t.id = u.id offset 0) then 'queued'
+                        when exists (select from {schema}.dead_letter t where t.id = u.id offset 0) then 'dead_letter'
+                        when exists (select from {schema}.running t where t.id = u.id offset 0) then 'running'
+                        when exists (select from {schema}.blocked t where t.id = u.id offset 0) then 'blocked'
+                        else (select case when t.run_at <= at_now then 'queued' when t.attempt > 1 then 'retrying' else 'scheduled' end
+                                from {schema}.scheduled t where t.id = u.id) end as word
+              from unnest(whole.ids) as u(id)) y group by 1) x where x.word is not null;
+    for state in select unnest(array['scheduled', 'retrying', 'queued', 'blocked', 'running', 'succeeded', 'failed', 'canceled', 'dead_letter']) loop
+        n := coalesce((counted ->> state)::bigint, 0)
+             + case state when 'scheduled' then coalesce((counted ->> 'retrying')::bigint, 0) else 0 end;
+        at_least := whole.low is not null or cardinality(whole.ids) >= p_look;
+        if at_least and state <> 'succeeded' then
+            select cardinality(w.ids) as n, w.low is not null or cardinality(w.ids) >= p_look / 4 as at_least into one
+              from {schema}.read_matching(p_filter || jsonb_build_object('states', jsonb_build_array(state)),
+                                          p_need => p_look / 4, p_look => p_look / 4) w;
+            at_least := one.at_least;
+            n := case when one.at_least then greatest(n, one.n) else one.n end;
+        end if;
+        return next;
+    end loop;
+end
+$$;
+
+-- When the jobs of a filter were made, in bars: of p_need + 1 at most. total: how many they are; complete: down to where
+-- (NULL: to the end). Bars are as wide as makes 60 of them at most.
+create function {schema}.read_matching_bars(p_filter jsonb, p_need integer default 10000, p_look integer default 10001)
+returns table (total bigint, complete_to timestamptz, width double precision, bars jsonb)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off as $$
+declare
+    found_ones record;
+    span double precision;
+begin
+    select w.ids, w.low into found_ones from {schema}.read_matching(p_filter, p_need => p_need + 1, p_look => p_look) w;
+    total := cardinality(found_ones.ids);
+    complete_to := case when found_ones.low is not null then {schema}.id_time(found_ones.low)
+                        when total > p_need then {schema}.id_time(found_ones.ids[total]) end;
+    span := extract(epoch from {schema}.now() - {schema}.id_time(found_ones.ids[total]))::double precision;
+    select coalesce(min(w), 604800) into width
+      from unnest(array[60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 604800]::double precision[]) w where span / w <= 60;
+    select coalesce(jsonb_agg(jsonb_build_array(extract(epoch from b.bucket), b.n) order by b.bucket), '[]') into bars
+      from (select date_bin(read_matching_bars.width * interval '1 second', {schema}.id_time(u.id), timestamptz '2000-01-03 00:00+00') as bucket,
+                   count(*) as n from unnest(found_ones.ids) as u(id) group by 1) b;
+    return next;
+end
+$$;
+
+-- What the names of a query stand for, within the scope: [[field, name], …]. ids: of a type its key, of a tenant, trigger
+-- or operation its id, of an error its groups; none where there is nothing of that name.
+create function {schema}.read_query_names(p_names jsonb)
+returns table (field text, name text, ids text[])
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    for field, name in select a.value ->> 0, a.value ->> 1 from jsonb_array_elements(p_names) a loop
+        ids := case field
+            when 'type' then array(select d.key from {schema}.job_definition d where d.key = name or d.aliases @> array[name] limit 20)
+            when 'queue' then array(select q.name from {schema}.queue q where q.name = read_query_names.name
+                                    union select q.name from {schema}.queue q where lower(q.name) = lower(read_query_names.name)
+                                       and not exists (select from {schema}.queue e where e.name = read_query_names.name) limit 20)
+            when 'tenant' then array(select t.id::text from {schema}.tenant t where t.slug = lower(read_query_names.name) or t.id::text = lower(read_query_names.name))
+            when 'trigger' then array(select t.id::text from {schema}.trigger t
+                                       where lower(t.label) = lower(name) or t.id::text = lower(name) order by t.deleted_at desc nulls first limit 21)
+            when 'error' then array(
+                select g.id from {schema}.error_group g
+                 where ((name ~ '^[0-9a-f]{2,16}$' and g.id >= name and g.id < name || 'g') or g.error_class = name
+                        or g.error_class like '%.' || replace(replace(name, '\', '\\'), '_', '\_'))
+                   and exists (select from {schema}.error_group_tenant t where t.id = g.id)
+                 order by g.last_seen_at desc limit 21)
+            when 'worker' then array(select read_query_names.name where not {schema}.sees_all() or exists (
+                select from {schema}.worker w where w.worker_id = read_query_names.name or w.hostname = read_query_names.name))
+            when 'op' then array(select o.id::text from {schema}.operation o
+                                  where o.id >= rpad(replace(name, '-', ''), 32, '0')::uuid and o.id <= rpad(replace(name, '-', ''), 32, 'f')::uuid
+                                  order by o.id desc limit 21)
+            else '{}' end;
+        return next;
+    end loop;
+end
+$$;
+
+-- Names that hold a text, for completion and for what was probably meant: out of tables of names, never of jobs.
+create function {schema}.read_facets(p_field text, p_text text, p_most integer default 12)
+returns table (value text, note text)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    part constant text := lower(p_text);
+begin
+    return query
+    select x.value, x.note from (
+        select d.key as value, d.queue as note from {schema}.job_definition d where p_field = 'type'
+        union all
+        select q.name, q.owner from {schema}.queue q where p_field = 'queue'
+        union all
+        select t.slug, t.name from {schema}.tenant t where p_field = 'tenant'
+        union all
+        (select g.id, concat_ws(': ', g.error_class, left(g.message, 80)) from {schema}.error_group g
+          where p_field = 'error' and exists (select from {schema}.error_group_tenant n where n.id = g.id)
+          order by g.last_seen_at desc limit 2000)
+        union all
+        (select t.label, d.key from {schema}.trigger t join {schema}.job_definition d on d.id = t.definition_id
+          where p_field = 'trigger' and t.deleted_at is null limit 5000)
+        union all
+        (select distinct w.worker_id, w.hostname from (
+            select k.worker_id, k.hostname from {schema}.worker k where p_field = 'worker' and {schema}.sees_all()
+             order by k.last_seen_at desc limit 2000) w)
+        union all
+        (select o.id::text, o.kind || ', ' || o.status from {schema}.operation o where p_field = 'op' order by o.id desc limit 200)) x
+     where strpos(lower(x.value), part) > 0 or strpos(lower(x.note), part) > 0
+     order by strpos(lower(x.value), part) <> 1, length(x.value), x.value limit p_most;
+end
+$$;
+
+-- The newest jobs that have this idempotency key, or have it still: for whoever pastes one.
+create function {schema}.read_key_holders(p_key text, p_most integer default 20) returns setof uuid
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    return query
+    select k.job_id from {schema}.tenant t
+     cross join lateral (select '00000000-0000-0000-0000-000000000000'::uuid as id
+                         union all select p.id from {schema}.project p where p.tenant_id = t.id) p
+      join {schema}.idempotency_key k on k.tenant_id = t.id and k.project_id = p.id and k.key = p_key
+     where exists (select from {schema}.any_job j where j.id = k.job_id)
+     order by k.job_id desc limit p_most;
+end
+$$;
+
+-- A list that somebody named: its page and the query string of its address. tenant_id NULL: of the platform's scope.
+create table {schema}.saved_view (
+    id uuid primary key default {schema}.new_id(),
+    tenant_id uuid references {schema}.tenant (id) on delete cascade,
+    page text collate "C" not null check (length(page) between 1 and 40),
+    name text not null check (length(name) between 1 and 80),
+    query text not null check (length(query) <= 2000),
+    shared boolean not null default false,
+    actor_type text collate "C" not null,
+    actor_id text collate "C",
+    created_at timestamptz not null default {schema}.now()
+);
+create unique index saved_view_name on {schema}.saved_view
+    (page, coalesce(tenant_id, '00000000-0000-0000-0000-000000000000'), name, actor_type, coalesce(actor_id, ''));
+
+-- One's own views of a page, and those that others in this scope share.
+create function {schema}.read_saved_views(p_page text, p_most integer default 100)
+returns table (id uuid, name text, query text, shared boolean, own boolean, actor_id text)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    return query
+    select v.id, v.name, v.query, v.shared, x.own, v.actor_id
+      from {schema}.saved_view v
+     cross join lateral (select v.actor_type = current_setting('postmill.actor_type', true)
+                            and v.actor_id is not distinct from nullif(current_setting('postmill.actor_id', true), '') as own) x
+     where v.page = p_page and coalesce(v.tenant_id, '00000000-0000-0000-0000-000000000000')
+                             = coalesce({schema}.scope_tenant(), '00000000-0000-0000-0000-000000000000')
+       and (x.own or v.shared)
+     order by lower(v.name), v.id limit p_most;
+end
+$$;
+
+-- saved | replaced (one's own of this name) | full (100 of one's own on a page).
+create function {schema}.door_save_view(p_page text, p_name text, p_query text, p_shared boolean default false,
+    p_actor_type text default null, p_actor_id text default null, out id uuid, out status text)
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    own constant uuid := {schema}.scope_tenant();
+begin
+    perform {schema}.act_as(p_actor_type, p_actor_id);
+    update {schema}.saved_view v set query = p_query, shared = p_shared
+     where v.page = p_page and v.tenant_id is not distinct from own and v.name = p_name
+       and v.actor_type = {schema}.acting_type() and v.actor_id is not distinct from {schema}.acting_id()
+    returning v.id into id;
+    status := case when found then 'replaced' else 'saved' end;
+    if id is null and (select count(*) from {schema}.saved_view v where v.page = p_page and v.tenant_id is not distinct from own
+                          and v.actor_type = {schema}.acting_type() and v.actor_id is not distinct from {schema}.acting_id()) >= 100 then
+        status := 'full';
+        return;
+    elsif id is null then
+        insert into {schema}.saved_view as v (tenant_id, page, name, query, shared, actor_type, actor_id)
+        values (own, p_page, p_name, p_query, p_shared, {schema}.acting_type(), {schema}.acting_id()) returning v.id into id;
+    end if;
+    perform {schema}.audit('views.save', 'view', id::text, own, null,
+        jsonb_build_object('page', p_page, 'name', p_name, 'query', p_query, 'shared', p_shared));
+end
+$$;
+
+-- deleted | unknown (or somebody else's; p_any: of others too, if they share it).
+create function {schema}.door_delete_view(p_id uuid, p_any boolean default false, p_actor_type text default null,
+    p_actor_id text default null) returns text
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    gone {schema}.saved_view;
+begin
+    perform {schema}.act_as(p_actor_type, p_actor_id);
+    delete from {schema}.saved_view v
+     where v.id = p_id and v.tenant_id is not distinct from {schema}.scope_tenant()
+       and ((v.actor_type = {schema}.acting_type() and v.actor_id is not distinct from {schema}.acting_id()) or (p_any and v.shared))
+    returning v.* into gone;
+    if gone.id is null then
+        return 'unknown';
+    end if;
+    perform {schema}.audit('views.delete', 'view', p_id::text, gone.tenant_id,
+        jsonb_build_object('page', gone.page, 'name', gone.name, 'query', gone.query, 'shared', gone.shared), null);
+    return 'deleted';
+end
+$$;
+
+-- That somebody took a list away: written before its first line is sent.
+create function {schema}.door_note_export(p_page text, p_query text, p_format text, p_most integer) returns void
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    perform {schema}.audit('jobs.export', 'list', p_page, {schema}.scope_tenant(), null,
+        jsonb_build_object('query', p_query, 'format', p_format, 'most', p_most));
+end
+$$;
+
 select {schema}.secure_requests();

@@ -1,1 +1,3 @@
+-- Is there anything to do: an operation that runs, or jobs whose type is paused no longer?
 select exists (select from {schema}.operation o where o.status = 'running')
+    or exists (select from {schema}.type_pause p where p.ended_at is not null and p.released_at is null)

@@ -6,24 +6,22 @@ const OWN = new Set(["open", "data-gone", "aria-selected"]); // attributes that 
 
 /** Morphs the children of `parent` into those of `fresh`. Returns what was left out: `{ added, gone }`. */
 function morph(parent, fresh, { frozen = false } = {}) {
-  const left = { added: 0, gone: 0 };
-  children(parent, fresh, frozen, left);
-  return left;
+  const look = { frozen, added: 0, gone: 0, ids: new Set([...fresh.querySelectorAll("[id]")].map((one) => one.id)) };
+  children(parent, fresh, look);
+  return { added: look.added, gone: look.gone };
 }
 
-function children(parent, fresh, frozen, left) {
-  if (frozen && parent.matches?.("tbody, [data-rows]") && parent.querySelector(":scope > [id]")) return rows(parent, fresh, left);
-  const wanted = new Set();
-  for (const child of fresh.children) if (child.id) wanted.add(child.id);
+function children(parent, fresh, look) {
+  if (look.frozen && parent.matches?.("tbody, [data-rows]") && parent.querySelector(":scope > [id]")) return rows(parent, fresh, look);
   let here = parent.firstChild;
   for (const want of [...fresh.childNodes]) {
-    const match = found(parent, here, want, wanted);
+    const match = found(parent, here, want, look.ids);
     if (!match) {
       parent.insertBefore(document.importNode(want, true), here);
       continue;
     }
-    if (match !== here) here = bring(parent, here, match, wanted);
-    node(match, want, frozen, left);
+    if (match !== here) bring(parent, here, match, look.ids);
+    node(match, want, look);
     here = match.nextSibling;
   }
   while (here) {
@@ -33,36 +31,43 @@ function children(parent, fresh, frozen, left) {
   }
 }
 
-/** What is to become `want`: by its id anywhere among the children still to come, else the next one of its kind. */
-function found(parent, here, want, wanted) {
-  if (want.nodeType === Node.ELEMENT_NODE && want.id) {
-    for (let one = here; one; one = one.nextSibling) if (one.id === want.id) return one.localName === want.localName ? one : null;
-    return null;
+/** What is to become `want`, from `here` on: the one with its id, else one that holds the same ids, else one of its kind. */
+function found(parent, here, want, ids) {
+  const element = want.nodeType === Node.ELEMENT_NODE;
+  const own = element ? (want.id ? want : want.querySelector("[id]")) : null;
+  if (own) {
+    for (const { id } of [own, ...(want.id ? [] : want.querySelectorAll("[id]"))]) {
+      let one = document.getElementById(id);
+      while (one && one.parentNode !== parent) one = one.parentNode;
+      if (!one || !here || !(one === here || here.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING)) continue;
+      if (one.localName === want.localName && one.id === want.id) return one;
+    }
+    if (want.id) return null;
   }
   for (let one = here; one; one = one.nextSibling) {
-    if (one.id && wanted.has(one.id)) return null; // its turn comes later
-    if (one.id) continue;
-    if (one.nodeName === want.nodeName) return one;
-    if (one.nodeType === Node.ELEMENT_NODE && want.nodeType === Node.ELEMENT_NODE) return null;
+    if (one.nodeName !== want.nodeName || one.id) continue;
+    if (!element || !holds(one, ids)) return one; // what is inside of it will be wanted elsewhere
   }
   return null;
 }
 
-/** Puts `match` where `here` is. A moved element loses the focus: if it holds that, the others move out of its way. */
-function bring(parent, here, match, wanted) {
-  if (!match.contains(document.activeElement)) {
-    parent.insertBefore(match, here);
-    return match;
-  }
-  while (here !== match) {
-    const next = here.nextSibling;
-    if (here.id && wanted.has(here.id)) parent.append(here); else here.remove();
-    here = next;
-  }
-  return match;
+/** Whether it holds, or is, something that is wanted. */
+function holds(one, ids) {
+  return one.nodeType === Node.ELEMENT_NODE && (ids.has(one.id) || [...one.querySelectorAll("[id]")].some((inner) => ids.has(inner.id)));
 }
 
-function node(old, want, frozen, left) {
+/** Puts `match` before `here`. A moved element loses the focus where browsers have no moveBefore: then the others move. */
+function bring(parent, here, match, ids) {
+  if (parent.moveBefore) return parent.moveBefore(match, here);
+  if (!match.contains(document.activeElement)) return parent.insertBefore(match, here);
+  while (here !== match) {
+    const next = here.nextSibling;
+    if (holds(here, ids)) parent.append(here); else here.remove();
+    here = next;
+  }
+}
+
+function node(old, want, look) {
   if (old.nodeType !== Node.ELEMENT_NODE) {
     if (old.nodeValue !== want.nodeValue) old.nodeValue = want.nodeValue;
     return;
@@ -75,7 +80,7 @@ function node(old, want, frozen, left) {
   const sameMoment = old.localName === "time" && old.dateTime === want.dateTime; // its words are the script's (rel-time)
   attributes(old, want);
   if (sameMoment || old.localName === "textarea" && touched(old)) return;
-  children(old, want, frozen, left);
+  children(old, want, look);
 }
 
 function attributes(old, want) {
@@ -111,14 +116,14 @@ function allGone(element) {
   return old.length ? { added: 0, gone: old.length } : null;
 }
 
-function rows(parent, fresh, left) {
+function rows(parent, fresh, look) {
   const present = new Map();
   for (const row of fresh.children) if (row.id) present.set(row.id, row);
   for (const row of [...parent.children]) {
     const want = present.get(row.id);
     present.delete(row.id);
     row.toggleAttribute("data-gone", !want && Boolean(row.id));
-    if (want) node(row, want, false, left); else if (row.id) left.gone += 1;
+    if (want) node(row, want, look); else if (row.id) look.gone += 1;
   }
-  left.added += present.size;
+  look.added += present.size;
 }

@@ -1,0 +1,1 @@
+"""What pages of failures share: comparisons, tracebacks, forms of payloads."""

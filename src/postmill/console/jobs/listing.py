@@ -1,0 +1,141 @@
+"""What the page Jobs reads: the whole of it, or what one live part needs."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from markupsafe import Markup
+
+from postmill.console.charts import Series, stacked_bars
+from postmill.console.frame.visit import Visit
+from postmill.console.frame.words import _, many
+from postmill.console.jobs import links
+from postmill.console.jobs.acts import ACTS
+from postmill.console.jobs.columns import COLUMNS, chosen
+from postmill.console.jobs.lines import lines
+from postmill.domain.access import Action
+from postmill.domain.query import Query
+from postmill.domain.query_words import QueryError, written
+from postmill.operate import finding
+from postmill.operate.finding import Wanted
+from postmill.store import finding as store
+from postmill.store.finding import FoundBars, FoundCount
+from postmill.store.reads import StateCount, read_summary
+from postmill.store.views import read_saved_views
+
+MOST = 50
+MOST_FRESH = 100
+NOBODY = UUID(int=0)
+
+
+async def listing(visit: Visit, text: str, want: Wanted | None, fault: QueryError | None) -> dict[str, Any]:
+    """The context of the template; `want` None: the query has a fault."""
+    query = Query() if want is None else want.query
+    payloads = visit.may(Action.PAYLOADS_READ)
+    shown = chosen(visit.args, ops=visit.scope.ops, payloads=payloads)
+    made: dict[str, Any] = {
+        "q": text, "query": query, "fault": fault, "chosen": shown, "payloads": payloads, "secret": bool(shown.paths),
+        "all_columns": [column for column in COLUMNS if visit.scope.ops or not column.ops], "most_fresh": MOST_FRESH,
+        "acts": ACTS, "quoted": written,
+    }  # fmt: skip
+    part = visit.part
+    if part in (None, "rows"):
+        made |= await _rows(visit, want, shown.paths)
+    summary = None
+    if part in (None, "summary", "tabs"):
+        summary = await visit.attempt(_("the counts"), read_summary(schema=visit.schema))
+        made["cards"] = [one for word in links.CARDS for one in summary or () if one.state == word]
+    if part in (None, "tabs"):
+        counts = None if want is None else await _counts(visit, want, summary)
+        made["tabs"] = links.tabs(visit, query, counts)
+    if part in (None, "chart"):
+        bars = (
+            None
+            if want is None
+            else await visit.attempt(_("the chart"), finding.bars(want, schema=visit.schema))
+        )
+        made |= {"bars": bars, "chart": None if not bars or not bars.bars else _chart(visit, query, bars)}
+    if part in (None, "fresh"):
+        made["fresh"] = await _fresh(visit, want, made.get("top"))
+    if part is None:
+        saved = await visit.read(read_saved_views("jobs", schema=visit.schema))
+        made |= {
+            "views": links.views(visit, None if want is None else query, saved),
+            "spans": links.spans(visit, query),
+        }
+    return made
+
+
+async def _rows(visit: Visit, want: Wanted | None, paths: tuple[tuple[str, ...], ...]) -> dict[str, Any]:
+    """A page of the list; or, for a live part, how those stand that are on the screen."""
+    kept = visit.args.ids("row")[:MOST]
+    if kept:
+        jobs = await visit.read(store.read_job_lines(kept, paths=paths, schema=visit.schema))
+        return {
+            "lines": await visit.see(lines(jobs, paths, schema=visit.schema)),
+            "older": None,
+            "cut": False,
+            "top": None,
+        }
+    if want is None:
+        return {"lines": [], "older": None, "cut": False, "top": None}
+    page = await visit.see(
+        finding.page(want, before=visit.args.id("before"), most=MOST, paths=paths, schema=visit.schema)
+    )
+    shown = await visit.see(lines(page.jobs, paths, schema=visit.schema))
+    older = None if page.before is None else visit.same(before=str(page.before))
+    top = None
+    if visit.args.id("before") is None:
+        top = page.jobs[0].id if page.jobs else NOBODY
+    return {"lines": shown, "older": older, "cut": page.cut, "went_to": page.before, "top": top}
+
+
+async def _counts(visit: Visit, want: Wanted, summary: list[StateCount] | None) -> list[FoundCount] | None:
+    """Of the query; where it asks for nothing but states, of the whole scope."""
+    if want.filter["terms"]:
+        return await visit.attempt(_("the counts of states"), finding.counts(want, schema=visit.schema))
+    if summary is None:
+        return None
+    retrying = await visit.attempt(
+        _("the number of retrying jobs"),
+        store.read_matching_ids({"states": ["retrying"], "terms": []}, most=1000, schema=visit.schema),
+    )
+    made = [FoundCount(str(one.state), one.n, one.at_least) for one in summary]
+    if retrying is not None:
+        made.append(FoundCount("retrying", len(retrying[0]), retrying[1] is not None))
+    return made
+
+
+async def _fresh(visit: Visit, want: Wanted | None, top: UUID | None) -> int | None:
+    """How many jobs of the query have come since the page was made; None: it is not the first page."""
+    asked = visit.args.id("top")
+    if visit.part is None or want is None or asked is None:
+        return None if top is None else 0
+    above = {
+        "field": "id",
+        "not": False,
+        "ranges": [[UUID(int=min(asked.int + 1, 2**128 - 1)).hex, "f" * 32]],
+    }
+    filter = {**want.filter, "terms": [*want.filter["terms"], above]}
+    ids, _below = await visit.read(store.read_matching_ids(filter, most=MOST_FRESH, schema=visit.schema))
+    return len(ids)
+
+
+def _chart(visit: Visit, query: Query, bars: FoundBars) -> Markup:
+    times = [at for at, _n in bars.bars]
+    total = f"{bars.total:,}" if bars.complete_to is None else f"{min(bars.total, 10_000):,}+"
+    message = many("%s job", "%s jobs", bars.total) % total
+    if bars.complete_to is not None:
+        message += _("; those before %s are not counted") % f"{bars.complete_to:%Y-%m-%d %H:%M} UTC"
+    return stacked_bars(
+        times,
+        [Series(_("Jobs"), [n for _at, n in bars.bars])],
+        id="jobs-over-time",
+        title=_("When the jobs of this list were enqueued"),
+        message=message,
+        step=bars.width,
+        hrefs=[links.within(visit, query, at, bars.width) for at in times],
+        until=times[-1] + timedelta(seconds=bars.width),
+    )

@@ -1,0 +1,286 @@
+"""Errors: causes of failures, and one of them closely."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from markupsafe import Markup
+from starlette.responses import Response
+
+from postmill.api.paging import cursor_of, parts_of
+from postmill.api.problems import not_found
+from postmill.console.charts import Mark, MarkKind, Series, sparkline, stacked_bars
+from postmill.console.failures import compare
+from postmill.console.failures.tracebacks import Part, folded
+from postmill.console.frame.pages import Pages
+from postmill.console.frame.visit import Visit
+from postmill.console.frame.words import _
+from postmill.domain.access import Action
+from postmill.domain.redaction import redacted_text
+from postmill.operate import error_groups as acts
+from postmill.operate.payloads import secret_names
+from postmill.store import error_samples as look
+from postmill.store.error_groups import ErrorGroupView, read_error_groups, read_error_tenants
+from postmill.store.error_samples import Sample, Trace, TypeMark
+from postmill.store.stats import read_stats
+from postmill.store.tenants import TenantView, list_tenants
+from postmill.store.type_pauses import read_type_pauses
+
+router = Pages()
+
+PAGE = 25
+
+RANGES: dict[str, tuple[float, float]] = {
+    "1h": (3600.0, 60.0),
+    "24h": (86400.0, 1800.0),
+    "7d": (7 * 86400.0, 2 * 3600.0),
+    "30d": (30 * 86400.0, 12 * 3600.0),
+}
+"""Lengths of time to look back, with that of a bar; older than two days is known by the hour."""
+
+TABS: dict[str, tuple[str, ...] | None] = {
+    "open": ("new", "ongoing", "regressed"),
+    "new": ("new",),
+    "regressed": ("regressed",),
+    "ignored": ("ignored",),
+    "resolved": ("resolved",),
+    "all": None,
+}
+
+RUNS = ("succeeded", "failed", "dead_letter", "retried", "lost")
+"""Outcomes that are the end of a run."""
+
+_MARKS = {"deploy": MarkKind.DEPLOY, "pause": MarkKind.PAUSE, "replay": MarkKind.REPLAY}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A group as the list shows it. `jobs`, `share`: None where they were left out."""
+
+    group: ErrorGroupView
+    bars: Markup
+    lately: int
+    jobs: int | None
+    share: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A traceback. `what`: first | last | odd."""
+
+    what: str
+    trace: Trace
+    message: str
+    parts: list[Part]
+
+
+@router.page("/errors", Action.DEAD_READ)
+async def errors(visit: Visit) -> Response:
+    """Groups, those seen last first."""
+    args = visit.args
+    tab = args.one_of("status", TABS, "open")
+    span = args.one_of("range", RANGES, "24h")
+    given = args.text("after", None)
+    before = None if given is None else parts_of(given, datetime.fromisoformat, str)
+    tenant = await named_tenant(visit)
+    length, step = RANGES[span]
+    now = await began(visit)
+    found = await visit.read(
+        read_error_groups(
+            tenant=None if tenant is None else tenant.id,
+            job_type=args.text("type", None),
+            error_class=args.text("class", None),
+            since=now - timedelta(seconds=length),
+            before=None if before is None else (before[0], before[1]),
+            most=PAGE + 1,
+            statuses=TABS[tab],
+            text=args.text("text", None),
+            schema=visit.schema,
+        )
+    )
+    page = found[:PAGE]
+    filtered = any(args.text(name) for name in ("type", "class", "text", "tenant"))
+    anything = bool(found) or bool(await visit.read(read_error_groups(most=1, schema=visit.schema)))
+    return visit.page(
+        "errors.html",
+        lines=await _lines(visit, page, now, length, step, tenant),
+        tab=tab,
+        tabs=TABS,
+        span=span,
+        ranges=RANGES,
+        tenant=tenant,
+        filtered=filtered,
+        anything=anything,
+        next=visit.same(after=cursor_of(*page[-1].position)) if len(found) > PAGE else None,
+        first=visit.same() if given else None,
+    )
+
+
+async def _lines(
+    visit: Visit,
+    groups: Sequence[ErrorGroupView],
+    now: datetime,
+    length: float,
+    step: float,
+    tenant: TenantView | None,
+) -> list[Line]:
+    if not groups:
+        return []
+    ids = [group.id for group in groups]
+    own = None if tenant is None else tenant.id
+    since = now - timedelta(seconds=length)
+    minutes = await visit.read(
+        look.read_error_minutes(ids, since, now, step, tenant=own, schema=visit.schema)
+    )
+    jobs = None
+    if tenant is None:
+        jobs = await visit.attempt(_("the number of jobs"), look.read_error_jobs(ids, schema=visit.schema))
+    stats = await visit.attempt(
+        _("the share of all runs"),
+        read_stats(since=since, until=now, by="job_type", tenant=own, times=False, schema=visit.schema),
+    )
+    runs = None if stats is None else {one.name: one.n(*RUNS) for one in stats}
+    made = []
+    for group in groups:
+        counts = minutes[group.id]
+        lately = sum(counts.values())
+        ended = 0 if runs is None else runs.get(group.job_type, 0)
+        values = [float(counts.get(n, 0)) for n in range(int(length / step))]
+        bars = sparkline(values, title=_("Failures"), look="bad", as_bars=True)
+        share = min(1.0, lately / ended) if ended else None
+        made.append(Line(group, bars, lately, None if jobs is None else jobs.get(group.id, 0), share))
+    return made
+
+
+@router.page("/errors/{fp}", Action.DEAD_READ)
+async def error(visit: Visit) -> Response:
+    """One group: when, whom, what the failures share, how they failed."""
+    group = await the_group(visit)
+    span = visit.args.one_of("range", RANGES, "24h")
+    length, step = RANGES[span]
+    now = await began(visit)
+    since = now - timedelta(seconds=length)
+    marks = await visit.read(look.read_type_marks(group.job_type, since, schema=visit.schema))
+    minutes = await visit.read(look.read_error_minutes([group.id], since, now, step, schema=visit.schema))
+    counts = minutes[group.id]
+    times = [since + timedelta(seconds=n * step) for n in range(int(length / step))]
+    chart = stacked_bars(
+        times,
+        [Series(_("Failures"), [float(counts.get(n, 0)) for n in range(len(times))], "bad")],
+        id="chart-failures",
+        title=_("Failures"),
+        step=step,
+        marks=[_mark(visit, group, one) for one in marks],
+        since=since,
+        until=now,
+    )
+    samples = await visit.attempt(
+        _("what the failures share"),
+        look.read_error_samples(group.id, group.job_type, schema=visit.schema),
+    )
+    names = await visit.see(secret_names(group.job_type, visit.schema))
+    dead = await visit.read(look.read_error_dead(group.id, schema=visit.schema))
+    alike = await visit.attempt(
+        _("the same error of other job types"),
+        read_error_groups(
+            error_class=group.error_class, text=group.message or None, most=20, schema=visit.schema
+        ),
+    )
+    pauses = await visit.read(read_type_pauses(group.job_type, schema=visit.schema))
+    jobs = await visit.attempt(_("the number of jobs"), look.read_error_jobs([group.id], schema=visit.schema))
+    return visit.page(
+        "error.html",
+        secret=True,
+        group=group,
+        span=span,
+        ranges=RANGES,
+        chart=chart,
+        lately=sum(counts.values()),
+        jobs=None if jobs is None else jobs.get(group.id, 0),
+        tenants=await visit.read(read_error_tenants(group.id, most=20, schema=visit.schema)),
+        dead=dead,
+        shares=_shares(visit, samples or []),
+        compared=(
+            sum(one.failed for one in samples or []),
+            sum(not one.failed for one in samples or []),
+        ),
+        arguments=compare.arguments(samples or [], names) if visit.may(Action.PAYLOADS_READ) else None,
+        traces=await _traces(visit, group, samples or []),
+        alike=[one for one in alike or [] if one.message == group.message and one.id != group.id],
+        notes=await visit.see(acts.notes(group.id, schema=visit.schema)),
+        pause=pauses[0] if pauses else None,
+    )
+
+
+def _shares(visit: Visit, samples: Sequence[Sample]) -> list[compare.Comparison]:
+    made = [compare.shares(samples, _("Version"), lambda one: one.version and f"v{one.version}")]
+    if visit.scope.ops:
+        made += [
+            compare.shares(samples, _("Build"), lambda one: one.build or None),
+            compare.shares(samples, _("Host"), lambda one: one.host),
+            compare.shares(samples, _("Worker"), lambda one: one.worker),
+        ]
+    return [one for one in made if one.shares]
+
+
+async def _traces(visit: Visit, group: ErrorGroupView, samples: Sequence[Sample]) -> list[Shown]:
+    """The first one, the last one, and the odd one out."""
+    first = await visit.read(look.read_error_first(group.id, schema=visit.schema))
+    last = next((one.job_id for one in samples if one.failed), group.sample_job)
+    chosen = {"last": last, "first": first}
+    chosen["odd"] = compare.odd_one(samples, [id for id in (first, last) if id is not None])
+    wanted: dict[UUID, str] = {}
+    for what, id in chosen.items():
+        if id is not None:
+            wanted.setdefault(id, what)
+    traces = await visit.read(look.read_error_stacks(group.id, list(wanted), schema=visit.schema))
+    return [
+        Shown(
+            wanted[one.job_id],
+            one,
+            redacted_text(one.error_message or ""),
+            folded(None if one.stack is None else redacted_text(one.stack)),
+        )
+        for one in traces
+    ]
+
+
+def _mark(visit: Visit, group: ErrorGroupView, mark: TypeMark) -> Mark:
+    label, href = mark.label, None
+    if mark.kind == "deploy":
+        label, href = f"{group.job_type} {mark.label}", visit.url(f"/definitions/{group.job_type}")
+    elif mark.kind == "replay":
+        label, href = _("%s dead letters") % mark.label, visit.url(f"/ops-log/{mark.target}")
+    return Mark(mark.at, _MARKS.get(mark.kind, MarkKind.OTHER), label or group.job_type, href)
+
+
+async def the_group(visit: Visit) -> ErrorGroupView:
+    """The group of the path. Raises Problem 404 for one that is not there, or that the tenant has no part in."""
+    found = await visit.read(
+        read_error_groups(id=visit.request.path_params["fp"], most=1, schema=visit.schema)
+    )
+    if not found:
+        raise not_found("error group")
+    return found[0]
+
+
+async def named_tenant(visit: Visit) -> TenantView | None:
+    """The tenant that the platform's list is narrowed to. Raises Problem 404 for one that is not there."""
+    slug = visit.args.text("tenant", None)
+    if slug is None or not visit.scope.ops:
+        return None
+    found = await visit.read(list_tenants(slug=slug, most=1, schema=visit.schema))
+    if not found:
+        raise not_found("tenant")
+    return found[0]
+
+
+async def began(visit: Visit) -> datetime:
+    """The database's time at the beginning of the reading."""
+    if visit.now is None:
+        await visit.read(list_tenants(most=1, schema=visit.schema))
+    assert visit.now is not None
+    return visit.now

@@ -1,0 +1,143 @@
+"""An incident as a row: what it is in words, what is suspected, and where each of it leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from postmill.console.frame.visit import Visit
+from postmill.console.frame.words import _
+from postmill.domain.queue import check_runbook
+from postmill.store.incidents import IncidentView
+from postmill.store.now import Scene
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An incident on a page.
+
+    Attributes:
+        what: its kind in words.
+        opens: where one finds what is wrong.
+        cause, cause_href: what is suspected, and where that is.
+        replay: where its dead letters are replayed; None: it has none.
+        runbook: an address outside, checked when it was declared; `action`: what its job type says is to be done.
+    """
+
+    incident: IncidentView
+    scene: Scene | None
+    what: str
+    opens: str
+    cause: str | None
+    cause_href: str | None
+    replay: str | None
+    runbook: str | None
+    action: str | None
+
+
+def row(visit: Visit, incident: IncidentView, scene: Scene | None) -> Row:
+    """All that is shown of it."""
+    cause, href = _cause(visit, scene)
+    return Row(
+        incident, scene, kind(incident.kind), _opens(visit, incident), cause, href, _replay(visit, incident),
+        _runbook(scene), scene.action if scene else None,
+    )  # fmt: skip
+
+
+def runbooks(rows: Sequence[Row]) -> list[tuple[str, str]]:
+    """Each runbook once, with the name of what it is for."""
+    found = {one.runbook: one.incident.queue or one.what for one in rows if one.runbook}
+    return [(name, address) for address, name in found.items() if address]
+
+
+def kind(name: str) -> str:
+    """A kind of incident in words."""
+    return {
+        "sla_breach": _("Queue breach"),
+        "job_exhausted": _("Jobs given up"),
+        "dead_letters": _("Many dead letters"),
+        "stale_workers": _("Stale workers"),
+        "missed_trigger": _("Trigger missed"),
+        "budget": _("Budget"),
+        "notification": _("Channel fails"),
+    }.get(name, name)
+
+
+def _opens(visit: Visit, incident: IncidentView) -> str:
+    facts = incident.facts
+    match incident.kind:
+        case "sla_breach" if incident.queue:
+            return visit.url(f"/queues/{incident.queue}")
+        case "job_exhausted" if _group(facts):
+            return visit.url(f"/errors/{_group(facts)}")
+        case "job_exhausted" | "dead_letters":
+            return _letters(visit, incident)
+        case "stale_workers":
+            return visit.url("/workers")
+        case "missed_trigger" if facts.get("trigger_id"):
+            return visit.url(f"/triggers/{facts['trigger_id']}")
+        case "budget":
+            return visit.url("/budgets")
+        case _:
+            return visit.url(incident=incident.id)
+
+
+def _replay(visit: Visit, incident: IncidentView) -> str | None:
+    if incident.kind not in ("job_exhausted", "dead_letters") or incident.resolved_at is not None:
+        return None
+    return visit.url(
+        "/ops-log/new", error=_group(incident.facts), type=incident.job_type, queue=_queue(incident)
+    )
+
+
+def _letters(visit: Visit, incident: IncidentView) -> str:
+    return visit.url(
+        "/dead", error_group=_group(incident.facts), type=incident.job_type, queue=_queue(incident)
+    )
+
+
+def _queue(incident: IncidentView) -> str | None:
+    # A type's letters are all of one cause, wherever they were moved to.
+    return None if incident.job_type else incident.queue
+
+
+def _group(facts: dict[str, object]) -> str | None:
+    """The error group, where its cause is one: sixteen hexadecimal digits."""
+    found = facts.get("group")
+    fine = isinstance(found, str) and len(found) == 16 and all(digit in "0123456789abcdef" for digit in found)
+    return str(found) if fine else None
+
+
+def _runbook(scene: Scene | None) -> str | None:
+    try:
+        return check_runbook(scene.runbook) if scene else None
+    except ValueError:  # written by plain SQL
+        return None
+
+
+def _cause(visit: Visit, scene: Scene | None) -> tuple[str | None, str | None]:
+    if scene is None or scene.cause is None:
+        return None, None
+    ref, detail = scene.cause_ref or "", scene.cause_detail
+    match scene.cause:
+        case "paused":
+            why = f": {detail}" if detail else ""
+            return _("queue %(queue)s is paused%(why)s") % {"queue": ref, "why": why}, visit.url(
+                f"/queues/{ref}"
+            )
+        case "no_workers":
+            return _("no worker serves %s") % ref, visit.url("/workers")
+        case "worker_lost":
+            return _("worker %s was lost shortly before") % ref, visit.url(f"/workers/{detail}")
+        case "deploy" if detail:
+            told = _("first %(error)s after %(version)s") % {
+                "error": detail.rpartition(".")[2],
+                "version": ref,
+            }
+            return told, visit.url(f"/definitions/{ref.rpartition(' v')[0]}")
+        case "deploy":
+            return _("%s came shortly before") % ref, visit.url(f"/definitions/{ref.rpartition(' v')[0]}")
+        case "db_wait":
+            return _("the database: %s statements wait for locks") % ref, visit.url("/system")
+        case _:
+            return _("new error %s") % (detail or "").rpartition(".")[2], visit.url(f"/errors/{ref}")

@@ -1,0 +1,196 @@
+"""Jobs by a query: what a person typed, read, resolved and answered. Each is a flow, to be run as those of `commands` are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from postmill.domain.enqueue_rules import EnqueueRules
+from postmill.domain.errors import NotFound
+from postmill.domain.query import Asked, Query, Term, parse
+from postmill.domain.query_fields import ARGS, FIELDS
+from postmill.domain.query_filter import RESOLVED, job_filter
+from postmill.domain.query_words import QueryError, written
+from postmill.domain.suggest import suggest
+from postmill.store import finding as store
+from postmill.store.catalog import DEFAULT_SCHEMA
+from postmill.store.definitions import enqueue_rules
+from postmill.store.finding import FoundBars, FoundCount, FoundPage
+from postmill.store.flow import Flow
+from postmill.store.jobs import NEWEST
+from postmill.store.reads import read_job_state
+
+MOST_MEANT = 20
+"""Groups, triggers or operations that one name may stand for; with more of them a longer one is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A query with its names resolved.
+
+    Attributes:
+        query: as it was read.
+        filter: as the statements of `store.finding` take it.
+    """
+
+    query: Query
+    filter: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One completion: the whole term that takes the place of what was typed, and a note."""
+
+    text: str
+    note: str | None = None
+
+
+def wanted(text: str, *, payloads: bool = False, schema: str = DEFAULT_SCHEMA) -> Flow[Wanted]:
+    """Reads a query and resolves its names within the scope.
+
+    Args:
+        text: the query.
+        payloads: whether who asks may see payloads; without it nothing is found by an argument.
+
+    Raises:
+        QueryError: with the position of what is wrong, and what was probably meant.
+    """
+    query = parse(text)
+    asked = [
+        (term.name, value.text) for term in query.terms if term.name in RESOLVED for value in term.values
+    ]
+    names: dict[tuple[str, str], list[str]] = {}
+    if asked:
+        names = yield store.read_query_names(sorted(set(asked)), schema=schema)
+    for term in query.terms:
+        for value in term.values if term.name in RESOLVED else ():
+            meant = names.get((term.name, value.text), [])
+            if not meant:
+                raise QueryError(value.at, value.length, (yield from _unknown(term, value, schema)))
+            if len(meant) > MOST_MEANT:
+                why = f"{value.text[:40]!r} stands for more than {MOST_MEANT}; write more of it"
+                raise QueryError(value.at, value.length, f"{term.name}: {why}")
+        if term.name.startswith(ARGS):
+            yield from _check_args(term, query, names, payloads, schema)
+    return Wanted(query, job_filter(query, names))
+
+
+def jump(text: str, *, schema: str = DEFAULT_SCHEMA) -> Flow[UUID | None]:
+    """The job that a pasted id or idempotency key is of; None: the text is a query, or nothing holds this key.
+
+    Raises:
+        NotFound: it is an id, and no job in scope has it.
+    """
+    try:
+        pasted = parse(text.strip()).pasted
+    except QueryError:
+        return None
+    if pasted is None:
+        return None
+    if pasted.id is None:
+        return (yield from holder(pasted.text, schema=schema))
+    if not (yield read_job_state([pasted.id], schema=schema)):
+        raise NotFound(f"there is no job {pasted.id}")
+    return pasted.id
+
+
+def holder(key: str, *, schema: str = DEFAULT_SCHEMA) -> Flow[UUID | None]:
+    """The one job that holds an idempotency key; None: there is none, or there are several. For a key that looks like a
+    query, as `order:4711`, and is none.
+    """
+    key = key.strip()
+    if not key or len(key) > 500 or not key.isprintable():
+        return None
+    holders: list[UUID] = yield store.read_key_holders(key, schema=schema)
+    return holders[0] if len(holders) == 1 else None
+
+
+def page(
+    what: Wanted,
+    *,
+    before: UUID | None = None,
+    most: int = 50,
+    look: int = store.LOOK,
+    paths: Sequence[Sequence[str]] = (),
+    schema: str = DEFAULT_SCHEMA,
+) -> Flow[FoundPage]:
+    """One page of what is wanted, the newest first; `before` is the last page's."""
+    found: FoundPage = yield store.read_matching(
+        what.filter, before=before or NEWEST, most=most, look=look, paths=paths, schema=schema
+    )
+    return found
+
+
+def counts(what: Wanted, *, schema: str = DEFAULT_SCHEMA) -> Flow[list[FoundCount]]:
+    """How many jobs there are in each state, whatever states the query names."""
+    found: list[FoundCount] = yield store.read_matching_counts(what.filter, schema=schema)
+    return found
+
+
+def bars(what: Wanted, *, schema: str = DEFAULT_SCHEMA) -> Flow[FoundBars]:
+    """How many jobs there are (up to 10,000), and when they were made."""
+    found: FoundBars = yield store.read_matching_bars(what.filter, schema=schema)
+    return found
+
+
+def offers(typed: str, *, most: int = 12, schema: str = DEFAULT_SCHEMA) -> Flow[list[Offer]]:
+    """What the term that is just being typed may become: a name of a term, or one of its values."""
+    minus = "-" if typed.startswith("-") else ""
+    name, colon, rest = typed[len(minus) :].partition(":")
+    if not colon:
+        known = [f for f in FIELDS if name.lower() in f and not (minus and FIELDS[f].positive)]
+        known.sort(key=lambda f: not f.startswith(name.lower()))
+        return [Offer(f"{minus}{f}:", FIELDS[f].help) for f in known][:most]
+    field = FIELDS.get(name.lower())
+    if field is None:
+        return []
+    done, comma, last = rest.rpartition(",")
+    head = f"{minus}{name.lower()}:{done}{comma}"
+    last = last.strip('"')
+    if field.choices:
+        fitting = sorted(
+            (choice for choice in field.choices if last.lower() in choice),
+            key=lambda choice: not choice.startswith(last.lower()),
+        )
+        return [Offer(head + choice) for choice in fitting][:most]
+    if name.lower() not in RESOLVED:
+        return [] if last else [Offer(field.example, field.help)]
+    found: list[tuple[str, str | None]] = yield store.read_facets(
+        name.lower(), last, most=most, schema=schema
+    )
+    return [Offer(head + written(value), note) for value, note in found]
+
+
+def _unknown(term: Term, value: Asked, schema: str) -> Flow[str]:
+    known: list[tuple[str, str | None]] = yield store.read_facets(term.name, "", most=1000, schema=schema)
+    names = [each for each, _ in known]
+    meant = suggest(value.text, names)
+    hint = f"; did you mean {meant!r}?" if meant else ""
+    noun = {"op": "operation", "error": "error group or class", "type": "job type"}.get(term.name, term.name)
+    return f"there is no {noun} {value.text[:80]!r} here{hint}"
+
+
+def _check_args(
+    term: Term, query: Query, names: dict[tuple[str, str], list[str]], payloads: bool, schema: str
+) -> Flow[None]:
+    """An argument is looked for among the jobs of named types only: so it is known which arguments are secrets."""
+    start = term.at + term.negative
+    if not payloads:
+        raise QueryError(start, len(term.name), "your role may not read payloads, and so not find by them")
+    types = {
+        key
+        for each in query.named("type")
+        if not each.negative
+        for value in each.values
+        for key in names.get(("type", value.text), ())
+    }
+    if not types:
+        raise QueryError(start, len(term.name), f"add the job type that has this argument: type:… {term}")
+    rules: dict[str, EnqueueRules] = yield enqueue_rules(sorted(types), schema=schema)
+    for key in types:
+        secret = {each.lower() for each in rules[key].secret_keys} if key in rules else set()
+        if any(part.lower() in secret for part in term.path):
+            why = f"{term.name!r} is secret in {key}, and cannot be searched"
+            raise QueryError(start, len(term.name), why)

@@ -1,0 +1,82 @@
+"""What is wrong right now, since when, whom it hurts and what may have caused it: for who is on call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from postmill.domain.errors import NotFound
+from postmill.store import incidents as store
+from postmill.store.catalog import DEFAULT_SCHEMA
+from postmill.store.flow import Flow
+from postmill.store.incidents import IncidentView, NotificationView
+from postmill.store.now import Scene, Situation, read_incident_scenes, read_now
+from postmill.store.stats import Stat, read_stats
+
+MINUTES = 60
+"""How far back the minutes go."""
+
+CHANGES = 7200.0
+"""Seconds for which changes are told."""
+
+SHOWN = 20
+"""So many incidents at most, the worst first."""
+
+_RANKS = {"critical": 0, "warning": 1, "info": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """The platform.
+
+    Attributes:
+        situation: in one row.
+        incidents: that are live, the worst first; one alone where it was asked for, also when it is over.
+        scenes: what stands around each.
+        told, jobs: of the one incident that was asked for: whom it was told, its first jobs.
+    """
+
+    situation: Situation
+    incidents: list[IncidentView]
+    scenes: dict[UUID, Scene]
+    told: list[NotificationView]
+    jobs: list[UUID]
+
+
+def now(*, incident: UUID | None = None, queue: str | None = None, schema: str = DEFAULT_SCHEMA) -> Flow[Now]:
+    """One look at the platform; a few bounded statements, none of which reads jobs.
+
+    Args:
+        incident: only this one, with whom it was told and its first jobs.
+        queue: only what is wrong with this queue.
+
+    Raises:
+        NotFound: there is no such incident; or who asks sees a tenant only.
+    """
+    situation: Situation | None = yield read_now(schema=schema)
+    if situation is None:
+        raise NotFound("there is no platform within a tenant")
+    found: list[IncidentView] = yield store.list_incidents(
+        id=incident, status=None if incident else "live", queue=queue, most=10 * SHOWN, schema=schema
+    )
+    if incident is not None and not found:
+        raise NotFound(f"there is no incident {incident}")
+    worst = sorted(found, key=lambda one: (_RANKS.get(one.severity, 3), one.acknowledged_at is not None))[
+        :SHOWN
+    ]
+    scenes: dict[UUID, Scene] = yield read_incident_scenes([one.id for one in worst], schema=schema)
+    told: list[NotificationView] = []
+    jobs: list[UUID] = []
+    if incident is not None:
+        told = yield store.list_notifications(incident, schema=schema)
+        jobs = yield store.list_incident_jobs(incident, schema=schema)
+    return Now(situation, worst, scenes, told, jobs)
+
+
+def minutes(*, queue: str | None = None, schema: str = DEFAULT_SCHEMA) -> Flow[list[Stat]]:
+    """The last hour minute by minute, within the scope: counts without lengths of time; minutes without anything are
+    left out."""
+    found: list[Stat] = yield read_stats(
+        seconds=MINUTES * 60.0, bucket=60.0, queue=queue, times=False, schema=schema
+    )
+    return found

@@ -1,0 +1,1 @@
+select * from {schema}.read_queue_standing($1::text[])

@@ -1,0 +1,1 @@
+select {schema}.door_resume_type($1::text, $2::text, $3::text)

@@ -1,0 +1,1 @@
+select {schema}.read_error_first($1::text)

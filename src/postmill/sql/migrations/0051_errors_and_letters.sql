@@ -1,0 +1,370 @@
+-- postmill: safe
+-- What people do about causes of failures: mark a group, write on it, pause its job type (0012); and the reads of the pages
+-- of errors and dead letters.
+
+create table {schema}.error_group_note (
+    note_id uuid primary key default {schema}.new_id(),
+    id text collate "C" not null references {schema}.error_group on delete cascade,
+    at timestamptz not null,
+    actor_type text collate "C" not null,
+    actor_id text,
+    text text not null check (length(text) between 1 and 4000)
+);
+create index error_group_note_of on {schema}.error_group_note (id, note_id);
+
+create function {schema}.pause_json(p {schema}.type_pause) returns jsonb
+language sql immutable as $$
+    select case when p.id is not null then jsonb_build_object('paused_at', p.paused_at, 'reason', p.reason, 'resume_at', p.resume_at) end
+$$;
+
+-- False: there is no such type, or none that this caller may touch. A pause of a paused type takes the place of the other one.
+create function {schema}.door_pause_type(p_job_type text, p_reason text default null, p_resume_at timestamptz default null,
+    p_actor_type text default null, p_actor_id text default null) returns boolean
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    moment timestamptz := {schema}.now();
+    before {schema}.type_pause;
+    own {schema}.type_pause;
+begin
+    perform {schema}.act_as(p_actor_type, p_actor_id);
+    if not {schema}.sees_all() then
+        return false;
+    end if;
+    perform from {schema}.job_definition d where d.key = p_job_type for update;
+    if not found then
+        return false;
+    end if;
+    before := {schema}.type_paused(p_job_type);
+    perform {schema}.end_pause(p_job_type, moment);
+    insert into {schema}.type_pause as p (job_type, paused_at, paused_by, reason, resume_at, held_until)
+    values (p_job_type, coalesce(before.paused_at, moment), {schema}.acting_id(), p_reason,
+            case when isfinite(p_resume_at) then p_resume_at end,
+            coalesce(case when isfinite(p_resume_at) then p_resume_at end, moment + interval '100 years')
+            + random() * interval '999 milliseconds') returning p.* into own;
+    perform {schema}.audit('types.pause', 'definition', p_job_type, null, {schema}.pause_json(before), {schema}.pause_json(own), p_reason);
+    perform {schema}.tell('!pause');
+    return true;
+end
+$$;
+
+create function {schema}.door_resume_type(p_job_type text, p_actor_type text default null, p_actor_id text default null) returns boolean
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    before {schema}.type_pause;
+begin
+    perform {schema}.act_as(p_actor_type, p_actor_id);
+    if not {schema}.sees_all() then
+        return false;
+    end if;
+    perform from {schema}.job_definition d where d.key = p_job_type for update;
+    if not found then
+        return false;
+    end if;
+    before := {schema}.type_paused(p_job_type);
+    perform {schema}.end_pause(p_job_type, {schema}.now());
+    perform {schema}.release_held(1000);
+    perform {schema}.audit('types.resume', 'definition', p_job_type, null, {schema}.pause_json(before), null);
+    perform {schema}.tell('!resume'), {schema}.tell('!operations');
+    return true;
+end
+$$;
+
+-- Pauses that hold now; to tenants too, who may not see by whom.
+create function {schema}.read_type_pauses(p_job_type text default null)
+returns table (job_type text, paused_at timestamptz, paused_by text, reason text, resume_at timestamptz)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    return query
+    select p.job_type, p.paused_at, case when (select {schema}.sees_all()) then p.paused_by end, p.reason, p.resume_at
+      from {schema}.type_pause p
+     where p.ended_at is null and (p.resume_at is null or p.resume_at > (select {schema}.now()))
+       and (p_job_type is null or p.job_type = p_job_type)
+     order by p.job_type;
+end
+$$;
+
+-- The platform's word on a group. p_act: ignore (until p_until) | resolve (in p_version, the present one if NULL) | reopen.
+-- changed | unknown | out_of_scope
+create function {schema}.door_mark_error(p_id text, p_act text, p_until timestamptz default null, p_version integer default null,
+    p_reason text default null, p_actor_type text default null, p_actor_id text default null) returns text
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    old {schema}.error_group;
+    new {schema}.error_group;
+begin
+    if not {schema}.sees_all() then
+        return 'out_of_scope';
+    end if;
+    perform {schema}.act_as(p_actor_type, p_actor_id);
+    select g.* into old from {schema}.error_group g where g.id = p_id for update;
+    if not found then
+        return 'unknown';
+    end if;
+    update {schema}.error_group g
+       set ignored_until = case p_act when 'ignore' then p_until end,
+           resolved_at = case p_act when 'resolve' then {schema}.now() when 'ignore' then g.resolved_at end,
+           resolved_version = case p_act when 'resolve' then coalesce(p_version,
+                   (select d.version from {schema}.job_definition d where d.key = g.job_type), g.last_version, 1)
+               when 'ignore' then g.resolved_version end,
+           regressed_at = case p_act when 'ignore' then g.regressed_at end,
+           marked_by = {schema}.acting_id(), mark_note = p_reason
+     where g.id = p_id returning g.* into new;
+    perform {schema}.audit('errors.' || p_act, 'error_group', p_id, null,
+        jsonb_build_object('ignored_until', old.ignored_until, 'resolved_version', old.resolved_version, 'resolved_at', old.resolved_at),
+        jsonb_build_object('ignored_until', new.ignored_until, 'resolved_version', new.resolved_version, 'resolved_at', new.resolved_at),
+        p_reason);
+    return 'changed';
+end
+$$;
+
+-- changed | unknown | out_of_scope
+create function {schema}.door_note_error(p_id text, p_text text, p_actor_type text default null, p_actor_id text default null)
+returns text
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    if not {schema}.sees_all() then
+        return 'out_of_scope';
+    end if;
+    perform {schema}.act_as(p_actor_type, p_actor_id);
+    perform from {schema}.error_group g where g.id = p_id for key share;
+    if not found then
+        return 'unknown';
+    end if;
+    insert into {schema}.error_group_note (id, at, actor_type, actor_id, text)
+    values (p_id, {schema}.now(), {schema}.acting_type(), {schema}.acting_id(), p_text);
+    perform {schema}.audit('errors.note', 'error_group', p_id, null, null, jsonb_build_object('text', p_text));
+    return 'changed';
+end
+$$;
+
+-- Notes are the platform's, the latest first.
+create function {schema}.read_error_notes(p_id text, p_most integer default 50)
+returns table (at timestamptz, actor_type text, actor_id text, text text)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    return query
+    select n.at, n.actor_type, n.actor_id, n.text from {schema}.error_group_note n
+     where n.id = p_id and (select {schema}.sees_all()) order by n.note_id desc limit p_most;
+end
+$$;
+
+-- Whom a group affects, to be told: every tenant, noted in the log as an export.
+create function {schema}.door_export_tenants(p_id text, p_most integer default 100000)
+returns table (tenant_id uuid, slug text, name text, first_seen_at timestamptz, last_seen_at timestamptz, count bigint,
+    dead bigint, sample_job uuid)
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    if not {schema}.sees_all() then
+        return;
+    end if;
+    perform {schema}.audit('errors.export', 'error_group', p_id);
+    return query
+    select t.tenant_id, n.slug, n.name, t.first_seen_at, t.last_seen_at, t.count, coalesce(y.n, 0)::bigint, t.sample_job
+      from {schema}.error_group_tenant t
+      left join {schema}.tenant n on n.id = t.tenant_id
+      left join (select d.tenant_id, sum(d.opened - d.closed) as n from {schema}.dead_tally d where d.error_group = p_id group by 1) y
+             on y.tenant_id = t.tenant_id
+     where t.id = p_id order by t.count desc, t.tenant_id limit p_most;
+end
+$$;
+
+-- Open dead letters of a group, by tenant.
+create function {schema}.read_error_dead(p_id text) returns table (tenant_id uuid, n bigint)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    return query
+    select d.tenant_id, sum(d.opened - d.closed)::bigint from {schema}.dead_tally d where d.error_group = p_id group by 1
+    having sum(d.opened - d.closed) > 0;
+end
+$$;
+
+-- How often groups happened within the scope, in buckets of p_seconds from p_since on.
+create function {schema}.read_error_minutes(p_ids text[], p_since timestamptz, p_until timestamptz, p_seconds double precision,
+    p_tenant uuid default null)
+returns table (id text, bucket integer, n bigint)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+declare
+    own uuid := coalesce(p_tenant, {schema}.scope_tenant(), '00000000-0000-0000-0000-000000000000');
+begin
+    return query
+    select u.id, floor(extract(epoch from m.minute - p_since) / p_seconds)::integer, sum(m.n)::bigint
+      from unnest(p_ids) as u(id)
+     cross join lateral (select x.minute, x.n from {schema}.error_group_minute x
+                          where x.id = u.id and x.tenant_id = own and x.minute >= p_since and x.minute < p_until) m
+     group by 1, 2 order by 1, 2;
+end
+$$;
+
+-- Jobs that failed so, of each group: counted up to p_most.
+create function {schema}.read_error_jobs(p_ids text[], p_most integer default 10000)
+returns table (id text, n bigint)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set enable_seqscan = off as $$
+declare
+    own uuid := {schema}.scope_tenant();
+begin
+    return query
+    select u.id, c.n from unnest(p_ids) as u(id)
+     cross join lateral (select count(distinct j.job_id) as n from (
+        (select o.job_id from {schema}.outcome o where o.error_group = u.id and (own is null or o.tenant_id = own)
+          order by o.job_id desc limit p_most)
+        union all
+        (select a.job_id from {schema}.attempt a where a.error_group = u.id and (own is null or a.tenant_id = own)
+          order by a.job_id desc limit p_most)) j) c;
+end
+$$;
+
+-- Jobs to compare: the p_failed latest that failed so, and p_fine of the same type that succeeded among the p_look latest of
+-- all. Who ran them is the platform's to see. Payloads of up to 4,000 characters.
+-- shape: of a stack without its figures, so that like is like.
+create function {schema}.read_error_samples(p_id text, p_job_type text, p_failed integer default 300, p_fine integer default 200,
+    p_look integer default 5000)
+returns table (failed boolean, job_id uuid, tenant_id uuid, finished_at timestamptz, worker text, host text, build text,
+    version integer, shape text, payload text)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set enable_seqscan = off set jit = off as $$
+declare
+    whole boolean := {schema}.sees_all();
+begin
+    return query
+    with bad as materialized (
+        select distinct on (x.job_id) x.* from (
+            (select o.job_id, o.tenant_id, o.finished_at, o.holder, o.stack from {schema}.outcome o
+              where o.error_group = p_id order by o.job_id desc limit p_failed)
+            union all
+            (select a.job_id, a.tenant_id, a.finished_at, a.holder, a.stack from {schema}.attempt a
+              where a.error_group = p_id order by a.job_id desc limit p_failed)) x
+         order by x.job_id desc, x.finished_at desc limit p_failed
+    ), fine as materialized (
+        select o.job_id, o.tenant_id, o.finished_at, o.holder
+          from (select j.id from (select b.id, b.job_type from {schema}.job b order by b.id desc limit p_look) j
+                 where j.job_type = p_job_type) j
+         cross join lateral (select s.* from {schema}.outcome s where s.job_id = j.id and s.status = 'succeeded' offset 0) o
+         limit p_fine
+    ), met as (
+        select true as failed, b.job_id, b.tenant_id, b.finished_at, b.holder, md5(regexp_replace(b.stack, '[0-9]+', '', 'g')) as shape
+          from bad b
+        union all
+        select false, f.job_id, f.tenant_id, f.finished_at, f.holder, null from fine f
+    ), holders as materialized (
+        select w.holder, w.worker_id, w.hostname, w.version from {schema}.worker w where w.holder in (select b.holder from met b)
+    )
+    select b.failed, b.job_id, b.tenant_id, b.finished_at, case when whole then h.worker_id end, case when whole then h.hostname end,
+           case when whole then h.version end, {schema}.version_run(b.holder, p_job_type, b.finished_at), b.shape, case when length(p.payload) <= 4000 then p.payload end
+      from met b left join holders h on h.holder = b.holder
+      left join lateral (select j.payload::text as payload from {schema}.any_job j where j.id = b.job_id offset 0) p on true
+     order by b.failed desc, b.job_id desc;
+end
+$$;
+
+-- How these jobs failed so: the last time of each.
+create function {schema}.read_error_stacks(p_id text, p_jobs uuid[])
+returns table (job_id uuid, tenant_id uuid, attempt integer, finished_at timestamptz, error_class text, error_message text, stack text)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+begin
+    return query
+    select u.id, x.tenant_id, x.attempt, x.finished_at, x.error_class, left(x.error_message, 2000), left(x.stack, 20000)
+      from unnest(p_jobs) as u(id)
+     cross join lateral (
+        select y.* from (
+            select o.tenant_id, o.attempt, o.finished_at, o.error_class, o.error_message, o.stack from {schema}.outcome o
+             where o.job_id = u.id and o.error_group = p_id
+            union all
+            select a.tenant_id, a.attempt, a.finished_at, a.error_class, a.error_message, a.stack from {schema}.attempt a
+             where a.job_id = u.id and a.error_group = p_id offset 0) y
+         order by y.finished_at desc limit 1) x;
+end
+$$;
+
+-- The first job that failed so and is still there.
+create function {schema}.read_error_first(p_id text) returns uuid
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+begin
+    return least((select o.job_id from {schema}.outcome o where o.error_group = p_id order by o.job_id limit 1),
+                 (select a.job_id from {schema}.attempt a where a.error_group = p_id order by a.job_id limit 1));
+end
+$$;
+
+-- What changed for a job type since p_since: deploy (a version of its definition), pause, replay. The platform's to see.
+create function {schema}.read_type_marks(p_job_type text, p_since timestamptz, p_most integer default 50)
+returns table (at timestamptz, kind text, label text, target text)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    if not {schema}.sees_all() then
+        return;
+    end if;
+    return query
+    select * from (
+        (select v.at, 'deploy', 'v' || v.version, v.version::text
+           from {schema}.job_definition d join {schema}.definition_version v on v.definition_id = d.id
+          where d.key = p_job_type and v.at >= p_since order by v.version desc limit p_most)
+        union all
+        (select p.paused_at, 'pause', coalesce(p.reason, ''), p.id::text from {schema}.type_pause p
+          where p.job_type = p_job_type and p.paused_at >= p_since order by p.paused_at desc limit p_most)
+        union all
+        (select o.created_at, 'replay', o.total::text, o.id::text from {schema}.operation o
+          where o.kind = 'replay' and o.id >= {schema}.id_at(p_since) and (o.filter ->> 'job_type' = p_job_type
+                or o.filter ->> 'error_group' in (select g.id from {schema}.error_group g where g.job_type = p_job_type))
+          order by o.id desc limit p_most)) m(at, kind, label, target)
+     order by 1 desc limit p_most;
+end
+$$;
+
+-- Open letters by error group, tenant and job type (those without a group by their reason, too), the most first, below
+-- (p_n, p_key): how many, of what ages, and when the oldest goes. hour, day, week: younger than that, counted up to p_count.
+-- reason: one of them. expires_at NULL: kept for ever.
+create function {schema}.read_dead_groups(p_tenant uuid default null, p_job_type text default null, p_queue text default null,
+    p_n bigint default null, p_key text default null, p_most integer default 50, p_count integer default 10000)
+returns table (key text, error_group text, tenant_id uuid, slug text, job_type text, reason text, n bigint, hour bigint,
+    day bigint, week bigint, oldest timestamptz, newest timestamptz, expires_at timestamptz, error_class text,
+    error_message text, frame text, status text, resolved_version integer, resolved_at timestamptz, total bigint, groups bigint)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set jit = off as $$
+declare
+    own uuid := coalesce(p_tenant, {schema}.scope_tenant());
+    moment timestamptz := {schema}.now();
+    kept text[] := (select p.keep_reasons from {schema}.partition_policy p);
+begin
+    return query
+    with live as materialized (
+        select y.error_group, y.tenant_id, y.job_type, case when y.error_group is null then y.reason end as only,
+               min(y.reason) as reason, sum(y.opened - y.closed)::bigint as n
+          from {schema}.dead_tally y
+         where (own is null or y.tenant_id = own) and (p_job_type is null or y.job_type = p_job_type)
+           and (p_queue is null or y.queue = p_queue)
+         group by 1, 2, 3, 4 having sum(y.opened - y.closed) > 0
+    ), keyed as materialized (
+        select l.*, concat_ws('/', coalesce(l.error_group, '-' || l.only), l.tenant_id, l.job_type) as key from live l
+    ), page as materialized (
+        select k.* from keyed k where p_n is null or k.n < p_n or (k.n = p_n and k.key > p_key)
+         order by k.n desc, k.key limit p_most
+    )
+    select p.key, p.error_group, p.tenant_id, t.slug, p.job_type, p.reason, p.n, a.hour, a.day, a.week, o.failed_at, w.failed_at,
+           case when p.reason <> all (kept) and e.keep < interval '1000 years' then o.failed_at + e.keep end, w.error_class,
+           left(w.error_message, 500), g.frame, case when g.id is not null then {schema}.error_status(g, g.first_seen_at, moment) end,
+           g.resolved_version, g.resolved_at, (select sum(l.n)::bigint from live l), (select count(*) from live l)
+      from page p
+      left join {schema}.tenant t on t.id = p.tenant_id
+      left join {schema}.error_group g on g.id = p.error_group
+     cross join lateral (select {schema}.keep_of('dead_letter', p.tenant_id) as keep) e
+      left join lateral (select d.failed_at from {schema}.dead_letter d
+                          where d.tenant_id = p.tenant_id and d.error_group is not distinct from p.error_group
+                            and d.job_type is not distinct from p.job_type and (p.only is null or d.reason = p.only)
+                          order by d.failed_at, d.id limit 1) o on true
+      left join lateral (select d.failed_at, d.error_class, d.error_message from {schema}.dead_letter d
+                          where d.tenant_id = p.tenant_id and d.error_group is not distinct from p.error_group
+                            and d.job_type is not distinct from p.job_type and (p.only is null or d.reason = p.only)
+                          order by d.failed_at desc, d.id desc limit 1) w on true
+     cross join lateral (
+        select count(*) filter (where y.failed_at > moment - interval '1 hour') as hour,
+               count(*) filter (where y.failed_at > moment - interval '1 day') as day, count(*) as week
+          from (select d.failed_at from {schema}.dead_letter d
+                 where d.tenant_id = p.tenant_id and d.error_group is not distinct from p.error_group
+                   and d.failed_at > moment - interval '7 days' and d.job_type is not distinct from p.job_type
+                   and (p.only is null or d.reason = p.only)
+                 order by d.failed_at desc limit p_count) y) a
+     order by p.n desc, p.key;
+end
+$$;
+
+select {schema}.secure_requests();

@@ -1,0 +1,1 @@
+select {schema}.release_held($1::integer)

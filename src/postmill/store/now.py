@@ -1,0 +1,117 @@
+"""Statements behind the page Now: the platform in one row, what stands around an incident, what was changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from postmill.store.catalog import DEFAULT_SCHEMA, sql
+from postmill.store.statement import Statement
+
+Cause = Literal["paused", "no_workers", "worker_lost", "deploy", "db_wait", "new_error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """The platform, from live incidents.
+
+    Attributes:
+        queues: how many there are; `promised`: with a target.
+        paused: queues that are paused.
+        breaches: queues that break their promise, since `breach_since`.
+        stale_workers: workers that are silent and not replaced.
+        missed_triggers, budgets, others: incidents of these kinds, and of jobs given up and channels that fail.
+        tenants: how many tenants the incidents affect.
+        new_errors: causes of failures seen for the first time in the last hour, since `new_since`; counted up to 1,000.
+        quiet_since: when the last breach ended; None: none is known.
+    """
+
+    queues: int
+    promised: int
+    paused: list[str]
+    breaches: int
+    breach_since: datetime | None
+    stale_workers: int
+    missed_triggers: int
+    budgets: int
+    others: int
+    tenants: int
+    new_errors: int
+    new_since: datetime | None
+    quiet_since: datetime | None
+
+    @property
+    def wrong(self) -> int:
+        """How many things are wrong."""
+        return self.breaches + self.stale_workers + self.missed_triggers + self.budgets + self.others
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What stands around an incident.
+
+    Attributes:
+        top_tenants: slugs of the three that are hurt most.
+        rate: events a minute in the last ten (failures of what failed, ends of what is late); `rate_before`: in the same
+            hour a week ago. None: nothing is counted for its kind.
+        owner, runbook: of its queue; `action`: what its job type says is to be done.
+        cause: what is suspected; `cause_at` when it happened, `cause_ref` and `cause_detail` what it is.
+    """
+
+    id: UUID
+    top_tenants: list[str]
+    rate: float | None
+    rate_before: float | None
+    owner: str | None
+    runbook: str | None
+    action: str | None
+    cause: Cause | None
+    cause_at: datetime | None
+    cause_ref: str | None
+    cause_detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something that was changed. `kind`: deploy, worker_loss, or an action of the audit log; `ref`: the key of the
+    definition, the holder of the worker, the id in the log."""
+
+    at: datetime
+    kind: str
+    target: str | None
+    actor: str | None
+    via: str | None
+    reason: str | None
+    ref: str
+
+
+def read_now(*, schema: str = DEFAULT_SCHEMA) -> Statement[Situation | None]:
+    """The platform in one row; None to a tenant."""
+    return Statement(
+        "read_now", sql("console/read_now", schema), (), lambda rows: Situation(*rows[0]) if rows else None
+    )
+
+
+def read_incident_scenes(
+    ids: Iterable[UUID], *, schema: str = DEFAULT_SCHEMA
+) -> Statement[dict[UUID, Scene]]:
+    """What stands around incidents, by id; nothing to a tenant."""
+    return Statement(
+        "read_incident_scenes",
+        sql("console/read_incident_scenes", schema),
+        (list(ids),),
+        lambda rows: {row[0]: Scene(*row) for row in rows},
+    )
+
+
+def read_changes(seconds: float, most: int, *, schema: str = DEFAULT_SCHEMA) -> Statement[list[Change]]:
+    """What was changed in the last so many seconds, the latest first; nothing to a tenant."""
+    return Statement(
+        "read_changes",
+        sql("console/read_changes", schema),
+        (seconds, most),
+        lambda rows: [Change(*row) for row in rows],
+    )

@@ -1,0 +1,110 @@
+"""Statements on what somebody was promised and got: attainment, the state of queues, the next runs of schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from postmill.store.catalog import DEFAULT_SCHEMA, sql
+from postmill.store.statement import Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Attainment:
+    """What became of the jobs of one type in one queue.
+
+    Attributes:
+        sla_seconds: within which 95 % shall be finished once due; None: nothing is promised.
+        enqueued, ended, failed: how many were made, ended, and ended badly.
+        attained: the share that was finished in time; None: nothing is promised, or none ended.
+        p95: seconds from due to finished.
+    """
+
+    job_type: str
+    queue: str
+    sla_seconds: float | None
+    enqueued: int
+    ended: int
+    failed: int
+    attained: float | None
+    p95: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class QueueStanding:
+    """How a queue stands, for anybody: paused (`since`), no_workers, late, or ok."""
+
+    name: str
+    state: Literal["paused", "no_workers", "late", "ok"]
+    since: datetime | None
+    sla_seconds: float | None
+    p95: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class NextRun:
+    """A schedule, and when it runs next. `paused`: the queue that its jobs go to is."""
+
+    id: UUID
+    label: str
+    job_type: str
+    queue: str
+    next_run_at: datetime
+    last_run_at: datetime | None
+    paused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MissedRun:
+    """A tick that was left out since nobody was there when it was due."""
+
+    id: UUID
+    label: str
+    due: datetime
+    fired_at: datetime
+    detail: str | None
+
+
+def read_attainment(seconds: float, *, schema: str = DEFAULT_SCHEMA) -> Statement[list[Attainment]]:
+    """By job type and queue in the last so many seconds, within the scope; the worst first."""
+    return Statement(
+        "read_attainment",
+        sql("console/read_attainment", schema),
+        (seconds,),
+        lambda rows: [Attainment(*row) for row in rows],
+    )
+
+
+def read_queue_standing(
+    names: Iterable[str], *, schema: str = DEFAULT_SCHEMA
+) -> Statement[list[QueueStanding]]:
+    """Of these queues, the most urgent first; nothing of who else uses them."""
+    return Statement(
+        "read_queue_standing",
+        sql("console/read_queue_standing", schema),
+        (sorted(set(names)),),
+        lambda rows: [QueueStanding(*row) for row in rows],
+    )
+
+
+def read_next_runs(most: int, *, schema: str = DEFAULT_SCHEMA) -> Statement[list[NextRun]]:
+    """The soonest first, within the scope."""
+    return Statement(
+        "read_next_runs",
+        sql("console/read_next_runs", schema),
+        (most,),
+        lambda rows: [NextRun(*row) for row in rows],
+    )
+
+
+def read_last_missed(*, schema: str = DEFAULT_SCHEMA) -> Statement[MissedRun | None]:
+    """The latest one, within the scope."""
+    return Statement(
+        "read_last_missed",
+        sql("console/read_last_missed", schema),
+        (),
+        lambda rows: MissedRun(*rows[0]) if rows else None,
+    )

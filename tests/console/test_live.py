@@ -1,0 +1,237 @@
+"""The live stream over real sockets: who is told of what, how often, and when it ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from time import monotonic
+from uuid import uuid4
+
+import httpx
+import orjson
+import pytest
+import pytest_asyncio
+from psycopg import AsyncConnection
+
+from postmill.bind import adrive
+from postmill.domain.access import Role
+from postmill.engine.upkeep.monitor import Monitor
+from postmill.engine.upkeep.roller import Roller
+from postmill.operate.keys import create_key
+from tests.console.serving import Live, serving
+from tests.support.databases import Database
+from tests.support.eventually import aeventually
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@dataclass
+class Followed:
+    """What a stream said so far; `over` when it ended."""
+
+    status: int
+    headers: httpx.Headers
+    pings: list[tuple[str, int]] = field(default_factory=list)
+    comments: int = 0
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+    read: asyncio.Task[None] | None = None
+
+    def topics(self) -> set[str]:
+        return {topic for topic, _ in self.pings}
+
+    async def until(self, *topics: str) -> None:
+        await aeventually(lambda: set(topics) <= self.topics(), what=f"{topics} in {self.pings}")
+
+
+@asynccontextmanager
+async def following(client: httpx.AsyncClient, path: str) -> AsyncIterator[Followed]:
+    async with client.stream("GET", path, headers={"Accept": "text/event-stream"}) as answer:
+        found = Followed(answer.status_code, answer.headers)
+
+        async def read() -> None:
+            async for line in answer.aiter_lines():
+                if line.startswith("data: "):
+                    found.pings.append(tuple(orjson.loads(line[6:])))
+                elif line == ":":
+                    found.comments += 1
+            found.over.set()
+
+        found.read = asyncio.create_task(read())
+        try:
+            yield found
+        finally:
+            found.read.cancel()
+            await asyncio.gather(found.read, return_exceptions=True)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def live(console_database: Database) -> AsyncIterator[Live]:
+    async with serving(console_database) as made:
+        made.hub.gap = 0.05
+        yield made
+
+
+async def test_everybody_is_told_of_his_own_and_of_nothing_else(live: Live) -> None:
+    chief = await live.browser(Role.PLATFORM_OPERATOR)
+    acme = await live.browser(Role.TENANT_ADMIN, "acme")
+    other = await live.browser(Role.VIEWER, "other")
+    async with (
+        following(chief, "/ops/live") as all_of_it,
+        following(acme, "/t/acme/live") as own,
+        following(other, "/t/other/live") as others,
+    ):
+        assert all_of_it.headers["content-type"] == "text/event-stream; charset=utf-8"
+        assert (all_of_it.headers["x-accel-buffering"], all_of_it.headers["cache-control"]) == (
+            "no",
+            "no-store",
+        )
+        for stream in (all_of_it, own, others):
+            await stream.until("up")
+        assert await live.listeners() == 1
+        await live.ended("acme", 3)
+        await live.round(Roller)
+        mine = f"jobs:{live.tenants['acme']}"
+        await all_of_it.until("jobs:ops", mine, "queues:ops")
+        await own.until(mine)
+        await live.round(Monitor)
+        await all_of_it.until("workers:ops", "incidents:ops")
+        await live.audited("budgets.set", "other")
+        await others.until(f"budgets:{live.tenants['other']}", f"audit:{live.tenants['other']}")
+        await live.audited("keys.create", None)
+        await all_of_it.until("settings:ops")
+        # Numbers and topics, never data; and each only his own tenant.
+        for stream, scopes in ((own, {live.tenants["acme"]}), (others, {live.tenants["other"]})):
+            told = {topic for topic in stream.topics() if ":" in topic}
+            assert {topic.partition(":")[2] for topic in told} == {str(one) for one in scopes}
+        for _, n in all_of_it.pings:
+            assert isinstance(n, int)
+    # More tenants than are told one by one: everybody is told that he may be meant.
+    async with following(acme, "/t/acme/live") as own:
+        await own.until("up")
+        await live.owner.execute(
+            "select postmill.count_end(gen_random_uuid(), 'q', 't', 'failed', 1, 1, 1) from generate_series(1, 101)"
+        )
+        await live.round(Roller)
+        await own.until("jobs:*")
+
+
+async def test_a_topic_comes_once_a_second_and_nothing_while_nobody_looks(live: Live) -> None:
+    chief = await live.browser(Role.SUPER_ADMIN)
+    async with await AsyncConnection.connect(live.dsn, autocommit=True) as ear:
+        await ear.execute("listen postmill_live")
+        async with following(chief, "/ops/live") as stream:
+            await stream.until("up")
+            live.hub.gap, began = 1.0, monotonic()
+            for _ in range(200):
+                await live.audited("queues.pause", None)
+            await live.audited("tenants.change", None)
+            await stream.until("queues:ops", "tenants:ops")
+            seconds = monotonic() - began
+            assert sum(topic == "queues:ops" for topic, _ in stream.pings) <= 2 + seconds
+            live.hub.gap = 0.05
+            heard = [note.payload async for note in ear.notifies(timeout=1, stop_after=1)]
+            assert set(heard) <= {"audit,queues -", "audit,tenants -"}
+        # A job's own way tells nobody, watched or not.
+        [(job_type,)] = await (
+            await live.owner.execute(
+                'select postmill.register_job_types(\'[{"key": "Plain"}]\'::jsonb) is not null'
+            )
+        ).fetchall()
+        assert job_type
+        async for _ in ear.notifies(timeout=0.2):
+            pass
+        await live.owner.execute("select * from postmill.enqueue('Plain', '{}'::jsonb)")
+        await live.ended("acme")
+        assert [note.payload async for note in ear.notifies(timeout=0.2)] == []
+        await live.owner.execute("delete from postmill.live_watch")
+        await live.audited("queues.pause", None)
+        await live.round(Roller)
+        await live.round(Monitor)
+        own = [note.payload async for note in ear.notifies(timeout=0.2) if not note.payload.startswith("?")]
+        assert own == []
+
+
+async def test_a_stream_is_let_in_like_a_page_and_ends_with_the_login(live: Live) -> None:
+    acme, chief = await live.browser(Role.TENANT_ADMIN, "acme"), await live.browser(Role.AUDITOR)
+    nobody = live.anybody()
+    assert (await nobody.get("/ops/live")).status_code == 401
+    for path in ("/ops/live", "/t/other/live", "/t/nope/live"):
+        assert (await acme.get(path)).status_code == 404, path
+    worker = await adrive(live.owner, create_key("w", Role.WORKER, tenant="acme"))
+    answer = await nobody.get("/t/acme/live", headers={"Authorization": f"Bearer {worker.key}"})
+    assert answer.status_code == 404
+    async with following(chief, "/t/acme/live") as within:  # the platform's people see into a tenant
+        await within.until("up")
+    live.hub.heartbeat = live.hub.recheck = 0.1
+    try:
+        async with following(acme, "/t/acme/live") as stream, following(chief, "/ops/live") as stays:
+            await stream.until("up")
+            await aeventually(lambda: stream.comments >= 2)
+            await live.owner.execute(
+                "update postmill.console_session set ended_at = postmill.now() where tenant_id = %s",
+                [live.tenants["acme"]],
+            )
+            await asyncio.wait_for(stream.over.wait(), 5)
+            assert stream.pings[-1] == ("over", 0)
+            assert (await acme.get("/t/acme/live")).status_code == 401
+            before = stays.comments
+            await aeventually(lambda: stays.comments > before)
+            assert not stays.over.is_set()
+    finally:
+        live.hub.heartbeat, live.hub.recheck = 15.0, 60.0
+    # So many of one, and the next one polls.
+    await aeventually(lambda: not live.hub.streams)
+    async with AsyncExitStack() as stack:
+        for _ in range(8):
+            await stack.enter_async_context(following(chief, "/ops/live"))
+        full = await chief.get("/ops/live")
+        assert (full.status_code, full.headers["retry-after"]) == (429, "60")
+
+
+async def test_a_listener_that_was_lost_is_told_and_comes_back(live: Live) -> None:
+    chief = await live.browser(Role.SUPER_ADMIN)
+    async with following(chief, "/ops/live") as stream:
+        await stream.until("up")
+        await live.owner.execute(
+            "select pg_terminate_backend(pid) from pg_stat_activity"
+            " where datname = current_database() and application_name = 'postmill listener'"
+        )
+        await aeventually(
+            lambda: [word for word, _ in stream.pings if word in ("up", "down")] == ["up", "down", "up"]
+        )
+        assert await live.listeners() == 1
+        await live.audited("budgets.set", None)
+        await stream.until("budgets:ops")
+
+
+async def test_streams_end_with_the_server(console_database: Database) -> None:
+    async with serving(console_database) as live:
+        chief = await live.browser(Role.SUPER_ADMIN)
+        async with following(chief, "/ops/live") as one, following(chief, "/ops/live") as two:
+            await one.until("up")
+            await two.until("up")
+            watched = await watchers(live)
+            began = monotonic()
+            live.server.drain()
+            await asyncio.wait_for(asyncio.gather(one.over.wait(), two.over.wait(), live.serving), 5)
+            assert monotonic() - began < 3
+            assert await watchers(live) == watched - 1
+
+
+async def watchers(live: Live) -> int:
+    """Servers that say that somebody watches."""
+    found = await (await live.owner.execute("select count(*) from postmill.live_watch")).fetchone()
+    assert found is not None
+    return int(found[0])
+
+
+async def test_a_slow_browser_costs_no_memory() -> None:
+    from postmill.console.live.stream import DOWN, UP, Stream
+
+    stream = Stream("user x", None)
+    for n in range(10_000):
+        stream.put("jobs", str(uuid4()) if n % 100 == 0 else "ops", n)
+        stream.say(UP if n % 2 else DOWN, n)
+    assert len(stream._waiting) <= 102

@@ -1,0 +1,242 @@
+"""The first pages: what is wrong stands there with its cause, and each of it leads on; a tenant sees its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from html.parser import HTMLParser
+from uuid import UUID
+
+import pytest
+import pytest_asyncio
+
+from postmill.domain.access import Role
+from tests.console.harness import Console, sent
+from tests.console.outage import GROUP, HOSTILE, do, night
+from tests.support.api import unknown_id
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+class Texts(HTMLParser):
+    """What a page says, and where its links lead."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.said: list[str] = []
+        self.links: list[str] = []
+        self.tags: list[str] = []
+        self.feed(html)
+        self.text = re.sub(r"\s+", " ", " ".join(self.said))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        given = dict(attrs)
+        assert "style" not in given
+        assert not [name for name in given if name.startswith("on")]
+        if tag == "a" and given.get("href"):
+            self.links.append(str(given["href"]))
+
+    def handle_data(self, data: str) -> None:
+        self.said.append(data)
+
+
+async def page(
+    console: Console, path: str, role: Role = Role.SUPER_ADMIN, tenant: str | None = None
+) -> Texts:
+    client = await console.browser(role, tenant)
+    answer = await client.get(path)
+    assert answer.status_code == 200, answer.text
+    return Texts(answer.text)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def quiet(console: Console) -> dict[str, Texts]:
+    """Pages of a platform on which nothing has ever happened."""
+    return {
+        "now": await page(console, "/ops"),
+        "overview": await page(console, "/t/acme", Role.VIEWER, "acme"),
+    }
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def incidents(console: Console, quiet: dict[str, Texts]) -> AsyncIterator[dict[str, UUID]]:
+    yield await night(console.api)
+
+
+async def test_nothing_is_wrong(console: Console, quiet: dict[str, Texts]) -> None:
+    assert "Nothing is wrong" in quiet["now"].text
+    assert "Nothing was deployed" not in quiet["now"].text  # somebody logged in, which is told
+    assert "Operator logged in" in quiet["now"].text
+    assert "In the last hour 0 were made" in quiet["now"].text
+    for said in (
+        "All is well",
+        "Nothing ran in the last 24 h",
+        "No schedule waits",
+        "no budget of its own",
+        "nothing waits",
+    ):
+        assert said in quiet["overview"].text, said
+
+
+async def test_the_verdict_is_one_line_of_links(console: Console, incidents: dict[str, UUID]) -> None:
+    now = await page(console, "/ops")
+    for clause, link in {
+        "1 queue breaches its SLA since": "/ops/queues?health=breach",
+        "1 error group is new": "/ops/errors?status=new",
+        "5 tenants affected": "/ops/tenants?affected=1",
+        "1 worker is stale": "/ops/workers?state=stale",
+    }.items():
+        assert clause in now.text
+        assert link in now.links
+
+
+async def test_an_incident_says_since_when_whom_and_why(console: Console, incidents: dict[str, UUID]) -> None:
+    now = await page(console, "/ops")
+    assert "first TimeoutError after ChargeInvoice v42" in now.text
+    assert "5: acme , other , hurt-0 …" in now.text
+    assert re.search(r"1,?50", now.text)  # jobs: 50 + 40 + 30 + 20 + 10
+    assert re.search(r"15(\.\d)? / 0\.3", now.text), (
+        now.text
+    )  # three a minute of each of five, a week ago 18 in the hour
+    assert "no worker serves mail" in now.text
+    assert "payments" in now.text
+    assert {f"/ops/errors/{GROUP}", "/ops/definitions/ChargeInvoice", "https://wiki.test/billing"} <= set(
+        now.links
+    )
+    assert f"/ops/ops-log/new?error={GROUP}&type=ChargeInvoice" in now.links
+    assert "Deployed ChargeInvoice v42" in now.text
+    order = [now.text.index(words) for words in ("Jobs given up", "Queue breach")]
+    assert order == sorted(order)
+    assert now.tags.count("script") == 1
+    assert HOSTILE in now.text  # as text
+
+
+async def test_an_alert_leads_to_its_incident_alone(console: Console, incidents: dict[str, UUID]) -> None:
+    one = await page(console, f"/ops?incident={incidents['job_exhausted']}")
+    assert "Only one incident is shown" in one.text
+    assert "Last error" in one.text
+    assert "Queue breach" not in one.text
+    of_queue = await page(console, "/ops?queue=mail")
+    assert "Queue breach" in of_queue.text
+    assert "Jobs given up" not in of_queue.text
+    assert "Nothing is wrong with queue nowhere" in (await page(console, "/ops?queue=nowhere")).text
+    client = await console.browser()
+    assert (await client.get(f"/ops?incident={unknown_id()}")).status_code == 404
+    assert (await client.get("/ops?incident=x")).status_code == 422
+
+
+async def test_live_parts_are_told_once(console: Console, incidents: dict[str, UUID]) -> None:
+    client = await console.browser()
+    for part in ("verdict", "incidents", "changes"):
+        answer = await client.get(f"/ops?_part={part}")
+        assert answer.status_code == 200
+        assert "<html" not in answer.text
+        assert len(answer.content) < 40_000
+        tag = answer.headers["etag"]
+        again = await client.get(f"/ops?_part={part}", headers={"If-None-Match": tag})
+        assert again.status_code in (304, 200)  # 200 where a second has gone by in a relative time
+    assert (await client.get("/ops?_part=strip")).text.count("<svg") == 1
+
+
+async def test_who_may_not_act_sees_why(console: Console, incidents: dict[str, UUID]) -> None:
+    now = await console.browser(Role.PLATFORM_VIEWER)
+    text = (await now.get("/ops")).text
+    assert text.count("Your role may not do this") >= 3
+    assert "/acknowledge" not in text
+    answer = await sent(now, "/ops", f"/ops/incidents/{incidents['sla_breach']}/acknowledge")
+    assert answer.status_code == 403
+    tenant = await console.browser(Role.TENANT_ADMIN, "acme")
+    assert (await tenant.get("/ops")).status_code == 404
+    auditor = await console.browser(Role.AUDITOR)
+    assert (await auditor.get("/ops")).status_code == 403
+
+
+async def test_acts(console: Console, incidents: dict[str, UUID]) -> None:
+    client = await console.browser(Role.PLATFORM_OPERATOR)
+    id = incidents["job_exhausted"]
+    without = await sent(client, "/ops", f"/ops/incidents/{id}/pause", reason=" ", resume="1h")
+    assert (without.status_code, "say why" in without.text) == (422, True)
+    assert (
+        await sent(client, "/ops", f"/ops/incidents/{id}/pause", reason="x", resume="2y")
+    ).status_code == 422
+    assert (await sent(client, "/ops", f"/ops/incidents/{unknown_id()}/acknowledge")).status_code == 404
+    nothing = await sent(client, "/ops", f"/ops/incidents/{incidents['sla_breach']}/acknowledge")
+    assert nothing.status_code == 303
+    done = await sent(client, "/ops", f"/ops/incidents/{id}/pause", reason="v42 is bad", resume="1h")
+    assert (done.status_code, done.headers["location"]) == (303, "/ops")
+    [(reason, after)] = await console.api.rows(
+        "select pause_reason, resume_at - paused_at from postmill.queue where name = 'billing'"
+    )
+    assert reason == "v42 is bad"
+    assert abs(after - timedelta(hours=1)) < timedelta(seconds=5)
+    now = Texts((await client.get("/ops")).text)
+    assert "billing is paused; it goes on by itself at" in now.text
+    assert "queue billing is paused: v42 is bad" in now.text
+    assert "taken by platform_operator@None" in now.text
+    assert "Queue paused billing" in now.text
+    assert (
+        await sent(client, "/ops", f"/ops/incidents/{incidents['stale_workers']}/resolve")
+    ).status_code == 303
+    assert "1 worker is stale" not in (await client.get("/ops")).text
+    audited = await console.api.rows(
+        "select action, via, role from postmill.audit_log where result = 'done' and action <> 'logins.open'"
+        " order by at desc limit 3"
+    )
+    assert audited == [
+        (action, "console", "platform_operator")
+        for action in ("incidents.resolve", "queues.pause", "incidents.acknowledge")
+    ]
+
+
+async def test_a_tenants_overview_is_its_own(console: Console, incidents: dict[str, UUID]) -> None:
+    api = console.api
+    acme = api.tenants["acme"]
+    await do(api, "select postmill.resume_queue('billing')")
+    [(definition,)] = await api.rows("select id from postmill.job_definition where key = 'SendMail'")
+    for slug in ("acme", "other"):
+        await do(api, """insert into postmill.trigger (tenant_id, label, trigger_type, cron_expr, timezone, definition_id,
+                   next_run_at)
+               values (%s, %s, 'schedule', '0 3 * * *', 'UTC', %s, postmill.now() + interval '1 hour')""",
+            api.tenants[slug], f"nightly {slug}", definition,
+        )  # fmt: skip
+    await do(api, "update postmill.trigger set next_run_at = postmill.now() + interval '1 hour'")
+    await do(
+        api,
+        """insert into postmill.tick (trigger_id, due, tenant_id, outcome, detail, fired_at)
+           select id, postmill.now() - interval '1 day', tenant_id, 'skipped', 'missed: nobody was there', postmill.now()
+             from postmill.trigger where label = 'nightly acme'""",
+    )
+    await do(api, "select postmill.door_set_budget('ai', %s, '{\"limit_amount\": 100}', 'upsert')", acme)
+    await do(api, "select postmill.enqueue('SendMail', '{}', tenant => %s) from generate_series(1, 7)", acme)
+    mine = await page(console, "/t/acme", Role.VIEWER, "acme")
+    for said in (
+        "It is us: the platform is late",
+        "Queued 7",
+        "4 made a minute",
+        "ChargeInvoice 75.0 % below target",
+        "TimeoutError",
+        "nightly acme",
+        "Missed nightly acme",
+        "Nothing was replayed or discarded",
+        "ai",
+    ):
+        assert said in mine.text, (said, mine.text)
+    for hidden in ("other", "hurt-", "w-1", "payments", "nightly other", "1204", "1,204"):
+        assert hidden not in mine.text, hidden
+    assert not [link for link in mine.links if link == "/ops" or link.startswith("/ops/")]
+    # The platform's people see the same within the tenant; who has not run anything has nothing to look at.
+    assert "ChargeInvoice 75.0 %" in (await page(console, "/t/acme", Role.PLATFORM_VIEWER)).text
+    await api.tenant("fresh")
+    assert "Nothing ran in the last 24 h" in (await page(console, "/t/fresh", Role.VIEWER, "fresh")).text
+    limited = await page(console, "/t/acme", Role.AUDITOR, "acme")
+    assert "What fails" not in limited.text
+    client = await console.browser(Role.VIEWER, "fresh")
+    assert (await client.get("/t/acme")).status_code == 404
+    assert (await client.get("/t/acme?_part=states")).status_code == 404
+    for part in ("blame", "states", "strip", "attained", "causes", "runs", "budgets", "bulk"):
+        own = await console.browser(Role.VIEWER, "acme")
+        answer = await own.get(f"/t/acme?_part={part}")
+        assert (answer.status_code, "<html" in answer.text) == (200, False), part
+        assert len(answer.content) < 60_000
