@@ -47,13 +47,13 @@ $$;
 -- Begins a request: from here to the end of the transaction. A tenant or the platform; neither sees nothing. False,
 -- and nothing begun: the key that the actor came with opens no longer.
 create function {schema}.begin_request(p_tenant uuid, p_platform boolean, p_via text, p_actor_type text, p_actor_id text,
-    p_role text, p_request_id text) returns boolean
+    p_role text, p_request_id text, p_address text default null) returns boolean
 language plpgsql volatile as $$
 begin
     if p_actor_type = 'api_key' and not {schema}.key_lives(p_actor_id::uuid) then
         return false;
     end if;
-    perform {schema}.set_actor(p_via, p_actor_type, p_actor_id, p_role, p_request_id),
+    perform {schema}.set_actor(p_via, p_actor_type, p_actor_id, p_role, p_request_id, p_address),
             set_config('postmill.tenant_id', coalesce(p_tenant::text, ''), true),
             set_config('postmill.platform', case when p_platform then 'on' else 'off' end, true),
             set_config('role', '{schema}_request', true);
