@@ -28,12 +28,18 @@ STACK = (
 async def enqueue(console: Console, job_type: str, payload: str, tenant: UUID, **options: Any) -> UUID:
     extra = "".join(f", {name} => %s" for name in options)
     rows = await console.api.rows(
-        f"select postmill.enqueue(%s, %s::jsonb, tenant => %s{extra})", job_type, payload, tenant, *options.values()
+        f"select postmill.enqueue(%s, %s::jsonb, tenant => %s{extra})",
+        job_type,
+        payload,
+        tenant,
+        *options.values(),
     )
     return UUID(str(rows[0][0]))
 
 
-async def ended(console: Console, job: UUID, tenant: UUID, *, attempts: int = 1, stack: str = STACK, out: str = "") -> None:
+async def ended(
+    console: Console, job: UUID, tenant: UUID, *, attempts: int = 1, stack: str = STACK, out: str = ""
+) -> None:
     """A dead letter after so many attempts."""
     owner = console.api.owner
     await owner.execute(
@@ -103,7 +109,10 @@ async def test_what_it_tells_and_what_it_does(console: Console) -> None:
     assert f'href="{path}"' in fresh
     part = await client.get(path, params={"_part": "head"})
     assert "<html" not in part.text
-    assert "canceled" in (await act(client, new, act="cancel", reason="enough")).headers.get("location", "") or True
+    assert (
+        "canceled" in (await act(client, new, act="cancel", reason="enough")).headers.get("location", "")
+        or True
+    )
     assert "Canceled at" in (await client.get(new)).text
 
 
@@ -118,9 +127,15 @@ async def test_who_sees_what(console: Console) -> None:
     for what in ("text", "file"):
         assert (await viewer.get(f"/t/acme/jobs/{job}/{what}?what=payload")).status_code == 403
     token = page.text.partition('name="csrf" value="')[2].partition('"')[0]
-    assert (await viewer.post(f"/t/acme/jobs/{job}/act", data={"csrf": token, "act": "cancel", "reason": "x"})).status_code == 403
+    assert (
+        await viewer.post(f"/t/acme/jobs/{job}/act", data={"csrf": token, "act": "cancel", "reason": "x"})
+    ).status_code == 403
     stranger = await console.browser(Role.OPERATOR, "other")
-    for path in (f"/t/other/jobs/{job}", f"/t/other/jobs/{job}/text?what=payload", f"/t/other/jobs/{job}/file?what=payload"):
+    for path in (
+        f"/t/other/jobs/{job}",
+        f"/t/other/jobs/{job}/text?what=payload",
+        f"/t/other/jobs/{job}/file?what=payload",
+    ):
         answer = await stranger.get(path)
         assert answer.status_code == 404, path
         assert "charge" not in answer.text
@@ -165,7 +180,8 @@ async def test_what_is_far_too_large(console: Console) -> None:
     assert json.loads(given.text) == {"line": "x" * 5_000_000}
     deep = await enqueue(console, "charge", '{"a": 1}', acme)
     await console.api.owner.execute(
-        "update postmill.job set payload = (repeat('[', 3000) || repeat(']', 3000))::jsonb where id = %s", [deep]
+        "update postmill.job set payload = (repeat('[', 3000) || repeat(']', 3000))::jsonb where id = %s",
+        [deep],
     )
     page = await client.get(f"/ops/jobs/{deep}")
     assert page.status_code == 200
