@@ -23,7 +23,7 @@ from postmill.http import (
     WaitingJobs,
     WorkProgress,
 )
-from postmill.http.errors import NotFound, Refused
+from postmill.http.errors import Conflict, NotFound, Refused
 from postmill.shapes.jobs import ReplayedJob
 from tests.support.api import Api
 
@@ -155,6 +155,19 @@ async def _operations(admin: AsyncApiClient, letter: UUID) -> None:
     assert (await admin.operations.get(begun.id)).results == {}
     (left,) = [one async for one in admin.operations.each_letter(begun.id, status="waiting")]
     assert (left.job_id, left.new_id) == (letter, None)
+    met = await admin.operations.impact("discard", query="state:dead_letter type:thumb")
+    assert (met.count, met.complete, met.fit, met.by_type[0].job_type) == (2, True, 1, "thumb")
+    begun = await admin.operations.start(
+        "priority", ids=[letter], priority=7, start_at=datetime.now(UTC) + timedelta(days=1), fair=True
+    )
+    assert (begun.kind, begun.filter, begun.priority, begun.fair) == (
+        "priority",
+        {"ids": [str(letter)]},
+        7,
+        True,
+    )
+    with pytest.raises(Conflict):
+        await admin.operations.approve((await admin.operations.abort(begun.id)).id)
 
 
 async def _artifacts(
