@@ -28,6 +28,7 @@ from postmill.cli.commands import (
     top,
     triggers,
     triggers_act,
+    triggers_backfill,
     up,
     version,
     worker,
@@ -226,6 +227,14 @@ command(
     "run",
     examples=["postmill triggers run nightly", "postmill triggers run resync folder_path=/invoices"],
 )(triggers_act.run_)
+command(
+    triggers_app,
+    "backfill",
+    examples=[
+        "postmill triggers backfill nightly --since 2026-11-20T00:00Z --until 2026-11-28T00:00Z --dry-run",
+        "postmill triggers backfill nightly --since 2026-11-20T00:00Z --until 2026-11-28T00:00Z --reason 'a flood'",
+    ],
+)(triggers_backfill.backfill)
 command(
     app,
     "publish",

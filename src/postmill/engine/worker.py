@@ -172,6 +172,7 @@ class Worker:
                     *shop.served(),
                 ]
                 await shop.control.rows("leases/open_session", args)
+                paused = await shop.control.rows("leases/paused", [list(self.queues)])
             except (psycopg.Error, OSError) as error:
                 if not (is_outage(error) or is_conflict(error)):
                     raise
@@ -180,6 +181,9 @@ class Worker:
             shop.control.backoff.reset()
             self._session = session
             self._lost.clear()
+            # Before the first claim: what a paused type has waiting must not start in between.
+            types = frozenset(name for queue, name in paused if not queue)
+            self._told([], frozenset(name for queue, name in paused if queue), types, None)
             shop.use(session)
             self._lessor = Lessor(
                 self.dsn,

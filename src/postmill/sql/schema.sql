@@ -49,12 +49,26 @@ CREATE TABLE postmill.operation (
     status text DEFAULT 'running'::text NOT NULL COLLATE pg_catalog."C",
     stage text NOT NULL COLLATE pg_catalog."C",
     filter jsonb NOT NULL,
+    matching jsonb,
+    cut_off uuid,
+    select_below uuid,
+    held boolean DEFAULT false NOT NULL,
     rate double precision,
     canary integer DEFAULT 0 NOT NULL,
     again boolean DEFAULT false NOT NULL,
     confirm boolean DEFAULT false NOT NULL,
     despite_success boolean DEFAULT false NOT NULL,
     version integer,
+    fair boolean DEFAULT false NOT NULL,
+    same_version boolean DEFAULT false NOT NULL,
+    priority integer,
+    queue text COLLATE pg_catalog."C",
+    run_at timestamp with time zone,
+    stop_ratio double precision,
+    start_at timestamp with time zone,
+    approve_above integer,
+    approved_by text,
+    approved_at timestamp with time zone,
     reason text,
     total integer NOT NULL,
     done integer DEFAULT 0 NOT NULL,
@@ -62,6 +76,8 @@ CREATE TABLE postmill.operation (
     failed integer DEFAULT 0 NOT NULL,
     twins_at timestamp with time zone,
     taken_at timestamp with time zone,
+    checked_at timestamp with time zone,
+    watched_from timestamp with time zone,
     actor_type text NOT NULL COLLATE pg_catalog."C",
     actor_id text,
     actor_role text COLLATE pg_catalog."C",
@@ -73,15 +89,16 @@ CREATE TABLE postmill.operation (
     pause_reason text,
     ended_at timestamp with time zone,
     CONSTRAINT operation_canary_check CHECK ((canary >= 0)),
-    CONSTRAINT operation_kind_check CHECK ((kind = ANY (ARRAY['replay'::text, 'discard'::text]))),
+    CONSTRAINT operation_kind_check CHECK ((kind = ANY (ARRAY['replay'::text, 'retry'::text, 'cancel'::text, 'discard'::text, 'priority'::text, 'move'::text, 'run_at'::text]))),
     CONSTRAINT operation_rate_check CHECK ((rate > (0)::double precision)),
-    CONSTRAINT operation_stage_check CHECK ((stage = ANY (ARRAY['canary'::text, 'rest'::text]))),
-    CONSTRAINT operation_status_check CHECK ((status = ANY (ARRAY['running'::text, 'paused'::text, 'finished'::text, 'aborted'::text])))
+    CONSTRAINT operation_stage_check CHECK ((stage = ANY (ARRAY['select'::text, 'canary'::text, 'rest'::text]))),
+    CONSTRAINT operation_status_check CHECK ((status = ANY (ARRAY['proposed'::text, 'running'::text, 'paused'::text, 'finished'::text, 'aborted'::text]))),
+    CONSTRAINT operation_stop_ratio_check CHECK (((stop_ratio >= (0)::double precision) AND (stop_ratio <= (1)::double precision)))
 );
 
--- FUNCTION act_on_letters(postmill.operation, uuid[])
+-- FUNCTION act_on_items(postmill.operation, uuid[])
 
-CREATE FUNCTION postmill.act_on_letters(p_op postmill.operation, p_ids uuid[]) RETURNS TABLE(id uuid, status text, new_id uuid, detail text)
+CREATE FUNCTION postmill.act_on_items(p_op postmill.operation, p_ids uuid[]) RETURNS TABLE(id uuid, status text, new_id uuid, detail text)
     LANGUAGE plpgsql
     AS $$
 declare
@@ -91,9 +108,22 @@ begin
         if p_op.kind = 'replay' then
             return query select r.id, r.status, r.new_id, null::text
                            from postmill.rerun_jobs('dead.replay', p_ids, null, p_op.again, p_op.confirm, null, null, true,
-                                                    p_op.version) r;
-        else
+                                                    p_op.version, null, p_op.priority) r;
+        elsif p_op.kind = 'retry' then
+            return query select r.id, r.status, r.new_id, null::text
+                           from postmill.rerun_jobs('jobs.retry', p_ids, null, false, p_op.confirm, null, null) r;
+        elsif p_op.kind = 'cancel' then
+            return query select d.id, d.status, null::uuid, null::text from postmill.door_cancel_jobs(p_ids, p_op.reason) d;
+        elsif p_op.kind = 'discard' then
             return query select d.id, d.status, null::uuid, null::text from postmill.door_discard_jobs(p_ids, p_op.reason) d;
+        elsif p_op.kind = 'priority' then
+            return query select d.id, d.status, null::uuid, null::text
+                           from postmill.door_prioritize_jobs(p_ids, p_op.priority, p_op.reason) d;
+        elsif p_op.kind = 'move' then
+            return query select d.id, d.status, null::uuid, null::text from postmill.door_move_jobs(p_ids, p_op.queue, p_op.reason) d;
+        else
+            return query select d.id, d.status, null::uuid, null::text
+                           from postmill.door_schedule_jobs(p_ids, p_op.run_at, p_op.reason) d;
         end if;
     exception when others then
         if cardinality(p_ids) = 1 then
@@ -101,7 +131,7 @@ begin
                                 left(sqlerrm, 500);
         else
             foreach one in array p_ids loop
-                return query select a.* from postmill.act_on_letters(p_op, array[one]) a;
+                return query select a.* from postmill.act_on_items(p_op, array[one]) a;
             end loop;
         end if;
     end;
@@ -251,6 +281,21 @@ begin
 end
 $_$;
 
+-- FUNCTION at_moments(jsonb, timestamp with time zone)
+
+CREATE FUNCTION postmill.at_moments(p_matching jsonb, p_moment timestamp with time zone) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+begin
+    return p_matching || jsonb_build_object('terms', (
+        select coalesce(jsonb_agg(case when t.value ? 'ago'
+                                       then t.value - 'ago' || jsonb_build_object('at',
+                                            p_moment - (t.value ->> 'ago')::double precision * interval '1 s')
+                                       else t.value end), '[]')
+          from jsonb_array_elements(p_matching -> 'terms') t));
+end
+$$;
+
 -- FUNCTION attained(bigint[], double precision)
 
 CREATE FUNCTION postmill.attained(p_hist bigint[], p_seconds double precision) RETURNS double precision
@@ -271,14 +316,15 @@ declare
     own uuid := postmill.new_id();
 begin
     insert into postmill.audit_log (id, at, tenant_id, actor_type, actor_id, role, via, action, target_kind, target, result,
-           reason, request_id, before, after, db_role)
+           reason, request_id, before, after, db_role, address)
     values (own, postmill.now(), p_tenant,
             coalesce(nullif(current_setting('postmill.actor_type', true), ''), 'user'),
             coalesce(nullif(current_setting('postmill.actor_id', true), ''), session_user),
             nullif(current_setting('postmill.actor_role', true), ''),
             coalesce(nullif(current_setting('postmill.via', true), ''), 'sql'),
             p_action, p_target_kind, left(p_target, 500), p_result, left(p_reason, 2000),
-            nullif(current_setting('postmill.request_id', true), ''), p_before, p_after, session_user);
+            nullif(current_setting('postmill.request_id', true), ''), p_before, p_after, session_user,
+            nullif(current_setting('postmill.address', true), ''));
     insert into postmill.audit_unsealed (id) values (own);
     return own;
 end
@@ -306,16 +352,16 @@ begin
 end
 $$;
 
--- FUNCTION begin_request(uuid, boolean, text, text, text, text, text)
+-- FUNCTION begin_request(uuid, boolean, text, text, text, text, text, text)
 
-CREATE FUNCTION postmill.begin_request(p_tenant uuid, p_platform boolean, p_via text, p_actor_type text, p_actor_id text, p_role text, p_request_id text) RETURNS boolean
+CREATE FUNCTION postmill.begin_request(p_tenant uuid, p_platform boolean, p_via text, p_actor_type text, p_actor_id text, p_role text, p_request_id text, p_address text DEFAULT NULL::text) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
 begin
     if p_actor_type = 'api_key' and not postmill.key_lives(p_actor_id::uuid) then
         return false;
     end if;
-    perform postmill.set_actor(p_via, p_actor_type, p_actor_id, p_role, p_request_id),
+    perform postmill.set_actor(p_via, p_actor_type, p_actor_id, p_role, p_request_id, p_address),
             set_config('postmill.tenant_id', coalesce(p_tenant::text, ''), true),
             set_config('postmill.platform', case when p_platform then 'on' else 'off' end, true),
             set_config('role', 'postmill_request', true);
@@ -1038,6 +1084,20 @@ begin
 end
 $$;
 
+-- FUNCTION definition_changed(uuid)
+
+CREATE FUNCTION postmill.definition_changed(p_id uuid) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return not exists (
+        select from (select f.job_type, f.created_at from postmill.any_job f where f.id = p_id offset 0) j
+          join postmill.job_definition d on d.key = j.job_type
+         where d.is_active and d.version = coalesce((select max(v.version) from postmill.definition_version v
+                                                      where v.definition_id = d.id and v.at <= j.created_at), d.version));
+end
+$$;
+
 -- FUNCTION definition_written()
 
 CREATE FUNCTION postmill.definition_written() RETURNS trigger
@@ -1248,6 +1308,69 @@ begin
 end
 $$;
 
+-- FUNCTION door_backfill_trigger(uuid, jsonb, text, text, text)
+
+CREATE FUNCTION postmill.door_backfill_trigger(p_id uuid, p_ticks jsonb, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(due timestamp with time zone, outcome text, detail text, job_id uuid)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+    own postmill.trigger;
+    item record;
+    old postmill.tick;
+    told jsonb := '{}';
+    origin text;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    select t.* into own from postmill.trigger t where t.id = p_id and t.deleted_at is null for no key update;
+    if own.id is null or not postmill.in_scope(own.tenant_id) then
+        outcome := 'unknown';
+        return next;
+        return;
+    end if;
+    origin := coalesce(nullif(current_setting('postmill.request_id', true), ''), own.id::text);
+    perform set_config('lock_timeout', '5s', true);
+    for item in
+        select x.* from jsonb_to_recordset(p_ticks) as x(due timestamptz, next timestamptz, payload jsonb, key text, outcome text,
+            detail text)
+         order by x.due
+    loop
+        due := item.due; outcome := item.outcome; detail := item.detail; job_id := null;
+        select k.* into old from postmill.tick k where k.trigger_id = own.id and k.due = item.due;
+        if old.job_id is not null then
+            outcome := 'kept'; detail := null; job_id := old.job_id;
+        elsif outcome is null then
+            select j.job_id, j.outcome, j.detail into job_id, outcome, detail
+              from postmill.trigger_job(own, item.payload, null, item.key, item.due, 'schedule', own.id::text, null, origin, origin,
+                  null, postmill.acting_type(), postmill.acting_id()) j;
+        end if;
+        told := told || jsonb_build_object(outcome, coalesce((told ->> outcome)::integer, 0) + 1);
+        if outcome in ('kept', 'pending') then
+            return next;
+            continue;
+        end if;
+        insert into postmill.tick as k (trigger_id, due, tenant_id, outcome, detail, job_id, fired_at)
+        values (own.id, item.due, own.tenant_id, outcome, coalesce(detail, 'backfilled'), job_id, moment)
+        on conflict on constraint tick_pkey do update
+           set outcome = excluded.outcome, detail = excluded.detail, job_id = excluded.job_id, fired_at = moment, last_due = null,
+               ticks = 1;
+        -- Of several that were left out together, the others stay left out.
+        if old.last_due >= item.next then
+            insert into postmill.tick (trigger_id, due, tenant_id, outcome, detail, fired_at, last_due, ticks)
+            values (own.id, item.next, own.tenant_id, old.outcome, old.detail, old.fired_at,
+                    nullif(old.last_due, item.next), greatest(old.ticks - 1, 1))
+            on conflict do nothing;
+        end if;
+        return next;
+    end loop;
+    perform postmill.audit('triggers.backfill', 'trigger', own.id::text, own.tenant_id, null,
+        told || jsonb_build_object('since', (select min(x.due) from jsonb_to_recordset(p_ticks) as x(due timestamptz)),
+                                   'until', (select max(x.due) from jsonb_to_recordset(p_ticks) as x(due timestamptz))),
+        p_reason);
+end
+$$;
+
 -- FUNCTION door_beat_work(uuid, uuid, bigint, double precision, double precision, text)
 
 CREATE FUNCTION postmill.door_beat_work(p_id uuid, p_holder uuid, p_claim_no bigint, p_done double precision, p_total double precision, p_message text, OUT status text, OUT lease_expires_at timestamp with time zone, OUT deadline timestamp with time zone, OUT cancel_requested boolean, OUT cancel_reason text) RETURNS record
@@ -1356,7 +1479,8 @@ CREATE FUNCTION postmill.door_change_operation(p_id uuid, p_verb text, p_reason 
     AS $$
 declare
     op postmill.operation;
-    wanted constant text := case p_verb when 'pause' then 'paused' when 'resume' then 'running' else 'aborted' end;
+    moment timestamptz := postmill.now();
+    wanted constant text := case p_verb when 'pause' then 'paused' when 'abort' then 'aborted' else 'running' end;
 begin
     perform postmill.act_as(p_actor_type, p_actor_id);
     select o.* into op from postmill.operation o where o.id = p_id for update;
@@ -1365,21 +1489,25 @@ begin
         return;
     end if;
     kind := op.kind;
-    if op.status = wanted then
-        status := 'unchanged';
-        return;
-    elsif op.status in ('finished', 'aborted') then
-        status := 'ended';
+    status := case when op.status in ('finished', 'aborted') then case op.status when wanted then 'unchanged' else 'ended' end
+                   when p_verb = 'approve' and op.status <> 'proposed' or op.status = wanted then 'unchanged'
+                   when op.status = 'proposed' and p_verb in ('pause', 'resume') then 'proposed'
+                   when p_verb = 'approve' and postmill.acting_type() = op.actor_type and postmill.acting_id() = op.actor_id
+                   then 'same_person' end;
+    if status is not null then
         return;
     end if;
-    status := case p_verb when 'pause' then 'paused' when 'resume' then 'resumed' else 'aborted' end;
+    status := case p_verb when 'pause' then 'paused' when 'resume' then 'resumed' when 'approve' then 'approved' else 'aborted' end;
     update postmill.operation o
        set status = wanted, taken_at = null,
            stage = case when p_verb = 'resume' and o.pause_reason like 'canary:%' then 'rest' else o.stage end,
-           paused_at = case when p_verb = 'pause' then postmill.now() when p_verb = 'resume' then null else o.paused_at end,
-           paused_by = case when p_verb = 'pause' then postmill.acting_id() when p_verb = 'resume' then null else o.paused_by end,
-           pause_reason = case when p_verb = 'pause' then p_reason when p_verb = 'resume' then null else o.pause_reason end,
-           ended_at = case when p_verb = 'abort' then postmill.now() end
+           watched_from = case when p_verb = 'resume' then moment else o.watched_from end,
+           approved_by = case when p_verb = 'approve' then postmill.acting_id() else o.approved_by end,
+           approved_at = case when p_verb = 'approve' then moment else o.approved_at end,
+           paused_at = case p_verb when 'pause' then moment when 'resume' then null else o.paused_at end,
+           paused_by = case p_verb when 'pause' then postmill.acting_id() when 'resume' then null else o.paused_by end,
+           pause_reason = case p_verb when 'pause' then p_reason when 'resume' then null else o.pause_reason end,
+           ended_at = case when p_verb = 'abort' then moment end
      where o.id = p_id;
     perform postmill.audit('operations.' || p_verb, 'operation', p_id::text, op.tenant_id,
         jsonb_build_object('status', op.status, 'stage', op.stage, 'done', op.done), jsonb_build_object('status', wanted), p_reason);
@@ -1670,6 +1798,33 @@ begin
     status := 'created';
     perform postmill.write_tenant(id, p_settings);
     perform postmill.audit('tenants.create', 'tenant', p_slug, id, null, postmill.tenant_json(id), p_reason);
+end
+$$;
+
+-- FUNCTION door_decide_request(uuid, boolean, text, text, text)
+
+CREATE FUNCTION postmill.door_decide_request(p_id uuid, p_grant boolean, p_answer text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    r postmill.budget_request;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    select x.* into r from postmill.budget_request x where x.id = p_id for update;
+    if not found or not postmill.sees_all() then
+        return 'unknown';
+    elsif r.status <> 'open' then
+        return 'over';
+    end if;
+    update postmill.budget_request x
+       set status = case when p_grant then 'granted' else 'declined' end, decided_at = postmill.now(),
+           decided_by = postmill.acting_id(), answer = p_answer
+     where x.id = p_id;
+    perform postmill.audit(case when p_grant then 'budgets.grant' else 'budgets.decline' end, 'budget',
+        (select b.name from postmill.budget b where b.id = r.budget_id), r.tenant_id, null,
+        jsonb_build_object('request', p_id, 'limit_amount', r.limit_amount, 'until', r.until), p_answer);
+    return 'decided';
 end
 $$;
 
@@ -2045,9 +2200,9 @@ begin
 end
 $$;
 
--- FUNCTION door_limit_budget(uuid, text, numeric, text, text, text)
+-- FUNCTION door_limit_budget(uuid, text, numeric, text, text, text, timestamp with time zone)
 
-CREATE FUNCTION postmill.door_limit_budget(p_id uuid, p_label text, p_limit numeric, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+CREATE FUNCTION postmill.door_limit_budget(p_id uuid, p_label text, p_limit numeric, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, p_until timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
@@ -2072,20 +2227,28 @@ begin
         elsif p.ends_at <= moment then
             return 'over';
         end if;
-        insert into postmill.budget_period select p.*;
     elsif p.ends_at <= moment then
         return 'over';
-    elsif p.limit_own and p.limit_amount = p_limit then
+    elsif p.limit_own and p.limit_amount = p_limit and p.limit_until is not distinct from p_until then
         return 'unchanged';
     end if;
-    update postmill.budget_period x set limit_amount = p_limit, limit_own = true where x.budget_id = p_id and x.starts_at = p.starts_at;
+    if p_until <= moment then
+        return 'past';
+    elsif p_until > p.ends_at then
+        return 'late';
+    end if;
+    insert into postmill.budget_period select p.* on conflict do nothing;
+    update postmill.budget_period x
+       set limit_amount = p_limit, limit_own = true, limit_until = p_until,
+           limit_back = case when p_until is not null then coalesce(x.limit_back, x.limit_amount) end
+     where x.budget_id = p_id and x.starts_at = p.starts_at;
     select f.spent into spent from postmill.read_budget_figures(p_id, moment) f where f.starts_at = p.starts_at and f.spent > 0;
     if found then
         perform postmill.mark_alerts(p_id, p.starts_at, spent);
     end if;
     perform postmill.audit('budgets.limit', 'budget', b.name, b.tenant_id,
-        jsonb_build_object('period', p_label, 'limit_amount', p.limit_amount),
-        jsonb_build_object('period', p_label, 'limit_amount', p_limit), p_reason);
+        jsonb_strip_nulls(jsonb_build_object('period', p_label, 'limit_amount', p.limit_amount, 'until', p.limit_until)),
+        jsonb_strip_nulls(jsonb_build_object('period', p_label, 'limit_amount', p_limit, 'until', p_until)), p_reason);
     return 'changed';
 end
 $_$;
@@ -2122,6 +2285,22 @@ begin
         jsonb_build_object('ignored_until', new.ignored_until, 'resolved_version', new.resolved_version, 'resolved_at', new.resolved_at),
         p_reason);
     return 'changed';
+end
+$$;
+
+-- FUNCTION door_move_jobs(uuid[], text, text, text, text)
+
+CREATE FUNCTION postmill.door_move_jobs(p_ids uuid[], p_queue text, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, status text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    if not postmill.sees_all() or not exists (select from postmill.queue q where q.name = p_queue) then
+        return query select distinct u.id, 'unknown' from unnest(p_ids) as u(id);
+        return;
+    end if;
+    return query select p.* from postmill.place_jobs('jobs.move', p_ids, p_queue, null, p_reason) p;
 end
 $$;
 
@@ -2264,6 +2443,17 @@ begin
         return next;
     end loop;
     perform postmill.ring(p_queue);
+end
+$$;
+
+-- FUNCTION door_note_audit_export(jsonb)
+
+CREATE FUNCTION postmill.door_note_audit_export(p_filter jsonb) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform postmill.audit('audit.export', 'audit_log', null, postmill.scope_tenant(), null, p_filter);
 end
 $$;
 
@@ -2657,6 +2847,37 @@ begin
 end
 $$;
 
+-- FUNCTION door_request_budget(uuid, numeric, timestamp with time zone, text, text, text)
+
+CREATE FUNCTION postmill.door_request_budget(p_budget uuid, p_limit numeric, p_until timestamp with time zone, p_reason text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, OUT id uuid, OUT status text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    b postmill.budget;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    select x.* into b from postmill.budget x where x.id = p_budget and x.tenant_id is not null for no key update;
+    if not found or not postmill.in_scope(b.tenant_id) then
+        status := 'unknown';
+        return;
+    elsif p_until <= postmill.now() then
+        status := 'past';
+        return;
+    end if;
+    insert into postmill.budget_request as r (tenant_id, budget_id, limit_amount, until, reason, actor_type, actor_id)
+    values (b.tenant_id, b.id, p_limit, p_until, p_reason, postmill.acting_type(), postmill.acting_id())
+    on conflict do nothing returning r.id into id;
+    if id is null then
+        status := 'open';
+        return;
+    end if;
+    status := 'requested';
+    perform postmill.audit('budgets.request', 'budget', b.name, b.tenant_id, jsonb_build_object('limit_amount', b.limit_amount),
+        jsonb_build_object('request', id, 'limit_amount', p_limit, 'until', p_until), p_reason);
+end
+$$;
+
 -- FUNCTION door_rescue_worker(uuid, text, text, text)
 
 CREATE FUNCTION postmill.door_rescue_worker(p_holder uuid, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, queue text, verdict text)
@@ -2999,6 +3220,18 @@ begin
 end
 $$;
 
+-- FUNCTION door_schedule_jobs(uuid[], timestamp with time zone, text, text, text)
+
+CREATE FUNCTION postmill.door_schedule_jobs(p_ids uuid[], p_run_at timestamp with time zone, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, status text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    return query select p.* from postmill.place_jobs('jobs.run_at', p_ids, null, p_run_at, p_reason) p;
+end
+$$;
+
 -- FUNCTION door_set_budget(text, uuid, jsonb, text, text, text, text, jsonb)
 
 CREATE FUNCTION postmill.door_set_budget(p_name text, p_tenant uuid, p_fields jsonb, p_mode text, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, p_declared jsonb DEFAULT NULL::jsonb, OUT id uuid, OUT status text) RETURNS record
@@ -3063,6 +3296,8 @@ begin
     p := postmill.read_budget_period(old.id, postmill.now());
     update postmill.budget_period x set limit_amount = new.limit_amount
      where x.budget_id = old.id and x.starts_at >= p.starts_at and not x.limit_own and p_fields ? 'limit_amount';
+    update postmill.budget_period x set limit_back = new.limit_amount
+     where x.budget_id = old.id and x.starts_at >= p.starts_at and x.limit_until is not null and p_fields ? 'limit_amount';
     perform postmill.mark_alerts(old.id, p.starts_at, f.spent) from postmill.read_budget_figures(old.id, postmill.now()) f where f.spent > 0;
     perform postmill.audit('budgets.set', 'budget', old.name, p_tenant, was, postmill.budget_json(old.id), p_reason);
 end
@@ -3115,39 +3350,67 @@ begin
 end
 $$;
 
--- FUNCTION door_start_operation(text, jsonb, jsonb, text, text, text)
+-- FUNCTION door_start_operation(text, jsonb, jsonb, text, text, text, jsonb, uuid)
 
-CREATE FUNCTION postmill.door_start_operation(p_kind text, p_filter jsonb, p_options jsonb, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, OUT id uuid, OUT status text, OUT total integer) RETURNS record
+CREATE FUNCTION postmill.door_start_operation(p_kind text, p_filter jsonb, p_options jsonb, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, p_matching jsonb DEFAULT NULL::jsonb, p_cut_off uuid DEFAULT NULL::uuid, OUT id uuid, OUT status text, OUT total integer) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
     own uuid := coalesce((p_filter ->> 'tenant_id')::uuid, postmill.scope_tenant());
-    canaries integer := coalesce((p_options ->> 'canary')::integer, 0);
+    moment timestamptz := postmill.now();
+    fairly boolean := coalesce((p_options ->> 'fair')::boolean, false);
+    op postmill.operation;
 begin
     perform postmill.act_as(p_actor_type, p_actor_id);
+    if p_kind = 'move' and not postmill.sees_all() then
+        status := 'none';
+        return;
+    end if;
+    if own is null then
+        select max(t.value #>> '{values,0}')::uuid into own from jsonb_array_elements(p_matching -> 'terms') t
+         where t.value ->> 'field' = 'tenant' and not (t.value ->> 'not')::boolean
+        having count(*) = 1 and max(jsonb_array_length(t.value -> 'values')) = 1;
+    end if;
     id := postmill.new_id();
-    insert into postmill.operation_item (operation_id, n, job_id, tenant_id)
-    select door_start_operation.id, row_number() over (order by l.failed_at, l.id), l.id, l.tenant_id
-      from postmill.read_letters_matching(p_filter) l;
-    get diagnostics total = row_count;
-    if total = 0 then
+    insert into postmill.operation as o (id, tenant_id, kind, stage, filter, matching, cut_off, held, rate, canary, again, confirm,
+           despite_success, version, fair, same_version, priority, queue, run_at, stop_ratio, start_at, approve_above, reason,
+           total, actor_type, actor_id, actor_role, request_id, created_at)
+    values (id, own, p_kind, 'select', p_filter, postmill.at_moments(p_matching, moment), least(coalesce(p_cut_off, id), id),
+            coalesce((p_options ->> 'held')::boolean, false), (p_options ->> 'rate')::double precision,
+            coalesce((p_options ->> 'canary')::integer, 0), coalesce((p_options ->> 'again')::boolean, false),
+            coalesce((p_options ->> 'confirm')::boolean, false), coalesce((p_options ->> 'despite_success')::boolean, false),
+            (p_options ->> 'version')::integer, fairly, coalesce((p_options ->> 'same_version')::boolean, false),
+            (p_options ->> 'priority')::integer, p_options ->> 'queue', (p_options ->> 'run_at')::timestamptz,
+            (p_options ->> 'stop_ratio')::double precision,
+            greatest((p_options ->> 'start_at')::timestamptz, moment + (p_options ->> 'undo_seconds')::double precision * interval '1 s'),
+            (p_options ->> 'approve_above')::integer, p_reason, 0, postmill.acting_type(), postmill.acting_id(),
+            nullif(current_setting('postmill.actor_role', true), ''), nullif(current_setting('postmill.request_id', true), ''), moment)
+    returning o.* into op;
+    if p_matching is null then
+        insert into postmill.operation_item (operation_id, n, turn, job_id, tenant_id)
+        select op.id, x.n, case when fairly then x.share else x.n end, x.id, x.tenant_id
+          from (select l.id, l.tenant_id, row_number() over (order by l.failed_at, l.id) as n,
+                       row_number() over (partition by l.tenant_id order by l.failed_at, l.id) as share
+                  from postmill.read_letters_matching(p_filter) l) x;
+        get diagnostics total = row_count;
+        update postmill.operation o set total = door_start_operation.total where o.id = op.id;
+        perform postmill.settle_selection(op.id);
+    else
+        perform postmill.select_items(op.id, 5000);
+    end if;
+    select o.* into op from postmill.operation o where o.id = op.id;
+    total := op.total;
+    if total = 0 and op.stage <> 'select' then
+        delete from postmill.operation o where o.id = op.id;
         id := null;
         status := 'none';
         return;
     end if;
-    insert into postmill.operation (id, tenant_id, kind, stage, filter, rate, canary, again, confirm, despite_success, version,
-           reason, total, actor_type, actor_id, actor_role, request_id, created_at)
-    values (id, own, p_kind, case when canaries > 0 then 'canary' else 'rest' end, p_filter,
-            (p_options ->> 'rate')::double precision, canaries, coalesce((p_options ->> 'again')::boolean, false),
-            coalesce((p_options ->> 'confirm')::boolean, false), coalesce((p_options ->> 'despite_success')::boolean, false),
-            (p_options ->> 'version')::integer, p_reason, total, postmill.acting_type(), postmill.acting_id(),
-            nullif(current_setting('postmill.actor_role', true), ''), nullif(current_setting('postmill.request_id', true), ''),
-            postmill.now());
     perform postmill.audit('operations.start', 'operation', id::text, own, null,
         jsonb_build_object('kind', p_kind, 'filter', p_filter, 'options', p_options, 'total', total), p_reason);
     perform postmill.tell('!operations');
-    status := 'started';
+    status := case op.status when 'proposed' then 'proposed' else 'started' end;
 end
 $$;
 
@@ -3896,13 +4159,13 @@ begin
 end
 $$;
 
--- FUNCTION enter_request(uuid, boolean, text, text, text, text, text)
+-- FUNCTION enter_request(uuid, boolean, text, text, text, text, text, text)
 
-CREATE FUNCTION postmill.enter_request(p_tenant uuid, p_platform boolean, p_via text, p_actor_type text, p_actor_id text, p_role text, p_request_id text) RETURNS void
+CREATE FUNCTION postmill.enter_request(p_tenant uuid, p_platform boolean, p_via text, p_actor_type text, p_actor_id text, p_role text, p_request_id text, p_address text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
-    if not postmill.begin_request(p_tenant, p_platform, p_via, p_actor_type, p_actor_id, p_role, p_request_id) then
+    if not postmill.begin_request(p_tenant, p_platform, p_via, p_actor_type, p_actor_id, p_role, p_request_id, p_address) then
         raise exception 'postmill: the key % opens no longer', p_actor_id using errcode = 'invalid_authorization_specification';
     end if;
 end
@@ -3942,11 +4205,13 @@ CREATE TABLE postmill.error_group (
 -- FUNCTION error_status(postmill.error_group, timestamp with time zone, timestamp with time zone)
 
 CREATE FUNCTION postmill.error_status(g postmill.error_group, p_first timestamp with time zone, p_moment timestamp with time zone) RETURNS text
-    LANGUAGE sql IMMUTABLE
+    LANGUAGE plpgsql IMMUTABLE
     AS $$
-    select case when g.ignored_until > p_moment then 'ignored' when g.regressed_at is not null then 'regressed'
+begin
+    return case when g.ignored_until > p_moment then 'ignored' when g.regressed_at is not null then 'regressed'
                 when g.resolved_at is not null then 'resolved' when p_first > p_moment - interval '1 day' then 'new'
-                else 'ongoing' end
+                else 'ongoing' end;
+end
 $$;
 
 -- FUNCTION event_patterns(text)
@@ -3963,6 +4228,36 @@ begin
         found := found || (array_to_string(parts[1:n], '.') || '.*');
     end loop;
     return found;
+end
+$$;
+
+-- FUNCTION expire_budget_limits(integer)
+
+CREATE FUNCTION postmill.expire_budget_limits(p_most integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+    p record;
+    done integer := 0;
+begin
+    for p in select x.budget_id, x.starts_at, x.label, x.limit_amount, x.limit_back, x.limit_until, b.name, b.tenant_id,
+                    b.limit_amount as usual
+               from postmill.budget_period x join postmill.budget b on b.id = x.budget_id
+              where x.limit_until <= moment limit p_most for update of b, x skip locked loop
+        update postmill.budget_period x
+           set limit_amount = p.limit_back, limit_own = p.limit_back <> p.usual, limit_until = null, limit_back = null
+         where x.budget_id = p.budget_id and x.starts_at = p.starts_at;
+        perform postmill.mark_alerts(p.budget_id, p.starts_at, f.spent)
+           from postmill.read_budget_figures(p.budget_id, moment) f where f.starts_at = p.starts_at and f.spent > 0;
+        perform postmill.set_actor('upkeep', 'system', 'budgets');
+        perform postmill.audit('budgets.limit', 'budget', p.name, p.tenant_id,
+            jsonb_build_object('period', p.label, 'limit_amount', p.limit_amount, 'until', p.limit_until),
+            jsonb_build_object('period', p.label, 'limit_amount', p.limit_back), 'it held until then');
+        perform postmill.set_actor(null, null, null);
+        done := done + 1;
+    end loop;
+    return done;
 end
 $$;
 
@@ -5676,7 +5971,7 @@ begin
     return query
     select i.n, i.job_id, i.tenant_id, b.job_type, b.payload
       from (select x.* from postmill.operation_item x
-             where x.operation_id = p_id and x.status is null order by x.n limit p_most) i
+             where x.operation_id = p_id and x.status is null order by x.turn, x.n limit p_most) i
       left join lateral (select j.job_type, j.payload from postmill.any_job j where j.id = i.job_id offset 0) b on true
      order by i.n;
 end
@@ -5986,9 +6281,11 @@ CREATE TABLE postmill.type_pause (
 -- FUNCTION pause_json(postmill.type_pause)
 
 CREATE FUNCTION postmill.pause_json(p postmill.type_pause) RETURNS jsonb
-    LANGUAGE sql IMMUTABLE
+    LANGUAGE plpgsql IMMUTABLE
     AS $$
-    select case when p.id is not null then jsonb_build_object('paused_at', p.paused_at, 'reason', p.reason, 'resume_at', p.resume_at) end
+begin
+    return case when p.id is not null then jsonb_build_object('paused_at', p.paused_at, 'reason', p.reason, 'resume_at', p.resume_at) end;
+end
 $$;
 
 -- FUNCTION pause_queue(text, text, timestamp with time zone, text)
@@ -6039,6 +6336,80 @@ begin
       join postmill.trigger t on t.id = y.trigger_id
       join postmill.job_definition d on d.id = t.definition_id
       join postmill.tenant n on n.id = e.tenant_id;
+end
+$$;
+
+-- FUNCTION place_jobs(text, uuid[], text, timestamp with time zone, text)
+
+CREATE FUNCTION postmill.place_jobs(p_action text, p_ids uuid[], p_queue text, p_run_at timestamp with time zone, p_reason text) RETURNS TABLE(id uuid, status text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    one record;
+    rung record;
+    rings integer := 0;
+begin
+    for one in
+        with before as materialized (select s.* from postmill.stands(p_ids) s), waits as materialized (
+            select b.id from before b where b.state in ('queued', 'scheduled', 'blocked')
+        ), now_ready as materialized (
+            select r.ctid as tid from postmill.ready r
+             where r.id = any (array(select w.id from waits w)) and r.queue is distinct from p_queue order by r.id for update skip locked
+        ), later as materialized (
+            select r.ctid as tid from postmill.scheduled r
+             where r.id = any (array(select w.id from waits w)) and r.queue is distinct from p_queue order by r.id for update skip locked
+        ), parents as materialized (
+            select r.ctid as tid from postmill.blocked r
+             where r.id = any (array(select w.id from waits w)) and p_queue is not null and r.queue <> p_queue
+             order by r.id for update skip locked
+        ), from_ready as (
+            delete from postmill.ready r where r.ctid = any (array(select t.tid from now_ready t)) returning r.*
+        ), from_scheduled as (
+            delete from postmill.scheduled r where r.ctid = any (array(select t.tid from later t)) returning r.*
+        ), from_blocked as (
+            delete from postmill.blocked r where r.ctid = any (array(select t.tid from parents t)) returning r.*
+        ), taken as (
+            select r.id, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, r.ready_at as was_due, p_run_at as due from from_ready r
+            union all
+            select s.id, s.queue, s.lane, s.priority, s.attempt, s.run, s.lost, s.run_at, coalesce(p_run_at, s.run_at) from from_scheduled s
+        ), to_ready as (
+            insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+            select coalesce(p_queue, t.queue), t.lane, t.priority, moment, t.id, t.attempt, t.run, t.lost
+              from taken t where coalesce(t.due, moment) <= moment order by t.was_due, t.id
+        ), to_scheduled as (
+            insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+            select coalesce(p_queue, t.queue), t.lane, t.due, t.id, t.priority, t.attempt, t.run, t.lost
+              from taken t where t.due > moment
+        ), to_blocked as (
+            insert into postmill.blocked (id, queue, lane, priority, attempt, run, lost)
+            select r.id, p_queue, r.lane, r.priority, r.attempt, r.run, r.lost from from_blocked r
+        ), put as (
+            select t.id, t.queue, t.was_due from taken t union all select r.id, r.queue, null from from_blocked r
+        )
+        select u.id, b.tenant_id, p.queue, p.was_due,
+               case when b.id is null then 'unknown' when p.id is not null then 'changed' when b.state = 'running' then 'running'
+                    when b.state not in ('queued', 'scheduled', 'blocked') then 'finished'
+                    when b.state = 'blocked' and p_queue is null then 'blocked'
+                    when exists (select from postmill.ready r where r.id = b.id and r.queue = p_queue offset 0)
+                      or exists (select from postmill.scheduled r where r.id = b.id and r.queue = p_queue offset 0)
+                      or exists (select from postmill.blocked r where r.id = b.id and r.queue = p_queue offset 0) then 'unchanged'
+                    else 'contended' end as status
+          from (select distinct unnest(p_ids) as id) u left join before b on b.id = u.id left join put p on p.id = u.id
+    loop
+        id := one.id;
+        status := one.status;
+        if status = 'changed' then
+            perform postmill.audit(p_action, 'job', id::text, one.tenant_id,
+                case when p_queue is null then jsonb_build_object('due_at', one.was_due) else jsonb_build_object('queue', one.queue) end,
+                case when p_queue is null then jsonb_build_object('due_at', p_run_at) else jsonb_build_object('queue', p_queue) end, p_reason);
+        end if;
+        return next;
+    end loop;
+    for rung in select distinct r.queue, r.lane, r.priority from postmill.ready r where r.id = any (p_ids) and r.ready_at >= moment limit 16 loop
+        perform postmill.ring(rung.queue, rung.lane, rung.priority);
+    end loop;
 end
 $$;
 
@@ -6669,6 +7040,58 @@ begin
 end
 $_$;
 
+-- FUNCTION read_attempt_page(uuid, integer, integer, integer, integer)
+
+CREATE FUNCTION postmill.read_attempt_page(p_id uuid, p_below integer DEFAULT 2147483647, p_most integer DEFAULT 10, p_text integer DEFAULT 70000, p_tail integer DEFAULT 20000) RETURNS TABLE(run integer, attempt integer, status text, worker_id text, pid integer, started_at timestamp with time zone, finished_at timestamp with time zone, exit_code integer, error_class text, error_code text, error_message text, error_status integer, error_group text, stack text, stdout_tail text, stderr_tail text, lengths integer[])
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+    return query
+    with h as materialized (
+        select a.run, a.attempt, a.status, a.holder, a.pid, a.started_at, a.finished_at, a.exit_code, a.error_class, a.error_code,
+               a.error_message, a.error_status, a.error_group, a.stack, a.stdout_tail, a.stderr_tail
+          from postmill.attempt a where a.job_id = p_id and a.run < p_below
+        union all
+        select o.run, o.attempt, o.attempt_status, o.holder, o.pid, o.started_at, o.finished_at, o.exit_code, o.error_class,
+               o.error_code, o.error_message, o.error_status, o.error_group, o.stack, o.stdout_tail, o.stderr_tail
+          from postmill.outcome o where o.job_id = p_id and o.holder is not null and o.run < p_below
+        union all
+        select r.run, r.attempt, 'running', r.holder, null, r.claimed_at, null, null, null, null, null, null, null, null, null, null
+          from postmill.running r where r.id = p_id and r.run < p_below and exists (select from postmill.any_job j where j.id = p_id)
+    ), page as (
+        select h.* from h order by h.run desc limit p_most
+    )
+    select p.run, p.attempt, p.status, coalesce(w.worker_id, p.holder::text), coalesce(p.pid, w.pid), p.started_at, p.finished_at,
+           p.exit_code, p.error_class, p.error_code, left(p.error_message, p_text), p.error_status, p.error_group,
+           left(p.stack, p_text), right(p.stdout_tail, p_tail), right(p.stderr_tail, p_tail),
+           array[length(p.error_message), length(p.stack), length(p.stdout_tail), length(p.stderr_tail)]
+      from page p left join postmill.worker w on w.holder = p.holder
+     order by p.run desc;
+end
+$$;
+
+-- FUNCTION read_attempt_text(uuid, integer, text)
+
+CREATE FUNCTION postmill.read_attempt_text(p_id uuid, p_run integer, p_what text) RETURNS text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+    return (
+    select case p_what when 'error' then h.error_message when 'stack' then h.stack when 'stdout' then h.stdout_tail
+                       else h.stderr_tail end
+      from (select a.error_message, a.stack, a.stdout_tail, a.stderr_tail
+              from postmill.attempt a where a.job_id = p_id and a.run = p_run
+            union all
+            select o.error_message, o.stack, o.stdout_tail, o.stderr_tail
+              from postmill.outcome o where o.job_id = p_id and o.run = p_run and o.holder is not null) h
+     limit 1);
+end
+$$;
+
 -- FUNCTION read_attempts(uuid)
 
 CREATE FUNCTION postmill.read_attempts(p_id uuid) RETURNS TABLE(run integer, attempt integer, status text, worker_id text, pid integer, started_at timestamp with time zone, finished_at timestamp with time zone, exit_code integer, error_class text, error_code text, error_message text, error_status integer, stack text, stdout_tail text, stderr_tail text)
@@ -6695,6 +7118,41 @@ begin
 end
 $$;
 
+-- FUNCTION read_audit_chain()
+
+CREATE FUNCTION postmill.read_audit_chain() RETURNS TABLE(first_n bigint, first_hash bytea, n bigint, hash bytea, sealed_at timestamp with time zone, noted_n bigint, noted_hash text, waiting bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select s.n, s.hash, coalesce(c.n, s.n), coalesce(c.hash, s.hash), c.sealed_at, (u.note ->> 'n')::bigint, u.note ->> 'hash',
+           (select count(*) from (select from postmill.audit_unsealed x limit 10000) w)
+      from postmill.audit_start s
+      left join lateral (select l.* from postmill.audit_chain l order by l.n desc limit 1) c on true
+      left join postmill.upkeep u on u.name = 'seal';
+end
+$$;
+
+-- FUNCTION read_audit_links(bigint, integer)
+
+CREATE FUNCTION postmill.read_audit_links(p_after bigint, p_most integer) RETURNS TABLE(n bigint, audit_id uuid, hash bytea, sealed text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select c.n, c.audit_id, c.hash, (select postmill.read_sealed(l.*) from postmill.audit_log l where l.id = c.audit_id)
+      from postmill.audit_chain c where c.n >= p_after order by c.n limit p_most;
+end
+$$;
+
 -- TABLE audit_log
 
 CREATE TABLE postmill.audit_log (
@@ -6714,29 +7172,29 @@ CREATE TABLE postmill.audit_log (
     before jsonb,
     after jsonb,
     db_role text NOT NULL,
+    address text,
     CONSTRAINT audit_log_result_check CHECK ((result = ANY (ARRAY['done'::text, 'denied'::text, 'refused'::text]))),
     CONSTRAINT audit_log_via_check CHECK ((via = ANY (ARRAY['api'::text, 'console'::text, 'cli'::text, 'sql'::text, 'upkeep'::text])))
 );
 
--- FUNCTION read_audit_log(timestamp with time zone, uuid, integer, text)
+-- FUNCTION read_audit_log(timestamp with time zone, uuid, integer, text, text, text, text, text, text, timestamp with time zone, uuid)
 
-CREATE FUNCTION postmill.read_audit_log(p_before timestamp with time zone, p_id uuid, p_most integer, p_action text DEFAULT NULL::text) RETURNS SETOF postmill.audit_log
+CREATE FUNCTION postmill.read_audit_log(p_before timestamp with time zone, p_id uuid, p_most integer, p_action text DEFAULT NULL::text, p_actor text DEFAULT NULL::text, p_target_kind text DEFAULT NULL::text, p_target text DEFAULT NULL::text, p_result text DEFAULT NULL::text, p_via text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone, p_tenant uuid DEFAULT NULL::uuid) RETURNS SETOF postmill.audit_log
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
     AS $$
+declare
+    own constant uuid := coalesce(postmill.scope_tenant(), p_tenant);
 begin
-    if postmill.scope_tenant() is null then
-        return query
-        select l.* from postmill.audit_log l
-         where (l.at, l.id) < (p_before, p_id) and (p_action is null or l.action = p_action)
-         order by l.at desc, l.id desc limit p_most;
-    else
-        return query
-        select l.* from postmill.audit_log l
-         where l.tenant_id = postmill.scope_tenant() and (l.at, l.id) < (p_before, p_id)
-           and (p_action is null or l.action = p_action)
-         order by l.at desc, l.id desc limit p_most;
-    end if;
+    return query
+    select l.* from postmill.audit_log l
+     where (l.at, l.id) < (p_before, p_id) and (p_since is null or l.at >= p_since) and (own is null or l.tenant_id = own)
+       and (p_action is null or l.action = p_action) and (p_actor is null or l.actor_id = p_actor)
+       and (p_target_kind is null or l.target_kind = p_target_kind) and (p_target is null or l.target = p_target)
+       and (p_result is null or (l.result = p_result and (p_result = 'done' or l.result <> 'done')))
+       and (p_via is null or l.via = p_via)
+     order by l.at desc, l.id desc limit p_most;
 end
 $$;
 
@@ -6785,6 +7243,21 @@ begin
       left join postmill.tenant t on t.id = l.tenant_id
      where l.budget_id = p_id and l.starts_at = postmill.read_budget_start(p_id, p_label)
      group by 1 order by 2 desc, 1 limit p_most;
+end
+$$;
+
+-- FUNCTION read_budget_burn(uuid, text, interval)
+
+CREATE FUNCTION postmill.read_budget_burn(p_id uuid, p_label text, p_step interval) RETURNS TABLE(at timestamp with time zone, amount numeric)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    start constant timestamptz := postmill.read_budget_start(p_id, p_label);
+begin
+    return query
+    select date_bin(p_step, l.at, start), sum(l.amount) from postmill.budget_line l
+     where l.budget_id = p_id and l.starts_at = start group by 1 order by 1;
 end
 $$;
 
@@ -6865,6 +7338,9 @@ CREATE TABLE postmill.budget_period (
     label text NOT NULL COLLATE pg_catalog."C",
     limit_amount numeric NOT NULL,
     limit_own boolean DEFAULT false NOT NULL,
+    limit_until timestamp with time zone,
+    limit_back numeric,
+    CONSTRAINT budget_period_check1 CHECK (((limit_back IS NULL) = (limit_until IS NULL))),
     CONSTRAINT budget_period_limit_amount_check CHECK (((limit_amount >= (0)::numeric) AND (limit_amount <= ('1000000000000'::bigint)::numeric)))
 );
 
@@ -6889,7 +7365,27 @@ begin
     return row(b.id, greatest(made.starts_at, found_one.ends_at),
         least(made.ends_at, (select min(x.starts_at) from postmill.budget_period x
                               where x.budget_id = p_budget and x.starts_at > p_moment)),
-        b.tenant_id, made.label, b.limit_amount, false)::postmill.budget_period;
+        b.tenant_id, made.label, b.limit_amount, false, null, null)::postmill.budget_period;
+end
+$$;
+
+-- FUNCTION read_budget_requests(uuid, text, uuid, integer)
+
+CREATE FUNCTION postmill.read_budget_requests(p_budget uuid, p_status text, p_before uuid, p_most integer) RETURNS TABLE(id uuid, budget_id uuid, budget text, unit text, tenant_id uuid, tenant_slug text, limit_amount numeric, until timestamp with time zone, reason text, actor_type text, actor_id text, created_at timestamp with time zone, status text, decided_at timestamp with time zone, decided_by text, answer text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    return query
+    select r.id, r.budget_id, b.name, b.unit, r.tenant_id, t.slug, r.limit_amount, r.until, r.reason, r.actor_type, r.actor_id,
+           r.created_at, r.status, r.decided_at, r.decided_by, r.answer
+      from postmill.budget_request r
+      join postmill.budget b on b.id = r.budget_id
+      join postmill.tenant t on t.id = r.tenant_id
+     where (p_budget is null or r.budget_id = p_budget) and (p_status is null or r.status = p_status)
+       and (p_before is null or r.id < p_before)
+     order by r.id desc limit p_most;
 end
 $$;
 
@@ -6924,6 +7420,32 @@ begin
         return (select p.starts_at from postmill.read_budget_period(p_id, postmill.now()) p);
     end if;
     return (select max(p.starts_at) from postmill.budget_period p where p.budget_id = p_id and p.label = p_label);
+end
+$$;
+
+-- FUNCTION read_budget_waiting(uuid, integer)
+
+CREATE FUNCTION postmill.read_budget_waiting(p_id uuid, p_most integer) RETURNS TABLE(job_type text, n bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    types text[];
+    queues text[];
+    own uuid;
+begin
+    select array_agg(d.key), array_agg(distinct d.queue), b.tenant_id into types, queues, own
+      from postmill.budget b
+      join postmill.job_definition d on lower(replace(d.budget, '_', '-')) = lower(replace(b.name, '_', '-'))
+     where b.id = p_id group by b.tenant_id;
+    return query
+    select j.job_type, count(*)
+      from ((select r.id from postmill.ready r where r.queue = any (queues) limit p_most)
+            union all (select s.id from postmill.scheduled s where s.queue = any (queues) limit p_most)) w
+     cross join lateral (select f.job_type, f.tenant_id from postmill.any_job f where f.id = w.id offset 0) j
+     where j.job_type = any (types) and (own is null or j.tenant_id = own)
+     group by 1 order by 2 desc, 1;
 end
 $$;
 
@@ -7224,6 +7746,22 @@ begin
         'by_tenant', coalesce((select jsonb_agg(jsonb_build_object('tenant_id', o.tenant_id, 'slug', x.slug, 'count', o.n)
                                       order by o.n desc, o.tenant_id)
                                  from tenants o left join postmill.tenant x on x.id = o.tenant_id), '[]')));
+end
+$$;
+
+-- FUNCTION read_definition_homes(text[])
+
+CREATE FUNCTION postmill.read_definition_homes(p_keys text[]) RETURNS TABLE(key text, owner text, contact text, sla_seconds double precision, paused boolean, budget text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+begin
+    return query
+    select d.key, q.owner, case when postmill.sees_all() then q.contact end, q.sla_seconds,
+           q.paused_at is not null and (q.resume_at is null or q.resume_at > moment), d.budget
+      from postmill.job_definition d join postmill.queue q on q.name = d.queue where d.key = any (p_keys);
 end
 $$;
 
@@ -7948,6 +8486,60 @@ begin
 end
 $_$;
 
+-- FUNCTION read_job_page(uuid)
+
+CREATE FUNCTION postmill.read_job_page(p_id uuid) RETURNS jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $_$
+begin
+    return (
+    select jsonb_build_object(
+        'project_id', j.project_id, 'request_id', j.request_id, 'traceparent', j.traceparent, 'expires_at', j.expires_at,
+        'timeout_seconds', j.timeout_seconds, 'scheduled_for', j.scheduled_for, 'result_ref', o.result_ref, 'error_ref', o.error_ref,
+        'has_result', o.result is not null, 'encrypted', j.payload ? '$encrypted', 'definition_id', d.id, 'version', d.version,
+        'version_then', (select max(v.version) from postmill.definition_version v where v.definition_id = d.id and v.at <= j.created_at),
+        'runs', coalesce(r.run, o.run, x.run, w.run, s.run, b.run, 0),
+        'lost', coalesce(r.lost, o.lost, x.lost, w.lost, s.lost, b.lost, 0),
+        'lease_until', (select l.expires_at from postmill.lease l where l.holder = r.holder),
+        'event_id', case when j.source = 'event' then j.source_ref end,
+        'cancel', (select jsonb_build_object('at', c.requested_at, 'by', coalesce(c.actor_id, c.actor_type), 'reason', c.reason)
+                     from postmill.cancel_request c where c.job_id = j.id),
+        'key', (select jsonb_build_object('mode', k.mode, 'job_id', k.job_id, 'first_seen_at', k.first_seen_at,
+                    'last_seen_at', k.last_seen_at, 'expires_at', k.expires_at) from postmill.idempotency_key k
+                 where k.tenant_id = j.tenant_id and k.key = j.idempotency_key
+                   and k.project_id = coalesce(j.project_id, '00000000-0000-0000-0000-000000000000')),
+        'replays', coalesce((select jsonb_agg(n.id order by n.id desc) from (
+            (select f.id from postmill.job f where f.replayed_from = j.id order by f.id desc limit 20)
+            union all
+            (select f.id from postmill.job_kept f where f.replayed_from = j.id order by f.id desc limit 20)) n), '[]'))
+      from (select f.* from postmill.any_job f where f.id = p_id offset 0) j
+      left join postmill.job_definition d on d.key = j.job_type
+      left join lateral (select t.* from postmill.ready t where t.id = j.id offset 0) w on true
+      left join lateral (select t.* from postmill.scheduled t where t.id = j.id offset 0) s on true
+      left join lateral (select t.* from postmill.blocked t where t.id = j.id offset 0) b on true
+      left join lateral (select t.* from postmill.running t where t.id = j.id offset 0) r on true
+      left join lateral (select t.* from postmill.dead_letter t where t.id = j.id offset 0) x on true
+      left join lateral (select t.* from postmill.outcome t where t.job_id = j.id offset 0) o on true);
+end
+$_$;
+
+-- FUNCTION read_job_payload(uuid)
+
+CREATE FUNCTION postmill.read_job_payload(p_id uuid) RETURNS TABLE(payload text, result text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+    return query
+    select j.payload::text, (select o.result::text from postmill.outcome o where o.job_id = p_id limit 1)
+      from (select f.payload from postmill.any_job f where f.id = p_id offset 0) j;
+end
+$$;
+
 -- FUNCTION read_job_state(uuid[])
 
 CREATE FUNCTION postmill.read_job_state(p_ids uuid[]) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, state text, priority integer, attempt integer, max_attempts integer, payload jsonb, created_at timestamp with time zone, scheduled_for timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, project_id uuid, idempotency_key text, source text, source_ref text, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, result jsonb, reason text, error_class text, error_code text, error_message text, replayed_from uuid, replayed_as uuid, worker_id text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text)
@@ -8131,6 +8723,42 @@ begin
        and (f_status is null or d.error_status = f_status)
        and (f_message is null or strpos(lower(d.error_message), f_message) > 0)
        and (f_after is null or d.failed_at >= f_after) and (f_before is null or d.failed_at < f_before);
+end
+$$;
+
+-- FUNCTION read_limits()
+
+CREATE FUNCTION postmill.read_limits() RETURNS TABLE(what text, name text, unit text, used numeric, limit_amount numeric, workers bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+begin
+    return query
+    with held as materialized (
+        select j.tenant_id, j.job_type, count(*) as n
+          from (select r.id from postmill.running r limit 10000) x
+         cross join lateral (select f.tenant_id, f.job_type from postmill.any_job f where f.id = x.id offset 0) j
+         group by 1, 2
+    )
+    select 'tenant', t.slug, 'jobs at once', coalesce((select sum(h.n) from held h where h.tenant_id = t.id), 0),
+           t.max_running::numeric, null::bigint
+      from (select n.* from postmill.tenant n where n.max_running is not null order by n.slug limit 500) t
+    union all
+    select 'job type', d.key, 'jobs at once on a worker', coalesce((select sum(h.n) from held h where h.job_type = d.key), 0),
+           d.worker_limit::numeric,
+           case when postmill.sees_all() then (
+                select count(*) from postmill.worker k join postmill.lease e on e.holder = k.holder
+                 where e.expires_at > moment and k.job_types && (array[d.key] || d.aliases)) end
+      from postmill.job_definition d where d.worker_limit is not null
+    union all
+    select 'job type', l.job_type, format('starts in %s s', l.rate_seconds),
+           round(greatest(0, least(l.rate_burst, l.rate_burst * extract(epoch from (
+                select k.tat from postmill.rate_take k where k.limit_id = l.id order by k.seq desc limit 1) - moment)
+                / nullif(l.rate_burst * l.rate_seconds / l.rate_count, 0)))::numeric, 1), l.rate_burst::numeric, null
+      from postmill.limit_rule l
+     order by 1 desc, 2, 3;
 end
 $$;
 
@@ -8437,9 +9065,11 @@ begin
                     part := part || ' and ' || postmill.state_test(states);
                 end if;
             end if;
-            -- A nested loop keeps the order of its outer side, and the limit ends it as soon as enough is found.
-            execute format('select array(select u.id from unnest($1::uuid[], $2::text[], $3::boolean[]) as u(id, queue, fits)
-                cross join lateral (select f.* from postmill.any_job f where f.id = u.id offset 0) j where u.fits and %s limit $4)', part)
+            -- A nested loop keeps the order of its outer side, and the limit ends it as soon as enough is found. Without any
+            -- test the bodies need not be asked.
+            execute format('select array(select u.id from unnest($1::uuid[], $2::text[], $3::boolean[]) as u(id, queue, fits) %s
+                where u.fits and %s limit $4)', case when part <> 'true' or walk <> 'places' then 'cross join lateral (
+                select f.* from postmill.any_job f where f.id = u.id offset 0) j' else '' end, part)
                 into found_ones using looked, queues, fitting, p_need, moment;
             if cardinality(found_ones) < p_need then
                 found_low := looked[p_look];
@@ -8469,64 +9099,88 @@ CREATE FUNCTION postmill.read_matching_bars(p_filter jsonb, p_need integer DEFAU
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
-    AS $$
+    AS $_$
 declare
     found_ones record;
     span double precision;
+    starts timestamptz[];
+    ids uuid[];
+    dear constant boolean := jsonb_path_exists(p_filter, '$.terms[*] ? (@.field == "ran" || @.field == "attempt" || @.field == "worker"
+        || @.field == "queue" || (@.field == "error" && @.not == true) || (@.field == "op" && @.not == true))')
+        or (p_filter ? 'states' and postmill.scope_tenant() is not null and not p_filter -> 'states' <@ '["failed", "canceled", "dead_letter"]');
 begin
-    select w.ids, w.low into found_ones from postmill.read_matching(p_filter, p_need => p_need + 1, p_look => p_look) w;
+    select w.ids, w.low into found_ones
+      from postmill.read_matching(p_filter, p_need => p_need + 1, p_look => case when dear then p_look / 4 else p_look end) w;
     total := cardinality(found_ones.ids);
     complete_to := case when found_ones.low is not null then postmill.id_time(found_ones.low)
                         when total > p_need then postmill.id_time(found_ones.ids[total]) end;
     span := extract(epoch from postmill.now() - postmill.id_time(found_ones.ids[total]))::double precision;
     select coalesce(min(w), 604800) into width
       from unnest(array[60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 604800]::double precision[]) w where span / w <= 60;
-    select coalesce(jsonb_agg(jsonb_build_array(extract(epoch from b.bucket), b.n) order by b.bucket), '[]') into bars
-      from (select date_bin(read_matching_bars.width * interval '1 second', postmill.id_time(u.id), timestamptz '2000-01-03 00:00+00') as bucket,
-                   count(*) as n from unnest(found_ones.ids) as u(id) group by 1) b;
+    -- An id tells its moment, and comparing ids is quicker than reading it from each of them.
+    starts := array(select generate_series(date_bin(width * interval '1 second', postmill.id_time(found_ones.ids[total]), timestamptz '2000-01-03 00:00+00'),
+                                           postmill.id_time(found_ones.ids[1]), width * interval '1 second') where total > 0);
+    ids := array(select postmill.id_at(s) from unnest(starts) s);
+    select coalesce(jsonb_agg(jsonb_build_array(extract(epoch from starts[b.place]), b.n) order by b.place), '[]') into bars
+      from (select greatest(width_bucket(u.id, ids), 1) as place, count(*) as n from unnest(found_ones.ids) as u(id) group by 1) b;
     return next;
 end
-$$;
+$_$;
 
 -- FUNCTION read_matching_counts(jsonb, integer)
 
-CREATE FUNCTION postmill.read_matching_counts(p_filter jsonb, p_look integer DEFAULT 2000) RETURNS TABLE(state text, n bigint, at_least boolean)
+CREATE FUNCTION postmill.read_matching_counts(p_filter jsonb, p_look integer DEFAULT 1000) RETURNS TABLE(state text, n bigint, at_least boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET enable_seqscan TO 'off'
     SET jit TO 'off'
     AS $$
 declare
-    at_now constant timestamptz := postmill.now();
+    groups constant jsonb := '[["queued", "scheduled"], ["blocked", "running", "failed", "canceled", "dead_letter"]]';
     whole record;
-    one record;
     counted jsonb;
+    one record;
+    parts jsonb[];
+    more boolean[];
+    place integer;
 begin
     select w.ids, w.low into whole from postmill.read_matching(p_filter - 'states', p_need => p_look, p_look => p_look) w;
-    select jsonb_object_agg(x.word, x.n) into counted from (
-        select y.word, count(*) as n from (
-            select case when exists (select from postmill.outcome o where o.job_id = u.id offset 0)
-                        then (select o.status from postmill.outcome o where o.job_id = u.id)
-                        when exists (select from postmill.ready t where t.id = u.id offset 0) then 'queued'
-                        when exists (select from postmill.dead_letter t where t.id = u.id offset 0) then 'dead_letter'
-                        when exists (select from postmill.running t where t.id = u.id offset 0) then 'running'
-                        when exists (select from postmill.blocked t where t.id = u.id offset 0) then 'blocked'
-                        else (select case when t.run_at <= at_now then 'queued' when t.attempt > 1 then 'retrying' else 'scheduled' end
-                                from postmill.scheduled t where t.id = u.id) end as word
-              from unnest(whole.ids) as u(id)) y group by 1) x where x.word is not null;
+    counted := postmill.states_of(whole.ids);
+    at_least := whole.low is not null or cardinality(whole.ids) >= p_look;
+    if at_least then
+        for place in 0 .. 1 loop
+            select w.ids, w.low into one
+              from postmill.read_matching(p_filter || jsonb_build_object('states', groups -> place), p_need => p_look, p_look => p_look) w;
+            parts[place] := postmill.states_of(one.ids);
+            more[place] := one.low is not null or cardinality(one.ids) >= p_look;
+        end loop;
+    end if;
     for state in select unnest(array['scheduled', 'retrying', 'queued', 'blocked', 'running', 'succeeded', 'failed', 'canceled', 'dead_letter']) loop
-        n := coalesce((counted ->> state)::bigint, 0)
-             + case state when 'scheduled' then coalesce((counted ->> 'retrying')::bigint, 0) else 0 end;
-        at_least := whole.low is not null or cardinality(whole.ids) >= p_look;
-        if at_least and state <> 'succeeded' then
-            select cardinality(w.ids) as n, w.low is not null or cardinality(w.ids) >= p_look / 4 as at_least into one
-              from postmill.read_matching(p_filter || jsonb_build_object('states', jsonb_build_array(state)),
-                                          p_need => p_look / 4, p_look => p_look / 4) w;
-            at_least := one.at_least;
-            n := case when one.at_least then greatest(n, one.n) else one.n end;
+        place := case when state = 'succeeded' then null when state in ('scheduled', 'retrying', 'queued') then 0 else 1 end;
+        at_least := more[place] or (more[0] is not null and place is null);
+        n := greatest((counted ->> state)::bigint, (parts[place] ->> state)::bigint, 0);
+        if state = 'scheduled' then
+            n := greatest(coalesce((counted ->> state)::bigint, 0) + coalesce((counted ->> 'retrying')::bigint, 0),
+                          coalesce((parts[place] ->> state)::bigint, 0) + coalesce((parts[place] ->> 'retrying')::bigint, 0));
         end if;
+        at_least := coalesce(at_least, false);
         return next;
     end loop;
+end
+$$;
+
+-- FUNCTION read_members(integer)
+
+CREATE FUNCTION postmill.read_members(p_most integer) RETURNS TABLE(actor_id text, tenant_id uuid, role text, since timestamp with time zone, last_seen_at timestamp with time zone, logins bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select s.actor_id, s.tenant_id, s.role::text, min(s.created_at), max(s.last_seen_at),
+           count(*) filter (where s.ended_at is null and s.expires_at > (select postmill.now()))
+      from (select x.actor_id, x.tenant_id, x.role, x.created_at, x.last_seen_at, x.ended_at, x.expires_at
+              from postmill.console_session x order by x.id desc limit 5000) s
+     group by 1, 2, 3 order by 5 desc limit p_most;
 end
 $$;
 
@@ -8662,6 +9316,118 @@ begin
 end
 $$;
 
+-- FUNCTION read_operation_preview(text, jsonb, uuid, integer, integer)
+
+CREATE FUNCTION postmill.read_operation_preview(p_kind text, p_matching jsonb, p_cut_off uuid DEFAULT NULL::uuid, p_most integer DEFAULT 100000, p_sample integer DEFAULT 10000) RETURNS jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    began timestamptz := postmill.now();
+    cut uuid := least(coalesce(p_cut_off, 'ffffffff-ffff-ffff-ffff-ffffffffffff'), postmill.new_id());
+    below uuid := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+    step uuid[];
+    lowest uuid;
+    ids uuid[] := '{}';
+    done boolean := false;
+    answer jsonb;
+begin
+    loop
+        select m.ids, m.low into step, lowest from postmill.read_matching(p_matching, below, 5000, 20000) m;
+        ids := ids || array(select u.id from unnest(step) as u(id) where u.id < cut);
+        below := case when cardinality(step) >= 5000 then step[cardinality(step)] else lowest end;
+        done := below is null;
+        exit when done or cardinality(ids) >= p_most or postmill.now() > began + interval '1 s';
+    end loop;
+    with f as materialized (
+        select j.*, d.version as version_now, d.replay_class, d.is_active, d.budget, d.key is null as unknown_type,
+               coalesce((select max(v.version) from postmill.definition_version v where v.definition_id = d.id and v.at <= j.created_at),
+                        d.version) as version_then
+          from (select b.id, b.tenant_id, b.project_id, b.job_type, b.created_at, b.expires_at, b.idempotency_key,
+                       jsonb_hash_extended(b.payload, hashtextextended(b.job_type, 0)) as print,
+                       coalesce(w.queue, s.queue, k.queue, r.queue, x.queue, b.queue) as queue,
+                       case when w.id is not null then 'queued' when s.id is not null then 'scheduled' when k.id is not null then 'blocked'
+                            when r.id is not null then 'running' when x.id is not null then 'dead_letter'
+                            when o.status = 'dead_letter' then 'replayed' else o.status end as state,
+                       coalesce(x.error_class, o.error_class) as error_class, coalesce(x.error_group, o.error_group) as error_group
+                  from unnest(ids[:p_sample]) as u(id)
+                 cross join lateral (select t.* from postmill.any_job t where t.id = u.id offset 0) b
+                  left join lateral (select t.id, t.queue from postmill.ready t where t.id = u.id offset 0) w on true
+                  left join lateral (select t.id, t.queue from postmill.scheduled t where t.id = u.id offset 0) s on true
+                  left join lateral (select t.id, t.queue from postmill.blocked t where t.id = u.id offset 0) k on true
+                  left join lateral (select t.id, t.queue from postmill.running t where t.id = u.id offset 0) r on true
+                  left join lateral (select t.id, t.queue, t.error_class, t.error_group from postmill.dead_letter t
+                                      where t.id = u.id offset 0) x on true
+                  left join lateral (select t.status, t.error_class, t.error_group from postmill.outcome t
+                                      where t.job_id = u.id offset 0) o on true) j
+          left join postmill.job_definition d on d.key = j.job_type
+    ), fresh as materialized (
+        -- Later jobs that do the same: of the newest 20,000, as the replay itself looks for them.
+        select n.id, n.tenant_id, n.replayed_from, jsonb_hash_extended(n.payload, hashtextextended(n.job_type, 0)) as print
+          from (select j.* from postmill.job j where p_kind = 'replay' and j.id > ids[least(cardinality(ids), p_sample)]
+                 order by j.id desc limit 20000) n
+    ), since as (
+        select f.id from f join fresh n on n.tenant_id = f.tenant_id and n.print = f.print and n.id > f.id
+         where n.replayed_from is distinct from f.id
+           and exists (select from postmill.outcome o where o.job_id = n.id and o.status = 'succeeded' offset 0)
+        union
+        select f.id from f join postmill.idempotency_key k on k.tenant_id = f.tenant_id and k.key = f.idempotency_key
+               and k.project_id = coalesce(f.project_id, '00000000-0000-0000-0000-000000000000') and k.job_id > f.id
+         where p_kind = 'replay'
+           and exists (select from postmill.outcome o where o.job_id = k.job_id and o.status = 'succeeded' offset 0)
+           and not exists (select from postmill.any_job j where j.id = k.job_id and j.replayed_from = f.id offset 0)
+    )
+    select jsonb_build_object(
+        'count', cardinality(ids), 'complete', done, 'cut_off', cut, 'looked_at', (select count(*) from f),
+        'fit', (select count(*) from f where case p_kind
+            when 'replay' then f.state in ('dead_letter', 'failed', 'canceled')
+            when 'retry' then f.state in ('scheduled', 'dead_letter', 'failed', 'canceled')
+            when 'cancel' then f.state in ('scheduled', 'queued', 'blocked', 'running')
+            when 'discard' then f.state = 'dead_letter'
+            when 'run_at' then f.state in ('scheduled', 'queued') else f.state in ('scheduled', 'queued', 'blocked') end),
+        'tenants', (select count(distinct f.tenant_id) from f), 'oldest', (select min(f.created_at) from f),
+        'newest', (select max(f.created_at) from f),
+        'by_tenant', coalesce((select jsonb_agg(jsonb_build_object('name', coalesce(t.slug, g.tenant_id::text), 'count', g.n)
+                order by g.n desc, t.slug)
+              from (select f.tenant_id, count(*) as n from f group by 1 order by 2 desc limit 20) g
+              left join postmill.tenant t on t.id = g.tenant_id), '[]'),
+        'by_type', coalesce((select jsonb_agg(jsonb_build_object('job_type', g.job_type, 'version', g.version_then, 'now', g.version_now,
+                'replay_class', g.replay_class, 'state', case when g.unknown_type then 'unknown_type' when not g.is_active then 'inactive'
+                when g.version_then <> g.version_now then 'changed' else 'current' end, 'count', g.n) order by g.n desc, g.job_type, g.version_then)
+              from (select f.job_type, f.version_then, f.version_now, f.replay_class, f.unknown_type, f.is_active, count(*) as n from f
+                     group by 1, 2, 3, 4, 5, 6 order by 7 desc limit 20) g), '[]'),
+        'by_error', coalesce((select jsonb_agg(jsonb_build_object('error_class', g.error_class, 'error_group', g.error_group, 'count', g.n)
+                order by g.n desc, g.error_class)
+              from (select f.error_class, f.error_group, count(*) as n from f where f.error_class is not null
+                     group by 1, 2 order by 3 desc limit 20) g), '[]'),
+        'by_age', (select jsonb_agg(jsonb_build_object('name', a.name, 'count',
+                (select count(*) from f where f.created_at <= began - a.low and f.created_at > began - a.high)) order by a.low)
+              from (values ('1h', interval '0', interval '1 hour'), ('24h', '1 hour', '24 hours'), ('7d', '24 hours', '7 days'),
+                           ('older', '7 days', '1000 years')) as a(name, low, high)),
+        'by_state', coalesce((select jsonb_agg(jsonb_build_object('name', g.state, 'count', g.n) order by g.n desc, g.state)
+              from (select f.state, count(*) as n from f group by 1) g), '[]'),
+        'never', (select count(*) from f where f.replay_class = 'never'),
+        'ask', (select count(*) from f where f.replay_class = 'ask'),
+        'succeeded_since', (select count(*) from since),
+        'past_deadline', (select count(*) from f where f.expires_at <= began),
+        'version_changed', (select count(*) from f where f.version_then <> f.version_now),
+        'gone', (select count(*) from f where f.unknown_type or not f.is_active),
+        'paused_queues', coalesce((select jsonb_agg(jsonb_build_object('name', g.queue, 'count', g.n) order by g.n desc, g.queue)
+              from (select f.queue, count(*) as n from f group by 1) g join postmill.queue q on q.name = g.queue
+             where q.paused_at is not null and (q.resume_at is null or q.resume_at > began)), '[]'),
+        'over_budget', coalesce((select jsonb_agg(jsonb_build_object('name', coalesce(t.slug, g.tenant_id::text), 'count', g.n)
+                order by g.n desc, t.slug)
+              from (select f.tenant_id, f.budget, count(*) as n from f where f.budget is not null group by 1, 2 order by 3 desc limit 200) g
+             cross join lateral postmill.budget_word(g.budget, g.tenant_id) y
+              left join postmill.tenant t on t.id = g.tenant_id
+             where y.action in ('defer', 'stop')), '[]'))
+      into answer;
+    return answer;
+end
+$$;
+
 -- FUNCTION read_operation_results(uuid)
 
 CREATE FUNCTION postmill.read_operation_results(p_id uuid) RETURNS jsonb
@@ -8672,14 +9438,14 @@ begin
     return coalesce((select jsonb_object_agg(r.state, r.n) from (
         select s.state, count(*) as n
           from postmill.job_state(array(select i.new_id from postmill.operation_item i
-                                         where i.operation_id = p_id and i.status = 'replayed' order by i.n desc limit 10000)) s
+                                         where i.operation_id = p_id and i.status = 'replayed' order by i.at desc limit 10000)) s
          group by 1) r), '{}');
 end
 $$;
 
 -- FUNCTION read_operations(uuid, uuid, integer, boolean)
 
-CREATE FUNCTION postmill.read_operations(p_id uuid DEFAULT NULL::uuid, p_before uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 50, p_open boolean DEFAULT false) RETURNS TABLE(id uuid, tenant_id uuid, kind text, status text, stage text, filter jsonb, rate double precision, canary integer, again boolean, confirm boolean, despite_success boolean, version integer, reason text, total integer, done integer, skipped integer, failed integer, actor_type text, actor_id text, created_at timestamp with time zone, started_at timestamp with time zone, paused_at timestamp with time zone, paused_by text, pause_reason text, ended_at timestamp with time zone)
+CREATE FUNCTION postmill.read_operations(p_id uuid DEFAULT NULL::uuid, p_before uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 50, p_open boolean DEFAULT false) RETURNS TABLE(id uuid, tenant_id uuid, kind text, status text, stage text, filter jsonb, rate double precision, canary integer, again boolean, confirm boolean, despite_success boolean, version integer, reason text, total integer, done integer, skipped integer, failed integer, actor_type text, actor_id text, created_at timestamp with time zone, started_at timestamp with time zone, paused_at timestamp with time zone, paused_by text, pause_reason text, ended_at timestamp with time zone, fair boolean, same_version boolean, priority integer, queue text, run_at timestamp with time zone, stop_ratio double precision, start_at timestamp with time zone, approve_above integer, approved_by text, approved_at timestamp with time zone, cut_off uuid)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -8687,9 +9453,10 @@ begin
     return query
     select o.id, o.tenant_id, o.kind, o.status, o.stage, o.filter, o.rate, o.canary, o.again, o.confirm, o.despite_success,
            o.version, o.reason, o.total, o.done, o.skipped, o.failed, o.actor_type, o.actor_id, o.created_at, o.started_at,
-           o.paused_at, o.paused_by, o.pause_reason, o.ended_at
+           o.paused_at, o.paused_by, o.pause_reason, o.ended_at, o.fair, o.same_version, o.priority, o.queue, o.run_at,
+           o.stop_ratio, o.start_at, o.approve_above, o.approved_by, o.approved_at, o.cut_off
       from postmill.operation o
-     where (p_id is null or o.id = p_id) and o.id < p_before and (not p_open or o.status in ('running', 'paused'))
+     where (p_id is null or o.id = p_id) and o.id < p_before and (not p_open or o.status in ('proposed', 'running', 'paused'))
      order by o.id desc limit p_most;
 end
 $$;
@@ -8979,6 +9746,18 @@ begin
 end
 $$;
 
+-- FUNCTION read_sealed(postmill.audit_log)
+
+CREATE FUNCTION postmill.read_sealed(p_row postmill.audit_log) RETURNS text
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    AS $$
+begin
+    return jsonb_build_array(p_row.id, to_char(p_row.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), p_row.tenant_id,
+        p_row.actor_type, p_row.actor_id, p_row.role, p_row.via, p_row.action, p_row.target_kind, p_row.target, p_row.result,
+        p_row.reason, p_row.request_id, p_row.before, p_row.after, p_row.db_role, p_row.address)::text;
+end
+$$;
+
 -- FUNCTION read_stats(timestamp with time zone, timestamp with time zone, double precision, text, uuid, text, text, boolean)
 
 CREATE FUNCTION postmill.read_stats(p_since timestamp with time zone, p_until timestamp with time zone, p_seconds double precision DEFAULT NULL::double precision, p_by text DEFAULT NULL::text, p_tenant uuid DEFAULT NULL::uuid, p_queue text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text, p_times boolean DEFAULT true) RETURNS TABLE(bucket timestamp with time zone, name text, counts jsonb, waits double precision[], runs double precision[], totals double precision[])
@@ -9194,6 +9973,20 @@ begin
 end
 $$;
 
+-- FUNCTION read_ticks_within(uuid, timestamp with time zone, timestamp with time zone, integer)
+
+CREATE FUNCTION postmill.read_ticks_within(p_trigger uuid, p_since timestamp with time zone, p_until timestamp with time zone, p_most integer) RETURNS TABLE(due timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select k.due from postmill.tick k
+     where k.trigger_id = p_trigger and k.due >= p_since and k.due < p_until and k.job_id is not null
+     order by k.due limit p_most;
+end
+$$;
+
 -- FUNCTION read_trigger_ground(uuid, text)
 
 CREATE FUNCTION postmill.read_trigger_ground(p_tenant uuid, p_definition text) RETURNS TABLE(moment timestamp with time zone, tenant_id uuid, slug text, timezone text, definition_id uuid, job_type text, is_active boolean)
@@ -9209,6 +10002,103 @@ begin
       left join lateral (
         select e.id, e.key, e.is_active from postmill.job_definition e
          where e.key = p_definition or e.aliases @> array[p_definition] order by e.key = p_definition desc limit 1) d on true;
+end
+$$;
+
+-- FUNCTION read_trigger_runs(uuid[], integer)
+
+CREATE FUNCTION postmill.read_trigger_runs(p_ids uuid[], p_most integer) RETURNS TABLE(trigger_id uuid, at timestamp with time zone, outcome text, detail text, job_id uuid, ticks integer, state text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select u.id, r.at, r.outcome, r.detail, r.job_id, r.ticks,
+           case when r.job_id is null then null
+                when exists (select from postmill.dead_letter x where x.id = r.job_id offset 0) then 'dead_letter'
+                when exists (select from postmill.running x where x.id = r.job_id offset 0) then 'running'
+                when exists (select from postmill.ready x where x.id = r.job_id offset 0) then 'queued'
+                when exists (select from postmill.scheduled x where x.id = r.job_id offset 0) then 'scheduled'
+                when exists (select from postmill.blocked x where x.id = r.job_id offset 0) then 'blocked'
+                else (select x.status from postmill.outcome x where x.job_id = r.job_id limit 1) end
+      from unnest(p_ids) as u(id)
+     cross join lateral (
+        select y.* from (
+            (select k.due as at, k.outcome, k.detail, k.job_id, k.ticks from postmill.tick k
+              where k.trigger_id = u.id order by k.due desc limit p_most)
+            union all
+            (select postmill.id_time(e.event_id), e.outcome, e.detail, e.job_id, 1 from postmill.event_delivery e
+              where e.trigger_id = u.id order by e.event_id desc limit p_most)) y
+         order by y.at desc limit p_most) r
+     order by u.id, r.at desc;
+end
+$$;
+
+-- FUNCTION read_trigger_standing(uuid[])
+
+CREATE FUNCTION postmill.read_trigger_standing(p_ids uuid[]) RETURNS TABLE(trigger_id uuid, tenant_slug text, queue text, owner text, is_active boolean, paused boolean, pause_reason text, resume_at timestamp with time zone, served boolean, missed bigint, last_missed timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+    whole constant boolean := postmill.sees_all();
+begin
+    return query
+    select t.id, n.slug, q.name, q.owner, d.is_active, q.paused_at is not null and (q.resume_at is null or q.resume_at > moment),
+           q.pause_reason, q.resume_at,
+           case when whole then exists (
+                select from postmill.worker k join postmill.lease e on e.holder = k.holder
+                 where e.expires_at > moment and k.job_types && (array[d.key] || d.aliases)) end,
+           m.n, m.last
+      from unnest(p_ids) as u(id)
+     cross join lateral (select x.* from postmill.trigger x where x.id = u.id and x.deleted_at is null offset 0) t
+      join postmill.tenant n on n.id = t.tenant_id
+      join postmill.job_definition d on d.id = t.definition_id
+      join postmill.queue q on q.name = d.queue
+     cross join lateral (
+        select coalesce(sum(r.ticks) filter (where r.detail like 'missed%'), 0)::bigint as n,
+               max(r.due) filter (where r.detail like 'missed%') as last
+          from (select k.due, k.detail, k.ticks from postmill.tick k
+                 where k.trigger_id = t.id and k.due >= moment - interval '7 days' order by k.due desc limit 200) r) m;
+end
+$$;
+
+-- FUNCTION read_type_costs(text[])
+
+CREATE FUNCTION postmill.read_type_costs(p_job_types text[]) RETURNS TABLE(job_type text, unit text, per_run numeric, runs bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select u.key, b.unit, sum(l.amount) / count(distinct (l.job_id, l.attempt)), count(distinct (l.job_id, l.attempt))
+      from unnest(p_job_types) as u(key)
+     cross join lateral (
+        select distinct on (y.reservation_id, y.kind) y.budget_id, y.amount, y.job_id, y.attempt
+          from (select x.budget_id, x.reservation_id, x.kind, x.amount, x.job_id, x.attempt from postmill.budget_line x
+                 where x.job_type = u.key and x.reservation_id is not null order by x.id desc limit 200) y) l
+      join postmill.budget b on b.id = l.budget_id
+     group by 1, 2 order by 1, 2;
+end
+$$;
+
+-- FUNCTION read_type_histogram(text, timestamp with time zone)
+
+CREATE FUNCTION postmill.read_type_histogram(p_job_type text, p_since timestamp with time zone) RETURNS TABLE(runs bigint[], waits bigint[], run_quantiles double precision[], bounds double precision[])
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    own constant uuid := postmill.scope_tenant();
+begin
+    select postmill.histogram_sum(r.run_hist), postmill.histogram_sum(r.wait_hist) into runs, waits
+      from postmill.rollups r
+     where r.minute >= postmill.minute_of(p_since) and (own is null or r.tenant_id = own) and r.job_type = p_job_type;
+    bounds := postmill.rollup_bounds();
+    run_quantiles := array[postmill.quantile(runs, 0.5), postmill.quantile(runs, 0.95), postmill.quantile(runs, 0.99)];
+    return next;
 end
 $$;
 
@@ -10050,9 +10940,9 @@ begin
 end
 $$;
 
--- FUNCTION replay_jobs(uuid[], text, text, jsonb, boolean, boolean, boolean, integer)
+-- FUNCTION replay_jobs(uuid[], text, text, jsonb, boolean, boolean, boolean, integer, integer)
 
-CREATE FUNCTION postmill.replay_jobs(p_ids uuid[], p_actor_type text DEFAULT 'user'::text, p_actor_id text DEFAULT NULL::text, p_payload jsonb DEFAULT NULL::jsonb, p_again boolean DEFAULT false, p_confirm boolean DEFAULT false, p_despite_success boolean DEFAULT false, p_version integer DEFAULT NULL::integer) RETURNS TABLE(id uuid, status text, new_id uuid)
+CREATE FUNCTION postmill.replay_jobs(p_ids uuid[], p_actor_type text DEFAULT 'user'::text, p_actor_id text DEFAULT NULL::text, p_payload jsonb DEFAULT NULL::jsonb, p_again boolean DEFAULT false, p_confirm boolean DEFAULT false, p_despite_success boolean DEFAULT false, p_version integer DEFAULT NULL::integer, p_priority integer DEFAULT NULL::integer) RETURNS TABLE(id uuid, status text, new_id uuid)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -10109,7 +10999,7 @@ begin
         if status is null then
             if body.idempotency_key is null then
                 answer := postmill.enqueue_one(body.job_type, coalesce(p_payload, body.payload), body.tenant_id,
-                    body.priority, null, null, body.project_id, body.max_attempts, body.timeout_seconds, null,
+                    coalesce(p_priority, body.priority), null, null, body.project_id, body.max_attempts, body.timeout_seconds, null,
                     body.source, body.source_ref, p_actor_type, p_actor_id, body.request_id, body.correlation_id,
                     body.traceparent, null, body.id);
             else
@@ -10120,7 +11010,7 @@ begin
                    and k.project_id = coalesce(body.project_id, '00000000-0000-0000-0000-000000000000');
                 if found then
                     answer := postmill.enqueue_one(body.job_type, coalesce(p_payload, body.payload), body.tenant_id,
-                        body.priority, null, null, body.project_id, body.max_attempts, body.timeout_seconds, null,
+                        coalesce(p_priority, body.priority), null, null, body.project_id, body.max_attempts, body.timeout_seconds, null,
                         body.source, body.source_ref, p_actor_type, p_actor_id, body.request_id, body.correlation_id,
                         body.traceparent, body.idempotency_key, body.id);
                     update postmill.idempotency_key k
@@ -10131,7 +11021,7 @@ begin
                        and k.project_id = coalesce(body.project_id, '00000000-0000-0000-0000-000000000000');
                 else
                     answer := postmill.enqueue_keyed(body.idempotency_key, null, null, body.job_type,
-                        coalesce(p_payload, body.payload), body.tenant_id, body.priority, null, null, body.project_id,
+                        coalesce(p_payload, body.payload), body.tenant_id, coalesce(p_priority, body.priority), null, null, body.project_id,
                         body.max_attempts, body.timeout_seconds, null, body.source, body.source_ref, p_actor_type,
                         p_actor_id, body.request_id, body.correlation_id, body.traceparent, body.id);
                 end if;
@@ -10207,9 +11097,9 @@ begin
 end
 $$;
 
--- FUNCTION rerun_jobs(text, uuid[], jsonb, boolean, boolean, text, text, boolean, integer, jsonb)
+-- FUNCTION rerun_jobs(text, uuid[], jsonb, boolean, boolean, text, text, boolean, integer, jsonb, integer)
 
-CREATE FUNCTION postmill.rerun_jobs(p_action text, p_ids uuid[], p_payload jsonb, p_again boolean, p_confirm boolean, p_actor_type text, p_actor_id text, p_despite_success boolean DEFAULT false, p_version integer DEFAULT NULL::integer, p_changes jsonb DEFAULT NULL::jsonb) RETURNS TABLE(id uuid, status text, new_id uuid)
+CREATE FUNCTION postmill.rerun_jobs(p_action text, p_ids uuid[], p_payload jsonb, p_again boolean, p_confirm boolean, p_actor_type text, p_actor_id text, p_despite_success boolean DEFAULT false, p_version integer DEFAULT NULL::integer, p_changes jsonb DEFAULT NULL::jsonb, p_priority integer DEFAULT NULL::integer) RETURNS TABLE(id uuid, status text, new_id uuid)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -10228,7 +11118,7 @@ begin
             union all
             select r.* from postmill.replay_jobs(case p_action when 'dead.replay' then known end, postmill.acting_type(),
                                                  postmill.acting_id(), p_payload, p_again, p_confirm,
-                                                 p_despite_success, p_version) r)
+                                                 p_despite_success, p_version, p_priority) r)
         select u.id, coalesce(d.status, 'unknown') as status, d.new_id, tenants[array_position(known, u.id)] as tenant,
                states[array_position(known, u.id)] as state
           from (select distinct unnest(p_ids) as id) u left join done d on d.id = u.id
@@ -10541,18 +11431,19 @@ $$;
 
 -- FUNCTION running_operations(integer)
 
-CREATE FUNCTION postmill.running_operations(p_most integer) RETURNS TABLE(id uuid, kind text, allowed integer)
+CREATE FUNCTION postmill.running_operations(p_most integer) RETURNS TABLE(id uuid, kind text, stage text, allowed integer)
     LANGUAGE plpgsql STABLE
     AS $$
 declare
     moment timestamptz := postmill.now();
 begin
     return query
-    select o.id, o.kind,
+    select o.id, o.kind, o.stage,
            greatest(0, least(p_most, case when o.stage = 'canary' then o.canary - o.done else p_most end,
                case when o.rate is null then p_most
                     else floor(o.rate * extract(epoch from moment - postmill.rate_base(o, moment)) + 1e-6) end))::integer
-      from postmill.operation o where o.status = 'running' order by o.id;
+      from postmill.operation o
+     where o.status = 'running' and (o.stage = 'select' or o.start_at is null or o.start_at <= moment) order by o.id;
 end
 $$;
 
@@ -10681,7 +11572,7 @@ begin
             execute format('grant execute on function %s to postmill_reader, postmill_request', name);
         elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'error_status', 'version_run', 'keep_of', 'type_paused', 'rollup_bounds', 'quantile', 'summary_of',
             'histogram_plus', 'histogram_sum', 'histogram_within',
-            'incident_outline', 'incident_status', 'args_matching', 'state_test', 'places_of') then
+            'incident_outline', 'incident_status', 'args_matching', 'state_test', 'places_of', 'states_of') then
             execute format('grant execute on function %s to postmill_reader', name);
         end if;
     end loop;
@@ -10718,6 +11609,55 @@ CREATE FUNCTION postmill.sees_all() RETURNS boolean
             and coalesce(current_setting('postmill.tenant_id', true), '') = '')
 $$;
 
+-- FUNCTION select_items(uuid, integer)
+
+CREATE FUNCTION postmill.select_items(p_id uuid, p_most integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    op postmill.operation;
+    found_ones uuid[];
+    lowest uuid;
+    added integer;
+    scope text := coalesce(current_setting('postmill.tenant_id', true), '');
+begin
+    select o.* into op from postmill.operation o where o.id = p_id and o.stage = 'select' and o.status = 'running' for update;
+    if not found then
+        return;
+    end if;
+    -- A tenant's operation finds what the tenant sees, whoever carries it out.
+    perform set_config('postmill.tenant_id', coalesce(op.tenant_id::text, scope), true);
+    select m.ids, m.low into found_ones, lowest
+      from postmill.read_matching(op.matching, coalesce(op.select_below, 'ffffffff-ffff-ffff-ffff-ffffffffffff'), p_most, 4 * p_most) m;
+    perform set_config('postmill.tenant_id', scope, true);
+    if cardinality(found_ones) >= p_most then
+        lowest := found_ones[cardinality(found_ones)];
+    end if;
+    with whose as materialized (
+        select u.id, row_number() over (order by u.n) as n, j.tenant_id
+          from unnest(found_ones) with ordinality as u(id, n)
+         cross join lateral (select f.tenant_id from postmill.any_job f where f.id = u.id offset 0) j
+         where u.id < op.cut_off
+    ), fresh as (
+        select w.tenant_id, count(*)::integer as n from whose w where op.fair group by 1
+    ), share as (
+        insert into postmill.operation_share as s select p_id, f.tenant_id, f.n from fresh f
+        on conflict (operation_id, tenant_id) do update set n = s.n + excluded.n
+        returning s.tenant_id, s.n
+    )
+    insert into postmill.operation_item (operation_id, n, turn, job_id, tenant_id)
+    select p_id, op.total + w.n,
+           case when op.fair then s.n - f.n + row_number() over (partition by w.tenant_id order by w.n) else - (op.total + w.n) end,
+           w.id, w.tenant_id
+      from whose w left join share s on s.tenant_id = w.tenant_id left join fresh f on f.tenant_id = w.tenant_id;
+    get diagnostics added = row_count;
+    update postmill.operation o set total = o.total + added, select_below = lowest where o.id = p_id;
+    if lowest is null then
+        perform postmill.settle_selection(p_id);
+    end if;
+end
+$$;
+
 -- FUNCTION server_gauges()
 
 CREATE FUNCTION postmill.server_gauges() RETURNS TABLE(note jsonb, age double precision)
@@ -10731,9 +11671,9 @@ begin
 end
 $$;
 
--- FUNCTION set_actor(text, text, text, text, text)
+-- FUNCTION set_actor(text, text, text, text, text, text)
 
-CREATE FUNCTION postmill.set_actor(p_via text, p_actor_type text, p_actor_id text, p_role text DEFAULT NULL::text, p_request_id text DEFAULT NULL::text) RETURNS void
+CREATE FUNCTION postmill.set_actor(p_via text, p_actor_type text, p_actor_id text, p_role text DEFAULT NULL::text, p_request_id text DEFAULT NULL::text, p_address text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
@@ -10741,7 +11681,8 @@ begin
             set_config('postmill.actor_type', coalesce(p_actor_type, ''), true),
             set_config('postmill.actor_id', coalesce(p_actor_id, ''), true),
             set_config('postmill.actor_role', coalesce(p_role, ''), true),
-            set_config('postmill.request_id', coalesce(p_request_id, ''), true);
+            set_config('postmill.request_id', coalesce(p_request_id, ''), true),
+            set_config('postmill.address', coalesce(p_address, ''), true);
 end
 $$;
 
@@ -10801,6 +11742,26 @@ begin
       into longest from unnest(array['succeeded', 'failed', 'canceled']) as s(name);
     update postmill.partition_policy p set retention = longest where p.retention <> longest;
     delete from postmill.retention_progress;
+end
+$$;
+
+-- FUNCTION settle_selection(uuid)
+
+CREATE FUNCTION postmill.settle_selection(p_id uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+begin
+    update postmill.operation o
+       set stage = case when o.canary > 0 and o.kind = 'replay' then 'canary' else 'rest' end,
+           status = case when o.total = 0 then 'finished' when o.total > o.approve_above then 'proposed'
+                         when o.held then 'paused' else o.status end,
+           paused_at = case when o.held and o.total > 0 and not coalesce(o.total > o.approve_above, false) then moment end,
+           pause_reason = case when o.held and o.total > 0 and not coalesce(o.total > o.approve_above, false)
+                               then format('counted: %s jobs match', o.total) end,
+           ended_at = case when o.total = 0 then moment end
+     where o.id = p_id;
 end
 $$;
 
@@ -10914,6 +11875,29 @@ begin
 end
 $_$;
 
+-- FUNCTION states_of(uuid[])
+
+CREATE FUNCTION postmill.states_of(p_ids uuid[]) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    at_now constant timestamptz := postmill.now();
+begin
+    return coalesce((select jsonb_object_agg(x.word, x.n) from (
+        select y.word, count(*) as n from (
+            select coalesce((select o.status from postmill.outcome o where o.job_id = u.id offset 0),
+                            (select 'queued' from postmill.ready t where t.id = u.id offset 0),
+                            (select case when t.run_at <= at_now then 'queued' when t.attempt > 1 then 'retrying' else 'scheduled' end
+                               from postmill.scheduled t where t.id = u.id offset 0),
+                            (select 'dead_letter' from postmill.dead_letter t where t.id = u.id offset 0),
+                            (select 'running' from postmill.running t where t.id = u.id offset 0),
+                            (select 'blocked' from postmill.blocked t where t.id = u.id offset 0)) as word
+              from unnest(p_ids) as u(id)) y where y.word is not null group by 1) x), '{}');
+end
+$$;
+
 -- FUNCTION step_operation(uuid, integer[], jsonb)
 
 CREATE FUNCTION postmill.step_operation(p_id uuid, p_ns integer[], p_refused jsonb) RETURNS TABLE(status text, done integer, skipped integer, failed integer)
@@ -10938,30 +11922,32 @@ begin
           from jsonb_each_text(p_refused) r where r.key::integer = any (p_ns)
     ), ready as materialized (
         select i.n, i.job_id, (select x.job_id from postmill.outcome x
-                                where x.job_id = any (i.twins) and x.status = 'succeeded' limit 1) as twin
+                                where x.job_id = any (i.twins) and x.status = 'succeeded' limit 1) as twin,
+               op.same_version and postmill.definition_changed(i.job_id) as changed
           from postmill.operation_item i
          where i.operation_id = p_id and i.n = any (p_ns) and i.status is null and not p_refused ? i.n::text
     ), acted as materialized (
-        select a.* from postmill.act_on_letters(op, array(select r.job_id from ready r where r.twin is null order by r.job_id)) a
-         where exists (select from ready r where r.twin is null)
+        select a.* from postmill.act_on_items(op, array(select r.job_id from ready r where r.twin is null and not r.changed order by r.job_id)) a
+         where exists (select from ready r where r.twin is null and not r.changed)
     ), told as (
         select r.n, r.status, r.new_id, r.detail from refused r
         union all
-        select r.n, case when r.twin is not null then 'succeeded_since' else a.status end,
+        select r.n, case when r.twin is not null then 'succeeded_since' when r.changed then 'version_changed' else a.status end,
                coalesce(r.twin, a.new_id), a.detail
           from ready r left join acted a on a.id = r.job_id
     )
     update postmill.operation_item i
-       set status = case when t.status in ('busy', 'serialization') and i.tries < 10 then null else t.status end,
+       set status = case when t.status in ('busy', 'serialization', 'contended') and i.tries < 10 then null else t.status end,
            tries = i.tries + 1, new_id = t.new_id, detail = t.detail, at = moment
       from told t where i.operation_id = p_id and i.n = t.n;
     update postmill.operation o
        set done = o.done + c.done, skipped = o.skipped + c.skipped, failed = o.failed + c.failed,
            taken_at = case when o.rate is not null
                            then postmill.rate_base(o, moment) + cardinality(p_ns) * interval '1 s' / o.rate end
-      from (select count(*) filter (where i.status in ('replayed', 'discarded')) as done,
+      from (select count(*) filter (where i.status in ('replayed', 'due', 'requested', 'canceled', 'discarded', 'changed')) as done,
                    count(*) filter (where i.status in ('live', 'already_replayed', 'succeeded_since', 'succeeded', 'running',
-                       'waiting', 'never', 'unconfirmed', 'not_dead', 'unknown', 'key_held', 'old_version')) as skipped,
+                       'waiting', 'never', 'unconfirmed', 'not_dead', 'unknown', 'key_held', 'old_version',
+                       'version_changed', 'finished', 'unchanged', 'blocked')) as skipped,
                    count(*) filter (where i.status is not null) as all_of_them
               from postmill.operation_item i where i.operation_id = p_id and i.n = any (p_ns)) n
      cross join lateral (select n.done, n.skipped, n.all_of_them - n.done - n.skipped as failed) c
@@ -10976,7 +11962,7 @@ begin
                    or exists (select from postmill.outcome x where x.job_id = i.new_id and x.status <> 'succeeded')))
           into out_there, unlucky
           from postmill.operation_item i where i.operation_id = p_id and i.status = 'replayed';
-        if unlucky > 0 then
+        if unlucky > coalesce(op.stop_ratio, 0) * op.done then
             update postmill.operation o
                set status = 'paused', paused_at = moment, paused_by = null,
                    pause_reason = format('canary: %s of %s did not succeed', unlucky, op.done)
@@ -10985,7 +11971,26 @@ begin
                 jsonb_build_object('status', 'running', 'stage', 'canary', 'done', op.done),
                 jsonb_build_object('status', 'paused'), op.pause_reason);
         elsif out_there = 0 then
-            update postmill.operation o set stage = 'rest', taken_at = null where o.id = p_id returning o.* into op;
+            update postmill.operation o set stage = 'rest', taken_at = null, watched_from = moment where o.id = p_id returning o.* into op;
+        end if;
+    elsif op.stop_ratio is not null and op.kind = 'replay' and left_over > 0 and coalesce(op.checked_at < moment - interval '2 s', true) then
+        select count(*), count(*) filter (where x.failed) into out_there, unlucky
+          from (select exists (select from postmill.dead_letter d where d.id = r.new_id)
+                       or exists (select from postmill.outcome x where x.job_id = r.new_id and x.status <> 'succeeded') as failed
+                  from (select i.new_id from postmill.operation_item i where i.operation_id = p_id and i.status = 'replayed'
+                           and i.at > coalesce(op.watched_from, '-infinity') order by i.at desc limit 1000) r
+                 where not postmill.is_live(r.new_id)) x;
+        update postmill.operation o
+           set checked_at = moment,
+               status = case when out_there >= 20 and unlucky > op.stop_ratio * out_there then 'paused' else o.status end,
+               paused_at = case when out_there >= 20 and unlucky > op.stop_ratio * out_there then moment end,
+               pause_reason = case when out_there >= 20 and unlucky > op.stop_ratio * out_there
+                                   then format('failures: %s of the last %s did not succeed', unlucky, out_there) end
+         where o.id = p_id returning o.* into op;
+        if op.status = 'paused' then
+            perform postmill.audit('operations.pause', 'operation', p_id::text, op.tenant_id,
+                jsonb_build_object('status', 'running', 'stage', op.stage, 'done', op.done),
+                jsonb_build_object('status', 'paused'), op.pause_reason);
         end if;
     end if;
     if op.status = 'running' and op.stage = 'rest' and left_over = 0 then
@@ -11150,6 +12155,8 @@ begin
     delete from postmill.operation_item i using old where i.operation_id = old.operation_id and i.n = old.n;
     get diagnostics gone = row_count;
     if gone < p_most then
+        delete from postmill.operation_share s using postmill.operation o
+         where o.id = s.operation_id and o.ended_at < (select postmill.now()) - (select postmill.keep_of('operations'));
         delete from postmill.operation o where o.ended_at < (select postmill.now()) - (select postmill.keep_of('operations'));
     end if;
     return gone;
@@ -11906,7 +12913,7 @@ declare
 begin
     return (select coalesce((select max(v.version) from postmill.definition_version v
                               where v.definition_id = d.id and v.definition ->> 'fingerprint' = code and v.at <= p_at),
-                            case when d.kind = 'command' and code ~ '^[0-9]{1,9}$' then code::integer end)
+                            case when d.kind <> 'function' and code ~ '^[0-9]{1,9}$' then code::integer end)
               from postmill.job_definition d where d.key = p_job_type);
 end
 $_$;
@@ -12564,6 +13571,27 @@ CREATE TABLE postmill.budget_line (
     reason text,
     CONSTRAINT budget_line_amount_check CHECK (((amount >= ('-1000000000000'::bigint)::numeric) AND (amount <= ('1000000000000'::bigint)::numeric))),
     CONSTRAINT budget_line_kind_check CHECK ((kind = ANY (ARRAY['spend'::text, 'estimate'::text, 'adjust'::text, 'correct'::text])))
+);
+
+-- TABLE budget_request
+
+CREATE TABLE postmill.budget_request (
+    id uuid DEFAULT postmill.new_id() NOT NULL,
+    tenant_id uuid NOT NULL,
+    budget_id uuid NOT NULL,
+    limit_amount numeric NOT NULL,
+    until timestamp with time zone,
+    reason text NOT NULL,
+    actor_type text NOT NULL COLLATE pg_catalog."C",
+    actor_id text,
+    created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    status text DEFAULT 'open'::text NOT NULL COLLATE pg_catalog."C",
+    decided_at timestamp with time zone,
+    decided_by text,
+    answer text,
+    CONSTRAINT budget_request_limit_amount_check CHECK (((limit_amount >= (0)::numeric) AND (limit_amount <= ('1000000000000'::bigint)::numeric))),
+    CONSTRAINT budget_request_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 2000))),
+    CONSTRAINT budget_request_status_check CHECK ((status = ANY (ARRAY['open'::text, 'granted'::text, 'declined'::text])))
 );
 
 -- TABLE budget_reservation
@@ -13507,6 +14535,7 @@ CREATE TABLE postmill.notification (
 CREATE TABLE postmill.operation_item (
     operation_id uuid NOT NULL,
     n integer NOT NULL,
+    turn integer DEFAULT 0 NOT NULL,
     job_id uuid NOT NULL,
     tenant_id uuid NOT NULL,
     status text COLLATE pg_catalog."C",
@@ -13517,6 +14546,14 @@ CREATE TABLE postmill.operation_item (
     key_print bigint,
     twins uuid[],
     at timestamp with time zone
+);
+
+-- TABLE operation_share
+
+CREATE TABLE postmill.operation_share (
+    operation_id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    n integer NOT NULL
 );
 
 -- TABLE partition_horizon
@@ -13986,6 +15023,11 @@ ALTER TABLE ONLY postmill.budget_period
 ALTER TABLE ONLY postmill.budget
     ADD CONSTRAINT budget_pkey PRIMARY KEY (id);
 
+-- CONSTRAINT budget_request budget_request_pkey
+
+ALTER TABLE ONLY postmill.budget_request
+    ADD CONSTRAINT budget_request_pkey PRIMARY KEY (id);
+
 -- CONSTRAINT budget_reservation budget_reservation_pkey
 
 ALTER TABLE ONLY postmill.budget_reservation
@@ -14180,6 +15222,11 @@ ALTER TABLE ONLY postmill.operation_item
 
 ALTER TABLE ONLY postmill.operation
     ADD CONSTRAINT operation_pkey PRIMARY KEY (id);
+
+-- CONSTRAINT operation_share operation_share_pkey
+
+ALTER TABLE ONLY postmill.operation_share
+    ADD CONSTRAINT operation_share_pkey PRIMARY KEY (operation_id, tenant_id);
 
 -- CONSTRAINT partition_horizon partition_horizon_pkey
 
@@ -14399,13 +15446,29 @@ CREATE INDEX attempt_job ON ONLY postmill.attempt USING btree (job_id);
 
 CREATE INDEX attempt_tenant_group ON ONLY postmill.attempt USING btree (tenant_id, error_group, job_id) WHERE (error_group IS NOT NULL);
 
+-- INDEX audit_log_action
+
+CREATE INDEX audit_log_action ON postmill.audit_log USING btree (action, at, id);
+
+-- INDEX audit_log_actor
+
+CREATE INDEX audit_log_actor ON postmill.audit_log USING btree (actor_id, at, id);
+
 -- INDEX audit_log_at
 
 CREATE INDEX audit_log_at ON postmill.audit_log USING btree (at, id);
 
+-- INDEX audit_log_not_done
+
+CREATE INDEX audit_log_not_done ON postmill.audit_log USING btree (at, id) WHERE (result <> 'done'::text);
+
 -- INDEX audit_log_object
 
 CREATE INDEX audit_log_object ON postmill.audit_log USING btree (target_kind, target, at, id) WHERE (target_kind = ANY (ARRAY['queue'::text, 'worker'::text, 'tenant'::text]));
+
+-- INDEX audit_log_target
+
+CREATE INDEX audit_log_target ON postmill.audit_log USING btree (target_kind, target, at, id);
 
 -- INDEX audit_log_tenant
 
@@ -14419,6 +15482,10 @@ CREATE INDEX budget_alert_open ON postmill.budget_alert USING btree (crossed_at)
 
 CREATE UNIQUE INDEX budget_line_once ON postmill.budget_line USING btree (reservation_id, budget_id, kind) WHERE (reservation_id IS NOT NULL);
 
+-- INDEX budget_line_type
+
+CREATE INDEX budget_line_type ON postmill.budget_line USING btree (job_type, id) WHERE (reservation_id IS NOT NULL);
+
 -- INDEX budget_name
 
 CREATE UNIQUE INDEX budget_name ON postmill.budget USING btree (lower(replace(name, '_'::text, '-'::text)), COALESCE(tenant_id, '00000000-0000-0000-0000-000000000000'::uuid));
@@ -14427,6 +15494,10 @@ CREATE UNIQUE INDEX budget_name ON postmill.budget USING btree (lower(replace(na
 
 CREATE INDEX budget_period_ends ON postmill.budget_period USING btree (ends_at);
 
+-- INDEX budget_period_until
+
+CREATE INDEX budget_period_until ON postmill.budget_period USING btree (limit_until) WHERE (limit_until IS NOT NULL);
+
 -- INDEX budget_place
 
 CREATE INDEX budget_place ON postmill.budget USING btree (name, id);
@@ -14434,6 +15505,14 @@ CREATE INDEX budget_place ON postmill.budget USING btree (name, id);
 -- INDEX budget_platform
 
 CREATE INDEX budget_platform ON postmill.budget USING btree (id) WHERE (tenant_id IS NULL);
+
+-- INDEX budget_request_budget
+
+CREATE INDEX budget_request_budget ON postmill.budget_request USING btree (budget_id, id);
+
+-- INDEX budget_request_open
+
+CREATE UNIQUE INDEX budget_request_open ON postmill.budget_request USING btree (budget_id) WHERE (status = 'open'::text);
 
 -- INDEX budget_reservation_ended
 
@@ -14633,11 +15712,11 @@ CREATE INDEX operation_item_print ON postmill.operation_item USING btree (operat
 
 -- INDEX operation_item_replay
 
-CREATE INDEX operation_item_replay ON postmill.operation_item USING btree (operation_id) WHERE (status = 'replayed'::text);
+CREATE INDEX operation_item_replay ON postmill.operation_item USING btree (operation_id, at) WHERE (status = 'replayed'::text);
 
 -- INDEX operation_item_waiting
 
-CREATE INDEX operation_item_waiting ON postmill.operation_item USING btree (operation_id, n) WHERE (status IS NULL);
+CREATE INDEX operation_item_waiting ON postmill.operation_item USING btree (operation_id, turn, n) WHERE (status IS NULL);
 
 -- INDEX operation_running
 
@@ -15007,6 +16086,10 @@ ALTER TABLE postmill.budget_line ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE postmill.budget_period ENABLE ROW LEVEL SECURITY;
 
+-- ROW SECURITY budget_request
+
+ALTER TABLE postmill.budget_request ENABLE ROW LEVEL SECURITY;
+
 -- ROW SECURITY budget_reservation
 
 ALTER TABLE postmill.budget_reservation ENABLE ROW LEVEL SECURITY;
@@ -15123,6 +16206,10 @@ CREATE POLICY of_the_scope ON postmill.budget_line AS RESTRICTIVE FOR SELECT TO 
 
 CREATE POLICY of_the_scope ON postmill.budget_period AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
+-- POLICY budget_request of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.budget_request AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
 -- POLICY budget_reservation of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.budget_reservation AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
@@ -15211,6 +16298,10 @@ CREATE POLICY of_the_scope ON postmill.operation AS RESTRICTIVE FOR SELECT TO po
 
 CREATE POLICY of_the_scope ON postmill.operation_item AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
+-- POLICY operation_share of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.operation_share AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
 -- POLICY outcome of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.outcome AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
@@ -15266,6 +16357,10 @@ ALTER TABLE postmill.operation ENABLE ROW LEVEL SECURITY;
 -- ROW SECURITY operation_item
 
 ALTER TABLE postmill.operation_item ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY operation_share
+
+ALTER TABLE postmill.operation_share ENABLE ROW LEVEL SECURITY;
 
 -- ROW SECURITY outcome
 
@@ -15350,6 +16445,10 @@ CREATE POLICY whoever_has_rights ON postmill.budget_line USING (true) WITH CHECK
 -- POLICY budget_period whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.budget_period USING (true) WITH CHECK (true);
+
+-- POLICY budget_request whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.budget_request USING (true) WITH CHECK (true);
 
 -- POLICY budget_reservation whoever_has_rights
 
@@ -15438,6 +16537,10 @@ CREATE POLICY whoever_has_rights ON postmill.operation USING (true) WITH CHECK (
 -- POLICY operation_item whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.operation_item USING (true) WITH CHECK (true);
+
+-- POLICY operation_share whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.operation_share USING (true) WITH CHECK (true);
 
 -- POLICY outcome whoever_has_rights
 

@@ -262,14 +262,17 @@ begin
     p := {schema}.read_budget_period(old.id, {schema}.now());
     update {schema}.budget_period x set limit_amount = new.limit_amount
      where x.budget_id = old.id and x.starts_at >= p.starts_at and not x.limit_own and p_fields ? 'limit_amount';
+    update {schema}.budget_period x set limit_back = new.limit_amount
+     where x.budget_id = old.id and x.starts_at >= p.starts_at and x.limit_until is not null and p_fields ? 'limit_amount';
     perform {schema}.mark_alerts(old.id, p.starts_at, f.spent) from {schema}.read_budget_figures(old.id, {schema}.now()) f where f.spent > 0;
     perform {schema}.audit('budgets.set', 'budget', old.name, p_tenant, was, {schema}.budget_json(old.id), p_reason);
 end
 $$;
 
--- The limit of one period alone, now or later: changed | unchanged | unknown | over (the period has ended) | no_period.
+-- The limit of one period alone, now or later, to its end or until a moment: changed | unchanged | unknown | over (the period has
+-- ended) | no_period | past (that moment is over) | late (it is after the end of the period).
 create function {schema}.door_limit_budget(p_id uuid, p_label text, p_limit numeric, p_reason text default null,
-    p_actor_type text default null, p_actor_id text default null) returns text
+    p_actor_type text default null, p_actor_id text default null, p_until timestamptz default null) returns text
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
     b {schema}.budget;
@@ -292,20 +295,28 @@ begin
         elsif p.ends_at <= moment then
             return 'over';
         end if;
-        insert into {schema}.budget_period select p.*;
     elsif p.ends_at <= moment then
         return 'over';
-    elsif p.limit_own and p.limit_amount = p_limit then
+    elsif p.limit_own and p.limit_amount = p_limit and p.limit_until is not distinct from p_until then
         return 'unchanged';
     end if;
-    update {schema}.budget_period x set limit_amount = p_limit, limit_own = true where x.budget_id = p_id and x.starts_at = p.starts_at;
+    if p_until <= moment then
+        return 'past';
+    elsif p_until > p.ends_at then
+        return 'late';
+    end if;
+    insert into {schema}.budget_period select p.* on conflict do nothing;
+    update {schema}.budget_period x
+       set limit_amount = p_limit, limit_own = true, limit_until = p_until,
+           limit_back = case when p_until is not null then coalesce(x.limit_back, x.limit_amount) end
+     where x.budget_id = p_id and x.starts_at = p.starts_at;
     select f.spent into spent from {schema}.read_budget_figures(p_id, moment) f where f.starts_at = p.starts_at and f.spent > 0;
     if found then
         perform {schema}.mark_alerts(p_id, p.starts_at, spent);
     end if;
     perform {schema}.audit('budgets.limit', 'budget', b.name, b.tenant_id,
-        jsonb_build_object('period', p_label, 'limit_amount', p.limit_amount),
-        jsonb_build_object('period', p_label, 'limit_amount', p_limit), p_reason);
+        jsonb_strip_nulls(jsonb_build_object('period', p_label, 'limit_amount', p.limit_amount, 'until', p.limit_until)),
+        jsonb_strip_nulls(jsonb_build_object('period', p_label, 'limit_amount', p_limit, 'until', p_until)), p_reason);
     return 'changed';
 end
 $$;
