@@ -27,6 +27,7 @@ PARAMETERS = {
     "tenant": None,
     "definition_id": "definition",
     "queue": "queue",
+    "worker_id": "00000000-0000-0000-0000-0000000000ff",
     "artifact_id": "artifact",
     "operation_id": "operation",
     "artifact_name": "planning.csv",

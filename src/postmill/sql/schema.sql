@@ -7198,9 +7198,9 @@ begin
 end
 $$;
 
--- FUNCTION read_banner()
+-- FUNCTION read_banner(text)
 
-CREATE FUNCTION postmill.read_banner() RETURNS TABLE(paused text[], more_paused bigint, measured_seconds double precision, migrating boolean)
+CREATE FUNCTION postmill.read_banner(p_lock text) RETURNS TABLE(paused text[], more_paused bigint, measured_seconds double precision, migrating boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -7223,7 +7223,7 @@ begin
            (select extract(epoch from moment - u.last_run_at)::double precision from postmill.upkeep u where u.name = 'monitor'),
            exists (select from pg_locks l
                     where l.locktype = 'advisory' and l.granted and l.objsubid = 1
-                      and (l.classid::bigint << 32) | l.objid::bigint = hashtextextended('postmill.migrate.postmill', 0));
+                      and (l.classid::bigint << 32) | l.objid::bigint = hashtextextended(p_lock, 0));
 end
 $$;
 
