@@ -34,8 +34,9 @@ PARAMETERS = {
     "period": "2025-01",
     "reservation_id": "budget_reservation",
     "subject": "failed",
+    "definition_key": "world",
 }
-SHARED = {"definition_id", "queue", "subject"}
+SHARED = {"definition_id", "definition_key", "queue", "subject"}
 """Things of the platform that everybody sees."""
 
 

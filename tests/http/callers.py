@@ -24,7 +24,7 @@ from postmill.http import (
     WaitingJobs,
     WorkProgress,
 )
-from postmill.http.errors import NotFound, Refused
+from postmill.http.errors import Conflict, NotFound, Refused
 from postmill.shapes.jobs import ReplayedJob
 from tests.support.api import Api
 
@@ -79,6 +79,10 @@ async def definitions(admin: AsyncApiClient) -> None:
     assert (await admin.definitions.get(made.id)).key == "thumb"
     assert [one.key async for one in admin.definitions.each(kind="http", is_active=True)] == ["thumb"]
     assert [one.version for one in (await admin.definitions.versions(made.id)).items] == [3, 2, 1]
+    paused = await admin.definitions.pause("thumb", reason="moving")
+    assert (await admin.definitions.paused()).items == [paused]
+    await admin.definitions.resume("thumb")
+    assert (await admin.definitions.paused()).items == []
 
 
 async def jobs(admin: AsyncApiClient) -> None:
@@ -152,6 +156,19 @@ async def _operations(admin: AsyncApiClient, letter: UUID) -> None:
     assert (await admin.operations.get(begun.id)).results == {}
     (left,) = [one async for one in admin.operations.each_letter(begun.id, status="waiting")]
     assert (left.job_id, left.new_id) == (letter, None)
+    met = await admin.operations.impact("discard", query="state:dead_letter type:thumb")
+    assert (met.count, met.complete, met.fit, met.by_type[0].job_type) == (2, True, 1, "thumb")
+    begun = await admin.operations.start(
+        "priority", ids=[letter], priority=7, start_at=datetime.now(UTC) + timedelta(days=1), fair=True
+    )
+    assert (begun.kind, begun.filter, begun.priority, begun.fair) == (
+        "priority",
+        {"ids": [str(letter)]},
+        7,
+        True,
+    )
+    with pytest.raises(Conflict):
+        await admin.operations.approve((await admin.operations.abort(begun.id)).id)
 
 
 async def _artifacts(
@@ -183,6 +200,16 @@ async def stats_and_errors(admin: AsyncApiClient, api: Api) -> None:
     assert cause in [one async for one in admin.errors.each()]
     whole = await admin.errors.get(cause.id)
     assert (whole.count, whole.affected[0].count) == (3, 3)
+    until = datetime.now(UTC) + timedelta(days=1)
+    ignored = await admin.errors.ignore(cause.id, until, reason="known")
+    assert (ignored.status, ignored.ignored_until) == ("ignored", until)
+    assert (await admin.errors.resolve(cause.id, version=7)).resolved_version == 7
+    assert (await admin.errors.list(status="resolved")).items[0].id == cause.id
+    assert (await admin.errors.reopen(cause.id)).status == "new"
+    await admin.errors.note(cause.id, "the disk is full")
+    assert [one.text for one in (await admin.errors.notes(cause.id)).items] == ["the disk is full"]
+    (told,) = (await admin.errors.export_tenants(cause.id)).items
+    assert (told.slug, told.count, told.dead_letters) == ("default", 3, 0)
     happened = (await admin.stats(by="queue", bucket_seconds=60)).items
     assert sum(one.counts.get("succeeded", 0) for one in happened) >= 1
 

@@ -33,6 +33,7 @@ from postmill.cli.commands import (
     version,
     worker,
     workers,
+    workers_act,
 )
 from postmill.cli.errors import CliError
 from postmill.cli.options import Config, Debug, Dsn, Json, Schema, Version, command, group
@@ -86,7 +87,7 @@ artifacts_app = group("Files that jobs read or made.")
 triggers_app = group("What makes jobs by itself: events and schedules.")
 definitions_app = group("The allow-list of job types.")
 encryption_app = group("Keys of encrypted payloads.")
-workers_app = group("Look at workers.")
+workers_app = group("Look at workers; ask them to drain, resume or stop; take back what lost ones held.")
 
 command(app, "init", panel=START, examples=["postmill init", "postmill init shop"])(init.init)
 command(
@@ -280,6 +281,13 @@ tree_archive.grow(app, CARE)
 
 app.add_typer(workers_app, name="workers", rich_help_panel=OPERATE)
 command(workers_app, "list", examples=["postmill workers list --all"])(workers.list_)
+command(workers_app, "show", examples=["postmill workers show web-1"])(workers_act.show)
+command(workers_app, "drain", examples=["postmill workers drain web-1 --reason 'host goes down'"])(
+    workers_act.drain
+)
+command(workers_app, "resume", examples=["postmill workers resume web-1"])(workers_act.resume)
+command(workers_app, "stop", examples=["postmill workers stop web-1"])(workers_act.stop)
+command(workers_app, "rescue", examples=["postmill workers rescue web-1 --yes"])(workers_act.rescue)
 
 tree_budget.grow(app, OPERATE)
 

@@ -61,6 +61,7 @@ class Action(StrEnum):
     QUEUES_READ = "queues.read"
     QUEUES_WRITE = "queues.write"
     WORKERS_READ = "workers.read"
+    WORKERS_WRITE = "workers.write"
     ARTIFACTS_READ = "artifacts.read"
     ARTIFACTS_DELETE = "artifacts.delete"
     BUDGETS_READ = "budgets.read"
@@ -98,7 +99,13 @@ _PLATFORM_VIEWER = _VIEWER | {
 _PLATFORM_OPERATOR = (
     _PLATFORM_VIEWER
     | _OPERATOR
-    | {Action.QUEUES_WRITE, Action.DEAD_DISCARD, Action.ERRORS_WRITE, Action.ARTIFACTS_DELETE}
+    | {
+        Action.QUEUES_WRITE,
+        Action.WORKERS_WRITE,
+        Action.DEAD_DISCARD,
+        Action.ERRORS_WRITE,
+        Action.ARTIFACTS_DELETE,
+    }
 )
 
 PERMISSIONS: dict[Role, frozenset[Action]] = {

@@ -61,6 +61,7 @@ class AsyncOperations(AsyncGroup):
     """Bulk acts on dead letters."""
 
     preview = awaiting(operations.preview_operation)
+    impact = awaiting(operations.ask_impact)
     start = awaiting(operations.start_operation)
     list = awaiting(operations.list_operations)
     each = following(operations.list_operations)
@@ -69,6 +70,7 @@ class AsyncOperations(AsyncGroup):
     each_letter = following(operations.list_operation_letters)
     pause = awaiting(operations.pause_operation)
     resume = awaiting(operations.resume_operation)
+    approve = awaiting(operations.approve_operation)
     abort = awaiting(operations.abort_operation)
 
 
@@ -187,6 +189,12 @@ class AsyncWorkers(AsyncGroup):
     """Worker sessions."""
 
     list = awaiting(queues.list_workers)
+    get = awaiting(queues.get_worker)
+    jobs = awaiting(queues.list_worker_jobs)
+    drain = awaiting(queues.drain_worker)
+    resume = awaiting(queues.resume_worker)
+    stop = awaiting(queues.stop_worker)
+    rescue = awaiting(queues.rescue_worker)
     top = awaiting(queues.show_top)
     each = following(queues.list_workers)
 

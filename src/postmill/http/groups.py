@@ -61,6 +61,7 @@ class Operations(Group):
     """Bulk acts on dead letters."""
 
     preview = blocking(operations.preview_operation)
+    impact = blocking(operations.ask_impact)
     start = blocking(operations.start_operation)
     list = blocking(operations.list_operations)
     each = following(operations.list_operations)
@@ -69,6 +70,7 @@ class Operations(Group):
     each_letter = following(operations.list_operation_letters)
     pause = blocking(operations.pause_operation)
     resume = blocking(operations.resume_operation)
+    approve = blocking(operations.approve_operation)
     abort = blocking(operations.abort_operation)
 
 
@@ -187,6 +189,12 @@ class Workers(Group):
     """Worker sessions."""
 
     list = blocking(queues.list_workers)
+    get = blocking(queues.get_worker)
+    jobs = blocking(queues.list_worker_jobs)
+    drain = blocking(queues.drain_worker)
+    resume = blocking(queues.resume_worker)
+    stop = blocking(queues.stop_worker)
+    rescue = blocking(queues.rescue_worker)
     top = blocking(queues.show_top)
     each = following(queues.list_workers)
 

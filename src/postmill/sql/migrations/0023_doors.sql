@@ -136,7 +136,7 @@ $$;
 -- changed, without its secrets.
 create function {schema}.rerun_jobs(p_action text, p_ids uuid[], p_payload jsonb, p_again boolean, p_confirm boolean,
     p_actor_type text, p_actor_id text, p_despite_success boolean default false, p_version integer default null,
-    p_changes jsonb default null)
+    p_changes jsonb default null, p_priority integer default null)
 returns table (id uuid, status text, new_id uuid)
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -154,7 +154,7 @@ begin
             union all
             select r.* from {schema}.replay_jobs(case p_action when 'dead.replay' then known end, {schema}.acting_type(),
                                                  {schema}.acting_id(), p_payload, p_again, p_confirm,
-                                                 p_despite_success, p_version) r)
+                                                 p_despite_success, p_version, p_priority) r)
         select u.id, coalesce(d.status, 'unknown') as status, d.new_id, tenants[array_position(known, u.id)] as tenant,
                states[array_position(known, u.id)] as state
           from (select distinct unnest(p_ids) as id) u left join done d on d.id = u.id

@@ -13,8 +13,10 @@ create table {schema}.error_group_note (
 create index error_group_note_of on {schema}.error_group_note (id, note_id);
 
 create function {schema}.pause_json(p {schema}.type_pause) returns jsonb
-language sql immutable as $$
-    select case when p.id is not null then jsonb_build_object('paused_at', p.paused_at, 'reason', p.reason, 'resume_at', p.resume_at) end
+language plpgsql immutable as $$
+begin
+    return case when p.id is not null then jsonb_build_object('paused_at', p.paused_at, 'reason', p.reason, 'resume_at', p.resume_at) end;
+end
 $$;
 
 -- False: there is no such type, or none that this caller may touch. A pause of a paused type takes the place of the other one.
