@@ -183,7 +183,7 @@ class Worker:
             self._lost.clear()
             # Before the first claim: what a paused type has waiting must not start in between.
             types = frozenset(name for queue, name in paused if not queue)
-            self._told([], frozenset(name for queue, name in paused if queue), types)
+            self._told([], frozenset(name for queue, name in paused if queue), types, None)
             shop.use(session)
             self._lessor = Lessor(
                 self.dsn,
