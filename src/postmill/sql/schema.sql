@@ -7380,12 +7380,13 @@ begin
     return query
     select r.id, r.budget_id, b.name, b.unit, r.tenant_id, t.slug, r.limit_amount, r.until, r.reason, r.actor_type, r.actor_id,
            r.created_at, r.status, r.decided_at, r.decided_by, r.answer
-      from postmill.budget_request r
+      from (select x.* from postmill.budget_request x
+             where (p_budget is null or x.budget_id = p_budget) and (p_status is null or x.status = p_status)
+               and (p_before is null or x.id < p_before)
+             order by x.id desc limit p_most) r
       join postmill.budget b on b.id = r.budget_id
       join postmill.tenant t on t.id = r.tenant_id
-     where (p_budget is null or r.budget_id = p_budget) and (p_status is null or r.status = p_status)
-       and (p_before is null or r.id < p_before)
-     order by r.id desc limit p_most;
+     order by r.id desc;
 end
 $$;
 
@@ -15544,6 +15545,10 @@ CREATE INDEX budget_request_budget ON postmill.budget_request USING btree (budge
 -- INDEX budget_request_open
 
 CREATE UNIQUE INDEX budget_request_open ON postmill.budget_request USING btree (budget_id) WHERE (status = 'open'::text);
+
+-- INDEX budget_request_tenant
+
+CREATE INDEX budget_request_tenant ON postmill.budget_request USING btree (tenant_id, id);
 
 -- INDEX budget_reservation_ended
 
