@@ -156,9 +156,15 @@ async def _operations(admin: AsyncApiClient, letter: UUID) -> None:
     begun = await admin.operations.start(
         "priority", ids=[letter], priority=7, start_at=datetime.now(UTC) + timedelta(days=1), fair=True
     )
-    assert (begun.kind, begun.filter, begun.priority, begun.fair) == ("priority", {"ids": [str(letter)]}, 7, True)
+    assert (begun.kind, begun.filter, begun.priority, begun.fair) == (
+        "priority",
+        {"ids": [str(letter)]},
+        7,
+        True,
+    )
+    await admin.operations.abort(begun.id)
     with pytest.raises(Conflict):
-        await admin.operations.approve((await admin.operations.abort(begun.id)).id)
+        await admin.operations.approve(begun.id)
 
 
 async def _artifacts(

@@ -149,9 +149,7 @@ async def resume_operation(operation_id: UUID, asked: Act, body: ChangeOperation
 
 
 @router.post("/operations/{operation_id:uuid}/approve")
-async def approve_operation(
-    operation_id: UUID, asked: Act, body: ChangeOperation | None = None
-) -> Operation:
+async def approve_operation(operation_id: UUID, asked: Act, body: ChangeOperation | None = None) -> Operation:
     """Approve an operation that somebody else has begun; it goes on then. 409: it was you, or it waits for nobody."""
     return await _change(asked, operation_id, "approve", body)
 
