@@ -79,7 +79,8 @@ async def test_what_it_tells_and_what_it_does(console: Console) -> None:
     plain = html.unescape(waits.text)
     for text in (
         "charge", "@v1", "No live worker serves", "9007199254740993", "1.10", "[redacted]", "\\u202eevil\\u001b[31m",
-        "order-4711", "It holds its key.", "10 s", "It has not run yet", "Policy in force", "q=correlation%3A%22a+%5C%22b%5C%22%22",
+        "order-4711", "It holds its key.", "10 s", "It has not run yet", "Policy in force",
+        "q=correlation%3A%22a+%5C%22b%5C%22%22",
     ):  # fmt: skip
         assert text in plain, text
     assert "hunter2" not in waits.text
