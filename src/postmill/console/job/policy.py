@@ -63,5 +63,5 @@ def curve(job: FoundJob, definition: DefinitionView | None) -> list[Try] | None:
 
 def lane(definition: DefinitionView) -> str:
     """What jobs are held apart by, in words."""
-    words = {"tenant": _("one lane a tenant"), "type": _("one lane for the kind")}
+    words = {"tenant": _("one lane a tenant"), "type": _("one lane for the job type")}
     return words.get(definition.lane, definition.lane)

@@ -141,7 +141,9 @@ async def _lines(
     )
     jobs = None
     if tenant is None:
-        jobs = await visit.attempt(_("the number of jobs"), look.read_error_jobs(ids, most=JOBS, schema=visit.schema))
+        jobs = await visit.attempt(
+            _("the number of jobs"), look.read_error_jobs(ids, most=JOBS, schema=visit.schema)
+        )
     stats = await visit.attempt(
         _("the share of all runs"),
         read_stats(since=since, until=now, by="job_type", tenant=own, times=False, schema=visit.schema),
