@@ -167,10 +167,7 @@ async def _operations(admin: AsyncApiClient, letter: UUID) -> None:
         7,
         True,
     )
-<<<<<<< HEAD
-=======
     await admin.operations.abort(begun.id)
->>>>>>> 2c0fd18f8d0cbe2c8e1e5960daf13902e7052970
     with pytest.raises(Conflict):
         await admin.operations.approve(begun.id)
 
