@@ -33,7 +33,7 @@ def upkeep(dsn):
     def work():
         with psycopg.connect(dsn, autocommit=True) as conn:
             while not over.is_set():
-                for id, _, allowed in conn.execute(
+                for id, _, _, allowed in conn.execute(
                     "select * from postmill.running_operations(100)"
                 ).fetchall():
                     items = conn.execute(
@@ -81,7 +81,7 @@ def test_a_bulk_replay_is_watched_to_its_end(dsn, dead):
     with upkeep(dsn):
         done = cli("dead", "replay", "--all", "--message", "QUOTA", "--rate", "500", "--yes", dsn=dsn)
         assert done.code == 0
-        assert "letters      5: 5 replayed, 500 a second at most" in done.out
+        assert "jobs         5: 5 replayed, 500 a second at most" in done.out
         assert "replays now  5 queued" in done.out
         found = cli(
             "dead", "discard", "--all", "--rate", "500", "--reason", "old", "--yes", "--json", dsn=dsn
@@ -121,7 +121,7 @@ def test_an_operation_is_steered(dsn, dead):
     assert "aborted" in cli("operations", "abort", id, dsn=dsn).out
     late = cli("operations", "resume", id, dsn=dsn)
     assert (late.code, "it has ended: aborted" in late.err) == (1, True)
-    assert cli("operations", "list", dsn=dsn).out == "no operation runs or is paused\n"
+    assert cli("operations", "list", dsn=dsn).out == "no operation runs, is paused or waits for approval\n"
     assert id in cli("operations", "list", "--all", dsn=dsn).out
     assert cli("operations", "show", "01980000-0000-7000-8000-000000000000", dsn=dsn).code == 5
 

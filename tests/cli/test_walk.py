@@ -45,6 +45,8 @@ WORDS = {
     "operations pause": [ID],
     "operations resume": [ID],
     "operations abort": [ID],
+    "operations approve": [ID],
+    "operations start": ["replay", "--query", "type:greet"],
     "incidents list": [],
     "incidents show": [ID],
     "incidents ack": [ID],

@@ -21,7 +21,8 @@ from postmill.cli.outcomes import Told, report
 from postmill.cli.progress import counting, overseen
 from postmill.cli.run import Run
 from postmill.cli.who import who
-from postmill.domain.letters import LetterFilter, Pace
+from postmill.domain.letters import LetterFilter
+from postmill.domain.pace import Pace
 from postmill.operate import commands, operations
 from postmill.store.jobs import Rerun
 
