@@ -14,6 +14,7 @@ from postmill.api.paging import cursor_of, parts_of
 from postmill.api.problems import not_found
 from postmill.console.charts import Mark, MarkKind, Series, sparkline, stacked_bars
 from postmill.console.failures import compare
+from postmill.console.failures.replaying import wizard
 from postmill.console.failures.tracebacks import Part, folded
 from postmill.console.frame.pages import Pages
 from postmill.console.frame.visit import Visit
@@ -141,7 +142,9 @@ async def _lines(
     )
     jobs = None
     if tenant is None:
-        jobs = await visit.attempt(_("the number of jobs"), look.read_error_jobs(ids, most=JOBS, schema=visit.schema))
+        jobs = await visit.attempt(
+            _("the number of jobs"), look.read_error_jobs(ids, most=JOBS, schema=visit.schema)
+        )
     stats = await visit.attempt(
         _("the share of all runs"),
         read_stats(since=since, until=now, by="job_type", tenant=own, times=False, schema=visit.schema),
@@ -216,6 +219,7 @@ async def error(visit: Visit) -> Response:
         alike=[one for one in alike or [] if one.message == group.message and one.id != group.id],
         notes=await visit.see(acts.notes(group.id, schema=visit.schema)),
         pause=pauses[0] if pauses else None,
+        replay=wizard(visit, error=group.id),
     )
 
 
