@@ -57,7 +57,8 @@ def many(request: pytest.FixtureRequest, cluster: LocalServer, template: str) ->
             conn.execute(one.encode())
         conn.execute("select postmill.fold_dead_tally(1)")
         conn.execute(
-            "vacuum analyze postmill.dead_letter, postmill.dead_tally, postmill.attempt, postmill.outcome, postmill.error_group_minute"
+            "vacuum analyze postmill.dead_letter, postmill.dead_tally, postmill.attempt, postmill.outcome,"
+            " postmill.error_group_minute"
         )
         yield conn
 
