@@ -19,6 +19,7 @@ from postmill.http import (
     NewTenant,
     NewTrigger,
     TenantChanges,
+    TriedTrigger,
     TriggerChanges,
     WaitingJobs,
     WorkProgress,
@@ -78,6 +79,10 @@ async def definitions(admin: AsyncApiClient) -> None:
     assert (await admin.definitions.get(made.id)).key == "thumb"
     assert [one.key async for one in admin.definitions.each(kind="http", is_active=True)] == ["thumb"]
     assert [one.version for one in (await admin.definitions.versions(made.id)).items] == [3, 2, 1]
+    paused = await admin.definitions.pause("thumb", reason="moving")
+    assert (await admin.definitions.paused()).items == [paused]
+    await admin.definitions.resume("thumb")
+    assert (await admin.definitions.paused()).items == []
 
 
 async def jobs(admin: AsyncApiClient) -> None:
@@ -196,6 +201,16 @@ async def stats_and_errors(admin: AsyncApiClient, api: Api) -> None:
     assert cause in [one async for one in admin.errors.each()]
     whole = await admin.errors.get(cause.id)
     assert (whole.count, whole.affected[0].count) == (3, 3)
+    until = datetime.now(UTC) + timedelta(days=1)
+    ignored = await admin.errors.ignore(cause.id, until, reason="known")
+    assert (ignored.status, ignored.ignored_until) == ("ignored", until)
+    assert (await admin.errors.resolve(cause.id, version=7)).resolved_version == 7
+    assert (await admin.errors.list(status="resolved")).items[0].id == cause.id
+    assert (await admin.errors.reopen(cause.id)).status == "new"
+    await admin.errors.note(cause.id, "the disk is full")
+    assert [one.text for one in (await admin.errors.notes(cause.id)).items] == ["the disk is full"]
+    (told,) = (await admin.errors.export_tenants(cause.id)).items
+    assert (told.slug, told.count, told.dead_letters) == ("default", 3, 0)
     happened = (await admin.stats(by="queue", bucket_seconds=60)).items
     assert sum(one.counts.get("succeeded", 0) for one in happened) >= 1
 
@@ -226,10 +241,18 @@ async def incidents(admin: AsyncApiClient, api: Api) -> None:
 
 async def triggers_events_and_webhooks(admin: AsyncApiClient) -> None:
     nightly = NewTrigger(label="n", trigger_type="schedule", cron_expr="0 2 * * *", definition_key="thumb")
-    assert len((await admin.triggers.preview(nightly, count=3)).next_runs) == 3
+    tried = TriedTrigger(**nightly.model_dump(exclude_unset=True))
+    assert len((await admin.triggers.preview(tried, count=3)).next_runs) == 3
     saved = await admin.triggers.create(nightly)
     assert len((await admin.triggers.next_runs(saved.id, count=2)).items) == 2
     assert (await admin.triggers.ticks(saved.id)).items == []
+    until = datetime.now(UTC)
+    since = until - timedelta(days=2)
+    plan = await admin.triggers.plan_backfill(saved.id, since, until)
+    assert (len(plan.due), plan.kept, plan.problem) == (2, 0, None)
+    done = await admin.triggers.backfill(saved.id, since, until, reason="a flood")
+    assert [one.outcome for one in done.items] == ["enqueued", "enqueued"]
+    assert (await admin.triggers.plan_backfill(saved.id, since, until)).kept == 2
     changed = await admin.triggers.change(saved.id, TriggerChanges(cron_expr=None, every="15m"))
     assert changed.every_seconds == 900
     assert (await admin.triggers.get(saved.id)).every_seconds == 900

@@ -28,10 +28,12 @@ from postmill.cli.commands import (
     top,
     triggers,
     triggers_act,
+    triggers_backfill,
     up,
     version,
     worker,
     workers,
+    workers_act,
 )
 from postmill.cli.errors import CliError
 from postmill.cli.options import Config, Debug, Dsn, Json, Schema, Version, command, group
@@ -85,7 +87,7 @@ artifacts_app = group("Files that jobs read or made.")
 triggers_app = group("What makes jobs by itself: events and schedules.")
 definitions_app = group("The allow-list of job types.")
 encryption_app = group("Keys of encrypted payloads.")
-workers_app = group("Look at workers.")
+workers_app = group("Look at workers; ask them to drain, resume or stop; take back what lost ones held.")
 
 command(app, "init", panel=START, examples=["postmill init", "postmill init shop"])(init.init)
 command(
@@ -226,6 +228,14 @@ command(
     examples=["postmill triggers run nightly", "postmill triggers run resync folder_path=/invoices"],
 )(triggers_act.run_)
 command(
+    triggers_app,
+    "backfill",
+    examples=[
+        "postmill triggers backfill nightly --since 2026-11-20T00:00Z --until 2026-11-28T00:00Z --dry-run",
+        "postmill triggers backfill nightly --since 2026-11-20T00:00Z --until 2026-11-28T00:00Z --reason 'a flood'",
+    ],
+)(triggers_backfill.backfill)
+command(
     app,
     "publish",
     panel=OPERATE,
@@ -271,6 +281,13 @@ tree_archive.grow(app, CARE)
 
 app.add_typer(workers_app, name="workers", rich_help_panel=OPERATE)
 command(workers_app, "list", examples=["postmill workers list --all"])(workers.list_)
+command(workers_app, "show", examples=["postmill workers show web-1"])(workers_act.show)
+command(workers_app, "drain", examples=["postmill workers drain web-1 --reason 'host goes down'"])(
+    workers_act.drain
+)
+command(workers_app, "resume", examples=["postmill workers resume web-1"])(workers_act.resume)
+command(workers_app, "stop", examples=["postmill workers stop web-1"])(workers_act.stop)
+command(workers_app, "rescue", examples=["postmill workers rescue web-1 --yes"])(workers_act.rescue)
 
 tree_budget.grow(app, OPERATE)
 

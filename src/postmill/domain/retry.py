@@ -118,6 +118,17 @@ def bounds_of(
     return _bounds(policy, attempt) if isinstance(policy, Exponential | Steps | Constant) else None
 
 
+def planned(policy: RetryPolicy | Curve, attempts: int, *, error_class: str | None = None) -> list[float]:
+    """The waits in seconds, without jitter, before the second attempt and each after it up to `attempts`.
+
+    Of a policy by class of error those for `error_class`, else its default's; of a function none are known.
+    """
+    policy = _resolve(policy, None, error_class)
+    if not isinstance(policy, Exponential | Steps | Constant):
+        return []
+    return [_raw(policy, attempt)[0] for attempt in range(1, attempts)]
+
+
 def _resolve(
     policy: RetryPolicy | Curve, error: BaseException | None, error_class: str | None
 ) -> Exponential | Steps | Constant | CustomPolicy:

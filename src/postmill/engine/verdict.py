@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from datetime import UTC, datetime
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import UUID
 
 from postmill.domain import outcome as outcomes
@@ -41,6 +41,9 @@ from postmill.telemetry.events import (
     PolicyBroken,
 )
 
+LastError: TypeAlias = tuple[datetime, JobFacts, str, str]
+"""When which job failed, the class of its error and what it said."""
+
 
 def micros_of(work: Work) -> int:
     """Microseconds since the handler's start; 0 if it never started."""
@@ -54,6 +57,7 @@ class Verdicts:
         self._bus = bus
         self._worker_id = worker_id
         self._rng = rng or random.Random()
+        self.last_error: LastError | None = None
         self.refresh()
 
     def refresh(self) -> None:
@@ -206,6 +210,7 @@ class Verdicts:
                 )
 
     def _failed(self, facts: JobFacts, error: Any, ms: float, **more: Any) -> None:
+        self.last_error = (datetime.now(UTC), facts, error.error_class, error.message)
         self._bus.emit(
             JobFailed(
                 facts,

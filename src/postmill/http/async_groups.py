@@ -115,6 +115,8 @@ class AsyncTriggers(AsyncGroup):
     remove = awaiting(triggers.remove_trigger)
     run = awaiting(triggers.run_trigger)
     next_runs = awaiting(triggers.list_next_runs)
+    plan_backfill = awaiting(triggers.plan_backfill)
+    backfill = awaiting(triggers.backfill_trigger)
     ticks = awaiting(triggers.list_trigger_ticks)
     each_tick = following(triggers.list_trigger_ticks)
     deliveries = awaiting(triggers.list_trigger_deliveries)
@@ -176,12 +178,23 @@ class AsyncBudgets(AsyncGroup):
     each_line = following(budgets.list_budget_lines)
     correct = awaiting(budgets.correct_budget)
     limit_period = awaiting(budgets.limit_budget_period)
+    requests = awaiting(budgets.list_budget_requests)
+    each_request = following(budgets.list_budget_requests)
+    request = awaiting(budgets.request_budget)
+    grant = awaiting(budgets.grant_budget_request)
+    decline = awaiting(budgets.decline_budget_request)
 
 
 class AsyncWorkers(AsyncGroup):
     """Worker sessions."""
 
     list = awaiting(queues.list_workers)
+    get = awaiting(queues.get_worker)
+    jobs = awaiting(queues.list_worker_jobs)
+    drain = awaiting(queues.drain_worker)
+    resume = awaiting(queues.resume_worker)
+    stop = awaiting(queues.stop_worker)
+    rescue = awaiting(queues.rescue_worker)
     top = awaiting(queues.show_top)
     each = following(queues.list_workers)
 

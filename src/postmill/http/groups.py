@@ -115,6 +115,8 @@ class Triggers(Group):
     remove = blocking(triggers.remove_trigger)
     run = blocking(triggers.run_trigger)
     next_runs = blocking(triggers.list_next_runs)
+    plan_backfill = blocking(triggers.plan_backfill)
+    backfill = blocking(triggers.backfill_trigger)
     ticks = blocking(triggers.list_trigger_ticks)
     each_tick = following(triggers.list_trigger_ticks)
     deliveries = blocking(triggers.list_trigger_deliveries)
@@ -176,12 +178,23 @@ class Budgets(Group):
     each_line = following(budgets.list_budget_lines)
     correct = blocking(budgets.correct_budget)
     limit_period = blocking(budgets.limit_budget_period)
+    requests = blocking(budgets.list_budget_requests)
+    each_request = following(budgets.list_budget_requests)
+    request = blocking(budgets.request_budget)
+    grant = blocking(budgets.grant_budget_request)
+    decline = blocking(budgets.decline_budget_request)
 
 
 class Workers(Group):
     """Worker sessions."""
 
     list = blocking(queues.list_workers)
+    get = blocking(queues.get_worker)
+    jobs = blocking(queues.list_worker_jobs)
+    drain = blocking(queues.drain_worker)
+    resume = blocking(queues.resume_worker)
+    stop = blocking(queues.stop_worker)
+    rescue = blocking(queues.rescue_worker)
     top = blocking(queues.show_top)
     each = following(queues.list_workers)
 

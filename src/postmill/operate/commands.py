@@ -20,7 +20,7 @@ from postmill.domain.job_options import ActorType
 from postmill.domain.job_type import JobType
 from postmill.domain.payload import check_text
 from postmill.domain.queue import Queue, match_queue
-from postmill.store import audit, doors, moving, placing, queues, registration
+from postmill.store import audit, doors, moving, placing, queues, reads, registration
 from postmill.store.catalog import DEFAULT_SCHEMA
 from postmill.store.doors import Prioritized
 from postmill.store.flow import Flow
@@ -291,8 +291,8 @@ def move(
     """
     home: moving.Home | None = yield moving.home_of(job_type, schema=schema)
     if home is None:
-        raise UnknownJobType(job_type, (yield registration.job_type_names(schema=schema)))
-    name = home.queue if queue is None else match_queue(queue, (yield queues.queue_names(schema=schema)))
+        raise UnknownJobType(job_type, (yield reads.read_job_type_names(schema=schema)))
+    name = home.queue if queue is None else match_queue(queue, (yield queues.read_queue_names(schema=schema)))
     moved, after = 0, None
     while True:
         done: moving.Batch = yield moving.move_jobs(

@@ -7,7 +7,8 @@ from typing import Annotated
 from fastapi import Depends
 
 from postmill.api.asked import Asked, may
-from postmill.api.routes.errors import GroupId, error_facts
+from postmill.api.problems import not_found
+from postmill.api.routes.errors import GroupId, Read, error_facts
 from postmill.api.routing import new_router
 from postmill.domain.access import Action
 from postmill.operate import error_groups as acts
@@ -21,6 +22,7 @@ from postmill.shapes.errors import (
     TenantToTell,
 )
 from postmill.shapes.paging import Page
+from postmill.store.error_groups import read_error_groups
 
 router = new_router("errors")
 
@@ -55,8 +57,10 @@ async def reopen_error_group(group_id: GroupId, asked: Write, body: ReopenError 
 
 
 @router.get("/errors/{group_id}/notes")
-async def list_error_notes(group_id: GroupId, asked: Write) -> Page[ErrorNote]:
-    """List what was written on it, the latest first; at most 50."""
+async def list_error_notes(group_id: GroupId, asked: Read) -> Page[ErrorNote]:
+    """List what the platform's people wrote on it, the latest first; at most 50, and none for a tenant."""
+    if not await asked.run(read_error_groups(id=group_id, most=1, schema=asked.schema)):
+        raise not_found("error group")
     found = await asked.drive(acts.notes(group_id, schema=asked.schema))
     return Page(items=[ErrorNote.model_validate(one) for one in found], next=None)
 

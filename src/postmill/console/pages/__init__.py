@@ -5,8 +5,16 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from postmill.console.pages import (
+    access,
+    audit,
+    budget,
+    budgets,
     dead,
     dead_acts,
+    definition,
+    definition_edit,
+    definition_try,
+    definitions,
     entrance,
     error_acts,
     errors,
@@ -18,6 +26,12 @@ from postmill.console.pages import (
     overview,
     preferences,
     queues,
+    system,
+    tenants,
+    trigger_backfill,
+    trigger_form,
+    triggers,
+    workers,
 )
 
 ROUTERS: tuple[APIRouter, ...] = (
@@ -27,6 +41,9 @@ ROUTERS: tuple[APIRouter, ...] = (
     job.router,
     operations.router,
     queues.router,
+    workers.router,
+    tenants.router,
+    system.router,
     errors.router,
     error_acts.router,
     dead.router,
@@ -34,5 +51,16 @@ ROUTERS: tuple[APIRouter, ...] = (
     letter.router,
     now.router,
     overview.router,
+    access.router,
+    audit.router,
+    budgets.router,
+    budget.router,
+    definition_try.router,
+    definition_edit.router,
+    definitions.router,
+    definition.router,
+    trigger_backfill.router,
+    trigger_form.router,
+    triggers.router,
 )
 """All of them, in the order in which paths are compared."""

@@ -33,6 +33,9 @@ router = Pages()
 
 PAGE = 25
 
+JOBS = 1000
+"""Jobs of each group that the list counts; the group's page goes on to 10,000."""
+
 RANGES: dict[str, tuple[float, float]] = {
     "1h": (3600.0, 60.0),
     "24h": (86400.0, 1800.0),
@@ -112,6 +115,7 @@ async def errors(visit: Visit) -> Response:
         span=span,
         ranges=RANGES,
         tenant=tenant,
+        most=JOBS,
         filtered=filtered,
         anything=anything,
         next=visit.same(after=cursor_of(*page[-1].position)) if len(found) > PAGE else None,
@@ -137,7 +141,7 @@ async def _lines(
     )
     jobs = None
     if tenant is None:
-        jobs = await visit.attempt(_("the number of jobs"), look.read_error_jobs(ids, schema=visit.schema))
+        jobs = await visit.attempt(_("the number of jobs"), look.read_error_jobs(ids, most=JOBS, schema=visit.schema))
     stats = await visit.attempt(
         _("the share of all runs"),
         read_stats(since=since, until=now, by="job_type", tenant=own, times=False, schema=visit.schema),

@@ -3,10 +3,10 @@
 
 -- begin_request for one that is sent in one go with what follows it: here a key that opens no longer must stop the rest.
 create function {schema}.enter_request(p_tenant uuid, p_platform boolean, p_via text, p_actor_type text, p_actor_id text,
-    p_role text, p_request_id text) returns void
+    p_role text, p_request_id text, p_address text default null) returns void
 language plpgsql volatile as $$
 begin
-    if not {schema}.begin_request(p_tenant, p_platform, p_via, p_actor_type, p_actor_id, p_role, p_request_id) then
+    if not {schema}.begin_request(p_tenant, p_platform, p_via, p_actor_type, p_actor_id, p_role, p_request_id, p_address) then
         raise exception 'postmill: the key % opens no longer', p_actor_id using errcode = 'invalid_authorization_specification';
     end if;
 end

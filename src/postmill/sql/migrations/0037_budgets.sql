@@ -168,7 +168,7 @@ begin
     return row(b.id, greatest(made.starts_at, found_one.ends_at),
         least(made.ends_at, (select min(x.starts_at) from {schema}.budget_period x
                               where x.budget_id = p_budget and x.starts_at > p_moment)),
-        b.tenant_id, made.label, b.limit_amount, false)::{schema}.budget_period;
+        b.tenant_id, made.label, b.limit_amount, false, null, null)::{schema}.budget_period;
 end
 $$;
 
