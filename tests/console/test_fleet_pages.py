@@ -44,8 +44,8 @@ async def fleet(console: Console) -> Console:
     await owner.execute("insert into postmill.queue (name) values ('idle')")
     await api.define("plain", queue=EVIL, replay_class="ask", max_attempts=3)
     await owner.execute("update postmill.tenant set name = %s where slug = 'acme'", [EVIL])
-    report = {"memory_bytes": 123 << 20, "last_error": {
-        "at": "2031-01-01T00:00:00Z", "job_id": str(uuid4()), "job_type": EVIL, "error_class": EVIL, "message": EVIL}}  # fmt: skip
+    error = {"at": "2031", "job_id": str(uuid4()), "job_type": EVIL, "error_class": EVIL, "message": EVIL}
+    report = {"memory_bytes": 123 << 20, "last_error": error}
     new = UUID(int=0xA4)
     await owner.execute(
         WORKERS,

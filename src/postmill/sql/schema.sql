@@ -3376,7 +3376,8 @@ begin
     insert into postmill.operation as o (id, tenant_id, kind, stage, filter, matching, cut_off, held, rate, canary, again, confirm,
            despite_success, version, fair, same_version, priority, queue, run_at, stop_ratio, start_at, approve_above, reason,
            total, actor_type, actor_id, actor_role, request_id, created_at)
-    values (id, own, p_kind, 'select', p_filter, postmill.at_moments(p_matching, moment), least(coalesce(p_cut_off, id), id),
+    values (id, own, p_kind, 'select', p_filter, postmill.at_moments(p_matching, moment),
+            case when p_matching is not null then least(coalesce(p_cut_off, id), id) end,
             coalesce((p_options ->> 'held')::boolean, false), (p_options ->> 'rate')::double precision,
             coalesce((p_options ->> 'canary')::integer, 0), coalesce((p_options ->> 'again')::boolean, false),
             coalesce((p_options ->> 'confirm')::boolean, false), coalesce((p_options ->> 'despite_success')::boolean, false),
@@ -7198,9 +7199,9 @@ begin
 end
 $$;
 
--- FUNCTION read_banner()
+-- FUNCTION read_banner(text)
 
-CREATE FUNCTION postmill.read_banner() RETURNS TABLE(paused text[], more_paused bigint, measured_seconds double precision, migrating boolean)
+CREATE FUNCTION postmill.read_banner(p_lock text) RETURNS TABLE(paused text[], more_paused bigint, measured_seconds double precision, migrating boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -7223,7 +7224,7 @@ begin
            (select extract(epoch from moment - u.last_run_at)::double precision from postmill.upkeep u where u.name = 'monitor'),
            exists (select from pg_locks l
                     where l.locktype = 'advisory' and l.granted and l.objsubid = 1
-                      and (l.classid::bigint << 32) | l.objid::bigint = hashtextextended('postmill.migrate.postmill', 0));
+                      and (l.classid::bigint << 32) | l.objid::bigint = hashtextextended(p_lock, 0));
 end
 $$;
 
@@ -7550,6 +7551,7 @@ CREATE FUNCTION postmill.read_dead_groups(p_tenant uuid DEFAULT NULL::uuid, p_jo
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
     SET jit TO 'off'
     AS $$
 declare
@@ -7571,7 +7573,7 @@ begin
         select k.* from keyed k where p_n is null or k.n < p_n or (k.n = p_n and k.key > p_key)
          order by k.n desc, k.key limit p_most
     )
-    select p.key, p.error_group, p.tenant_id, t.slug, p.job_type, p.reason, p.n, a.hour, a.day, a.week, o.failed_at, w.failed_at,
+    select p.key, p.error_group, p.tenant_id, t.slug, p.job_type, p.reason, p.n, a.hour, a.day, z.week, o.failed_at, w.failed_at,
            case when p.reason <> all (kept) and e.keep < interval '1000 years' then o.failed_at + e.keep end, w.error_class,
            left(w.error_message, 500), g.frame, case when g.id is not null then postmill.error_status(g, g.first_seen_at, moment) end,
            g.resolved_version, g.resolved_at, (select sum(l.n)::bigint from live l), (select count(*) from live l)
@@ -7579,22 +7581,43 @@ begin
       left join postmill.tenant t on t.id = p.tenant_id
       left join postmill.error_group g on g.id = p.error_group
      cross join lateral (select postmill.keep_of('dead_letter', p.tenant_id) as keep) e
-      left join lateral (select d.failed_at from postmill.dead_letter d
-                          where d.tenant_id = p.tenant_id and d.error_group is not distinct from p.error_group
-                            and d.job_type is not distinct from p.job_type and (p.only is null or d.reason = p.only)
-                          order by d.failed_at, d.id limit 1) o on true
-      left join lateral (select d.failed_at, d.error_class, d.error_message from postmill.dead_letter d
-                          where d.tenant_id = p.tenant_id and d.error_group is not distinct from p.error_group
-                            and d.job_type is not distinct from p.job_type and (p.only is null or d.reason = p.only)
-                          order by d.failed_at desc, d.id desc limit 1) w on true
+      left join lateral (
+         (select d.failed_at from postmill.dead_letter d
+           where d.tenant_id = p.tenant_id and d.error_group = p.error_group order by d.failed_at, d.id limit 1)
+         union all
+         (select d.failed_at from postmill.dead_letter d
+           where p.error_group is null and d.tenant_id = p.tenant_id and d.error_group is null and d.reason = p.only
+             and d.job_type is not distinct from p.job_type order by d.failed_at, d.id limit 1)) o on true
+      left join lateral (
+         (select d.failed_at, d.error_class, d.error_message from postmill.dead_letter d
+           where d.tenant_id = p.tenant_id and d.error_group = p.error_group order by d.failed_at desc, d.id desc limit 1)
+         union all
+         (select d.failed_at, d.error_class, d.error_message from postmill.dead_letter d
+           where p.error_group is null and d.tenant_id = p.tenant_id and d.error_group is null and d.reason = p.only
+             and d.job_type is not distinct from p.job_type order by d.failed_at desc, d.id desc limit 1)) w on true
      cross join lateral (
-        select count(*) filter (where y.failed_at > moment - interval '1 hour') as hour,
-               count(*) filter (where y.failed_at > moment - interval '1 day') as day, count(*) as week
-          from (select d.failed_at from postmill.dead_letter d
-                 where d.tenant_id = p.tenant_id and d.error_group is not distinct from p.error_group
-                   and d.failed_at > moment - interval '7 days' and d.job_type is not distinct from p.job_type
-                   and (p.only is null or d.reason = p.only)
-                 order by d.failed_at desc limit p_count) y) a
+        select count(*) filter (where y.failed_at > moment - interval '1 hour') as hour, count(*) as day
+          from (
+              (select d.failed_at from postmill.dead_letter d
+                where d.tenant_id = p.tenant_id and d.error_group = p.error_group and d.failed_at > moment - interval '1 day'
+                order by d.failed_at desc limit p_count)
+              union all
+              (select d.failed_at from postmill.dead_letter d
+                where p.error_group is null and d.tenant_id = p.tenant_id and d.error_group is null and d.reason = p.only
+                  and d.job_type is not distinct from p.job_type and d.failed_at > moment - interval '1 day'
+                order by d.failed_at desc limit p_count)) y) a
+     -- All of them, where the oldest is younger than that.
+     cross join lateral (
+        select case when o.failed_at > moment - interval '7 days' then p.n else (
+            select count(*) from (
+              (select d.failed_at from postmill.dead_letter d
+                where d.tenant_id = p.tenant_id and d.error_group = p.error_group and d.failed_at > moment - interval '7 days'
+                order by d.failed_at desc limit p_count)
+              union all
+              (select d.failed_at from postmill.dead_letter d
+                where p.error_group is null and d.tenant_id = p.tenant_id and d.error_group is null and d.reason = p.only
+                  and d.job_type is not distinct from p.job_type and d.failed_at > moment - interval '7 days'
+                order by d.failed_at desc limit p_count)) y) end as week) z
      order by p.n desc, p.key;
 end
 $$;
@@ -7977,18 +8000,22 @@ CREATE FUNCTION postmill.read_error_jobs(p_ids text[], p_most integer DEFAULT 10
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
     SET enable_seqscan TO 'off'
+    SET enable_hashagg TO 'off'
+    SET enable_sort TO 'off'
     AS $$
 declare
     own uuid := postmill.scope_tenant();
 begin
-    return query
-    select u.id, c.n from unnest(p_ids) as u(id)
-     cross join lateral (select count(distinct j.job_id) as n from (
-        (select o.job_id from postmill.outcome o where o.error_group = u.id and (own is null or o.tenant_id = own)
-          order by o.job_id desc limit p_most)
-        union all
-        (select a.job_id from postmill.attempt a where a.error_group = u.id and (own is null or a.tenant_id = own)
-          order by a.job_id desc limit p_most)) j) c;
+    -- One by one: with a value in its place each index is read in its order, and no further than to the last that counts.
+    foreach id in array p_ids loop
+        select count(distinct j.job_id) into n from (
+            (select distinct o.job_id from postmill.outcome o
+              where o.error_group = read_error_jobs.id and (own is null or o.tenant_id = own) order by 1 desc limit p_most)
+            union all
+            (select distinct a.job_id from postmill.attempt a
+              where a.error_group = read_error_jobs.id and (own is null or a.tenant_id = own) order by 1 desc limit p_most)) j;
+        return next;
+    end loop;
 end
 $$;
 
@@ -7998,6 +8025,7 @@ CREATE FUNCTION postmill.read_error_minutes(p_ids text[], p_since timestamp with
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
     AS $$
 declare
     own uuid := coalesce(p_tenant, postmill.scope_tenant(), '00000000-0000-0000-0000-000000000000');
@@ -8057,10 +8085,15 @@ begin
         union all
         select false, f.job_id, f.tenant_id, f.finished_at, f.holder, null from fine f
     ), holders as materialized (
-        select w.holder, w.worker_id, w.hostname, w.version from postmill.worker w where w.holder in (select b.holder from met b)
+        select w.holder, w.worker_id, w.hostname, w.version, w.metadata -> 'definitions' ->> p_job_type as code
+          from postmill.worker w where w.holder in (select b.holder from met b)
+    ), versions as materialized (
+        select v.version, v.at, case when d.kind = 'function' then v.definition ->> 'fingerprint' else v.version::text end as code
+          from postmill.job_definition d join postmill.definition_version v on v.definition_id = d.id where d.key = p_job_type
     )
     select b.failed, b.job_id, b.tenant_id, b.finished_at, case when whole then h.worker_id end, case when whole then h.hostname end,
-           case when whole then h.version end, postmill.version_run(b.holder, p_job_type, b.finished_at), b.shape, case when length(p.payload) <= 4000 then p.payload end
+           case when whole then h.version end, 
+           (select max(v.version) from versions v where v.code = h.code and v.at <= b.finished_at), b.shape, case when length(p.payload) <= 4000 then p.payload end
       from met b left join holders h on h.holder = b.holder
       left join lateral (select j.payload::text as payload from postmill.any_job j where j.id = b.job_id offset 0) p on true
      order by b.failed desc, b.job_id desc;
@@ -9914,10 +9947,12 @@ $$;
 -- FUNCTION read_tenant_slugs(uuid[])
 
 CREATE FUNCTION postmill.read_tenant_slugs(p_ids uuid[]) RETURNS TABLE(id uuid, slug text)
-    LANGUAGE sql STABLE SECURITY DEFINER
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-    select t.id, t.slug from postmill.tenant t where t.id = any(p_ids)
+begin
+    return query select t.id, t.slug from postmill.tenant t where t.id = any(p_ids);
+end
 $$;
 
 -- FUNCTION read_tenant_standing(uuid[], double precision)
@@ -13732,8 +13767,7 @@ CREATE TABLE postmill.error_group_minute (
     minute timestamp with time zone NOT NULL,
     n bigint NOT NULL,
     hourly boolean DEFAULT false NOT NULL
-)
-WITH (fillfactor='70');
+);
 
 -- TABLE error_group_note
 
@@ -15077,7 +15111,7 @@ ALTER TABLE ONLY postmill.definition_version
 -- CONSTRAINT error_group_minute error_group_minute_pkey
 
 ALTER TABLE ONLY postmill.error_group_minute
-    ADD CONSTRAINT error_group_minute_pkey PRIMARY KEY (id, tenant_id, minute);
+    ADD CONSTRAINT error_group_minute_pkey PRIMARY KEY (id, tenant_id, minute) INCLUDE (n);
 
 -- CONSTRAINT error_group_note error_group_note_pkey
 

@@ -48,8 +48,8 @@ create table {schema}.error_group_minute (
     minute timestamptz not null,
     n bigint not null,
     hourly boolean not null default false,
-    primary key (id, tenant_id, minute)
-) with (fillfactor = 70);
+    primary key (id, tenant_id, minute) include (n)
+);
 create index error_group_minute_fine on {schema}.error_group_minute (minute) where not hourly;
 
 -- Failures on their way there, as rollup_part.
