@@ -45,10 +45,12 @@ def declared(task: Any) -> Any:
 
 
 def job_type_name(task: Any, queue: str) -> str:
-    """The name of the job type that a declared task is in a queue: its own `job_type`, else the path of its function.
-
-    A job type belongs to one queue, so in other queues than the task's own the queue follows: `shop.tasks.mail:low`.
-    """
+    """The name of the job type that a declared task is in a queue: its own `job_type`, else the path of its function."""
     given = getattr(task, "job_type", ...)
-    name: str = task.module_path if given is ... else given
+    return in_queue(task, task.module_path if given is ... else given, queue)
+
+
+def in_queue(task: Any, name: str, queue: str) -> str:
+    """A name of a task, for jobs in a queue: a job type belongs to one queue, so others than the task's own follow the name
+    (`shop.tasks.mail:low`)."""
     return name if queue == task.queue_name else f"{name}:{queue}"

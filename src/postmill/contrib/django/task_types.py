@@ -10,7 +10,7 @@ from typing import Any
 from django.utils.module_loading import import_string
 
 from postmill.contrib.django.results import ended, running
-from postmill.contrib.django.task import job_type_name, options_of
+from postmill.contrib.django.task import in_queue, job_type_name, options_of
 from postmill.contrib.django.tasks_api import (
     TaskContext,
     normalize_json,
@@ -65,7 +65,8 @@ def _made(path: str, queue: str, backend: str, options: _Options) -> AnyJobType:
     handler.__doc__ = task.func.__doc__
     for name in ("__module__", "__name__", "__qualname__"):
         setattr(handler, name, getattr(task.func, name))
-    given = {"name": job_type_name(task, queue), "queue": queue, **options.given}
+    aliases = [in_queue(task, alias, queue) for alias in options.given.get("aliases", ())]
+    given = {**options.given, "name": job_type_name(task, queue), "queue": queue, "aliases": aliases}
     made: AnyJobType = job(**given)(handler)
     return made
 
