@@ -20,7 +20,19 @@ def test_a_project(empty_database: Database, tmp_path: Path) -> None:
     folder = tmp_path / "a shop"
     subprocess.run(["cp", "-r", SHOP, folder], check=True)
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", folder, "facts.py"],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-c",
+            os.devnull,
+            "--rootdir",
+            folder,
+            "facts.py",
+        ],
         cwd=folder,
         env={
             **os.environ,

@@ -146,5 +146,7 @@ def _status(conn: Connection, schema: str, known: Sequence[Migration]) -> Schema
 def _run(conn: Connection, script: str) -> None:
     """Several statements at once, none of them with parameters."""
     if conn.dialect.driver == "asyncpg":
-        raise PostmillError("asyncpg cannot run a script: let Alembic connect by psycopg (postgresql+psycopg://…)")
+        raise PostmillError(
+            "asyncpg cannot run a script: let Alembic connect by psycopg (postgresql+psycopg://…)"
+        )
     conn.exec_driver_sql(script, execution_options={"no_parameters": True})

@@ -58,7 +58,9 @@ def lifespan(
     @asynccontextmanager
     async def opened(app: Any) -> AsyncIterator[dict[str, Any]]:
         async with AsyncClient(conninfo, schema=schema, connections=connections) as client:
-            beside = nullcontext() if serve is None else _worker(find_database(conninfo), schema, serve, slots)
+            beside = (
+                nullcontext() if serve is None else _worker(find_database(conninfo), schema, serve, slots)
+            )
             async with beside, nullcontext() if inner is None else inner(app) as state:
                 yield {**(state or {}), STATE: client}
 
@@ -87,7 +89,7 @@ async def _worker(
 ) -> AsyncIterator[None]:
     bus = Bus()
     log_subscriber(sys.stderr, "auto", "info").subscribe(bus)
-    queues = {name: slots for name in registry.queues} if isinstance(slots, int) else slots
+    queues = dict.fromkeys(registry.queues, slots) if isinstance(slots, int) else slots
     worker = Worker(dsn, registry, queues, schema=schema, bus=bus)
     running = asyncio.create_task(worker.run())
     try:

@@ -89,9 +89,7 @@ class PostmillBackend(BaseTaskBackend):
             given["scheduled_for"] = moment if timezone.is_aware(moment) else timezone.make_aware(moment)
         job_type = job_type_of(origin, task.queue_name, self.options)
         payload = {"args": normalize_json(list(args)), "kwargs": normalize_json(dict(kwargs))}
-        answer = client.enqueue(
-            connection(), job_type.using(**given).new(**payload), schema=config().schema
-        )
+        answer = client.enqueue(connection(), job_type.using(**given).new(**payload), schema=config().schema)
         result = results.enqueued(task, answer.id, args, kwargs)
         task_enqueued.send(sender=type(self), task_result=result)
         return result

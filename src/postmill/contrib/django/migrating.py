@@ -11,9 +11,7 @@ from postmill.schema.migration import Migration
 from postmill.schema.runner import migrate
 
 
-def migrate_before(
-    using: str, verbosity: int = 1, stdout: Any = None, **_: Any
-) -> tuple[Migration, ...]:
+def migrate_before(using: str, verbosity: int = 1, stdout: Any = None, **_: Any) -> tuple[Migration, ...]:
     """What is to be done before Django's own migrations of the database `using`; answers what was applied.
 
     Each of Postmill's migrations is a transaction of its own. Where POSTMILL says `"MIGRATE": False`, or another database

@@ -83,10 +83,10 @@ def test_a_request_is_the_transaction() -> None:
 def test_a_rolled_back_task_is_nothing() -> None:
     seen = []
     task_enqueued.connect(seen_by := (lambda task_result, **_: seen.append(task_result.id)))
-    with pytest.raises(KeyError), transaction.atomic():
+    with transaction.atomic():
         gone = receipt.enqueue(1)
         assert receipt.get_result(gone.id).status == TaskResultStatus.READY  # this transaction sees it
-        raise KeyError
+        transaction.set_rollback(True)
     task_enqueued.disconnect(seen_by)
     assert seen == [gone.id]
     with pytest.raises(TaskResultDoesNotExist):
@@ -102,12 +102,14 @@ def test_what_a_task_asks_for_is_what_the_job_has() -> None:
     made = receipt.using(priority=50, queue_name="low", run_after=later).enqueue(7, note="x")
     assert made.status == TaskResultStatus.READY
     with connection.cursor() as cursor:
-        cursor.execute("select job_type, queue, priority, scheduled_for from postmill.jobs where id = %s", [made.id])
+        cursor.execute(
+            "select job_type, queue, priority, scheduled_for from postmill.jobs where id = %s", [made.id]
+        )
         assert cursor.fetchone() == ("shop.tasks.receipt:low", "low", 50, later)
     found = receipt.get_result(made.id)
     assert (found.task.priority, found.task.queue_name, found.task.run_after) == (50, "low", later)
     assert (found.args, found.kwargs) == ([7], {"note": "x"})
-    assert abs(found.enqueued_at - made.enqueued_at) < timedelta(milliseconds=2)
+    assert abs(found.enqueued_at - made.enqueued_at) < timedelta(milliseconds=20)
     assert not found.is_finished
     assert found.attempts == 0
     assert cancel(made.id).status == "canceled"
@@ -129,11 +131,18 @@ def test_what_cannot_be_is_said() -> None:
         copied.enqueue()
     with pytest.raises(InvalidTask, match="max_attempts"):
         type(receipt)(func=receipt.func, max_attempts=0)
-    for options, said in ({"max_attempt": 1}, "did you mean 'max_attempts'"), ({"max_attempts": "x"}, "whole number"):
+    for options, said in (
+        ({"max_attempt": 1}, "did you mean 'max_attempts'"),
+        ({"max_attempts": "x"}, "whole number"),
+    ):
         with pytest.raises(InvalidTaskBackend, match=said):
             PostmillBackend("default", {"OPTIONS": options})
     assert [error.id for error in PostmillBackend("x", {"QUEUES": []}).check()] == ["postmill.E002"]
-    for given, said in ({"DATABSE": "x"}, "did you mean 'DATABASE'"), ({"MODULES": "jobs"}, "a list"), ({"SCHEMA": "A"}, "A"):
+    for given, said in (
+        ({"DATABSE": "x"}, "did you mean 'DATABASE'"),
+        ({"MODULES": "jobs"}, "a list"),
+        ({"SCHEMA": "A"}, "A"),
+    ):
         with override_settings(POSTMILL=given), pytest.raises(ImproperlyConfigured, match=said):
             config()
     with override_settings(POSTMILL={"DATABASE": "other"}), pytest.raises(Exception, match="other"):
@@ -164,9 +173,7 @@ def test_the_admin_leads_to_the_console() -> None:
     browser.force_login(user)
     assert "console" not in browser.get("/admin/").text.lower()
     assert browser.get("/admin/postmill/console/").status_code == 403
-    user.user_permissions.set(
-        Permission.objects.filter(codename__in=["view_console", "view_order"])
-    )
+    user.user_permissions.set(Permission.objects.filter(codename__in=["view_console", "view_order"]))
     assert "/admin/postmill/console/" in browser.get("/admin/").text
     assert browser.get("/admin/postmill/console/").headers["Location"] == "https://postmill.example/ops"
     row = Order.objects.create(cents=1, job_id="0198f3a2-7c11-7abc-8000-0123456789ab")
@@ -185,16 +192,14 @@ def test_a_worker_runs_it_all() -> None:
     twice = flaky.enqueue(until=2)
     never = broken.enqueue()
     answer = asyncio.run(_asked())
-    log = open("worker.log", "w+")
-    worker = subprocess.Popen(
-        [sys.executable, "manage.py", "postmill_worker", "--settings=shop.settings"], stdout=log, stderr=log
-    )
+    worker = subprocess.Popen([sys.executable, "manage.py", "postmill_worker", "--settings=shop.settings"])
     try:
-        eventually(lambda: worker.poll() is not None or count("status in ('queued', 'running')") == 0, 60, "jobs done")
+        eventually(
+            lambda: worker.poll() is not None or count("status in ('queued', 'running')") == 0,
+            60,
+            "jobs done",
+        )
         assert worker.poll() is None
-    except BaseException:
-        print(log.seek(0), log.read())
-        raise
     finally:
         worker.send_signal(signal.SIGTERM)
         code = worker.wait(30)

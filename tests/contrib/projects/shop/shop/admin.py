@@ -1,9 +1,9 @@
 """Orders in the admin, with a link to their job."""
 
 from django.contrib import admin
-from shop.models import Order
 
 from postmill.contrib.django import job_link
+from shop.models import Order
 
 
 @admin.register(Order)

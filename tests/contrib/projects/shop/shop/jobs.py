@@ -3,9 +3,9 @@
 import os
 
 from django.db import transaction
-from shop.models import Order
 
 from postmill import Context, job
+from shop.models import Order
 
 
 @job

@@ -1,6 +1,7 @@
 """Tasks of the shop."""
 
 import django
+
 from shop.models import Order
 
 if django.VERSION >= (6,):

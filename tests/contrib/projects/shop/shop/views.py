@@ -2,11 +2,11 @@
 
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
+
+from postmill.contrib.django import aenqueue, enqueue
 from shop.jobs import send_receipt, send_receipt_async
 from shop.models import Order
 from shop.tasks import receipt
-
-from postmill.contrib.django import aenqueue, enqueue
 
 
 def order(request: HttpRequest) -> HttpResponse:
