@@ -47,14 +47,16 @@ def enqueue_on_commit(session: AnySession, job: Wanted, *, schema: str = DEFAULT
         event.listen(one, "before_commit", _enqueue)
         event.listen(one, "after_soft_rollback", _forget)
         event.listen(one, "after_commit", _wake)
-    waiting.jobs.append((one.get_nested_transaction() or one.get_transaction(), schema, job))
+    # As `session.add` does: without a transaction a rollback would not be told to us.
+    transaction = one.get_nested_transaction() or one.get_transaction() or one.begin()
+    waiting.jobs.append((transaction, schema, job))
 
 
 @dataclass(slots=True)
 class _Waiting:
     """What a session has still to do: jobs with the (sub)transaction that they belong to, queues to be woken."""
 
-    jobs: list[tuple[SessionTransaction | None, str, Wanted]] = field(default_factory=list)
+    jobs: list[tuple[SessionTransaction, str, Wanted]] = field(default_factory=list)
     to_wake: dict[str, set[str]] = field(default_factory=dict)
 
 
