@@ -64,14 +64,18 @@ async def test_somebody_is_invited_and_sent_away(console: Console) -> None:
     row = shown.partition("Console sessions")[2].partition("eve&lt;i&gt;")[0].rpartition('id="login-')[2]
     assert (await sent(client, page, f"{page}/logins/{row.partition(chr(34))[0]}/end")).status_code == 303
     assert (await eve.get("/t/acme/triggers")).status_code == 303
-    log = await console.api.rows("select action from postmill.audit_log where action in ('logins.link', 'logins.end') and via = 'console'"
-                                 " and actor_id = 'tenant_admin@acme' and result = 'done' order by at")  # fmt: skip
+    log = await console.api.rows(
+        "select action from postmill.audit_log where action in ('logins.link', 'logins.end') and via = 'console'"
+        " and actor_id = 'tenant_admin@acme' and result = 'done' order by at"
+    )
     assert [action for (action,) in log][-2:] == ["logins.link", "logins.end"]
 
 
 async def test_both_scopes(console: Console) -> None:
+    await console.api.tenant("acme")
     platform = await console.browser()
     page = await platform.get("/ops/settings")
+    assert "let in from everywhere" in page.text
     assert page.status_code == 200
     assert "Nobody is told" in page.text
     assert '<option value="super_admin">' in page.text

@@ -17,6 +17,7 @@ from tests.console.harness import Console
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 HOLDER = UUID(int=77)
+MESSAGE = "<b>no</b> token=abcdefgh"
 STACK = (
     "Traceback (most recent call last):\n"
     '  File "/app/site-packages/lib/base.py", line 1, in run\n    await it\n'
@@ -43,19 +44,19 @@ async def ended(
     """A dead letter after so many attempts."""
     owner = console.api.owner
     await owner.execute(
-        """insert into postmill.attempt (job_id, tenant_id, attempt, run, holder, claim_no, started_at, finished_at, status, error_class,
-                  error_message, error_group, stack, stdout_tail)
-           select %s, %s, n, n, %s, n, postmill.now() - (%s - n) * interval '2 s', postmill.now() - (%s - n) * interval '2 s' + interval '1 s',
-                  'failed', 'TimeoutError', '<b>no</b> token=abcdefgh', '00000000000000aa', %s, %s from generate_series(1, %s) n""",
-        [job, tenant, HOLDER, attempts, attempts, stack, out, attempts],
+        """insert into postmill.attempt (job_id, tenant_id, attempt, run, holder, claim_no, started_at, finished_at, status,
+                  error_class, error_message, error_group, stack, stdout_tail)
+           select %s, %s, n, n, %s, n, s.at, s.at + interval '1 s', 'failed', 'TimeoutError', %s, '00000000000000aa', %s, %s
+             from generate_series(1, %s) n cross join lateral (select postmill.now() - (%s - n) * interval '2 s') s(at)""",
+        [job, tenant, HOLDER, MESSAGE, stack, out, attempts, attempts],
     )
     await owner.execute(
         """with gone as (delete from postmill.ready where id = %s returning *)
-           insert into postmill.dead_letter (id, tenant_id, queue, lane, priority, attempt, run, lost, reason, attempts, failed_at,
-                  last_attempt_at, error_class, error_message, error_group)
-           select id, %s, queue, lane, priority, %s, %s, 0, 'max_retries_exceeded', %s, postmill.now(), postmill.now(), 'TimeoutError',
-                  '<b>no</b> token=abcdefgh', '00000000000000aa' from gone""",
-        [job, tenant, attempts, attempts, attempts],
+           insert into postmill.dead_letter (id, tenant_id, queue, lane, priority, attempt, run, lost, reason, attempts,
+                  failed_at, last_attempt_at, error_class, error_message, error_group)
+           select id, %s, queue, lane, priority, %s, %s, 0, 'max_retries_exceeded', %s, postmill.now(), postmill.now(),
+                  'TimeoutError', %s, '00000000000000aa' from gone""",
+        [job, tenant, attempts, attempts, attempts, MESSAGE],
     )
 
 
@@ -76,8 +77,11 @@ async def test_what_it_tells_and_what_it_does(console: Console) -> None:
     assert waits.status_code == 200, waits.text
     assert waits.headers["cache-control"] == "no-store"
     plain = html.unescape(waits.text)
-    for text in ("charge", "@v1", "No live worker serves", "9007199254740993", "1.10", "[redacted]", "\\u202eevil\\u001b[31m", "order-4711",
-                 "It holds its key.", "10 s", "It has not run yet", "Policy in force", 'q=correlation%3A%22a+%5C%22b%5C%22%22'):  # fmt: skip
+    for text in (
+        "charge", "@v1", "No live worker serves", "9007199254740993", "1.10", "[redacted]", "\\u202eevil\\u001b[31m",
+        "order-4711", "It holds its key.", "10 s", "It has not run yet", "Policy in force",
+        "q=correlation%3A%22a+%5C%22b%5C%22%22",
+    ):  # fmt: skip
         assert text in plain, text
     assert "hunter2" not in waits.text
     assert "<script>x" not in waits.text
@@ -93,7 +97,7 @@ async def test_what_it_tells_and_what_it_does(console: Console) -> None:
     await ended(console, job, acme, attempts=3)
     dead = html.unescape((await client.get(path)).text)
     for text in ("Dead since", "after 3 attempts", "last error TimeoutError", "1 frame of a library", "Run 3", "Waits and runs",
-                 "replay…".replace("replay…", "Replay as new…"), "Edit and replay…", "Discard…"):  # fmt: skip
+                 "Replay as new…", "Edit and replay…", "Discard…"):  # fmt: skip
         assert text in dead, text
     assert "token=abcdefgh" not in dead
     assert "<b>no</b>" not in (await client.get(path)).text
@@ -157,12 +161,12 @@ async def test_what_is_far_too_large(console: Console) -> None:
     await ended(console, line, acme, attempts=3, stack="E" * 1_000_000, out=lines)
     await ended(console, keys, acme, attempts=1000)
     for job in (line, keys):
-        began = time.perf_counter()
+        began = time.process_time()
         page = await client.get(f"/ops/jobs/{job}")
-        took = time.perf_counter() - began
+        took = time.process_time() - began
         assert page.status_code == 200
         assert len(page.text) < 400_000
-        assert took < 3.0, took  # the bound of the case is 1 s on a machine that does nothing else
+        assert took < 1.0, took  # of the processor: the machine may do other things, too
         assert "Show all, in parts" in page.text
         assert "Download" in page.text
     assert "Older" in page.text  # 1,000 attempts, ten at a time

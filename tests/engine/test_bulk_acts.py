@@ -18,17 +18,19 @@ from postmill.store.operations import Operation, Started
 Conn = psycopg.AsyncConnection[Any]
 
 TYPES = """select * from postmill.register_job_types(
-    '[{"key": "mail", "max_attempts": 1}, {"key": "asked", "replay_class": "ask"}, {"key": "charge", "replay_class": "never"}]')"""
+    '[{"key": "mail", "max_attempts": 1}, {"key": "asked", "replay_class": "ask"},
+      {"key": "charge", "replay_class": "never"}]')"""
 BURY = """
-insert into postmill.dead_letter (id, tenant_id, queue, lane, priority, attempt, run, lost, reason, attempts, failed_at, error_class)
+insert into postmill.dead_letter (id, tenant_id, queue, lane, priority, attempt, run, lost, reason, attempts, failed_at,
+       error_class)
 select t.id, t.lane, t.queue, t.lane, t.priority, 1, 1, 0, 'quota', 1, postmill.now(), 'QuotaExceeded'
   from postmill.ready t where t.id = any(%s)"""
 
 
 async def enqueue(conn: Conn, n: int, job_type: str = "mail", tenant: UUID | None = None) -> list[UUID]:
     cursor = await conn.execute(
-        """select postmill.enqueue(%s, jsonb_build_object('n', g), tenant => coalesce(%s, '00000000-0000-0000-0000-000000000001'::uuid))
-             from generate_series(1, %s) g""",
+        """select postmill.enqueue(%s, jsonb_build_object('n', g),
+                  tenant => coalesce(%s, '00000000-0000-0000-0000-000000000001'::uuid)) from generate_series(1, %s) g""",
         [job_type, tenant, n],
     )
     return [row[0] for row in await cursor.fetchall()]

@@ -19,6 +19,7 @@ from postmill.http import (
     NewTenant,
     NewTrigger,
     TenantChanges,
+    TriedTrigger,
     TriggerChanges,
     WaitingJobs,
     WorkProgress,
@@ -166,8 +167,9 @@ async def _operations(admin: AsyncApiClient, letter: UUID) -> None:
         7,
         True,
     )
+    await admin.operations.abort(begun.id)
     with pytest.raises(Conflict):
-        await admin.operations.approve((await admin.operations.abort(begun.id)).id)
+        await admin.operations.approve(begun.id)
 
 
 async def _artifacts(
@@ -239,10 +241,18 @@ async def incidents(admin: AsyncApiClient, api: Api) -> None:
 
 async def triggers_events_and_webhooks(admin: AsyncApiClient) -> None:
     nightly = NewTrigger(label="n", trigger_type="schedule", cron_expr="0 2 * * *", definition_key="thumb")
-    assert len((await admin.triggers.preview(nightly, count=3)).next_runs) == 3
+    tried = TriedTrigger(**nightly.model_dump(exclude_unset=True))
+    assert len((await admin.triggers.preview(tried, count=3)).next_runs) == 3
     saved = await admin.triggers.create(nightly)
     assert len((await admin.triggers.next_runs(saved.id, count=2)).items) == 2
     assert (await admin.triggers.ticks(saved.id)).items == []
+    until = datetime.now(UTC)
+    since = until - timedelta(days=2)
+    plan = await admin.triggers.plan_backfill(saved.id, since, until)
+    assert (len(plan.due), plan.kept, plan.problem) == (2, 0, None)
+    done = await admin.triggers.backfill(saved.id, since, until, reason="a flood")
+    assert [one.outcome for one in done.items] == ["enqueued", "enqueued"]
+    assert (await admin.triggers.plan_backfill(saved.id, since, until)).kept == 2
     changed = await admin.triggers.change(saved.id, TriggerChanges(cron_expr=None, every="15m"))
     assert changed.every_seconds == 900
     assert (await admin.triggers.get(saved.id)).every_seconds == 900

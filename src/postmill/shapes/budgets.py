@@ -112,13 +112,18 @@ class NewBudgetRequest(Model):
 
 
 class BudgetAnswer(Model):
-    """What the platform answers to a request."""
+    """What the platform answers to a request that it grants."""
 
     answer: str | None = Field(
-        default=None,
-        max_length=2000,
-        description="For the tenant to read; needed to decline.",
-        examples=["until then"],
+        default=None, max_length=2000, description="For the tenant to read.", examples=["until then"]
+    )
+
+
+class BudgetRefusal(Model):
+    """Why a request is declined."""
+
+    answer: str = Field(
+        min_length=1, max_length=2000, description="For the tenant to read.", examples=["not this month"]
     )
 
 

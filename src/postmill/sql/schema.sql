@@ -3376,7 +3376,8 @@ begin
     insert into postmill.operation as o (id, tenant_id, kind, stage, filter, matching, cut_off, held, rate, canary, again, confirm,
            despite_success, version, fair, same_version, priority, queue, run_at, stop_ratio, start_at, approve_above, reason,
            total, actor_type, actor_id, actor_role, request_id, created_at)
-    values (id, own, p_kind, 'select', p_filter, postmill.at_moments(p_matching, moment), least(coalesce(p_cut_off, id), id),
+    values (id, own, p_kind, 'select', p_filter, postmill.at_moments(p_matching, moment),
+            case when p_matching is not null then least(coalesce(p_cut_off, id), id) end,
             coalesce((p_options ->> 'held')::boolean, false), (p_options ->> 'rate')::double precision,
             coalesce((p_options ->> 'canary')::integer, 0), coalesce((p_options ->> 'again')::boolean, false),
             coalesce((p_options ->> 'confirm')::boolean, false), coalesce((p_options ->> 'despite_success')::boolean, false),
@@ -7198,9 +7199,9 @@ begin
 end
 $$;
 
--- FUNCTION read_banner()
+-- FUNCTION read_banner(text)
 
-CREATE FUNCTION postmill.read_banner() RETURNS TABLE(paused text[], more_paused bigint, measured_seconds double precision, migrating boolean)
+CREATE FUNCTION postmill.read_banner(p_lock text) RETURNS TABLE(paused text[], more_paused bigint, measured_seconds double precision, migrating boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -7223,7 +7224,7 @@ begin
            (select extract(epoch from moment - u.last_run_at)::double precision from postmill.upkeep u where u.name = 'monitor'),
            exists (select from pg_locks l
                     where l.locktype = 'advisory' and l.granted and l.objsubid = 1
-                      and (l.classid::bigint << 32) | l.objid::bigint = hashtextextended('postmill.migrate.postmill', 0));
+                      and (l.classid::bigint << 32) | l.objid::bigint = hashtextextended(p_lock, 0));
 end
 $$;
 
@@ -7380,12 +7381,13 @@ begin
     return query
     select r.id, r.budget_id, b.name, b.unit, r.tenant_id, t.slug, r.limit_amount, r.until, r.reason, r.actor_type, r.actor_id,
            r.created_at, r.status, r.decided_at, r.decided_by, r.answer
-      from postmill.budget_request r
+      from (select x.* from postmill.budget_request x
+             where (p_budget is null or x.budget_id = p_budget) and (p_status is null or x.status = p_status)
+               and (p_before is null or x.id < p_before)
+             order by x.id desc limit p_most) r
       join postmill.budget b on b.id = r.budget_id
       join postmill.tenant t on t.id = r.tenant_id
-     where (p_budget is null or r.budget_id = p_budget) and (p_status is null or r.status = p_status)
-       and (p_before is null or r.id < p_before)
-     order by r.id desc limit p_most;
+     order by r.id desc;
 end
 $$;
 
@@ -9945,10 +9947,12 @@ $$;
 -- FUNCTION read_tenant_slugs(uuid[])
 
 CREATE FUNCTION postmill.read_tenant_slugs(p_ids uuid[]) RETURNS TABLE(id uuid, slug text)
-    LANGUAGE sql STABLE SECURITY DEFINER
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-    select t.id, t.slug from postmill.tenant t where t.id = any(p_ids)
+begin
+    return query select t.id, t.slug from postmill.tenant t where t.id = any(p_ids);
+end
 $$;
 
 -- FUNCTION read_tenant_standing(uuid[], double precision)
@@ -15544,6 +15548,10 @@ CREATE INDEX budget_request_budget ON postmill.budget_request USING btree (budge
 -- INDEX budget_request_open
 
 CREATE UNIQUE INDEX budget_request_open ON postmill.budget_request USING btree (budget_id) WHERE (status = 'open'::text);
+
+-- INDEX budget_request_tenant
+
+CREATE INDEX budget_request_tenant ON postmill.budget_request USING btree (tenant_id, id);
 
 -- INDEX budget_reservation_ended
 

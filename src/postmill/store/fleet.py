@@ -261,7 +261,8 @@ def budget_shares(
 
 def above(*, schema: str = DEFAULT_SCHEMA) -> Statement[Above]:
     """What is to be said above every page."""
-    return Statement("above", sql("console/banner", schema), (), lambda rows: Above(*rows[0]))
+    lock = f"postmill.migrate.{schema}"  # as sql/schema/lock.sql has it
+    return Statement("above", sql("console/banner", schema), (lock,), lambda rows: Above(*rows[0]))
 
 
 def _quantiles(four: Sequence[float | None] | None) -> tuple[float | None, float | None, float | None]:

@@ -13,7 +13,13 @@ from postmill.api.routes.budgets import Name, Tenant
 from postmill.api.routing import new_router
 from postmill.domain.access import Action
 from postmill.operate import budget_requests
-from postmill.shapes.budgets import BudgetAnswer, BudgetRequest, NewBudgetRequest, RequestStatus
+from postmill.shapes.budgets import (
+    BudgetAnswer,
+    BudgetRefusal,
+    BudgetRequest,
+    NewBudgetRequest,
+    RequestStatus,
+)
 from postmill.shapes.paging import Page
 
 router = new_router("budgets")
@@ -65,13 +71,15 @@ async def grant_budget_request(
 
 @router.post(ONE + "/decline")
 async def decline_budget_request(
-    request_id: UUID, asked: Annotated[Asked, Depends(may(Action.BUDGETS_WRITE))], body: BudgetAnswer
+    request_id: UUID, asked: Annotated[Asked, Depends(may(Action.BUDGETS_WRITE))], body: BudgetRefusal
 ) -> BudgetRequest:
     """Decline a request, with an answer that the tenant reads. 409 where it was decided before."""
     return await _decided(asked, request_id, False, body)
 
 
-async def _decided(asked: Asked, id: UUID, grant: bool, body: BudgetAnswer | None) -> BudgetRequest:
+async def _decided(
+    asked: Asked, id: UUID, grant: bool, body: BudgetAnswer | BudgetRefusal | None
+) -> BudgetRequest:
     answer = None if body is None else body.answer
     flow = budget_requests.decide(id, grant=grant, answer=answer, schema=asked.schema)
     return BudgetRequest.model_validate(await asked.drive(flow))

@@ -37,7 +37,7 @@ def flags(found: BulkPreview, wizard: Wizard) -> list[Flag]:
     if wizard.act in ("replay", "retry"):
         if found.never:
             then = _("They are left as they are.")
-            made.append(Flag(found.never, _("are of kinds that are never replayed"), then, "critical"))
+            made.append(Flag(found.never, _("are of job types that are never replayed"), then, "critical"))
         if found.ask:
             then = (
                 _("They are replayed, since you said that somebody was asked.")
@@ -45,23 +45,27 @@ def flags(found: BulkPreview, wizard: Wizard) -> list[Flag]:
                 else _("They are left as they are, unless you say at How that somebody was asked.")
             )
             made.append(
-                Flag(found.ask, _("are of kinds for which somebody must be asked first"), then, "critical")
+                Flag(
+                    found.ask, _("are of job types for which somebody must be asked first"), then, "critical"
+                )
             )
         if found.gone:
-            then = _("They cannot run: register the kind again first.")
+            then = _("They cannot run: register the job type again first.")
             made.append(
-                Flag(found.gone, _("are of kinds that are gone, or take no new jobs"), then, "critical")
+                Flag(found.gone, _("are of job types that are gone, or take no new jobs"), then, "critical")
             )
     if wizard.act == "replay":
         if found.succeeded_since:
             then = _("They run all the same.") if wizard.despite else _("They are left as they are.")
             what = _(
-                "have been done since: a later job with the same key, or the same kind and arguments, succeeded"
+                "have been done since: a later job with the same key, or the same type and arguments, succeeded"
             )
             made.append(Flag(found.succeeded_since, what, then))
         if found.version_changed:
-            then = _("They are left as they are.") if wizard.same else _("They run as their kind is now.")
-            made.append(Flag(found.version_changed, _("were made under another version of their kind"), then))
+            then = _("They are left as they are.") if wizard.same else _("They run as their job type is now.")
+            made.append(
+                Flag(found.version_changed, _("were made under another version of their job type"), then)
+            )
     if found.past_deadline:
         then = (
             _("A replay of them has no deadline.")
@@ -86,7 +90,7 @@ def flags(found: BulkPreview, wizard: Wizard) -> list[Flag]:
 def version(one: TypeShare) -> str:
     """`v3`, and what has become of it since."""
     if one.state == "unknown_type":
-        return _("kind is gone")
+        return _("job type is gone")
     then = "–" if one.version is None else f"v{one.version}"
     if one.state == "inactive":
         return _("%s, takes no new jobs") % then
@@ -102,7 +106,10 @@ def ages(found: BulkPreview) -> Markup:
         "older": _("older"),
     }
     data = [Bar(words[one.name], one.count) for one in found.by_age]
-    return bars(data, id="ages", title=_("Enqueued so long ago"))
+    said = ", ".join(f"{bar.label}: {bar.value:,}" for bar in data)
+    return bars(
+        data, id="ages", title=_("Enqueued so long ago"), message=_("Enqueued so long ago: %s.") % said
+    )
 
 
 def looked(found: BulkPreview) -> str | None:

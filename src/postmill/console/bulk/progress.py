@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from postmill.console.bulk.words import LABELS
 from postmill.console.frame.words import _
@@ -22,6 +22,7 @@ class Line:
         rate: jobs a second so far.
         eta: seconds until it ends, as it goes now; None: nobody knows.
         undo: whether nothing was done yet, so that an abort undoes all of it.
+        cut: jobs that were enqueued from this moment on are not meant; None: it is about dead letters.
     """
 
     op: Operation
@@ -32,6 +33,7 @@ class Line:
     rate: float | None
     eta: float | None
     undo: bool
+    cut: datetime | None
 
     @classmethod
     def of(cls, op: Operation, now: datetime | None) -> Line:
@@ -50,6 +52,7 @@ class Line:
             rate,
             left / speed if going and begun and speed and left else None,
             not op.ended and not op.tried,
+            None if op.cut_off is None else datetime.fromtimestamp((op.cut_off.int >> 80) / 1000, UTC),
         )
 
 
@@ -76,7 +79,7 @@ def _standing(op: Operation, begun: bool) -> str:
     if op.status == "proposed":
         return _("waits for somebody else's approval")
     if op.status == "paused":
-        return _("paused: %s") % (op.pause_reason or _("no reason given"))
+        return _("paused")
     if op.status == "running" and op.stage == "select":
         return _("counts its jobs")
     if op.status == "running" and not begun:

@@ -53,11 +53,11 @@ def offered(job: FoundJob, definition: DefinitionView | None, *, ops: bool) -> l
     for name in names:
         no = None
         if name == "replay" and replay_class == "never":
-            no = _("Its kind says that it is never replayed.")
+            no = _("Its job type says that it is never replayed.")
         elif name == "replay" and definition is None:
-            no = _("Its kind is gone: register it again first.")
+            no = _("Its job type is gone: register it again first.")
         elif name == "replay" and definition is not None and not definition.is_active:
-            no = _("Its kind takes no new jobs.")
+            no = _("Its job type takes no new jobs.")
         elif name == "run_at" and job.state == "blocked":
             continue
         made.append(
@@ -77,7 +77,7 @@ def consequence(name: Kind, job: FoundJob) -> str:
         "discard": _("It is closed as failed, and nobody is asked about it again."),
         "priority": _("It goes to the end of its new place; a lower number is sooner."),
         "run_at": _("It is due at that moment instead of its own."),
-        "move": _("It goes to the end of the other queue; further jobs of its kind do not follow."),
+        "move": _("It goes to the end of the other queue; further jobs of its job type do not follow."),
     }.get(name, _(WHAT[name]))  # fmt: skip
 
 
@@ -130,10 +130,10 @@ def told(status: str) -> tuple[str, str]:
         "live": _("A replay of it waits or runs already."),
         "already_replayed": _("It was replayed before; say that it shall run once more."),
         "succeeded_since": _(
-            "A later job with the same key, or the same kind and arguments, has succeeded; say that it shall run all the same."
+            "A later job with the same key, or the same type and arguments, has succeeded; say that it shall run all the same."
         ),
-        "unconfirmed": _("Its kind wants that somebody is asked; say that somebody was."),
-        "never": _("Its kind says that it is never replayed."),
+        "unconfirmed": _("Its job type wants that somebody is asked; say that somebody was."),
+        "never": _("Its job type says that it is never replayed."),
         "key_held": _("Its key belongs to another live job."),
         "running": _("It runs just now."),
         "finished": _("It has ended already."),

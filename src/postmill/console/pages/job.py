@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -281,10 +281,12 @@ def _attempt(visit: Visit, line: FoundJob, row: AttemptText, *, first: bool) -> 
 async def _history(visit: Visit, line: FoundJob) -> Any:
     """How its kind did in the last day, by the hour."""
     found = await visit.attempt(
-        _("how its kind did"),
+        _("how its job type did"),
         read_stats(seconds=86_400.0, bucket=3600.0, job_type=line.job_type, times=False, schema=visit.schema),
     )
-    if not found:
+    if not found or not any(
+        stat.n("succeeded", "retried", "lost", "failed", "dead_letter") for stat in found
+    ):
         return None
     series = [
         Series(_("succeeded"), [stat.n("succeeded") for stat in found], "ok"),
@@ -297,6 +299,8 @@ async def _history(visit: Visit, line: FoundJob) -> Any:
         id="kind",
         title=_("%s in the last 24 hours") % line.job_type,
         step=3600.0,
+        since=line.moment - timedelta(days=1),
+        until=line.moment,
     )
 
 

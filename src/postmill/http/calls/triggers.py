@@ -58,10 +58,9 @@ def create_trigger(trigger: NewTrigger, *, idempotency_key: str | None = None) -
 
 
 def preview_trigger(
-    trigger: NewTrigger | TriedTrigger, *, count: int | None = None, idempotency_key: str | None = None
+    trigger: TriedTrigger, *, count: int | None = None, idempotency_key: str | None = None
 ) -> Call[TriggerPreview]:
-    """Checks a trigger without saving it, and shows when it would run and with what payload (of a `TriedTrigger` that of
-    its sample event)."""
+    """Checks a trigger without saving it, and shows when it would run and with what payload."""
     return write(
         "POST",
         at(*PATH, "preview"),

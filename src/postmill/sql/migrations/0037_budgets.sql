@@ -27,8 +27,7 @@ create table {schema}.budget (
 create index budget_place on {schema}.budget (name, id);
 create unique index budget_name on {schema}.budget (lower(replace(name, '_', '-')), coalesce(tenant_id, '00000000-0000-0000-0000-000000000000'));
 
--- Made by the first reservation in it. limit_own: its limit was set for this period alone; where it has limit_until, it
--- goes back to limit_back then.
+-- Made by the first reservation in it. limit_own: its limit was set for this period alone.
 create table {schema}.budget_period (
     budget_id uuid not null,
     starts_at timestamptz not null,
@@ -37,12 +36,9 @@ create table {schema}.budget_period (
     label text collate "C" not null,
     limit_amount numeric not null check (limit_amount between 0 and 1000000000000),
     limit_own boolean not null default false,
-    limit_until timestamptz,
-    limit_back numeric check ((limit_back is null) = (limit_until is null)),
     primary key (budget_id, starts_at)
 );
 create index budget_period_ends on {schema}.budget_period (ends_at);
-create index budget_period_until on {schema}.budget_period (limit_until) where limit_until is not null;
 
 -- Where a period stands: appended, never updated, the row with the highest seq counts. So a pinned horizon slows nothing
 -- (see rate_take). Written under the lock of the row in budget, which has no versions of its own.

@@ -269,58 +269,6 @@ begin
 end
 $$;
 
--- The limit of one period alone, now or later, to its end or until a moment: changed | unchanged | unknown | over (the period has
--- ended) | no_period | past (that moment is over) | late (it is after the end of the period).
-create function {schema}.door_limit_budget(p_id uuid, p_label text, p_limit numeric, p_reason text default null,
-    p_actor_type text default null, p_actor_id text default null, p_until timestamptz default null) returns text
-language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
-declare
-    b {schema}.budget;
-    p {schema}.budget_period;
-    moment constant timestamptz := {schema}.now();
-    spent numeric;
-begin
-    perform {schema}.act_as(p_actor_type, p_actor_id);
-    select x.* into b from {schema}.budget x where x.id = p_id and {schema}.in_scope(x.tenant_id) for no key update;
-    if not found then
-        return 'unknown';
-    end if;
-    select x.* into p from {schema}.budget_period x where x.budget_id = p_id and x.label = p_label order by x.starts_at desc limit 1;
-    if not found then
-        p := {schema}.read_budget_period(p_id, case when p_label ~ '^\d{4}-\d\d$' then (p_label || '-15')::timestamp
-            when p_label ~ '^\d{4}-\d\d-\d\d$' then p_label::timestamp + interval '12 hours' end at time zone
-            coalesce(b.timezone, (select t.timezone from {schema}.tenant t where t.id = b.tenant_id), 'UTC'));
-        if p.label is distinct from p_label or p.starts_at > moment + interval '2 years' then
-            return 'no_period';
-        elsif p.ends_at <= moment then
-            return 'over';
-        end if;
-    elsif p.ends_at <= moment then
-        return 'over';
-    elsif p.limit_own and p.limit_amount = p_limit and p.limit_until is not distinct from p_until then
-        return 'unchanged';
-    end if;
-    if p_until <= moment then
-        return 'past';
-    elsif p_until > p.ends_at then
-        return 'late';
-    end if;
-    insert into {schema}.budget_period select p.* on conflict do nothing;
-    update {schema}.budget_period x
-       set limit_amount = p_limit, limit_own = true, limit_until = p_until,
-           limit_back = case when p_until is not null then coalesce(x.limit_back, x.limit_amount) end
-     where x.budget_id = p_id and x.starts_at = p.starts_at;
-    select f.spent into spent from {schema}.read_budget_figures(p_id, moment) f where f.starts_at = p.starts_at and f.spent > 0;
-    if found then
-        perform {schema}.mark_alerts(p_id, p.starts_at, spent);
-    end if;
-    perform {schema}.audit('budgets.limit', 'budget', b.name, b.tenant_id,
-        jsonb_strip_nulls(jsonb_build_object('period', p_label, 'limit_amount', p.limit_amount, 'until', p.limit_until)),
-        jsonb_strip_nulls(jsonb_build_object('period', p_label, 'limit_amount', p_limit, 'until', p_until)), p_reason);
-    return 'changed';
-end
-$$;
-
 -- A correcting line in a period (null: the present one): corrected | unknown | no_period | below_zero.
 create function {schema}.door_correct_budget(p_id uuid, p_label text, p_amount numeric, p_in bigint, p_out bigint, p_reason text,
     p_actor_type text default null, p_actor_id text default null, out line uuid, out status text)

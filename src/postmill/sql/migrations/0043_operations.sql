@@ -119,7 +119,8 @@ begin
     insert into {schema}.operation as o (id, tenant_id, kind, stage, filter, matching, cut_off, held, rate, canary, again, confirm,
            despite_success, version, fair, same_version, priority, queue, run_at, stop_ratio, start_at, approve_above, reason,
            total, actor_type, actor_id, actor_role, request_id, created_at)
-    values (id, own, p_kind, 'select', p_filter, {schema}.at_moments(p_matching, moment), least(coalesce(p_cut_off, id), id),
+    values (id, own, p_kind, 'select', p_filter, {schema}.at_moments(p_matching, moment),
+            case when p_matching is not null then least(coalesce(p_cut_off, id), id) end,
             coalesce((p_options ->> 'held')::boolean, false), (p_options ->> 'rate')::double precision,
             coalesce((p_options ->> 'canary')::integer, 0), coalesce((p_options ->> 'again')::boolean, false),
             coalesce((p_options ->> 'confirm')::boolean, false), coalesce((p_options ->> 'despite_success')::boolean, false),

@@ -290,8 +290,8 @@ end
 $$;
 
 -- What every page says above everything else: which queues are paused that whoever asks has to do with, for how many seconds
--- nobody has measured anything, whether the schema is just being migrated.
-create function {schema}.read_banner()
+-- nobody has measured anything, whether the schema is just being migrated: somebody holds the lock of that name.
+create function {schema}.read_banner(p_lock text)
 returns table (paused text[], more_paused bigint, measured_seconds double precision, migrating boolean)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
 set enable_seqscan = off as $$
@@ -312,7 +312,7 @@ begin
            (select extract(epoch from moment - u.last_run_at)::double precision from {schema}.upkeep u where u.name = 'monitor'),
            exists (select from pg_locks l
                     where l.locktype = 'advisory' and l.granted and l.objsubid = 1
-                      and (l.classid::bigint << 32) | l.objid::bigint = hashtextextended('postmill.migrate.{schema}', 0));
+                      and (l.classid::bigint << 32) | l.objid::bigint = hashtextextended(p_lock, 0));
 end
 $$;
 
