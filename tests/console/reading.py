@@ -170,7 +170,7 @@ class Read(HTMLParser):
                 self.faults.append(f"a live attribute: {where}")
             if name in LINKING and value is not None and not _harmless(value):
                 self.faults.append(f"leads elsewhere: {where}")
-        if tag == "script" and not (given.get("src") or "").rpartition("/")[2] == "console.js":
+        if tag == "script" and (given.get("src") or "").rpartition("/")[2] != "console.js":
             self.faults.append(f"a script: {where}")
         if tag == "meta" and "http-equiv" in given:
             self.faults.append(f"a header: {where}")
