@@ -75,7 +75,11 @@ def test_constraints_pin_every_version_and_name_no_host() -> None:
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     pins = [line for line in lines if not line.startswith("#")]
     assert pins
-    assert [line for line in pins if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.+!]+", line)] == []
+    assert [
+        line
+        for line in pins
+        if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.+!]+(; python_version [<>]=? \"[0-9.]+\")?", line)
+    ] == []
 
 
 def test_scripts_can_be_run() -> None:
