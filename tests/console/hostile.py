@@ -34,7 +34,18 @@ SPOILED = ("attempt", "dead_letter", "error_group", "event", "incident", "job", 
 """Tables of which the empty texts are filled, too."""
 
 # Not free texts: what has a meaning that other rows or the code know.
-MEANT = {"asked", "cron_expr", "error_group", "escalation", "idempotency", "timezone", "budget", "verb", "traceparent", "lane"}
+MEANT = {
+    "asked",
+    "cron_expr",
+    "error_group",
+    "escalation",
+    "idempotency",
+    "timezone",
+    "budget",
+    "verb",
+    "traceparent",
+    "lane",
+}
 
 COLUMNS = """select c.relname, a.attname, format_type(a.atttypid, null), a.attnotnull
   from pg_class c join pg_attribute a on a.attrelid = c.oid
@@ -57,8 +68,10 @@ def spoil(conn: Connection[Any], tenants: list[Tenant]) -> set[str]:
     took = set()
     # Constraints of values hold; keys between tables and acts on changes are not asked for.
     conn.execute("set session_replication_role = replica")
-    platform = [*SPOILED, "error_group_note"]
+    platform = [*SPOILED, "error_group_note", "progress", "tenant"]
     for table, column, kind, needed in conn.execute(COLUMNS, [platform]).fetchall():
+        if column == "slug":
+            continue  # is checked wherever one is made, and is how the walk finds its tenants
         for statement, args in _spoilings(table, column, kind, needed, tenants):
             try:
                 with conn.transaction():
@@ -69,6 +82,7 @@ def spoil(conn: Connection[Any], tenants: list[Tenant]) -> set[str]:
                 took.add(f"{table}.{column}")
     _rename(conn)
     conn.execute(SCHEMA.encode())
+    took.add("job_definition.description")
     conn.execute("set session_replication_role = origin")
     return took
 
@@ -90,8 +104,10 @@ SCHEMA = """update postmill.job_definition set description = '<script>alert(3)</
 def _rename(conn: Connection[Any]) -> None:
     for table, column, many in conn.execute(NAMED).fetchall():
         name, col = Identifier("postmill", table), Identifier(column)
-        change = "update {n} set {c} = array_replace({c}, %s, %s) where %s = any({c})" if many else (
-            "update {n} set {c} = coalesce(%s, %s) where {c} = %s"
+        change = (
+            "update {n} set {c} = array_replace({c}, %s, %s) where %s = any({c})"
+            if many
+            else ("update {n} set {c} = coalesce(%s, %s) where {c} = %s")
         )
         first = JOB_TYPE if many else HOSTILE_TYPE
         conn.execute(SQL(change).format(n=name, c=col), [first, HOSTILE_TYPE, JOB_TYPE])

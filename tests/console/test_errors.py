@@ -286,6 +286,9 @@ async def test_the_on_call_walk(console: Console, world: Failing) -> None:
     assert "ChargeInvoice is paused" in words(
         await page(await console.browser(Role.VIEWER, "acme"), f"/t/acme/errors/{world.group}")
     )
+    [(left,)] = await console.api.rows(
+        "select count(*) from postmill.dead_letter where error_group = %s", world.group
+    )
     # After the rollback: from the cause to a running replay in six clicks, without a script.
     clicks = 1
     link = re.search(r'data-key="r" href="([^"]*)"', await page(ops, group))
@@ -301,6 +304,7 @@ async def test_the_on_call_walk(console: Console, world: Failing) -> None:
         "select total, reason from postmill.operation where id = %s",
         begun.headers["location"].rpartition("/")[2],
     )
-    assert (total, why) == (1, "v41 is back")
+    # Those that were replayed before match, too, and are skipped.
+    assert (total >= left > 0, why) == (True, "v41 is back")
     assert (await sent(ops, group, f"{group}/resume")).status_code == 303
     assert "is paused" not in words(await page(ops, group)).replace("runs again", "")
