@@ -9,7 +9,19 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tests.support.reference import api_client, cli, events, exits, http, life, metrics, names, settings, sql
+from tests.support.reference import (
+    api_client,
+    cli,
+    events,
+    exits,
+    frameworks,
+    http,
+    life,
+    metrics,
+    names,
+    settings,
+    sql,
+)
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -20,6 +32,8 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "settings": settings.tables,
     "names": names.sections,
     "errors": names.errors,
+    "frameworks": frameworks.contrib,
+    "testing": frameworks.testing,
     "options of job types": names.job_type_options,
     "options of jobs": names.job_options,
     "functions": sql.functions,
