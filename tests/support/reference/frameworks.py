@@ -49,9 +49,9 @@ def _called(name: str, value: Any) -> str:
 
 
 def _parameter(parameter: inspect.Parameter) -> str:
-    stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
-    given = "=…" if parameter.kind is parameter.KEYWORD_ONLY else ""
-    return f"{stars}{parameter.name}{given}"
+    if parameter.kind is parameter.KEYWORD_ONLY:
+        return f"{parameter.name}=…"
+    return str(parameter.replace(annotation=parameter.empty, default=parameter.empty))
 
 
 def _meaning(value: Any) -> str:

@@ -221,7 +221,7 @@ def test_a_worker_runs_it_all() -> None:
     assert set(Order.objects.filter(id__in=ids).values_list("receipts", flat=True)) == {1}
     with connection.cursor() as cursor:
         cursor.execute("select result from postmill.outcome where job_id = %s", [own])
-        assert cursor.fetchone() == ("charged",) or cursor.fetchone() == ('"charged"',)
+        assert cursor.fetchone() == ('"charged"',)
     words = ["jobs", "--settings", "shop.settings", "list", "--pythonpath=.", "--json"]
     assert without_django(words) == ["jobs", "list", "--json"]
 
