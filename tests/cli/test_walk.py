@@ -33,7 +33,7 @@ WORDS = {
     "errors list": [],
     "errors show": ["0" * 16],
     "errors ignore": ["0" * 16],
-    "errors resolve": ["0" * 16, "--version", "v41"],
+    "errors resolve": ["0" * 16, "--version", "41"],
     "errors reopen": ["0" * 16],
     "errors note": ["0" * 16, "seen"],
     "errors notes": ["0" * 16],
