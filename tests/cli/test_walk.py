@@ -69,7 +69,7 @@ WORDS = {
     "triggers enable": ["nightly"],
     "triggers disable": ["nightly"],
     "triggers run": ["nightly"],
-    "triggers backfill": ["nightly", "--since", "2026-01-01Z", "--until", "2026-01-02Z"],
+    "triggers backfill": ["nightly", "--since", "2026-01-01T00:00Z", "--until", "2026-01-02T00:00Z"],
     "definitions list": [],
     "definitions show": ["greet"],
     "definitions create": ["sync", "kind=http"],
