@@ -32,6 +32,7 @@ PARAMETERS = {
     "operation_id": "operation",
     "artifact_name": "planning.csv",
     "budget": "budget",
+    "request_id": "budget_request",
     "period": "2025-01",
     "reservation_id": "budget_reservation",
     "subject": "failed",

@@ -81,10 +81,16 @@ class Door:
 
 def doors() -> list[Door]:
     """Those with a scope; each asks for exactly one thing."""
-    known = {(m, r.path_format) for r in iter_route_contexts(api.create_app(Settings()).routes) for m in r.methods or ()}
+    known = {
+        (m, r.path_format)
+        for r in iter_route_contexts(api.create_app(Settings()).routes)
+        for m in r.methods or ()
+    }
     made = []
     for route in iter_route_contexts(console.create_app(Settings()).routes):
-        assert isinstance(route.original_route, APIRoute), f"{route} is no plain route: let the walk know of it"
+        assert isinstance(route.original_route, APIRoute), (
+            f"{route} is no plain route: let the walk know of it"
+        )
         path = str(route.path_format)
         if path in OPEN | STREAMS | OWN:
             continue
@@ -92,7 +98,9 @@ def doors() -> list[Door]:
             if (method, path) in known:
                 continue
             asked = [d.call.action for d in dependants(route.dependant) if hasattr(d.call, "action")]  # type: ignore[union-attr]
-            assert len(asked) == 1, f"{method} {path} asks for {asked or 'nothing'}: give it one visiting(action)"
+            assert len(asked) == 1, (
+                f"{method} {path} asks for {asked or 'nothing'}: give it one visiting(action)"
+            )
             assert path.startswith(("/ops", "/t/{slug}")), path
             made.append(Door(method, path, asked[0]))
     return made

@@ -34,7 +34,18 @@ SPOILED = ("attempt", "dead_letter", "error_group", "event", "incident", "job", 
 """Tables of which the empty texts are filled, too."""
 
 # Not free texts: what has a meaning that other rows or the code know.
-MEANT = {"asked", "cron_expr", "error_group", "escalation", "idempotency", "timezone", "budget", "verb", "traceparent", "lane"}
+MEANT = {
+    "asked",
+    "cron_expr",
+    "error_group",
+    "escalation",
+    "idempotency",
+    "timezone",
+    "budget",
+    "verb",
+    "traceparent",
+    "lane",
+}
 
 COLUMNS = """select c.relname, a.attname, format_type(a.atttypid, null), a.attnotnull
   from pg_class c join pg_attribute a on a.attrelid = c.oid
@@ -93,8 +104,10 @@ SCHEMA = """update postmill.job_definition set description = '<script>alert(3)</
 def _rename(conn: Connection[Any]) -> None:
     for table, column, many in conn.execute(NAMED).fetchall():
         name, col = Identifier("postmill", table), Identifier(column)
-        change = "update {n} set {c} = array_replace({c}, %s, %s) where %s = any({c})" if many else (
-            "update {n} set {c} = coalesce(%s, %s) where {c} = %s"
+        change = (
+            "update {n} set {c} = array_replace({c}, %s, %s) where %s = any({c})"
+            if many
+            else ("update {n} set {c} = coalesce(%s, %s) where {c} = %s")
         )
         first = JOB_TYPE if many else HOSTILE_TYPE
         conn.execute(SQL(change).format(n=name, c=col), [first, HOSTILE_TYPE, JOB_TYPE])

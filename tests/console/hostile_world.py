@@ -47,7 +47,9 @@ class World:
             " where tenant_id = %s"
             for name in names
         ]
-        states = "select 'states', count(*), string_agg(s.state, ',' order by s.id) from postmill.job_state(%s) s"
+        states = (
+            "select 'states', count(*), string_agg(s.state, ',' order by s.id) from postmill.job_state(%s) s"
+        )
         asked = "select 'asked', count(*), '' from postmill.cancel_request where job_id = any(%s)"
         return await api.rows(
             " union all ".join([*parts, states, asked]),

@@ -72,8 +72,10 @@ async def test_somebody_is_invited_and_sent_away(console: Console) -> None:
 
 
 async def test_both_scopes(console: Console) -> None:
+    await console.api.tenant("acme")
     platform = await console.browser()
     page = await platform.get("/ops/settings")
+    assert "let in from everywhere" in page.text
     assert page.status_code == 200
     assert "Nobody is told" in page.text
     assert '<option value="super_admin">' in page.text

@@ -9,7 +9,6 @@ import pytest_asyncio
 
 from postmill.bind import adrive
 from postmill.domain.access import Role
-from postmill.domain.named_links import named_links
 from postmill.operate import definitions, triggers
 from tests.console.harness import Console, sent
 
@@ -150,19 +149,3 @@ async def test_the_super_admin_edits(seeded: Console) -> None:
     assert (await operator.get(path)).status_code == 403
     admin = await seeded.browser(Role.TENANT_ADMIN, "acme")
     assert (await admin.get("/t/acme/definition-edit/free")).status_code == 404
-
-
-@pytest.mark.parametrize(
-    ("text", "links"),
-    [
-        ("Runbook: https://a.test/x.", [("Runbook", "https://a.test/x")]),
-        ("see https://a.test/x, or not", [("https://a.test/x", "https://a.test/x")]),
-        ("javascript:alert(1) http:no ftp://x", []),
-        (
-            "\n".join(f"D{n}: http://a.test/{n}" for n in range(9)),
-            [(f"D{n}", f"http://a.test/{n}") for n in range(5)],
-        ),
-    ],
-)
-async def test_links_of_a_description(text: str, links: list[tuple[str, str]]) -> None:
-    assert named_links(text) == links

@@ -2,97 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import re
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 import pytest_asyncio
 
 from postmill.domain.access import Role
+from tests.console.fleet_world import EVIL, LIVE, LOST, fill
 from tests.console.harness import Console, sent
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-EVIL = '<img src=x onerror="alert(1)">'
-LOST, LIVE, CLEAN = (UUID(int=n) for n in (0xA1, 0xA2, 0xA3))
-
-WORKERS = """
-insert into postmill.worker (holder, worker_id, hostname, pid, version, queues, slots, job_types, started_at, last_seen_at,
-       stopped_at, running_count, metadata, full_since, skew_seconds, report)
-select w.holder, w.name || ':7:x', w.name, 7, w.version, array[%(queue)s], jsonb_build_object(%(queue)s::text, 2), '{}',
-       m.moment - w.since, m.moment - w.seen, m.moment - w.stopped, w.running, '{"definitions": {"plain": "a"}}',
-       m.moment - w.full, w.skew, %(report)s::jsonb
-  from (values (%(lost)s::uuid, 'lost-1', '1', interval '9 h', interval '6 min', null::interval, 0, null::interval, 0.0),
-               (%(live)s::uuid, %(evil)s, '1', interval '8 h', interval '3 s', null, 2, interval '11 min', 4.5),
-               (%(clean)s::uuid, 'clean-1', '1', interval '7 h', interval '20 s', interval '19 s', 0, null, 0.0),
-               (%(new)s::uuid, 'new-1', '2', interval '1 h', interval '1 s', null, 0, null, 0.0))
-       w(holder, name, version, since, seen, stopped, running, "full", skew)
- cross join (select postmill.now() as moment) m
-"""
-
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def fleet(console: Console) -> Console:
-    """A late queue with a hostile name, workers in all conditions, two tenants, and what the monitor measured."""
-    api, owner = console.api, console.api.owner
-    acme = await api.tenant("acme")
-    await api.tenant("globex")
-    await owner.execute(
-        "insert into postmill.queue (name, sla_seconds, owner) values (%s, 30, %s)", [EVIL, EVIL]
-    )
-    await owner.execute("insert into postmill.queue (name) values ('idle')")
-    await api.define("plain", queue=EVIL, replay_class="ask", max_attempts=3)
-    await owner.execute("update postmill.tenant set name = %s where slug = 'acme'", [EVIL])
-    error = {"at": "2031", "job_id": str(uuid4()), "job_type": EVIL, "error_class": EVIL, "message": EVIL}
-    report = {"memory_bytes": 123 << 20, "last_error": error}
-    new = UUID(int=0xA4)
-    await owner.execute(
-        WORKERS,
-        {
-            "queue": EVIL,
-            "report": json.dumps(report),
-            "lost": LOST,
-            "live": LIVE,
-            "clean": CLEAN,
-            "new": new,
-            "evil": EVIL,
-        },
-    )
-    await owner.execute(
-        "insert into postmill.lease (holder, started_at, expires_at) select u.id, postmill.now(), postmill.now() + u.rest"
-        " from (values (%s::uuid, interval '10 min'), (%s::uuid, interval '1 h'), (%s::uuid, - interval '330 s')) u(id, rest)",
-        [LIVE, new, LOST],
-    )
-    for n in range(4):
-        await owner.execute(
-            "select postmill.enqueue('plain', %s::jsonb, tenant => %s)", [f'{{"n": {n}}}', acme]
-        )
-    await owner.execute(
-        """with t as (delete from postmill.ready where id in (select id from postmill.ready order by id limit 2) returning *)
-           insert into postmill.running (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at)
-           select id, %s, 1, queue, lane, priority, 1, 1, 0, postmill.now() - interval '7 min' from t""",
-        [LOST],
-    )
-    await owner.execute(
-        """insert into postmill.rollup_part (minute, tenant_id, queue, job_type, outcome, n, run_sum, wait_hist, run_hist,
-                  total_hist)
-           select postmill.minute_of(postmill.now()) - g * interval '1 minute', %s, %s, 'plain', 'succeeded', 6, 60,
-                  postmill.histogram(40), postmill.histogram(10), h.six from generate_series(0, 9) g,
-                  (select array_agg(x * 6 order by i) as six from unnest(postmill.histogram(50)) with ordinality u(x, i)) h""",
-        [acme, EVIL],
-    )
-    depths = [
-        [EVIL, "acme", "queued", 2, 61.0],
-        [EVIL, "globex", "queued", 1, 5.0],
-        [EVIL, "acme", "running", 2, 420.0],
-    ]
-    await owner.execute(
-        "update postmill.upkeep set note = jsonb_build_object('depths', %s::jsonb), last_run_at = postmill.now()"
-        " where name = 'monitor'",
-        [json.dumps(depths)],
-    )
-    await owner.execute("select postmill.watch()")
+    """A console with it."""
+    await fill(console)
     return console
 
 
@@ -155,7 +81,7 @@ async def test_workers(fleet: Console) -> None:
     assert EVIL not in page
     assert re.search(r"stale for 5:3\d", page)
     assert "stopped cleanly" in page
-    assert re.search(r"\d s ago · stale in 9:\d\d", _row(page, f"worker-{LIVE}"))
+    assert re.search(r"\d+ s ago · stale in 9:\d\d", _row(page, f"worker-{LIVE}"))
     live = _row(page, f"worker-{LIVE}")
     for word in ("old build", "clock is off", "slots full for long", "123 MiB", "+4.500 s"):
         assert word in live, word

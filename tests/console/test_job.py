@@ -161,12 +161,12 @@ async def test_what_is_far_too_large(console: Console) -> None:
     await ended(console, line, acme, attempts=3, stack="E" * 1_000_000, out=lines)
     await ended(console, keys, acme, attempts=1000)
     for job in (line, keys):
-        began = time.perf_counter()
+        began = time.process_time()
         page = await client.get(f"/ops/jobs/{job}")
-        took = time.perf_counter() - began
+        took = time.process_time() - began
         assert page.status_code == 200
         assert len(page.text) < 400_000
-        assert took < 3.0, took  # the bound of the case is 1 s on a machine that does nothing else
+        assert took < 1.0, took  # of the processor: the machine may do other things, too
         assert "Show all, in parts" in page.text
         assert "Download" in page.text
     assert "Older" in page.text  # 1,000 attempts, ten at a time

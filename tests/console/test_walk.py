@@ -71,7 +71,9 @@ async def test_each_role_sees_and_does_what_it_may(world: World, role: Role) -> 
     """With its own things, with Bob's in every path, and in Bob's scope."""
     own, other = world.own, world.other
     before = await world.picture(other)
-    homes: list[str | None] = [None] if role in PLATFORM_ROLES else [OWN] if role in TENANT_ROLES else [None, OWN]
+    homes: list[str | None] = (
+        [None] if role in PLATFORM_ROLES else [OWN] if role in TENANT_ROLES else [None, OWN]
+    )
     for home in homes:
         client = await entered(world.console, role, home)
         denied = set()
@@ -178,9 +180,13 @@ async def entered(console: Console, role: Role, home: str | None) -> httpx.Async
     return client
 
 
-async def written(world: World, client: httpx.AsyncClient, role: Role, home: str | None, denied: set[Any]) -> None:
+async def written(
+    world: World, client: httpx.AsyncClient, role: Role, home: str | None, denied: set[Any]
+) -> None:
     """What was denied stands in the audit log, with where it was asked for."""
-    actor = (await client.get(f"{BASE}/api/v1/session", headers={"Accept": "application/json"})).json()["actor_id"]
+    actor = (await client.get(f"{BASE}/api/v1/session", headers={"Accept": "application/json"})).json()[
+        "actor_id"
+    ]
     rows = await world.console.api.rows(
         "select action, via, target ~ '^(GET|POST) ', request_id is not null from postmill.audit_log"
         " where actor_id = %s and role = %s and result = 'denied'", actor, role,
@@ -195,7 +201,10 @@ async def test_every_page_of_an_empty_database(console_database: Database, world
     """Nothing is there yet: a page says so, and what is asked for by an id of nothing is not found."""
     api = world.console.api
     await api.tenant("new-here")
-    platform, tenant = await world.console.browser(), await world.console.browser(Role.TENANT_ADMIN, "new-here")
+    platform, tenant = (
+        await world.console.browser(),
+        await world.console.browser(Role.TENANT_ADMIN, "new-here"),
+    )
     assert HTML in tenant.headers["accept"]
     for door in PAGES:
         if door.ops or door.things:

@@ -51,6 +51,7 @@ async def budgets(admin: AsyncApiClient) -> None:
     over = changed.standing.ends_at
     raised = await admin.budgets.limit_period(made.id, period, 9, until=over, reason="a fair")
     assert raised.standing.limit == 9
+    await admin.budgets.limit_period(made.id, period, 5, reason="the fair is over")
     asked = await admin.budgets.request("ai-tagging", 4, "more", tenant="mill", until=over)
     assert (asked.status, asked.limit, asked.tenant_slug) == ("open", 4, "mill")
     assert (await admin.budgets.grant(asked.id, "until then")).status == "granted"

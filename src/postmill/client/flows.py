@@ -200,14 +200,14 @@ def _answers(
 ) -> Flow[list[Enqueued | EnqueueRefused]]:
     bound = None if wait is None else timedelta(seconds=seconds(wait, "wait"))
     jobs = yield from ruled(schema, jobs)
-    answers: list[Answer] = yield from _send(schema, jobs, bound, copy)
+    answers: list[Answer] = yield from send(schema, jobs, bound, copy)
     unknown = [n for n, answer in enumerate(answers) if answer.detail == MAY_REGISTER]
     definitions = {d.name: d for n in unknown if (d := jobs[n].definition) is not None}
     if definitions:
         registered = yield register_job_types(definitions.values(), schema=schema)
         refuse_unregistered(registered)
         again = [n for n in unknown if jobs[n].definition is not None]
-        later = yield from _send(schema, [jobs[n] for n in again], bound, copy)
+        later = yield from send(schema, [jobs[n] for n in again], bound, copy)
         for n, answer in zip(again, later, strict=True):
             answers[n] = answer
     for _ in range(2):  # a key, then the seal
@@ -215,7 +215,7 @@ def _answers(
         if not better:
             break
         jobs = [better.get(n, job) for n, job in enumerate(jobs)]
-        later = yield from _send(schema, list(better.values()), bound, copy)
+        later = yield from send(schema, list(better.values()), bound, copy)
         for n, answer in zip(better, later, strict=True):
             answers[n] = answer
     known: list[str] = []
@@ -224,7 +224,7 @@ def _answers(
     return [enqueued(job, answer, known) for job, answer in zip(jobs, answers, strict=True)]
 
 
-def _send(schema: str, jobs: Sequence[NewJob], wait: timedelta | None, copy: bool) -> Flow[list[Answer]]:
+def send(schema: str, jobs: Sequence[NewJob], wait: timedelta | None, copy: bool) -> Flow[list[Answer]]:
     if len(jobs) == 1 and jobs[0].key is None:
         return [(yield from _send_one(schema, jobs[0]))]
     if copy and len(jobs) >= COPY_FROM and all(map(store.is_plain, jobs)):

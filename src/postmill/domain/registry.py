@@ -99,6 +99,10 @@ class Registry:
             for job_type in self
         )
 
+    def with_calls(self, around: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Registry:
+        """The same types, their functions called by way of `around(function)`, which keeps coroutines what they are."""
+        return self._of(dataclasses.replace(job_type, fn=around(job_type.fn)) for job_type in self)
+
     def _of(self, job_types: Iterable[AnyJobType]) -> Registry:
         return Registry(
             job_types,

@@ -77,14 +77,24 @@ def by_ids(ids: Sequence[UUID]) -> Meant:
 
 
 def impact(
-    kind: Kind, what: Meant, *, cut_off: UUID | None = None, schema: str = DEFAULT_SCHEMA
+    kind: Kind,
+    what: Meant,
+    *,
+    cut_off: UUID | None = None,
+    most: int = 100_000,
+    sample: int = 10_000,
+    schema: str = DEFAULT_SCHEMA,
 ) -> Flow[BulkPreview]:
     """What a bulk act on these jobs would meet; nothing is done.
 
     Args:
         cut_off: only jobs enqueued before; None: until now.
+        most: so many are counted.
+        sample: of so many, the newest, the details are told.
     """
-    found: BulkPreview = yield read_operation_preview(kind, what.matching, cut_off=cut_off, schema=schema)
+    found: BulkPreview = yield read_operation_preview(
+        kind, what.matching, cut_off=cut_off, most=most, sample=sample, schema=schema
+    )
     return found
 
 

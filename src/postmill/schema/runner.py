@@ -76,7 +76,7 @@ def _apply(conn: Connection[Any], schema: str, known: tuple[Migration, ...], mig
         status.refuse_foreign()
         if migration not in status.pending:
             return False  # another migrator was faster
-        conn.execute(_step(migration, schema).encode())
+        conn.execute(step_sql(migration, schema).encode())
         return True
 
 
@@ -89,11 +89,12 @@ def render_sql(
     Pass `check(conn).pending` as `migrations` for what an existing schema still lacks.
     """
     known = known_migrations() if migrations is None else migrations
-    steps = [f"{sql('schema/prepare', schema)};", *(_step(migration, schema) for migration in known)]
+    steps = [f"{sql('schema/prepare', schema)};", *(step_sql(migration, schema) for migration in known)]
     return "\n".join(f"begin;\n{sql('schema/lock', schema)};\n{step}\ncommit;\n" for step in steps)
 
 
-def _step(migration: Migration, schema: str) -> str:
+def step_sql(migration: Migration, schema: str) -> str:
+    """One migration and its record as a script, to be run in a transaction that holds the lock (`sql/schema/lock.sql`)."""
     record = sql("schema/record", schema)
     values = (migration.version, migration.name, migration.breaking, migration.checksum)
     for number, value in enumerate(values, start=1):

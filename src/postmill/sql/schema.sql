@@ -9947,10 +9947,12 @@ $$;
 -- FUNCTION read_tenant_slugs(uuid[])
 
 CREATE FUNCTION postmill.read_tenant_slugs(p_ids uuid[]) RETURNS TABLE(id uuid, slug text)
-    LANGUAGE sql STABLE SECURITY DEFINER
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-    select t.id, t.slug from postmill.tenant t where t.id = any(p_ids)
+begin
+    return query select t.id, t.slug from postmill.tenant t where t.id = any(p_ids);
+end
 $$;
 
 -- FUNCTION read_tenant_standing(uuid[], double precision)

@@ -150,7 +150,7 @@ async def resume_operation(operation_id: UUID, asked: Act, body: ChangeOperation
 
 @router.post("/operations/{operation_id:uuid}/approve")
 async def approve_operation(operation_id: UUID, asked: Act, body: ChangeOperation | None = None) -> Operation:
-    """Approve an operation that somebody else has begun; it goes on then. 409: it was you, or it waits for nobody."""
+    """Approve an operation that somebody else has begun; it goes on then. 409: it was you, or it has ended."""
     return await _change(asked, operation_id, "approve", body)
 
 

@@ -39,25 +39,19 @@ def curve(job: FoundJob, definition: DefinitionView | None) -> list[Try] | None:
     policy = DEFAULT if stored is None else from_json(stored)
     made: list[Try] = []
     ended = job.state in ("succeeded", "failed", "canceled", "dead_letter")
-    moment: datetime | None = None
+    following = job.attempt if job.state == "running" else job.attempt + 1
+    moment = job.due_at if job.state == "scheduled" and job.due_at is not None else job.moment
     for attempt in range(2, min(job.max_attempts, MOST + 1) + 1):
         bounds = bounds_of(policy, attempt - 1, error_class=job.error_class)
         if bounds is None:
             return None
         least, most = bounds
-        at, sure = None, False
-        if not ended and attempt > job.attempt:
-            if (
-                moment is None
-                and job.state == "scheduled"
-                and attempt == job.attempt + 1
-                and job.due_at is not None
-            ):
-                at, sure = job.due_at, True
-            elif attempt > job.attempt + 1 or job.state == "running":
-                at = (moment or job.moment) + timedelta(seconds=(least + most) / 2)
-            moment = at or job.moment
-        made.append(Try(attempt, least, most, at, sure))
+        at = None
+        if not ended and attempt > following:
+            moment = at = moment + timedelta(seconds=(least + most) / 2)
+        elif attempt == following and job.state == "scheduled":
+            at = moment
+        made.append(Try(attempt, least, most, at, attempt == following))
     return made
 
 

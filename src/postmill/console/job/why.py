@@ -17,7 +17,7 @@ _ENDED = ("succeeded", "failed", "canceled", "dead_letter")
 def why(job: FoundJob, reasons: Sequence[Reason], group: ErrorGroupView | None) -> str:
     """`Dead since … after 5 attempts; last error TimeoutError; same error in 1,204 jobs of 37 tenants.`"""
     if job.state not in _ENDED:
-        said = [redacted_text(one.text) for one in reasons[:3]]
+        said = [_told(one) for one in reasons[:3]]
         if job.state in ("queued", "scheduled", "blocked") and job.waited:
             said.append(_("waits for %s so far") % seconds(job.waited))
         text = "; ".join(said)
@@ -43,3 +43,9 @@ def why(job: FoundJob, reasons: Sequence[Reason], group: ErrorGroupView | None) 
             told += " " + _("of %s tenants") % f"{group.tenants:,}"
         said.append(told)
     return "; ".join(said) + "."
+
+
+def _told(reason: Reason) -> str:
+    if reason.code == "not_due":
+        return _("it is due in %s") % seconds(reason.seconds)
+    return redacted_text(reason.text)

@@ -176,6 +176,7 @@ async def _page(
         values=values
         or {"role": str(roles[0]) if roles else "", "link_role": str(roles[0]) if roles else ""},
         errors=errors or {},
+        networks=visit.asked.backend.settings.server.allow_from,
         shown=(*KEY_FIELDS, *LINK_FIELDS),
         made_key=made_key,
         made_link=made_link,

@@ -14,6 +14,7 @@ from postmill.api.paging import cursor_of, parts_of
 from postmill.api.problems import not_found
 from postmill.console.charts import Mark, MarkKind, Series, sparkline, stacked_bars
 from postmill.console.failures import compare
+from postmill.console.failures.replaying import wizard
 from postmill.console.failures.tracebacks import Part, folded
 from postmill.console.frame.pages import Pages
 from postmill.console.frame.visit import Visit
@@ -218,6 +219,7 @@ async def error(visit: Visit) -> Response:
         alike=[one for one in alike or [] if one.message == group.message and one.id != group.id],
         notes=await visit.see(acts.notes(group.id, schema=visit.schema)),
         pause=pauses[0] if pauses else None,
+        replay=wizard(visit, error=group.id),
     )
 
 

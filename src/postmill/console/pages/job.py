@@ -284,7 +284,9 @@ async def _history(visit: Visit, line: FoundJob) -> Any:
         _("how its job type did"),
         read_stats(seconds=86_400.0, bucket=3600.0, job_type=line.job_type, times=False, schema=visit.schema),
     )
-    if not found:
+    if not found or not any(
+        stat.n("succeeded", "retried", "lost", "failed", "dead_letter") for stat in found
+    ):
         return None
     series = [
         Series(_("succeeded"), [stat.n("succeeded") for stat in found], "ok"),

@@ -161,8 +161,13 @@ async def _look(visit: Visit, made: Wizard) -> _Look:
         return _Look(fault=fault, faults=(str(fault),))
     except InvalidValue as fault:
         return _Look(faults=(str(fault),))
-    what = _("how many jobs match, and which")
-    found = await visit.attempt(what, bulk.impact(made.act, meant, cut_off=made.cut, schema=visit.schema))
+    found = None
+    # A database that has much to do tells of fewer jobs, so that nobody is stuck at a step.
+    for most, sample in ((100_000, 10_000), (5_000, 500)):
+        ask = bulk.impact(made.act, meant, cut_off=made.cut, most=most, sample=sample, schema=visit.schema)
+        found = await visit.attempt(_("how many jobs match in all"), ask)
+        if found is not None:
+            break
     return _Look(meant, found)
 
 

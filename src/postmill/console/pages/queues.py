@@ -186,6 +186,8 @@ def _target(card: QueueCard) -> str:
 def _drain(card: QueueCard) -> str:
     if not card.waiting:
         return _("nothing waits")
+    if card.row.paused:
+        return _("not while it is paused")
     return _("it grows") if card.drain_seconds is None else seconds(card.drain_seconds)
 
 

@@ -23,6 +23,7 @@ from postmill.domain.trigger import TriggerRefused
 from postmill.operate import tenants
 from postmill.operate import triggers as operate
 from postmill.operate.triggers import DeclaredInCode, EditedMeanwhile
+from postmill.store.reads import read_job_type_names
 from postmill.store.triggers import TriggerView
 
 router = Pages()
@@ -47,7 +48,7 @@ async def new(visit: Visit) -> Response:
         "is_enabled": "yes",
         "tenant": "default" if visit.scope.ops else "",
     }
-    return _form(visit, None, values)
+    return await _form(visit, None, values)
 
 
 @router.act("/triggers/new", Action.TRIGGERS_WRITE)
@@ -62,7 +63,7 @@ async def edit(visit: Visit) -> Response:
     found = await visit.see(operate.show(visit.request.path_params["id"], schema=visit.schema))
     if found.origin == "code":
         raise DeclaredInCode(found.label, found.declared_in or "")
-    return _form(visit, found, _written(found))
+    return await _form(visit, found, _written(found))
 
 
 @router.act("/triggers/{id:uuid}/edit", Action.TRIGGERS_WRITE)
@@ -83,14 +84,14 @@ async def _sent(visit: Visit, old: TriggerView | None) -> Response:
     fields, sample, errors = _read(values, kind)
     trying = visit.form.text("act") != "save"
     if errors:
-        return _form(visit, old, values, errors=errors)
+        return await _form(visit, old, values, errors=errors)
     try:
         tenant = old.tenant_id if old is not None else await _tenant(visit, values)
         if trying:
             found = await visit.drive(
                 operate.preview(fields, sample=sample, tenant=tenant, schema=visit.schema)
             )
-            return _form(visit, old, values, preview=found)
+            return await _form(visit, old, values, preview=found)
         if old is None:
             saved = await visit.drive(operate.create(fields, tenant=tenant, schema=visit.schema))
         else:
@@ -103,13 +104,13 @@ async def _sent(visit: Visit, old: TriggerView | None) -> Response:
             seen = visit.form.text("seen", None)
             saved = await visit.drive(operate.change(old.id, changes, seen=_seen(seen), schema=visit.schema))
     except TriggerRefused as fault:
-        return _form(visit, old, values, errors=by_field(fault))
+        return await _form(visit, old, values, errors=by_field(fault))
     except PayloadRefused as fault:
-        return _form(visit, old, values, errors={"sample": str(fault)})
+        return await _form(visit, old, values, errors={"sample": str(fault)})
     except NotFound as fault:
-        return _form(visit, old, values, errors={"tenant": str(fault)})
+        return await _form(visit, old, values, errors={"tenant": str(fault)})
     except EditedMeanwhile as fault:
-        return _form(visit, old, values, errors={"": str(fault)}, status=409)
+        return await _form(visit, old, values, errors={"": str(fault)}, status=409)
     told = _("%s was saved.") % saved.trigger.label
     warned = "; ".join(saved.warnings)
     to = visit.url(f"/triggers/{saved.trigger.id}")
@@ -197,7 +198,7 @@ def _written(trigger: TriggerView) -> dict[str, str]:
     return {name: "" if value is None else str(value) for name, value in values.items()}
 
 
-def _form(
+async def _form(
     visit: Visit,
     old: TriggerView | None,
     values: dict[str, str],
@@ -215,6 +216,7 @@ def _form(
         values=values,
         errors=errors or {},
         shown=(*BOTH, *SCHEDULE, *EVENT, "sample", "tenant"),
+        known=await visit.read(read_job_type_names(schema=visit.schema)),
         preview=preview,
         payload=_pretty(preview),
         shifts=offsets_change(preview.next_runs) if preview else set(),

@@ -30,9 +30,9 @@ _LOOKS: dict[str, Look] = {
 
 
 def waits_for(trigger: TriggerView) -> str:
-    """`At 08:00 on Monday through Friday, Europe/Berlin`; `every 15 min`; `event user.created`."""
+    """`At 08:00 on Monday through Friday, Europe/Berlin`; `every 15 min`; `user.created`."""
     if trigger.trigger_type == "event":
-        return _("event %s") % trigger.event_name
+        return trigger.event_name or ""
     if trigger.every_seconds is not None:
         return _("every %s") % seconds(trigger.every_seconds)
     told = "; ".join(_line(line) for line in (trigger.cron_expr or "").splitlines() if line.strip())

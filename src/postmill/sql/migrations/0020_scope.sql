@@ -281,8 +281,10 @@ $$;
 
 -- The names of tenants of which a list has the ids.
 create function {schema}.read_tenant_slugs(p_ids uuid[]) returns table (id uuid, slug text)
-language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-    select t.id, t.slug from {schema}.tenant t where t.id = any(p_ids)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    return query select t.id, t.slug from {schema}.tenant t where t.id = any(p_ids);
+end
 $$;
 
 -- created | exists (id is that one's) | out_of_scope

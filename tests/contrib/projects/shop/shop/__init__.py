@@ -1,0 +1,1 @@
+"""A shop: a project of Django whose jobs are Postmill's."""
