@@ -57,7 +57,7 @@ class Live:
         assert (await client.get(f"/login?token={await self.token(role, tenant)}")).status_code == 303
         return client
 
-    async def token(self, role: Role, tenant: str | None = None) -> str:
+    async def token(self, role: Role = Role.SUPER_ADMIN, tenant: str | None = None) -> str:
         return (await adrive(self.owner, create_link(f"{role}@{tenant}", role, tenant=tenant))).token
 
     def anybody(self) -> httpx.AsyncClient:

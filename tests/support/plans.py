@@ -13,7 +13,7 @@ from psycopg.errors import Diagnostic
 
 Node = dict[str, Any]
 
-_SETTINGS = """
+SETTINGS = """
     load 'auto_explain';
     set auto_explain.log_min_duration = 0;
     set auto_explain.log_nested_statements = on;
@@ -110,7 +110,7 @@ def _is_of(name: str, relation: str) -> bool:
 def traced(conn: Connection[Any]) -> Iterator[Plans]:
     """The plans of everything that this superuser's connection runs within."""
     plans = Plans()
-    conn.execute(_SETTINGS)
+    conn.execute(SETTINGS)
     conn.add_notice_handler(plans.told)
     try:
         yield plans

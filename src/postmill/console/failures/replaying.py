@@ -14,7 +14,10 @@ def wizard(
     queue: str | None = None,
     tenant: str | None = None,
 ) -> str:
-    """A link to the wizard with the open dead letters that have all of this; `tenant` is a slug, None within one."""
+    """A link to the wizard with the open dead letters that have all of this; `tenant` is a slug, None within one.
+
+    Which jobs is answered by then, so it begins with what an act would meet.
+    """
     asked = {"error": error, "type": job_type, "queue": queue, "tenant": tenant}
     terms = [f"{name}:{written(value)}" for name, value in asked.items() if value is not None]
-    return visit.url("/ops-log/new", q=" ".join(["state:dead_letter", *terms]))
+    return visit.url("/ops-log/new", q=" ".join(["state:dead_letter", *terms]), step="impact")

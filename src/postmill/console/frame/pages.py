@@ -13,6 +13,7 @@ from postmill.api.asked import Asked
 from postmill.api.problems import Problem, unauthorized
 from postmill.console.frame import headers, preferences
 from postmill.console.frame.arguments import Arguments
+from postmill.console.frame.compression import compressed
 from postmill.console.frame.banner import notices
 from postmill.console.frame.forms import check_token, read_form
 from postmill.console.frame.scope import OPS, TENANT, entered
@@ -37,7 +38,7 @@ class PageRoute(APIRoute):
                 visit: Visit | None = getattr(request.state, "visit", None)
                 if visit is not None:
                     await visit.close()
-            return headers.secure(answer)
+            return compressed(request, headers.secure(answer))
 
         return handled
 

@@ -1,5 +1,7 @@
 -- What a platform has beside its jobs: 200 tenants, 10 queues, 20 workers, 200 triggers with a day of fires, incidents.
-with tenants as (
+with clock as materialized (
+    select {schema}.minute_of({schema}.now()) as now
+), tenants as (
     insert into {schema}.tenant (id, slug, name)
     select md5('tenant ' || g)::uuid, 'tenant-' || g, 'Tenant ' || g from generate_series(0, 199) g
     returning id
@@ -45,8 +47,8 @@ with tenants as (
       from generate_series(0, 499) g, generate_series(0, 39) t
 ), minutes as (
     insert into {schema}.error_group_minute (id, tenant_id, minute, n)
-    select left(md5('group ' || g), 16), md5('tenant ' || m % 40)::uuid, {schema}.minute_of({schema}.now() - m * interval '1 minute'), 1
-      from generate_series(0, 499) g, generate_series(0, 179) m where m % (1 + g % 10) = 0
+    select left(md5('group ' || g), 16), md5('tenant ' || m % 40)::uuid, c.now - m * interval '1 minute', 1
+      from clock c, generate_series(0, 499) g, generate_series(0, 179) m where m % (1 + g % 10) = 0
 ), operation as (
     insert into {schema}.operation (id, tenant_id, kind, stage, status, filter, total, actor_type, created_at)
     select md5('operation')::uuid, md5('tenant 0')::uuid, 'replay', 'rest', 'paused', '{"states": ["dead_letter"]}', 100, 'user',

@@ -1,0 +1,106 @@
+"""EXPLAIN guard of the whole console: no page, of either scope, reads a table of jobs or of their history from end to end.
+
+Every page of the application's table of routes is asked for, on the database that `postmill bench console` measures on, and
+all plans of its request are looked at, those inside functions too: a new page is guarded from the moment it is there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+
+import pytest
+import pytest_asyncio
+
+from postmill.bench.cases.console import SLUG, fill, things
+from postmill.bench.ground import Ground
+from postmill.bench.pages import asked, paths_of
+from postmill.bench.place import Place
+from postmill.domain.access import Role
+from postmill.local.server import LocalServer
+from tests.support.api import Api, opened
+from tests.support.databases import Database, fresh_database
+from tests.support.plans import SETTINGS, Plans
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+SIZES = [pytest.param(60_000, id="60k"), pytest.param(1_000_000, id="million", marks=pytest.mark.long)]
+
+GROWING = ("job", "ready", "scheduled", "outcome", "attempt", "dead_letter", "idempotency_key", "rollup", "rollup_fleet",
+           "error_group_minute", "audit_log")  # fmt: skip
+"""Tables that grow with the jobs, or with time."""
+ROWS = 5000
+"""Rows of such a table that a statement may look at, of whatever index it walks: a page shows a hundred."""
+ENOUGH: dict[str, int] = {}
+
+
+@dataclass
+class Watched:
+    """The application on two connections that tell their plans."""
+
+    api: Api
+    key: str
+    paths: list[str]
+    plans: list[Plans] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module", params=SIZES)
+def filled(request: pytest.FixtureRequest, cluster: LocalServer, template: str) -> Iterator[tuple[Database, dict[str, str]]]:
+    with fresh_database(cluster, template) as database:
+        place = Place(database.dsn, lambda text: None)
+        with place.connect() as conn:
+            ground = Ground(place, conn, "postmill")
+            fill(ground, request.param)
+            yield database, things(ground)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def watched(filled: tuple[Database, dict[str, str]]) -> AsyncIterator[Watched]:
+    database, known = filled
+    async with opened(database, rate_per_key=1e6, connections=2) as api:
+        made = Watched(api, await api.key(Role.SUPER_ADMIN), paths_of(api.app, SLUG, known))
+        async with AsyncExitStack() as stack:
+            for _ in range(2):
+                conn = await stack.enter_async_context(api.app.state.backend.pool.connection())
+                plans = Plans()
+                made.plans.append(plans)
+                await conn.execute(SETTINGS, prepare=False)
+                conn.add_notice_handler(plans.told)
+        yield made
+
+
+async def test_no_page_reads_a_growing_table_whole(watched: Watched) -> None:
+    wrong, lines = [], []
+    for path in watched.paths:
+        await asked(watched.api.app, path, watched.key)  # what is prepared and remembered is so by now
+        for plans in watched.plans:
+            plans.texts.clear()
+            plans.roots.clear()
+        status, seconds, _, _ = await asked(watched.api.app, path, watched.key)
+        assert status in (200, 303), (path, status)
+        buffers = 0
+        for plans in watched.plans:
+            for table, n in plans.sequential().items():
+                name = table.split("_2")[0]
+                if n > 1000 and name in GROWING:
+                    wrong.append(f"{path}: a sequential scan of {n} rows of {table}\n  {statement_of(plans, table)[:300]}")
+            for table in GROWING:
+                most = ENOUGH.get(table, ROWS)
+                if (n := plans.rows(table)) > most:
+                    wrong.append(f"{path}: {n} rows of {table} are looked at")
+            buffers += sum(int(root["Shared Hit Blocks"] + root["Shared Read Blocks"]) for root in plans.roots[-40:])
+        lines.append(f"{buffers:8} {1000 * seconds:7.1f} {path}")
+    if out := os.environ.get("PLANS_OF_PAGES"):
+        with open(out, "w") as file:
+            file.write("\n".join(sorted(lines, reverse=True)) + "\n" + "\n".join(wrong))
+    assert wrong == [], "\n".join(wrong)
+
+
+def statement_of(plans: Plans, table: str) -> str:
+    """The text of the first statement whose plan scans it."""
+    for text, root in zip(plans.texts, plans.roots, strict=True):
+        if f"'{table}'" in str(root):
+            return " ".join(text.split())
+    return ""
