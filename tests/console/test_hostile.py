@@ -105,7 +105,10 @@ def inert(answer: httpx.Response, where: object) -> None:
         assert not re.search(r"mark.?49", answer.text), f"{where}: a template within a text was run"
     elif answer.content:
         attached = answer.headers.get("content-disposition", "").startswith("attachment")
-        assert attached or kind.startswith(("application/json", "application/problem+json", "text/plain")), (where, kind)
+        assert attached or kind.startswith(("application/json", "application/problem+json", "text/plain")), (
+            where,
+            kind,
+        )
 
 
 async def test_hostile_paths_names_and_messages(world: World) -> None:
@@ -116,7 +119,9 @@ async def test_hostile_paths_names_and_messages(world: World) -> None:
         path = re.sub(r"{[^}]*}", evil, door.path.replace("{slug}", OWN))
         if path == door.path.replace("{slug}", OWN):
             continue
-        answer = await client.request(door.method, path, data=secret(client) if door.method == "POST" else None)
+        answer = await client.request(
+            door.method, path, data=secret(client) if door.method == "POST" else None
+        )
         assert answer.status_code in (404, 422), (door.method, path, answer.status_code)
         inert(answer, path)
     for vector in VECTORS:
@@ -131,7 +136,9 @@ async def test_hostile_paths_names_and_messages(world: World) -> None:
             assert "evil.test" not in answer.headers.get("location", "").partition("?")[0]
             inert(answer, vector)
         said = urlencode({"kind": vector, "message": vector})
-        answer = await client.get("/ops/system", headers={"Cookie": f"{cookies(client)}; {flash.COOKIE}={said}"})
+        answer = await client.get(
+            "/ops/system", headers={"Cookie": f"{cookies(client)}; {flash.COOKIE}={said}"}
+        )
         assert faults(answer.text) == [], vector
         assert 'class="flash flash-done"' in answer.text
 
@@ -148,7 +155,12 @@ async def test_acts_with_hostile_fields(world: World) -> None:
             vector = VECTORS[n % len(VECTORS)]
             names = ("reason", "name", "text", "note", "label", "q", "query", "act", "queue", "for", "limit", "payload", "back",
                      "type", "cron_expr", "timezone", "event_name", "definition", "theme", "format", "args", "col", "since")  # fmt: skip
-            data = {**dict.fromkeys(names, vector), **secret(client), "id": str(broken.ids["dead"]), "act": "cancel"}
+            data = {
+                **dict.fromkeys(names, vector),
+                **secret(client),
+                "id": str(broken.ids["dead"]),
+                "act": "cancel",
+            }
             path = world.path(door, BROKEN, broken)
             answer = await client.post(path, data=data)
             where = (role, path, answer.status_code)
@@ -171,7 +183,9 @@ async def test_what_is_taken_away(world: World) -> None:
                 continue
             for form in ("csv", "ndjson"):
                 path = world.path(door, OWN, world.own)
-                answer = await client.post(path, data={**secret(client), "format": form, "q": "", "args": "mark"})
+                answer = await client.post(
+                    path, data={**secret(client), "format": form, "q": "", "args": "mark"}
+                )
                 assert answer.status_code == 200, (path, answer.status_code, answer.text[:300])
                 assert answer.headers["content-disposition"].startswith("attachment"), path
                 inert(answer, path)

@@ -14,6 +14,7 @@ FLOORS = [
     "cli",
     "bench",
     "testing",
+    "contrib",
     "console",
     "api",
     "http",

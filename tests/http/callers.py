@@ -26,6 +26,7 @@ from postmill.http import (
 )
 from postmill.http.errors import Conflict, NotFound, Refused
 from postmill.shapes.jobs import ReplayedJob
+from postmill.shapes.workers import Worker
 from tests.support.api import Api
 
 
@@ -125,7 +126,8 @@ async def work_artifacts_and_dead_letters(
     good, bad = (await worker.work.claim("w-1", job_types=["thumb"], max_jobs=2, wait_seconds=1)).jobs
     lease = await worker.work.heartbeat(good.job_id, good.fence, progress=WorkProgress(done=1, total=2))
     assert not lease.cancel_requested
-    assert [one.worker_id async for one in admin.workers.each(seen_within_seconds=60)] == ["w-1"]
+    (session,) = [one async for one in admin.workers.each(seen_within_seconds=60)]
+    await _worker(admin, session)
     await _artifacts(admin, worker, good.job_id, good.fence, tmp_path)
     assert (await worker.work.complete(good.job_id, good.fence, {"bytes": 3})).status == "succeeded"
     failed = await worker.work.fail(bad.job_id, bad.fence, JobError(error_class="E", retryable=False))
@@ -170,6 +172,17 @@ async def _operations(admin: AsyncApiClient, letter: UUID) -> None:
     await admin.operations.abort(begun.id)
     with pytest.raises(Conflict):
         await admin.operations.approve(begun.id)
+
+
+async def _worker(admin: AsyncApiClient, session: Worker) -> None:
+    assert session.worker_id == "w-1"
+    assert await admin.workers.get(session.id) is not None
+    assert len((await admin.workers.jobs(session.id)).items) == 2
+    for ask in (admin.workers.drain, admin.workers.resume, admin.workers.stop):
+        with pytest.raises(Conflict):
+            await ask(session.id, reason="of a program, which asks for jobs by itself")
+    with pytest.raises(Conflict):
+        await admin.workers.rescue(session.id)
 
 
 async def _artifacts(

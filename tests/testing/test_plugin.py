@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import tomllib
-from pathlib import Path
 
-import psycopg
 import pytest
 
-from postmill.testing.server import test_server as make_server
 from tests.support.databases import Database
 from tests.support.spawner import ROOT
 
@@ -58,8 +55,17 @@ def test_the_message(postmill):
 """
 
 
-def test_a_project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "own",
+    [False, pytest.param(True, marks=pytest.mark.long)],
+    ids=["a server that is named", "its own server"],
+)
+def test_a_project(
+    pytester: pytest.Pytester, database: Database, monkeypatch: pytest.MonkeyPatch, own: bool
+) -> None:
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    if not own:
+        monkeypatch.setenv("POSTMILL_TEST_SERVER", database.dsn)
     pytester.makeini("[pytest]\nasyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\n")
     pytester.makepyfile(jobs=JOBS, test_jobs=TESTS)
     done = pytester.runpytest_subprocess(
@@ -67,14 +73,7 @@ def test_a_project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -
     )
     done.assert_outcomes(passed=4, failed=1)
     done.stdout.fnmatch_lines(["*AssertionError: expected a job 'add', found 0; enqueued are:*", "*nothing*"])
-
-
-def test_a_server_that_is_named(database: Database, tmp_path: Path) -> None:
-    with make_server(database.dsn, tmp_path) as server, server.database() as dsn:
-        with psycopg.connect(dsn, autocommit=True) as conn:
-            assert conn.execute("select count(*) from postmill.jobs").fetchone() == (0,)
-        assert names(database) == 2
-    assert names(database) == 0
+    assert names(database) == 0  # nothing is left on the server
 
 
 def names(database: Database) -> int:

@@ -15,7 +15,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 from fastapi import Depends
 from starlette.requests import HTTPConnection
@@ -79,7 +79,7 @@ def client(connection: HTTPConnection) -> AsyncClient:
     return found
 
 
-Jobs = Annotated[AsyncClient, Depends(client)]
+Jobs: TypeAlias = Annotated[AsyncClient, Depends(client)]
 """A parameter of this type receives the client."""
 
 

@@ -23,6 +23,7 @@ from postmill.telemetry.job_log import job_log
 
 T = TypeVar("T")
 ResourcesGiven = Mapping[Resource[Any], Any]
+OnProgress = Callable[[float, float | None, str | None], object]
 
 
 class NotInTests(PostmillError):
@@ -34,7 +35,7 @@ def perform(
     *,
     resources: ResourcesGiven | None = None,
     attempt: int = 1,
-    on_progress: Callable[[float, float | None, str | None], object] = lambda done, total, text: None,
+    on_progress: OnProgress | None = None,
 ) -> Any:
     """Runs the handler of a job that `.new(…)` has made, and returns what it returns. Coroutines run, too.
 
@@ -59,7 +60,7 @@ async def aperform(
     *,
     resources: ResourcesGiven | None = None,
     attempt: int = 1,
-    on_progress: Callable[[float, float | None, str | None], object] = lambda done, total, text: None,
+    on_progress: OnProgress | None = None,
 ) -> Any:
     """`perform` on the running loop; plain functions run in a thread, as in a worker."""
     job_type, arguments = _call(job, resources, attempt, on_progress)
@@ -69,7 +70,7 @@ async def aperform(
 
 
 def _call(
-    job: NewJob, resources: ResourcesGiven | None, attempt: int, on_progress: Callable[..., object]
+    job: NewJob, resources: ResourcesGiven | None, attempt: int, on_progress: OnProgress | None
 ) -> tuple[JobType[..., ..., Any], dict[str, Any]]:
     job_type = job.definition
     if job_type is None:
@@ -110,7 +111,7 @@ def _context(
     job_type: JobType[..., ..., Any],
     resources: ResourcesGiven,
     attempt: int,
-    on_progress: Callable[..., object],
+    on_progress: OnProgress | None,
 ) -> Context:
     now = datetime.now(UTC)
     timeout = job.timeout if job.timeout is not None else job_type.timeout
@@ -133,11 +134,12 @@ def _context(
 
 
 class _Link:
-    def __init__(self, on_progress: Callable[..., object]) -> None:
+    def __init__(self, on_progress: OnProgress | None) -> None:
         self._told = on_progress
 
     def progress(self, done: float, total: float | None, text: str | None) -> None:
-        self._told(done, total, text)
+        if self._told is not None:
+            self._told(done, total, text)
 
     def log(self, info: JobInfo) -> Any:
         """The logger of a job; here no worker stands in its lines."""

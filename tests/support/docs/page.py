@@ -65,8 +65,11 @@ class Page:
                     raise AssertionError(f"{self._page.name}, line {block.line}: {fault}") from None
             self._console.drain()
             run = " ".join(block.text for block in blocks if block.language == "console")
+            lines = {line for block in blocks if not block.title for line in block.text.splitlines()}
             for file in sorted(self._written):
-                if file.suffix == ".py" and f"python {file.name}" not in run:
+                used = any(re.match(rf"(from|import) {file.stem}\b", line) for line in lines)
+                used = used or file.parent != self.folder  # what loads it is no import
+                if file.suffix == ".py" and f"python {file.name}" not in run and not used:
                     self._import(file)
         finally:
             self._close()

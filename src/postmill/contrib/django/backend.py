@@ -36,7 +36,7 @@ from postmill.store.jobs import job_attempts
 
 
 class PostmillBackend(BaseTaskBackend):
-    """`TASKS = {"default": {"BACKEND": "postmill.contrib.django.PostmillBackend"}}`
+    """The backend for `django.tasks`: `TASKS = {"default": {"BACKEND": "postmill.contrib.django.PostmillBackend"}}`.
 
     A task is a job type that is called as its function is (`shop.tasks.send_mail`). OPTIONS are options of job types
     (`max_attempts`, `retry`, `timeout` …) for all tasks of the backend; `@task(max_attempts=1)` is for one. The

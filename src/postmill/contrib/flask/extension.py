@@ -16,7 +16,9 @@ NAME = "postmill"
 
 
 class Postmill:
-    """Any number of applications share one, as other extensions of Flask.
+    """The extension: `.init_app(app)` takes part in an application, `.client` is the current application's client.
+
+    Any number of applications share one, as other extensions of Flask.
 
     It reads of the application's config: POSTMILL_DATABASE_URL (default: as `postmill.Client` finds it), POSTMILL_SCHEMA
     (default `postmill`), POSTMILL_CONNECTIONS (default 10), POSTMILL_MODULES (what `flask postmill worker` serves).
