@@ -5,7 +5,7 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help venv demo example test test-suite test-matrix test-long lint format schema reference messages docs \
+.PHONY: help venv demo example test test-suite test-matrix test-long lint format schema reference messages pictures docs \
         bench-peers clean
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -76,6 +76,9 @@ reference: venv ## docs/reference anew from the code
 
 messages: venv ## the console's catalogue of messages anew from its sources
 	$(PY) -m tests.support.messages
+
+pictures: venv ## the documentation's pictures of the console, taken anew
+	CONSOLE_PICTURES=docs/assets/console $(PY) -m pytest tests/console/test_pictures.py
 
 docs: venv ## the documentation into site/
 	$(PY) -m mkdocs build --strict

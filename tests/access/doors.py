@@ -27,15 +27,18 @@ PARAMETERS = {
     "tenant": None,
     "definition_id": "definition",
     "queue": "queue",
+    "worker_id": "00000000-0000-0000-0000-0000000000ff",
     "artifact_id": "artifact",
     "operation_id": "operation",
     "artifact_name": "planning.csv",
     "budget": "budget",
+    "request_id": "budget_request",
     "period": "2025-01",
     "reservation_id": "budget_reservation",
     "subject": "failed",
+    "definition_key": "world",
 }
-SHARED = {"definition_id", "queue", "subject"}
+SHARED = {"definition_id", "definition_key", "queue", "subject"}
 """Things of the platform that everybody sees."""
 
 

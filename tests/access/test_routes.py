@@ -34,7 +34,12 @@ def test_unsafe_methods_ask_for_more_than_reading() -> None:
         str(d)
         for d in CLOSED
         if d.method not in ("GET", "HEAD") and (d.action is None or d.action in reading)
-    ] == ["POST /api/v1/operations/preview", "POST /api/v1/jobs/triggers/preview", "DELETE /api/v1/session"]
+    ] == [
+        "POST /api/v1/operations/preview",
+        "POST /api/v1/operations/impact",
+        "POST /api/v1/jobs/triggers/preview",
+        "DELETE /api/v1/session",
+    ]
     assert [
         str(d) for d in CLOSED if d.method == "GET" and d.action is not None and d.action not in reading
     ] == ["GET /api/v1/worker/jobs/{job_id}/artifacts/{artifact_id}/content"]

@@ -203,6 +203,8 @@ def _jobs(conn: Connection[Any], tenant: Tenant) -> None:
                  (tenant.group, tenant.id))  # fmt: skip
     conn.execute("insert into postmill.error_group_tenant (id, tenant_id, first_seen_at, last_seen_at, count, sample_job)"
                  " values (%s, %s, now(), now(), 1, %s)", (tenant.group, tenant.id, tenant.ids["dead"]))  # fmt: skip
+    conn.execute("insert into postmill.error_group_note (id, at, actor_type, actor_id, text) values (%s, now(), 'user', %s, %s)",
+                 (tenant.group, tenant.mark, tenant.mark))  # fmt: skip
     tenant.ids["queued"] = _enqueue(conn, tenant, key=tenant.mark)
     tenant.ids["scheduled"] = _enqueue(conn, tenant, delay="1 hour")
 

@@ -11,10 +11,10 @@ from psycopg import Connection
 
 from postmill.archive.reading import verify
 from postmill.domain.settings_archive import ArchiveSettings
-from tests.archive.bucket import bucket
 from tests.archive.exact import dropped, exact
 from tests.archive.history import made, tables, tenant
 from tests.archive.support import Keeper, keeping, settings
+from tests.support.bucket import bucket
 from tests.support.databases import Database
 from tests.support.invariants import invariants
 

@@ -33,7 +33,7 @@ def upkeep(dsn):
     def work():
         with psycopg.connect(dsn, autocommit=True) as conn:
             while not over.is_set():
-                for id, _, allowed in conn.execute(
+                for id, _, _, allowed in conn.execute(
                     "select * from postmill.running_operations(100)"
                 ).fetchall():
                     items = conn.execute(
@@ -81,7 +81,7 @@ def test_a_bulk_replay_is_watched_to_its_end(dsn, dead):
     with upkeep(dsn):
         done = cli("dead", "replay", "--all", "--message", "QUOTA", "--rate", "500", "--yes", dsn=dsn)
         assert done.code == 0
-        assert "letters      5: 5 replayed, 500 a second at most" in done.out
+        assert "jobs         5: 5 replayed, 500 a second at most" in done.out
         assert "replays now  5 queued" in done.out
         found = cli(
             "dead", "discard", "--all", "--rate", "500", "--reason", "old", "--yes", "--json", dsn=dsn
@@ -89,6 +89,19 @@ def test_a_bulk_replay_is_watched_to_its_end(dsn, dead):
     assert found.code == 0
     assert (found.json["kind"], found.json["status"], found.json["done"]) == ("discard", "finished", 2)
     assert cli("dead", "stats", dsn=dsn).out == "no dead letters\n"
+
+
+def test_more_than_one_call_does_become_an_operation(dsn, dead, pg, monkeypatch):
+    monkeypatch.setattr("postmill.cli.commands.dead_act.MOST", 4)
+    asked = cli("dead", "replay", "--all", "--message", "quota", "--json", dsn=dsn)
+    assert (asked.code, asked.json["error"]["message"]) == (2, "replay of 5 dead letters is not confirmed")
+    assert "5 are more than 4: an operation, which workers carry out" in asked.err
+    with upkeep(dsn):
+        done = cli("dead", "replay", "--all", "--message", "quota", "--yes", "--json", dsn=dsn)
+        assert (done.code, done.json["status"], done.json["done"]) == (0, "finished", 5)
+        left = cli("dead", "discard", "--all", "--reason", "old", "--yes", dsn=dsn)
+        assert (left.code, "closed as failed" in left.out) == (0, True)
+    assert pg.execute("select kind, total from postmill.operation").fetchall() == [("replay", 5)]
 
 
 def test_an_operation_is_steered(dsn, dead):
@@ -108,7 +121,7 @@ def test_an_operation_is_steered(dsn, dead):
     assert "aborted" in cli("operations", "abort", id, dsn=dsn).out
     late = cli("operations", "resume", id, dsn=dsn)
     assert (late.code, "it has ended: aborted" in late.err) == (1, True)
-    assert cli("operations", "list", dsn=dsn).out == "no operation runs or is paused\n"
+    assert cli("operations", "list", dsn=dsn).out == "no operation runs, is paused or waits for approval\n"
     assert id in cli("operations", "list", "--all", dsn=dsn).out
     assert cli("operations", "show", "01980000-0000-7000-8000-000000000000", dsn=dsn).code == 5
 

@@ -40,7 +40,7 @@ def test_from_an_empty_folder_and_once_more(shop):
         link = re.search(r"http://\S+/login\?token=\S+", up.out)[0]
         browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
         with browser.open(link, timeout=5) as answer:
-            assert "super admin of the platform" in answer.read().decode()
+            assert "<title>Now · Platform · Postmill</title>" in answer.read().decode()
         with browser.open(f"http://127.0.0.1:{port}/api/v1/jobs", timeout=5) as answer:
             assert [job["status"] for job in json.load(answer)["items"]] == ["succeeded"]
         for path in (link, f"http://127.0.0.1:{port}/api/v1/jobs"):

@@ -44,7 +44,9 @@ class Console:
 def anybody(api: Api) -> httpx.AsyncClient:
     """A browser of somebody who is not logged in."""
     client = httpx.AsyncClient(
-        transport=httpx.ASGITransport(api.app, raise_app_exceptions=False),
+        transport=httpx.ASGITransport(
+            api.app, raise_app_exceptions=bool(__import__("os").environ.get("RAISE"))
+        ),
         base_url=BASE,
         headers={"Accept": HTML, "Sec-Fetch-Site": "same-origin"},
     )

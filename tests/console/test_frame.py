@@ -59,6 +59,7 @@ async def test_another_scope_is_not_there(console: Console) -> None:
 
 
 async def test_what_every_page_says_to_browsers(console: Console) -> None:
+    await console.api.owner.execute("insert into postmill.queue (name) values ('idle')")
     client = await console.browser()
     answer = await client.get("/ops/queues")
     assert "trusted-types console" in answer.headers["content-security-policy"]

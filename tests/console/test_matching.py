@@ -270,7 +270,7 @@ async def test_names_that_are_not_there_are_refused_with_their_position(apg: Asy
     ]
     async with apg.transaction(force_rollback=True):
         await apg.execute(BEGIN, [tenant, False])
-        with pytest.raises(QueryError, match="there is no tenant 'other' here$"):
+        with pytest.raises(QueryError, match=r"there is no tenant 'other' here$"):
             await adrive(apg, finding.wanted("tenant:other"))
         assert [o.text for o in await adrive(apg, finding.offers("tenant:"))] == ["tenant:acme"]
         assert await adrive(apg, finding.offers("worker:")) == []

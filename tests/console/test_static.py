@@ -101,7 +101,7 @@ def test_words_topics_and_icons_are_there() -> None:
     there = set(re.findall(r'data-([a-z-]+)="', TEMPLATES["templates/frame/words.html"]))
     asked = set(re.findall(r'word\((?:[a-z.]+ \? )?"(\w+)"', SCRIPT))
     asked |= set(re.findall(r'word\([^)"]*\? "(\w+)" : "(\w+)"', SCRIPT)[0]) | {
-        "live",
+        "fresh",
         "paused",
         "held",
         "stale",

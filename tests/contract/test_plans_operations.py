@@ -132,3 +132,43 @@ def test_what_is_past_its_day(big: Big) -> None:
         assert all(
             "id >=" in condition for condition in plans.conditions("ready") | plans.conditions("scheduled")
         )
+
+
+def test_a_bulk_act_looks_along_one_index(big: Big) -> None:
+    """What it would meet, and the selection of its next part: bounded, however many jobs there are."""
+    preview = "select postmill.read_operation_preview(%s, %s, p_most => 5000, p_sample => 1000)"
+    filters = [
+        ('{"states": ["dead_letter"], "terms": []}', "replay"),
+        ('{"terms": [{"field": "type", "not": false, "values": ["plain"]}]}', "cancel"),
+    ]
+    for matching, kind in filters:
+        for plans in big.trace(lambda m=matching, k=kind: big.conn.execute(preview, (k, m))):  # type: ignore[misc]
+            lean(plans)
+            assert plans.buffers < 300_000
+        with big.conn.transaction(force_rollback=True):
+            begun = sessions.one(
+                big.conn,
+                "select id from postmill.door_start_operation(%s, '{}', '{}', 'x', null, null, %s)",
+                kind,
+                matching,
+            )
+            for plans in big.trace(
+                lambda id=begun: big.conn.execute("select postmill.select_items(%s, 500)", (id,))  # type: ignore[misc]
+            ):
+                lean(plans)
+
+
+def test_the_page_of_one_job_reads_that_job(big: Big) -> None:
+    some = big.ids(
+        "(select id from postmill.job order by id limit 1) union all (select id from postmill.ready limit 1)"
+    )
+    for text in (
+        "select postmill.read_job_page(%s)",
+        "select * from postmill.read_attempt_page(%s)",
+        "select * from postmill.read_job_payload(%s)",
+        "select postmill.read_attempt_text(%s, 1, 'stack')",
+    ):
+        for id in some:
+            for plans in big.trace(lambda text=text, id=id: big.conn.execute(text.encode(), (id,))):  # type: ignore[misc]
+                lean(plans)
+                assert plans.buffers < 2000, text

@@ -72,7 +72,7 @@ def test_one_statement_in_each_file_outside_the_migrations() -> None:
     assert {name: n for name, n in several.items() if n} == {}
 
 
-SETTINGS = "notify|clock_offset|tenant_id|platform|via|actor_type|actor_id|actor_role|request_id"
+SETTINGS = "notify|clock_offset|tenant_id|platform|via|actor_type|actor_id|actor_role|request_id|address"
 """Settings of a connection or transaction, which are named alike whatever the schema is called."""
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from postmill.domain.edits import MOST, changes, merged
 from postmill.domain.errors import InvalidValue
-from postmill.domain.letters import LetterFilter, Pace
+from postmill.domain.letters import LetterFilter
+from postmill.domain.pace import Pace
 
 
 @pytest.mark.parametrize(

@@ -262,8 +262,8 @@ async def leave_tasks(folder: str) -> str:
     return "answer"
 
 
-@job
-def report(ctx: Context) -> dict[str, Any]:
+@job(log_fields=["item"])
+def report(ctx: Context, item: int = 7) -> dict[str, Any]:
     for done in range(1000):
         ctx.progress(done, 1000, f"step {done}")
     ctx.log.info("a line", step=3)

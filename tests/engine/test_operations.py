@@ -9,7 +9,8 @@ import psycopg
 
 from postmill.bind import adrive
 from postmill.domain.job_type import job
-from postmill.domain.letters import LetterFilter, Pace
+from postmill.domain.letters import LetterFilter
+from postmill.domain.pace import Pace
 from postmill.operate import operations
 from postmill.store.operations import Operation
 from tests.support.databases import Database

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ CONTEXT = {
     "scheduled_for": None,
     "holder": "00000000-0000-0000-0000-000000000003",
     "claim_no": 7,
+    "worker_id": "web-1:4711",
     "timeout": 30.0,
 }
 
@@ -52,7 +54,10 @@ async def test_the_context_and_the_process(monkeypatch: pytest.MonkeyPatch) -> N
     assert told[0] == (0, 1000, "step 0")
     assert told[-1] == (999, 1000, "step 999")
     assert len(told) < 20
-    assert "a line" in result.stdout_tail + result.stderr_tail
+    (line,) = [said for said in (result.stdout_tail + result.stderr_tail).splitlines() if "a line" in said]
+    said = re.sub(r"\x1b\[[0-9;]*m", "", line)
+    for field in ("item=7", "step=3", "worker_id=web-1:4711", "job_type=report", "queue=q:reports"):
+        assert field in said
 
 
 async def test_an_error_in_on_progress_ends_the_child() -> None:

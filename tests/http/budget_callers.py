@@ -48,6 +48,18 @@ async def budgets(admin: AsyncApiClient) -> None:
     await admin.budgets.put("ai-tagging", WholeBudget(limit=Decimal(3)), tenant="mill")
     assert [one.name async for one in admin.budgets.each()] == ["ai-tagging"] * 2
     assert [one.limit for one in (await admin.budgets.list(tenant="mill")).items] == [3]
+    over = changed.standing.ends_at
+    raised = await admin.budgets.limit_period(made.id, period, 9, until=over, reason="a fair")
+    assert raised.standing.limit == 9
+    await admin.budgets.limit_period(made.id, period, 5, reason="the fair is over")
+    asked = await admin.budgets.request("ai-tagging", 4, "more", tenant="mill", until=over)
+    assert (asked.status, asked.limit, asked.tenant_slug) == ("open", 4, "mill")
+    assert (await admin.budgets.grant(asked.id, "until then")).status == "granted"
+    assert (await admin.budgets.get("ai-tagging", tenant="mill")).standing.limit == 4
+    again = await admin.budgets.request("ai-tagging", 40, "much more", tenant="mill")
+    assert (await admin.budgets.decline(again.id, "no")).answer == "no"
+    assert [one.status async for one in admin.budgets.each_request()] == ["declined", "granted"]
+    assert (await admin.budgets.requests(status="open")).items == []
     with pytest.raises(NotFound, match="did you mean 'ai-tagging'"):
         await admin.budgets.get("ai-taging")
     with pytest.raises(Refused, match="less than nothing"):

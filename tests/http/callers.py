@@ -19,12 +19,14 @@ from postmill.http import (
     NewTenant,
     NewTrigger,
     TenantChanges,
+    TriedTrigger,
     TriggerChanges,
     WaitingJobs,
     WorkProgress,
 )
-from postmill.http.errors import NotFound, Refused
+from postmill.http.errors import Conflict, NotFound, Refused
 from postmill.shapes.jobs import ReplayedJob
+from postmill.shapes.workers import Worker
 from tests.support.api import Api
 
 
@@ -78,6 +80,10 @@ async def definitions(admin: AsyncApiClient) -> None:
     assert (await admin.definitions.get(made.id)).key == "thumb"
     assert [one.key async for one in admin.definitions.each(kind="http", is_active=True)] == ["thumb"]
     assert [one.version for one in (await admin.definitions.versions(made.id)).items] == [3, 2, 1]
+    paused = await admin.definitions.pause("thumb", reason="moving")
+    assert (await admin.definitions.paused()).items == [paused]
+    await admin.definitions.resume("thumb")
+    assert (await admin.definitions.paused()).items == []
 
 
 async def jobs(admin: AsyncApiClient) -> None:
@@ -120,7 +126,8 @@ async def work_artifacts_and_dead_letters(
     good, bad = (await worker.work.claim("w-1", job_types=["thumb"], max_jobs=2, wait_seconds=1)).jobs
     lease = await worker.work.heartbeat(good.job_id, good.fence, progress=WorkProgress(done=1, total=2))
     assert not lease.cancel_requested
-    assert [one.worker_id async for one in admin.workers.each(seen_within_seconds=60)] == ["w-1"]
+    (session,) = [one async for one in admin.workers.each(seen_within_seconds=60)]
+    await _worker(admin, session)
     await _artifacts(admin, worker, good.job_id, good.fence, tmp_path)
     assert (await worker.work.complete(good.job_id, good.fence, {"bytes": 3})).status == "succeeded"
     failed = await worker.work.fail(bad.job_id, bad.fence, JobError(error_class="E", retryable=False))
@@ -151,6 +158,31 @@ async def _operations(admin: AsyncApiClient, letter: UUID) -> None:
     assert (await admin.operations.get(begun.id)).results == {}
     (left,) = [one async for one in admin.operations.each_letter(begun.id, status="waiting")]
     assert (left.job_id, left.new_id) == (letter, None)
+    met = await admin.operations.impact("discard", query="state:dead_letter type:thumb")
+    assert (met.count, met.complete, met.fit, met.by_type[0].job_type) == (2, True, 1, "thumb")
+    begun = await admin.operations.start(
+        "priority", ids=[letter], priority=7, start_at=datetime.now(UTC) + timedelta(days=1), fair=True
+    )
+    assert (begun.kind, begun.filter, begun.priority, begun.fair) == (
+        "priority",
+        {"ids": [str(letter)]},
+        7,
+        True,
+    )
+    await admin.operations.abort(begun.id)
+    with pytest.raises(Conflict):
+        await admin.operations.approve(begun.id)
+
+
+async def _worker(admin: AsyncApiClient, session: Worker) -> None:
+    assert session.worker_id == "w-1"
+    assert await admin.workers.get(session.id) is not None
+    assert len((await admin.workers.jobs(session.id)).items) == 2
+    for ask in (admin.workers.drain, admin.workers.resume, admin.workers.stop):
+        with pytest.raises(Conflict):
+            await ask(session.id, reason="of a program, which asks for jobs by itself")
+    with pytest.raises(Conflict):
+        await admin.workers.rescue(session.id)
 
 
 async def _artifacts(
@@ -182,6 +214,16 @@ async def stats_and_errors(admin: AsyncApiClient, api: Api) -> None:
     assert cause in [one async for one in admin.errors.each()]
     whole = await admin.errors.get(cause.id)
     assert (whole.count, whole.affected[0].count) == (3, 3)
+    until = datetime.now(UTC) + timedelta(days=1)
+    ignored = await admin.errors.ignore(cause.id, until, reason="known")
+    assert (ignored.status, ignored.ignored_until) == ("ignored", until)
+    assert (await admin.errors.resolve(cause.id, version=7)).resolved_version == 7
+    assert (await admin.errors.list(status="resolved")).items[0].id == cause.id
+    assert (await admin.errors.reopen(cause.id)).status == "new"
+    await admin.errors.note(cause.id, "the disk is full")
+    assert [one.text for one in (await admin.errors.notes(cause.id)).items] == ["the disk is full"]
+    (told,) = (await admin.errors.export_tenants(cause.id)).items
+    assert (told.slug, told.count, told.dead_letters) == ("default", 3, 0)
     happened = (await admin.stats(by="queue", bucket_seconds=60)).items
     assert sum(one.counts.get("succeeded", 0) for one in happened) >= 1
 
@@ -212,10 +254,18 @@ async def incidents(admin: AsyncApiClient, api: Api) -> None:
 
 async def triggers_events_and_webhooks(admin: AsyncApiClient) -> None:
     nightly = NewTrigger(label="n", trigger_type="schedule", cron_expr="0 2 * * *", definition_key="thumb")
-    assert len((await admin.triggers.preview(nightly, count=3)).next_runs) == 3
+    tried = TriedTrigger(**nightly.model_dump(exclude_unset=True))
+    assert len((await admin.triggers.preview(tried, count=3)).next_runs) == 3
     saved = await admin.triggers.create(nightly)
     assert len((await admin.triggers.next_runs(saved.id, count=2)).items) == 2
     assert (await admin.triggers.ticks(saved.id)).items == []
+    until = datetime.now(UTC)
+    since = until - timedelta(days=2)
+    plan = await admin.triggers.plan_backfill(saved.id, since, until)
+    assert (len(plan.due), plan.kept, plan.problem) == (2, 0, None)
+    done = await admin.triggers.backfill(saved.id, since, until, reason="a flood")
+    assert [one.outcome for one in done.items] == ["enqueued", "enqueued"]
+    assert (await admin.triggers.plan_backfill(saved.id, since, until)).kept == 2
     changed = await admin.triggers.change(saved.id, TriggerChanges(cron_expr=None, every="15m"))
     assert changed.every_seconds == 900
     assert (await admin.triggers.get(saved.id)).every_seconds == 900

@@ -9,7 +9,8 @@ import pytest
 from psycopg import Connection
 
 from postmill.bind import drive
-from postmill.domain.letters import LetterFilter, Pace
+from postmill.domain.letters import LetterFilter
+from postmill.domain.pace import Pace
 from postmill.operate import operations
 from tests.journey.conftest import Journey
 from tests.support.eventually import eventually

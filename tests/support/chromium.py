@@ -48,7 +48,7 @@ class Screen:
 
     def check(self) -> None:
         """No fault so far."""
-        assert self.faults == []
+        assert self.faults == [], self.faults
 
 
 @asynccontextmanager
@@ -72,7 +72,9 @@ async def screen(
         page.on(
             "console",
             lambda said: (
-                made.faults.append(f"console: {said.text}") if said.type in ("error", "warning") else None
+                made.faults.append(f"console: {said.text} {said.location.get('url', '')}")
+                if said.type in ("error", "warning")
+                else None
             ),
         )
         page.on("dialog", lambda dialog: made.faults.append(f"dialog: {dialog.message}"))

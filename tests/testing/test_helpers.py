@@ -51,7 +51,7 @@ def test_what_was_enqueued_is_found_before_the_commit(database: Database) -> Non
         with pytest.raises(AssertionError, match=r"a job 'greet' with \{'who': 'eve'\}, found 0") as missed:
             assert_enqueued(conn, greet, {"who": "eve"})
         assert '"who": "bob"' in str(missed.value)
-        with pytest.raises(AssertionError, match=r"expected no such job, found:\n  spread"):
+        with pytest.raises(AssertionError, match=r"expected no such job, found:\s+spread"):
             assert_not_enqueued(conn, spread)
         conn.rollback()
         assert_not_enqueued(conn)

@@ -83,9 +83,11 @@ async def test_after_a_downtime_the_policy_decides(pg: Conn, dsn: str, offset: s
     names = ("skip", "once", "all")
     ids = {name: trigger(pg, name, missed=name, missed_limit=30, dedupe_window_seconds=0) for name in names}
     daily = trigger(pg, "daily", cron_expr="0 3 * * *", missed="all")
-    async with upkeep(dsn) as rounds:
+    # In the middle of a minute: a tick that is due right now was not missed, and would run besides.
+    [(middle,)] = pg.execute("select 30 - extract(second from now())").fetchall()
+    async with upkeep(dsn, f"{middle} seconds") as rounds:
         await rounds.schedule()  # plans them
-    async with upkeep(dsn, offset) as rounds:
+    async with upkeep(dsn, f"{offset} {middle} seconds") as rounds:
         await rounds.schedule()
     ran = {name: many(pg, TICKS, id).count("enqueued") for name, id in ids.items()}
     ticks = 3 * 1440 if offset == "3 days" else 5

@@ -69,7 +69,10 @@ def create_app(settings: Settings, bus: Bus | None = None, *, face: Face | None 
     app.add_middleware(RateLimit, rate=server.rate_per_key)
     more = {("GET", "/metrics")} if server.open_metrics else set()
     app.add_middleware(
-        Guard, more=frozenset(more | face.open if face else more), below=face.open_below if face else ()
+        Guard,
+        more=frozenset(more | face.open if face else more),
+        below=face.open_below if face else (),
+        allow_from=server.allow_from,
     )
     app.add_middleware(BodyLimit, uploads=is_upload, largest=settings.artifacts.max_bytes)
     if server.trusted_proxies:

@@ -35,6 +35,11 @@ async def authenticate(request: Request, backend: Backend) -> Principal:
     raise unauthorized("send an API key as `Authorization: Bearer <key>`, or log in")
 
 
+def address_of(request: Request) -> str | None:
+    """Where a request came from: the peer, or what a trusted proxy says (the setting `server.trusted_proxies`)."""
+    return None if request.client is None else request.client.host[:100]
+
+
 async def _by_key(token: str, request: Request, backend: Backend) -> Principal:
     hash = hashed(token)
     key = backend.keys.get(hash)
@@ -44,7 +49,7 @@ async def _by_key(token: str, request: Request, backend: Backend) -> Principal:
         if key is None:
             raise unauthorized("this API key is unknown, revoked or over")
         backend.keys.put(hash, key)
-    principal = Principal("api_key", str(key.id), key.role, key.tenant_id)
+    principal = Principal("api_key", str(key.id), key.role, key.tenant_id, address=address_of(request))
     await _check_tenant(key.tenant_status, principal, request, backend)
     return principal
 
@@ -61,7 +66,7 @@ async def _by_token(token: str, request: Request, backend: Backend) -> Principal
         if found is None:
             raise Problem(403, "no-tenant", "this token names a tenant that does not exist here")
         tenant_id, status = found
-    principal = Principal("user", str(claims["sub"])[:200], role, tenant_id)
+    principal = Principal("user", str(claims["sub"])[:200], role, tenant_id, address=address_of(request))
     await _check_tenant(status, principal, request, backend)
     return principal
 
@@ -71,7 +76,7 @@ async def _by_cookie(cookie: str, request: Request, backend: Backend) -> Princip
         login = await arun(conn, find_login(hashed(cookie), schema=backend.schema))
     if login is None:
         raise unauthorized("this login has ended; log in again")
-    principal = Principal("user", login.actor_id, login.role, login.tenant_id, "console")
+    principal = Principal("user", login.actor_id, login.role, login.tenant_id, "console", address_of(request))
     await _check_tenant(login.tenant_status, principal, request, backend)
     public_url = backend.settings.server.public_url
     if request.method not in SAFE and not comes_from_here(request, cookie, public_url):

@@ -39,6 +39,7 @@ from postmill.domain.errors import (
 from postmill.domain.trigger import TriggerRefused
 from postmill.operate.incidents import IncidentRefused
 from postmill.operate.triggers import DeclaredInCode, EditedMeanwhile, RunRefused
+from postmill.operate.workers import WorkerRefused
 
 Made = Callable[[Exception], Problem]
 
@@ -88,6 +89,7 @@ MEANINGS: dict[type[Exception], Made] = {
     EditedMeanwhile: _refused(409, "conflict"),
     RunRefused: _refused(409, "run-refused"),
     IncidentRefused: _refused(409, "incident-refused"),
+    WorkerRefused: _refused(409, "worker-refused"),
     InvalidValue: _refused(422, "invalid-value"),
     UnknownQueue: _refused(404, "unknown-queue"),
     UnknownJobType: _refused(422, "unknown-definition"),

@@ -7,6 +7,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from postmill.api.authentication import authenticate
 from postmill.api.faults import meaning
+from postmill.api.origins import Origins
 from postmill.api.problems import Problem, answer
 from postmill.api.root_path import own_path
 
@@ -35,7 +36,7 @@ class Guard:
     """Authenticates every request before it is routed, so that no route can be forgotten.
 
     What a principal may is then asked by each route's own dependency, `may(action)`. `more` are further open paths, `below`
-    beginnings of such.
+    beginnings of such, `allow_from` the networks that requests may come from.
     """
 
     def __init__(
@@ -44,8 +45,10 @@ class Guard:
         *,
         more: frozenset[tuple[str, str]] = frozenset(),
         below: tuple[tuple[str, str], ...] = (),
+        allow_from: tuple[str, ...] = (),
     ) -> None:
         self.app = app
+        self._origins = Origins(allow_from)
         self._more, self._below = more, below
 
     def _is_open(self, method: str, path: str) -> bool:
@@ -60,10 +63,12 @@ class Guard:
             # There are none here; one that is not accepted is refused with 403.
             await send({"type": "websocket.close", "code": 1008})
             return
-        if scope["type"] == "http" and not self._is_open(scope["method"], own_path(scope)):
-            request = Request(scope)
+        if scope["type"] == "http":
+            request, path = Request(scope), own_path(scope)
             try:
-                request.state.principal = await authenticate(request, scope["app"].state.backend)
+                self._origins.check(request, path)
+                if not self._is_open(scope["method"], path):
+                    request.state.principal = await authenticate(request, scope["app"].state.backend)
             except Exception as error:
                 # It stands outside of what turns errors into answers.
                 problem = error if isinstance(error, Problem) else meaning(error)

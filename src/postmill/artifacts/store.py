@@ -12,11 +12,15 @@ from uuid import UUID
 from fsspec import AbstractFileSystem
 from fsspec.core import url_to_fs
 from fsspec.implementations.local import LocalFileSystem
+from fsspec.spec import AbstractBufferedFile
 
 from postmill.artifacts.faults import texts_in, worded
 from postmill.artifacts.storage import INCOMING
 from postmill.domain.artifact import artifact_id, is_moment, place_of
 from postmill.domain.errors import ArtifactDamaged
+
+BUCKETS = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oci", "oss", "memory"})
+"""Stores without folders. Asked to make one, some would make the bucket, which the address may have misspelled."""
 
 BLOCK = 1 << 23
 """Bytes that a remote store is sent, or asked for, at a time."""
@@ -35,6 +39,8 @@ class Store:
         self._fs: AbstractFileSystem = fs
         self._root = str(root).rstrip("/")
         self._local = isinstance(fs, LocalFileSystem)
+        protocols = (fs.protocol,) if isinstance(fs.protocol, str) else fs.protocol
+        self._folders = BUCKETS.isdisjoint(protocols)
         if self._local:
             with worded("be opened", self.secrets):
                 os.makedirs(self._root, mode=0o700, exist_ok=True)
@@ -42,7 +48,7 @@ class Store:
     def incoming(self, id: UUID) -> Any:
         """A file to write to that nobody reads, until `accept`."""
         with worded("take a file", self.secrets):
-            self._fs.makedirs(f"{self._root}/{INCOMING}", exist_ok=True)
+            self._make(f"{self._root}/{INCOMING}")
             return self._fs.open(self._incoming(id), "wb", block_size=BLOCK)
 
     def accept(self, id: UUID, tenant_id: UUID, file: Any) -> None:
@@ -53,7 +59,7 @@ class Store:
                 file.flush()
                 os.fsync(file.fileno())  # its row must not outlive it
             file.close()
-            self._fs.makedirs(place.rpartition("/")[0], exist_ok=True)
+            self._make(place.rpartition("/")[0])
             if self._local:
                 os.replace(self._incoming(id), place)
                 _sync_folder(place.rpartition("/")[0])
@@ -64,7 +70,12 @@ class Store:
     def discard(self, id: UUID, tenant_id: UUID, file: Any) -> None:
         """Take back what was written. What cannot be is cleared away later, by `orphans`."""
         with contextlib.suppress(Exception):
-            file.close()
+            if isinstance(file, AbstractBufferedFile):
+                # Else its end would complete the upload.
+                file.closed = True
+                file.discard()
+            else:
+                file.close()
         for path in (self._incoming(id), self._place(id, tenant_id)):
             with contextlib.suppress(Exception):
                 self._fs.rm_file(path)
@@ -114,6 +125,10 @@ class Store:
             for folder, _, _ in os.walk(f"{self._root}/{day}", topdown=False):
                 with contextlib.suppress(OSError):  # it is not empty
                     os.rmdir(folder)
+
+    def _make(self, folder: str) -> None:
+        if self._folders:
+            self._fs.makedirs(folder, exist_ok=True)
 
     def _incoming(self, id: UUID) -> str:
         return f"{self._root}/{INCOMING}/{id}"

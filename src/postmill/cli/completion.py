@@ -108,6 +108,18 @@ def complete_tenant(ctx: typer.Context, incomplete: str) -> list[Offer]:
     return _asked(ctx, incomplete, ask)
 
 
+def complete_worker(ctx: typer.Context, incomplete: str) -> list[Offer]:
+    """Workers that have not stopped."""
+    from postmill.bind import drive
+    from postmill.operate import insight
+
+    def ask(conn: psycopg.Connection[Any], schema: str) -> list[Offer]:
+        found = drive(conn, insight.all_workers(schema=schema))
+        return [(one.worker_id, one.state) for one in found if one.stopped_at is None]
+
+    return _asked(ctx, incomplete, ask)
+
+
 def complete_budget(ctx: typer.Context, incomplete: str) -> list[Offer]:
     """Names of budgets."""
     from postmill.bind import drive

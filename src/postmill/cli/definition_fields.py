@@ -20,6 +20,7 @@ _KINDS: dict[str, tuple[str, ...]] = {
         "aliases",
         "secret_keys",
         "escalation_fields",
+        "log_fields",
         "idempotency_content",
     ),
     "integer": ("priority", "max_attempts", "worker_limit"),

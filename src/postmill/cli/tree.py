@@ -15,7 +15,6 @@ from postmill.cli.commands import (
     doctor,
     encryption,
     enqueue,
-    errors,
     init,
     jobs,
     jobs_act,
@@ -29,15 +28,18 @@ from postmill.cli.commands import (
     top,
     triggers,
     triggers_act,
+    triggers_backfill,
     up,
     version,
     worker,
     workers,
+    workers_act,
 )
 from postmill.cli.errors import CliError
 from postmill.cli.options import Config, Debug, Dsn, Json, Schema, Version, command, group
 from postmill.cli.run import Given, Run
 from postmill.cli.tree_dead import dead_app, operations_app
+from postmill.cli.tree_errors import add_pauses, errors_app
 
 HELP = "Postmill: background jobs on one Postgres."
 
@@ -81,12 +83,11 @@ def shared(
 
 jobs_app = group("Look at jobs and act on them.")
 queues_app = group("Look at queues; pause and resume them; move what waits.")
-errors_app = group("Causes of failures: what fails alike.")
 artifacts_app = group("Files that jobs read or made.")
 triggers_app = group("What makes jobs by itself: events and schedules.")
 definitions_app = group("The allow-list of job types.")
 encryption_app = group("Keys of encrypted payloads.")
-workers_app = group("Look at workers.")
+workers_app = group("Look at workers; ask them to drain, resume or stop; take back what lost ones held.")
 
 command(app, "init", panel=START, examples=["postmill init", "postmill init shop"])(init.init)
 command(
@@ -165,12 +166,6 @@ tree_incidents.grow(app, OPERATE)
 
 app.add_typer(errors_app, name="errors", rich_help_panel=OPERATE)
 command(
-    errors_app,
-    "list",
-    examples=["postmill errors list --since 1h", "postmill errors list --type send_mail --json"],
-)(errors.list_)
-command(errors_app, "show", examples=["postmill errors show 5f2ab8c01d3e4f67"])(errors.show)
-command(
     app,
     "stats",
     panel=OPERATE,
@@ -233,6 +228,14 @@ command(
     examples=["postmill triggers run nightly", "postmill triggers run resync folder_path=/invoices"],
 )(triggers_act.run_)
 command(
+    triggers_app,
+    "backfill",
+    examples=[
+        "postmill triggers backfill nightly --since 2026-11-20T00:00Z --until 2026-11-28T00:00Z --dry-run",
+        "postmill triggers backfill nightly --since 2026-11-20T00:00Z --until 2026-11-28T00:00Z --reason 'a flood'",
+    ],
+)(triggers_backfill.backfill)
+command(
     app,
     "publish",
     panel=OPERATE,
@@ -268,6 +271,7 @@ command(
         "postmill definitions edit send_mail --release queue",
     ],
 )(definitions.edit)
+add_pauses(definitions_app)
 
 app.add_typer(encryption_app, name="encryption", rich_help_panel=CARE)
 command(encryption_app, "new-key", examples=["postmill encryption new-key 2031-05"])(encryption.new_key)
@@ -277,6 +281,13 @@ tree_archive.grow(app, CARE)
 
 app.add_typer(workers_app, name="workers", rich_help_panel=OPERATE)
 command(workers_app, "list", examples=["postmill workers list --all"])(workers.list_)
+command(workers_app, "show", examples=["postmill workers show web-1"])(workers_act.show)
+command(workers_app, "drain", examples=["postmill workers drain web-1 --reason 'host goes down'"])(
+    workers_act.drain
+)
+command(workers_app, "resume", examples=["postmill workers resume web-1"])(workers_act.resume)
+command(workers_app, "stop", examples=["postmill workers stop web-1"])(workers_act.stop)
+command(workers_app, "rescue", examples=["postmill workers rescue web-1 --yes"])(workers_act.rescue)
 
 tree_budget.grow(app, OPERATE)
 

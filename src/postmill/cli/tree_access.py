@@ -27,6 +27,7 @@ def grow(app: typer.Typer, panel: str) -> None:
         "set",
         examples=[
             "postmill tenants set bakery --weight 3 --max-running 20",
+            "postmill tenants set bakery --raise-to 60 --for 2h --reason 'catching up'",
             "postmill tenants set bakery --status suspended --reason 'unpaid'",
         ],
     )(tenants.set_)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from postmill.cli.commands import budget, budget_act
+from postmill.cli.commands import budget, budget_act, budget_requests
 from postmill.cli.options import command, group
 
 
@@ -27,9 +27,26 @@ def grow(app: typer.Typer, panel: str) -> None:
         examples=[
             "postmill budget set ai-tagging --limit 500",
             "postmill budget set ai-tagging --for 2025-12 --limit 750 --reason 'Christmas'",
+            "postmill budget set ai-tagging --limit 750 --until 2025-12-26T00:00Z",
             "postmill budget set ai-tagging --level reduce=60:0.25:run --alert 60=info --alert 95=critical",
         ],
     )(budget_act.set_)
+    command(budget_app, "requests", examples=["postmill budget requests --status open"])(
+        budget_requests.requests
+    )
+    command(
+        budget_app,
+        "ask",
+        examples=["postmill budget ask ai-tagging --tenant bakery --limit 700 --reason 'Christmas'"],
+    )(budget_requests.ask)
+    command(budget_app, "grant", examples=["postmill budget grant 0198f3a2-7c11-7abc-8d2e-5a1c9f0b7e42"])(
+        budget_requests.grant
+    )
+    command(
+        budget_app,
+        "decline",
+        examples=["postmill budget decline 0198f3a2-7c11-7abc-8d2e-5a1c9f0b7e42 --answer 'not this month'"],
+    )(budget_requests.decline)
     command(budget_app, "history", examples=["postmill budget history ai-tagging --months 12"])(
         budget.history
     )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from postmill.cli.commands import dead, dead_act, dead_edit, dead_stats, operations
+from postmill.cli.commands import dead, dead_act, dead_edit, dead_stats, operations, operations_start
 from postmill.cli.options import command, group
 
 dead_app = group("Dead letters: jobs given up on, waiting for you.")
-operations_app = group("Bulk acts on dead letters that workers carry out.")
+operations_app = group("Bulk acts on jobs that workers carry out.")
 
 command(
     dead_app,
@@ -44,6 +44,14 @@ command(
 )(dead_act.discard)
 command(dead_app, "rules", examples=["postmill dead rules"])(dead_stats.rules)
 
+command(
+    operations_app,
+    "start",
+    examples=[
+        "postmill operations start replay --query 'state:dead_letter type:greet' --canary 10 --rate 20",
+        "postmill operations start move --query 'type:greet state:queued' --queue slow",
+    ],
+)(operations_start.start)
 command(operations_app, "list", examples=["postmill operations list", "postmill operations list --all"])(
     operations.list_
 )
@@ -56,6 +64,7 @@ command(operations_app, "pause", examples=["postmill operations pause 0198f3a2 -
     operations.pause
 )
 command(operations_app, "resume", examples=["postmill operations resume 0198f3a2"])(operations.resume)
+command(operations_app, "approve", examples=["postmill operations approve 0198f3a2"])(operations.approve)
 command(operations_app, "abort", examples=["postmill operations abort 0198f3a2 --reason 'wrong filter'"])(
     operations.abort
 )

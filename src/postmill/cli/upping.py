@@ -171,7 +171,7 @@ def _tell(run: Run, facts: Facts, registry: Registry) -> None:
     first = registry[types[0]] if types else None
     rows = [
         ("job types", ", ".join(types) if types else "none: only stored commands run"),
-        ("log in, once", facts.login),
+        ("console, log in once", facts.login),
         ("API", f"{facts.http}/api/v1" if facts.login else None),
         ("metrics", f"{facts.http}/metrics"),
         ("database", facts.database_url),

@@ -11,6 +11,7 @@ from postmill import api
 from postmill.api.face import Face
 from postmill.console import pages
 from postmill.console.frame.faces import face_of
+from postmill.console.frame.timings import Timings
 from postmill.console.live import routes as live
 from postmill.console.live.hub import Hub
 from postmill.console.static_files import STATIC, router
@@ -41,6 +42,7 @@ def create_app(settings: Settings, bus: Bus | None = None) -> FastAPI:
     bus = bus or Bus()
     app = api.create_app(settings, bus, face=face)
     app.state.live = hub = Hub(bus)
+    app.state.timings = Timings()
     opened = app.router.lifespan_context
 
     @asynccontextmanager

@@ -6,7 +6,7 @@ Source: seed 3, "Security / Safety", and the design of the control plane.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 from uuid import UUID
@@ -61,9 +61,11 @@ class Action(StrEnum):
     QUEUES_READ = "queues.read"
     QUEUES_WRITE = "queues.write"
     WORKERS_READ = "workers.read"
+    WORKERS_WRITE = "workers.write"
     ARTIFACTS_READ = "artifacts.read"
     ARTIFACTS_DELETE = "artifacts.delete"
     BUDGETS_READ = "budgets.read"
+    BUDGETS_REQUEST = "budgets.request"
     BUDGETS_WRITE = "budgets.write"
     KEYS_READ = "keys.read"
     KEYS_WRITE = "keys.write"
@@ -89,7 +91,7 @@ _OPERATOR = _VIEWER | {
 }  # fmt: skip
 _TENANT_ADMIN = _OPERATOR | {
     Action.TRIGGERS_WRITE, Action.DEAD_DISCARD, Action.ARTIFACTS_DELETE, Action.KEYS_READ, Action.KEYS_WRITE,
-    Action.AUDIT_READ, Action.RETENTION_READ,
+    Action.AUDIT_READ, Action.RETENTION_READ, Action.BUDGETS_REQUEST,
 }  # fmt: skip
 _PLATFORM_VIEWER = _VIEWER | {
     Action.WORKERS_READ, Action.TENANTS_READ, Action.METRICS_READ, Action.DOCTOR_READ, Action.RETENTION_READ,
@@ -97,7 +99,13 @@ _PLATFORM_VIEWER = _VIEWER | {
 _PLATFORM_OPERATOR = (
     _PLATFORM_VIEWER
     | _OPERATOR
-    | {Action.QUEUES_WRITE, Action.DEAD_DISCARD, Action.ERRORS_WRITE, Action.ARTIFACTS_DELETE}
+    | {
+        Action.QUEUES_WRITE,
+        Action.WORKERS_WRITE,
+        Action.DEAD_DISCARD,
+        Action.ERRORS_WRITE,
+        Action.ARTIFACTS_DELETE,
+    }
 )
 
 PERMISSIONS: dict[Role, frozenset[Action]] = {
@@ -124,6 +132,7 @@ class Principal:
         role: what may be done.
         tenant_id: the tenant whose things are seen; None with a role of the platform is all of them.
         via: the face that he uses.
+        address: where the request came from, as the server saw it.
     """
 
     actor_type: ActorType
@@ -131,6 +140,7 @@ class Principal:
     role: Role
     tenant_id: UUID | None = None
     via: Via = "api"
+    address: str | None = field(default=None, compare=False)
 
     @property
     def platform(self) -> bool:

@@ -93,6 +93,10 @@ class CronLine:
         place = bisect_left(self.minutes, since / _MINUTE)
         return place < len(self.minutes) and self.minutes[place] * _MINUTE < until
 
+    def words(self) -> str:
+        """The line in English: `At 08:00 on Monday through Friday`."""
+        return str(self._cron.explain())
+
     def __repr__(self) -> str:
         return f"<cron {self.text!r}>"
 

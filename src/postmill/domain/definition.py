@@ -37,6 +37,8 @@ _OPTIONS = (
     ),
     *("category", "strict_envelope", "secrets", "secret_keys", "encrypted", "replay_class", "action"),
     "escalation_fields",
+    "log_fields",
+    "budget",
 )
 _TRANSLATED = ("timeout_seconds", "idempotency", "idempotency_ttl_seconds", "idempotency_content", "rate")
 FIELDS = (*_OWN, *_OPTIONS, *_TRANSLATED)
@@ -194,6 +196,8 @@ def _options(key: str, given: Mapping[str, object]) -> dict[str, Any]:
         "encrypted": checked["encrypted"],
         "action": checked["action"],
         "escalation_fields": list(checked["escalation_fields"]),
+        "log_fields": list(checked["log_fields"]),
+        "budget": checked["budget"],
         "rate": rate and {"count": rate.count, "seconds": rate.seconds, "burst": rate.capacity},
     }
 

@@ -1,7 +1,7 @@
 """A query cut into its words: where each begins, and what stands in quotes. What a word means is `query_fields`' business.
 
 word  = ["-"] name ":" value *("," value) | value
-value = 1*(neither blank, nor comma, nor quote) | quote *(any but quote and backslash | backslash quote | backslash backslash) quote
+value = 1*(neither blank, nor comma, nor quote) | quote 1*(any; a backslash before a quote and a backslash) quote
 """
 
 from __future__ import annotations

@@ -59,7 +59,8 @@ TABLES: Mapping[str, str] = {
     "tenant": CONFIGURED, "project": CONFIGURED, "queue": CONFIGURED, "lane": CONFIGURED, "limit_rule": CONFIGURED,
     "job_definition": CONFIGURED, "definition_version": CONFIGURED, "trigger": CONFIGURED, "webhook": CONFIGURED,
     "webhook_secret": CONFIGURED, "api_key": CONFIGURED, "retention_rule": CONFIGURED,
-    "rollup": "rollups", "rollup_part": SUMMED, "forgotten": SUMMED, "rollup_total": BOUNDED, "rollup_state": BOUNDED,
+    "rollup": "rollups", "rollup_fleet": "rollups", "queue_minute": "2 days", "rollup_part": SUMMED,
+    "forgotten": SUMMED, "rollup_total": BOUNDED, "rollup_state": BOUNDED,
     "error_group": "error_groups", "error_group_tenant": "error_groups",
     "error_group_minute": "error_groups", "error_group_note": "error_groups", "error_group_part": SUMMED,
     "type_pause": CONFIGURED,
@@ -68,6 +69,7 @@ TABLES: Mapping[str, str] = {
     "budget": CONFIGURED, "budget_period": "budgets", "budget_balance": "budgets", "budget_line": "budgets",
     "budget_reservation": "7 days after its end", "budget_alert": "budgets",
     "dead_tally": SUMMED, "dead_alarm": BOUNDED, "operation": "operations", "operation_item": "operations",
+    "operation_share": "operations", "budget_request": "budgets", "saved_view": CONFIGURED, "live_watch": EPHEMERAL,
     "recovery_rule": CONFIGURED, "recovery": "operations",
 }  # fmt: skip
 """Each table of the schema: the subject whose rule it follows, another end, or why it does not grow."""

@@ -51,6 +51,7 @@ __all__ = [
     "RetryPolicy",
     "Steps",
     "base_of",
+    "bounds_of",
     "delay_of",
     "from_json",
     "to_json",
@@ -109,6 +110,25 @@ def base_of(
     return 0.0
 
 
+def bounds_of(
+    policy: RetryPolicy | Curve, attempt: int, *, error_class: str | None = None
+) -> tuple[float, float] | None:
+    """The least and the most seconds to wait after attempt number `attempt` (from 1) failed; None: a function decides."""
+    policy = _resolve(policy, None, error_class)
+    return _bounds(policy, attempt) if isinstance(policy, Exponential | Steps | Constant) else None
+
+
+def planned(policy: RetryPolicy | Curve, attempts: int, *, error_class: str | None = None) -> list[float]:
+    """The waits in seconds, without jitter, before the second attempt and each after it up to `attempts`.
+
+    Of a policy by class of error those for `error_class`, else its default's; of a function none are known.
+    """
+    policy = _resolve(policy, None, error_class)
+    if not isinstance(policy, Exponential | Steps | Constant):
+        return []
+    return [_raw(policy, attempt)[0] for attempt in range(1, attempts)]
+
+
 def _resolve(
     policy: RetryPolicy | Curve, error: BaseException | None, error_class: str | None
 ) -> Exponential | Steps | Constant | CustomPolicy:
@@ -141,10 +161,14 @@ def _raw(policy: Exponential | Steps | Constant, attempt: int) -> tuple[float, f
 
 def _draw(policy: Exponential | Steps | Constant, attempt: int, rng: Random) -> float:
     """Jitter spreads below the cap: cutting at the cap would send half of a herd at one instant."""
+    least, most = _bounds(policy, attempt)
+    return least + (most - least) * rng.random()
+
+
+def _bounds(policy: Exponential | Steps | Constant, attempt: int) -> tuple[float, float]:
     delay, cap, (low, high) = _raw(policy, attempt)
     most = min(delay * high, cap)
-    least = min(delay * low, most)
-    return least + (most - least) * rng.random()
+    return min(delay * low, most), most
 
 
 def _describe(fault: Exception) -> str:

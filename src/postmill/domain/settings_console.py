@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from postmill.domain.settings_types import Section
+from postmill.domain.settings_types import Seconds, Section
 
 
 class ConsoleSettings(Section):
@@ -14,4 +14,13 @@ class ConsoleSettings(Section):
         default="",
         max_length=40,
         description="Name of the installation, shown on every page; `production` is red. Empty shows none.",
+    )
+    undo_window: Seconds = Field(
+        default=10.0,
+        description="Seconds for which a bulk operation that was begun here does nothing yet, and can be undone.",
+    )
+    second_person_above: int | None = Field(
+        default=None,
+        ge=0,
+        description="A bulk operation on more jobs than that waits until somebody else approves it; none is never.",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_network
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
@@ -29,6 +30,15 @@ def _role_map(entries: tuple[str, ...]) -> tuple[str, ...]:
     return entries
 
 
+def _networks(texts: tuple[str, ...]) -> tuple[str, ...]:
+    for text in texts:
+        try:
+            ip_network(text)
+        except ValueError:
+            raise ValueError(f"{text!r} is no network; write it as 10.0.0.0/8, or one address") from None
+    return texts
+
+
 class ServerSettings(Section):
     """The `postmill server` command: the HTTP API, and the console on it."""
 
@@ -47,6 +57,13 @@ class ServerSettings(Section):
     trusted_proxies: str | None = Field(
         default=None,
         description="Addresses whose `X-Forwarded-*` headers are believed, comma-separated; none believes nobody.",
+    )
+    allow_from: Annotated[tuple[str, ...], BeforeValidator(comma_separated), AfterValidator(_networks)] = (
+        Field(
+            default=(),
+            description="Networks that requests may come from, as `10.0.0.0/8, 2001:db8::/32`; none is everywhere. Not asked of"
+            " probes (`/healthz`, `/readyz`) and inbound webhooks.",
+        )
     )
     connections: Count = Field(default=10, description="Database connections at once.")
     rate_per_key: float = Field(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from postmill.domain.errors import InvalidValue
@@ -33,13 +34,16 @@ def check_tenant(settings: Mapping[str, Any]) -> dict[str, Any]:
 
     Args:
         settings: any of `name`, `timezone` (of the tz database), `status`, `weight` (1 to 1000: its share of a queue),
-            `max_running` (jobs at once; None is without limit), `retention_seconds` (None is the platform's).
+            `max_running` (jobs at once; None is without limit), `raised_to` and `raised_until` (a higher limit for a time, both
+            or neither; a datetime with a zone), `retention_seconds` (None is the platform's).
 
     Raises:
         InvalidValue: says which is wrong, and what was expected.
     """
     for key, value in settings.items():
         _CHECKS[key](value)
+    if (settings.get("raised_to") is None) != (settings.get("raised_until") is None):
+        raise InvalidValue("raised_to and raised_until belong together: a limit, and until when it holds")
     return dict(settings)
 
 
@@ -70,6 +74,11 @@ def _max_running(value: object) -> None:
         raise InvalidValue("max_running is a whole number from 1 on, or nothing for no limit")
 
 
+def _raised_until(value: object) -> None:
+    if value is not None and not (isinstance(value, datetime) and value.utcoffset() is not None):
+        raise InvalidValue("raised_until is a moment with a time zone, or nothing")
+
+
 def _retention(value: object) -> None:
     if value is not None and not (isinstance(value, int | float) and 1 <= value <= 100 * 366 * 86400):
         raise InvalidValue("retention_seconds is from 1 to 100 years' worth, or nothing for the platform's")
@@ -85,5 +94,7 @@ _CHECKS = {
     "status": _status,
     "weight": _weight,
     "max_running": _max_running,
+    "raised_to": _max_running,
+    "raised_until": _raised_until,
     "retention_seconds": _retention,
 }

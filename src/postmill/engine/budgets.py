@@ -92,11 +92,11 @@ class Budget:
             BudgetExhausted: the budget is used up; let it pass, and the job is given up without a retry.
             UnknownBudget: there is none of that name.
         """
-        return _permitted(self.look())
+        return permitted(self.look())
 
     async def acheck(self) -> Standing:
         """As `check`, awaited."""
-        return _permitted(await self.alook())
+        return permitted(await self.alook())
 
     def reserve(self, cost: Decimal | float | str, *, started: bool = True) -> Reservation:
         """Reserves what a call will cost at most, for the length of a block: `async with` or `with`.
@@ -158,7 +158,8 @@ class Budget:
         raise UnknownBudget(self.name, await self._asking.aask(asked))
 
 
-def _permitted(standing: Standing) -> Standing:
+def permitted(standing: Standing) -> Standing:
+    """Raises BudgetDeferred, BudgetExhausted: its level lets nothing run."""
     if standing.action is BudgetAction.DEFER:
         raise BudgetDeferred(_text(standing))
     if standing.action is BudgetAction.STOP:

@@ -58,6 +58,8 @@ def _main(fd: int) -> None:
             from postmill.engine.child_context import make_context  # the others need no database driver
             from postmill.engine.resources import Resources
 
+            link.worker_id = spec["context"].get("worker_id", "")
+            link.log_fields = {name: arguments[name] for name in job_type.log_fields}
             resources = Resources(registry.resources)
             arguments[job_type.ctx_param] = make_context(spec, link, resources)
             if registry.resources:

@@ -16,7 +16,6 @@ from postmill.engine.context import Context, JobInfo
 from postmill.engine.fence import Fence
 from postmill.engine.resources import Resources
 from postmill.engine.transaction import Transactions
-from postmill.telemetry.job_log import job_log
 
 _CONNECTIONS = (
     4  # a handler rarely has more than one transaction at a time; the pool opens none before it is asked
@@ -35,6 +34,5 @@ def make_context(spec: Mapping[str, Any], link: ChildLink, resources: Resources)
         transactions=Transactions(spec["conninfo"], spec["schema"], _CONNECTIONS, prepared=spec["prepared"]),
         resources=resources,
         storage=Storage(ArtifactSettings.model_validate(spec["artifacts"])),
-        make_log=job_log,
         deadline=None if timeout is None else datetime.now(UTC) + timedelta(seconds=timeout),
     )

@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any
 
@@ -32,6 +32,8 @@ class ChildLink:
         self._unsaid: list[Any] | None = None
         self._answered = False
         self.on_stop: Callable[[], object] | None = None
+        self.worker_id = ""
+        self.log_fields: Mapping[str, object] = {}
 
     def listen(self) -> None:
         """From now on SIGTERM is a request: `stopping()` becomes true, and `on_stop` is called."""
@@ -63,6 +65,12 @@ class ChildLink:
 
     def stopping(self) -> bool:
         return self._stopping
+
+    def log(self, info: Any) -> Any:
+        """The logger of the handler's context."""
+        from postmill.telemetry.job_log import job_log  # most handlers here log by printing
+
+        return job_log(info, self.worker_id, self.log_fields)
 
     def progress(self, done: float, total: float | None, text: str | None) -> None:
         """Passed on at most every quarter of a second; the last word is kept for the answer."""

@@ -1,4 +1,6 @@
-"""RLIMIT_AS for the handler of a child process, with something left for the report of its MemoryError."""
+"""How much memory a process takes; RLIMIT_AS for the handler of a child process, with something left for the report of its
+MemoryError.
+"""
 
 from __future__ import annotations
 
@@ -38,3 +40,10 @@ def _size() -> int:
     if sys.platform != "linux":
         return 0
     return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+
+
+def resident() -> int | None:
+    """Bytes of memory that this process really takes; None where the system does not tell."""
+    if sys.platform != "linux":
+        return None
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()

@@ -38,6 +38,8 @@ class Followed:
     secrets: str
     secret_keys: list[str]
     encrypted: bool
+    log_fields: list[str]
+    budget: str | None
     edited: list[str]
 
 
@@ -55,6 +57,8 @@ def stored_type(row: Followed, limit: int | None) -> StoredType:
         "keep": row.keep,
         "worker_limit": limit,
         "secret_keys": row.secret_keys,
+        "log_fields": row.log_fields,
+        "budget": row.budget,
     }
     return StoredType.of(row.key, **options)
 

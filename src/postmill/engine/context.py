@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
@@ -53,6 +52,9 @@ class ContextLink(Protocol):
 
     def stopping(self) -> bool: ...
 
+    def log(self, info: JobInfo) -> Any:
+        """A structlog logger bound to the job."""
+
     def settled(self) -> None: ...
 
     def spent(self, unit: str, amount: float) -> None:
@@ -76,7 +78,6 @@ class Context(HandlerContext):
         "_fence",
         "_link",
         "_log",
-        "_make_log",
         "_resources",
         "_storage",
         "_transactions",
@@ -93,7 +94,6 @@ class Context(HandlerContext):
         transactions: Transactions,
         resources: Resources,
         storage: Storage,
-        make_log: Callable[[JobInfo], Any],
         deadline: datetime | None = None,
     ) -> None:
         self.job = job
@@ -103,7 +103,6 @@ class Context(HandlerContext):
         self._transactions = transactions
         self._resources = resources
         self._storage = storage
-        self._make_log = make_log
         self._log: Any = None
 
     @property
@@ -113,7 +112,7 @@ class Context(HandlerContext):
     @property
     def log(self) -> Any:
         if self._log is None:
-            self._log = self._make_log(self.job)
+            self._log = self._link.log(self.job)
         return self._log
 
     @property

@@ -14,6 +14,7 @@ from postmill.engine.completer import Completer
 from postmill.engine.config import WorkerConfig
 from postmill.engine.context import Context, JobInfo
 from postmill.engine.fence import Fence
+from postmill.engine.logged import log_fields
 from postmill.engine.raw import micros
 from postmill.engine.resources import Resources
 from postmill.engine.transaction import Transactions
@@ -53,6 +54,9 @@ class WorkLink:
 
     def stopping(self) -> bool:
         return self._work.stopping
+
+    def log(self, info: JobInfo) -> Any:
+        return job_log(info, self._completer.counters.worker_id, log_fields(self._work))
 
     def settled(self) -> None:
         self._work.settled = True
@@ -95,7 +99,6 @@ class Contexts:
             transactions=self._transactions,
             resources=self._resources,
             storage=self._storage,
-            make_log=job_log,
             deadline=datetime.now(UTC) + timedelta(seconds=timeout) if timeout is not None else None,
         )
 
@@ -128,7 +131,12 @@ class Contexts:
             job_type=work.handler.type.name,
             payload=payload,
             context=_plain(info_of(work))
-            | {"holder": str(fence.holder), "claim_no": work.claim_no, "timeout": work.row[TIMEOUT]},
+            | {
+                "holder": str(fence.holder),
+                "claim_no": work.claim_no,
+                "timeout": work.row[TIMEOUT],
+                "worker_id": self._completer.counters.worker_id,
+            },
             conninfo=self._dsn,
             schema=self._schema,
             prepared=self._config.prepared,

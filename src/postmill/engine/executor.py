@@ -142,7 +142,7 @@ class Executor:
             return
         if handler.child or work.row[LOST] >= SUSPECT:
             work.stop = asyncio.Event()
-            await self._children.run(work, handler)
+            await (self._children if handler.command is None else self._commands).run(work, handler)
         elif handler.is_async:
             await self._runner.coroutine(work, handler)
         else:

@@ -167,7 +167,12 @@ class Following:
             changes["retry"] = from_json(json.loads(row.retry))
         if "on_exhausted" in row.edited:
             changes["on_exhausted"] = row.on_exhausted
+        if "log_fields" in row.edited:
+            changes["log_fields"] = tuple(row.log_fields)
+        if "budget" in row.edited:
+            changes["budget"] = row.budget
         handler.type = replace(self._types[row.key], **changes) if changes else self._types[row.key]
+        handler.budget = handler.type.budget
 
     def _guard(self, row: Followed) -> Guard:
         return Guard(row.key, row.strict_envelope, self._ring, self._check_org)

@@ -1,33 +1,36 @@
 """Renews the lease from a thread with a connection of its own, so that no handler on the loop can cost it.
 
-The same round brings cancel requests and what is paused, and watches the loop itself. A handler that holds Python's
-global lock for longer than the lease (a catastrophic regular expression, say) stops this thread too: such work
-belongs into a process of its own.
+The same round brings cancel requests, what is paused and what an operator asks, and watches the loop itself. A handler
+that holds Python's global lock for longer than the lease (a catastrophic regular expression, say) stops this thread too:
+such work belongs into a process of its own.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import threading
 from collections.abc import Callable, Collection
-from time import monotonic
+from time import monotonic, time
 from typing import Any
 
 import psycopg
 
 from postmill.engine.database import Backoff, connect_blocking
 from postmill.engine.session import Session
+from postmill.engine.standing import Standing
 from postmill.store.catalog import sql
 from postmill.telemetry.counters import Counters
 
-Told = Callable[[list[tuple[bytes, str]], frozenset[str], frozenset[str]], None]
+Told = Callable[[list[tuple[bytes, str]], frozenset[str], frozenset[str], str | None], None]
 
 
 class Lessor:
     """Started per session. All callbacks are run on the loop.
 
-    `told(cancel_requests, paused_queues, paused_types)` after each round; `lost(session)` when the lease is over;
+    `told(cancel_requests, paused_queues, paused_types, asked)` after each round; `lost(session)` when the lease
+    is over;
     `blocked(seconds, task)` is called in this thread: the loop did not turn for so long, and task was running.
     """
 
@@ -38,7 +41,7 @@ class Lessor:
         session: Session,
         queues: Collection[str],
         counters: Counters,
-        running: Callable[[], tuple[int, bool]],
+        standing: Callable[[], Standing],
         told: Told,
         lost: Callable[[Session, str], None],
         blocked: Callable[[float, Any], None],
@@ -51,7 +54,7 @@ class Lessor:
         self._session = session
         self._queues = queues
         self._counters = counters
-        self._running = running
+        self._standing = standing
         self._told = told
         self._lost = lost
         self._blocked = blocked
@@ -111,9 +114,9 @@ class Lessor:
 
     def _round(self, connection: psycopg.Connection[Any]) -> bool:
         sent = monotonic()
-        running, draining = self._running()
+        standing = self._standing()
         session = self._session
-        args = [session.holder, session.lease, running, draining]
+        args: list[Any] = [session.holder, session.lease, standing.running, standing.draining]
         row = connection.execute(sql("leases/renew", self._schema).encode(), args).fetchone()
         if row is None or not row[0]:
             return False
@@ -129,7 +132,10 @@ class Lessor:
             sql("leases/paused", self._schema).encode(), [list(self._queues)]
         ).fetchall()
         queues = frozenset(name for queue, name in paused if queue)
-        self._call(self._told, requests, queues, frozenset(name for queue, name in paused if not queue))
+        types = frozenset(name for queue, name in paused if not queue)
+        said = [session.holder, time(), standing.full, standing.draining, json.dumps(standing.report)]
+        asked = connection.execute(sql("workers/report", self._schema).encode(), said).fetchone()
+        self._call(self._told, requests, queues, types, asked[0] if asked else None)
         return True
 
     def _watch(self) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from postmill.domain.classify import Classifier
 from postmill.domain.job_type_options import Keep, check_name, check_options
 from postmill.domain.outcome import OnExhausted
+from postmill.domain.payload import decode
 from postmill.domain.policy import RetryPolicy
 
 
@@ -23,6 +24,7 @@ class StoredType:
     classifier: Classifier | None
     log_fields: tuple[str, ...]
     secret_keys: tuple[str, ...]
+    budget: str | None
 
     @classmethod
     def of(cls, name: str, **options: Any) -> StoredType:
@@ -31,5 +33,12 @@ class StoredType:
         Raises:
             DefinitionError: naming the type, the option and the fault.
         """
-        made = check_options(check_name(name), options, ())
+        made = check_options(check_name(name), options, None)
         return cls(name, **{field.name: made[field.name] for field in fields(cls) if field.name != "name"})
+
+    def bind(self, payload: bytes) -> dict[str, Any]:
+        """The payload by its names, as it is stored. Raises ValueError for what is no object."""
+        found = decode(payload)
+        if not isinstance(found, dict):
+            raise ValueError("the payload is no object")
+        return found

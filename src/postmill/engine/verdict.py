@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import UUID
 
 from postmill.domain import outcome as outcomes
 from postmill.domain.classify import classify
 from postmill.domain.errors import TimedOut
 from postmill.domain.outcome import Outcome, decide
+from postmill.engine.logged import log_fields
 from postmill.engine.reports import Report
 from postmill.engine.unsaid import without_secrets
 from postmill.engine.work import (
@@ -41,6 +41,9 @@ from postmill.telemetry.events import (
     PolicyBroken,
 )
 
+LastError: TypeAlias = tuple[datetime, JobFacts, str, str]
+"""When which job failed, the class of its error and what it said."""
+
 
 def micros_of(work: Work) -> int:
     """Microseconds since the handler's start; 0 if it never started."""
@@ -54,6 +57,7 @@ class Verdicts:
         self._bus = bus
         self._worker_id = worker_id
         self._rng = rng or random.Random()
+        self.last_error: LastError | None = None
         self.refresh()
 
     def refresh(self) -> None:
@@ -64,13 +68,6 @@ class Verdicts:
     def facts(self, work: Work) -> JobFacts:
         row, handler = work.row, work.handler
         assert handler is not None
-        fields: Mapping[str, object] | None = None
-        if handler.type.log_fields:
-            try:
-                bound = handler.bind(row[7][1:])
-                fields = {name: bound.get(name) for name in handler.type.log_fields}
-            except Exception:
-                fields = None
         return JobFacts(
             job_id=UUID(bytes=row[0]),
             job_type=handler.type.name,
@@ -83,7 +80,7 @@ class Verdicts:
             correlation_id=row[CORRELATION_ID],
             traceparent=row[TRACEPARENT],
             handler=handler.function,
-            fields=fields,
+            fields=log_fields(work),
         )
 
     def started(self, work: Work) -> None:
@@ -213,6 +210,7 @@ class Verdicts:
                 )
 
     def _failed(self, facts: JobFacts, error: Any, ms: float, **more: Any) -> None:
+        self.last_error = (datetime.now(UTC), facts, error.error_class, error.message)
         self._bus.emit(
             JobFailed(
                 facts,

@@ -33,7 +33,7 @@ Row = tuple[Any, ...]
 class Handler:
     """A job type as this process runs it.
 
-    `fn`, `bind`, `plain` and `ctx_param` are there for functions only. What has none is run by others, as a child.
+    `fn`, `plain` and `ctx_param` are there for functions only. What has none is run by others, as a child.
     """
 
     fn: Callable[..., Any]
@@ -65,12 +65,11 @@ class Handler:
         self.function: str | None = None
         self.is_async = False
         self.child = True
-        self.budget: str | None = None
+        self.bind = job_type.bind
+        self.budget: str | None = job_type.budget
         if isinstance(job_type, JobType):
             self.fn = job_type.fn
-            self.budget = job_type.budget
             self.function = f"{job_type.fn.__module__}.{job_type.fn.__qualname__}"
-            self.bind = job_type.bind
             self.ctx_param = job_type.ctx_param
             self.is_async = job_type.is_async
             self.child = job_type.isolation == "process"

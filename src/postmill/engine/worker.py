@@ -20,6 +20,7 @@ from postmill.engine.identity import new_worker_id
 from postmill.engine.lessor import Lessor
 from postmill.engine.resources import Resources
 from postmill.engine.session import Session
+from postmill.engine.standing import Standing, standing_of
 from postmill.engine.work import QueueSlots, Work
 from postmill.engine.workshop import Workshop
 from postmill.telemetry.bus import Bus
@@ -80,6 +81,8 @@ class Worker:
         self.ready = asyncio.Event()
         self.summary: dict[str, int | float] = {}
         self._draining = asyncio.Event()
+        self._held = False  # an operator has asked it to claim nothing more
+        self._ending: asyncio.Task[None] | None = None
         self._aborted = asyncio.Event()
         self._session: Session | None = None
         self._lost = asyncio.Event()
@@ -133,7 +136,7 @@ class Worker:
             await self._until_drained(shop, tasks)
             await self._drain(shop)
         finally:
-            await _ended(tasks)
+            await _ended(tasks if self._ending is None else [*tasks, self._ending])
             await self._close(shop)
 
     async def _until_drained(self, shop: Workshop, tasks: list[asyncio.Task[None]]) -> None:
@@ -169,6 +172,7 @@ class Worker:
                     *shop.served(),
                 ]
                 await shop.control.rows("leases/open_session", args)
+                paused = await shop.control.rows("leases/paused", [list(self.queues)])
             except (psycopg.Error, OSError) as error:
                 if not (is_outage(error) or is_conflict(error)):
                     raise
@@ -177,6 +181,9 @@ class Worker:
             shop.control.backoff.reset()
             self._session = session
             self._lost.clear()
+            # Before the first claim: what a paused type has waiting must not start in between.
+            types = frozenset(name for queue, name in paused if not queue)
+            self._told([], frozenset(name for queue, name in paused if queue), types, None)
             shop.use(session)
             self._lessor = Lessor(
                 self.dsn,
@@ -184,7 +191,7 @@ class Worker:
                 session,
                 self.queues,
                 self.counters,
-                lambda: (len(shop.executor.running), self._draining.is_set()),
+                self._standing,
                 self._told,
                 self._lease_lost,
                 self._loop_blocked,
@@ -212,13 +219,26 @@ class Worker:
     def session(self) -> Session | None:
         return self._session
 
+    def _standing(self) -> Standing:
+        shop = self._shop
+        running = 0 if shop is None else len(shop.executor.running)
+        last_error = None if shop is None else shop.verdicts.last_error
+        return standing_of(self, running, self._held or self._draining.is_set(), last_error)
+
     def _told(
-        self, requests: list[tuple[bytes, str]], paused: frozenset[str], paused_types: frozenset[str]
+        self,
+        requests: list[tuple[bytes, str]],
+        paused: frozenset[str],
+        paused_types: frozenset[str],
+        asked: str | None,
     ) -> None:
         shop = self._shop
         if shop is None:
             return
         shop.executor.cancel(dict(requests))
+        self._asked(shop, asked)
+        if self._held:
+            paused = frozenset(self.queues)
         shop.claimer.paused_types = paused_types
         shop.executor.pause_types(paused_types)
         if paused - shop.claimer.paused:
@@ -226,6 +246,26 @@ class Worker:
         resumed, shop.claimer.paused = shop.claimer.paused - paused, paused
         for queue in resumed:
             shop.claimer.news(queue, None, None)
+
+    def _asked(self, shop: Workshop, asked: str | None) -> None:
+        """Claim nothing more, claim again, or end once nothing runs. A new session has not been asked anything: it goes on
+        as it was, and so does the fleet's view of it.
+        """
+        if asked is None:
+            return
+        held, self._held = self._held, asked != "resume"
+        if asked == "stop" and self._ending is None:
+            self._ending = asyncio.create_task(self._end_idle(shop))
+        elif asked != "stop" and self._ending is not None:
+            self._ending.cancel()
+            self._ending = None
+        if held != self._held and self._lessor is not None:
+            self._lessor.poke()  # say so at once
+
+    async def _end_idle(self, shop: Workshop) -> None:
+        while not await shop.executor.finished(3600.0):
+            pass
+        self.drain()
 
     def heard(self, payload: str) -> None:
         """A notification: `lane priority queue`, `@holder queue` for one reserve, `+deliver` for events, or

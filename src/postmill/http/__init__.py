@@ -29,7 +29,7 @@ from postmill.shapes.definitions import DefinitionChanges, NewDefinition, Rate
 from postmill.shapes.job_priority import WaitingJobs
 from postmill.shapes.operations import LetterSelection
 from postmill.shapes.tenants import NewTenant, TenantChanges
-from postmill.shapes.triggers import NewTrigger, TriggerChanges
+from postmill.shapes.triggers import NewTrigger, TriedTrigger, TriggerChanges
 from postmill.shapes.work import JobError, WorkProgress
 
 __all__ = [
@@ -47,6 +47,7 @@ __all__ = [
     "NewTrigger",
     "Rate",
     "TenantChanges",
+    "TriedTrigger",
     "TriggerChanges",
     "WaitingJobs",
     "WholeBudget",

@@ -10,6 +10,7 @@ from postmill.http.calls import (
     budgets,
     dead_letters,
     definitions,
+    errors,
     events,
     health,
     incidents,
@@ -18,7 +19,6 @@ from postmill.http.calls import (
     operations,
     queues,
     retention,
-    stats,
     triggers,
     webhooks,
     work,
@@ -61,6 +61,7 @@ class AsyncOperations(AsyncGroup):
     """Bulk acts on dead letters."""
 
     preview = awaiting(operations.preview_operation)
+    impact = awaiting(operations.ask_impact)
     start = awaiting(operations.start_operation)
     list = awaiting(operations.list_operations)
     each = following(operations.list_operations)
@@ -69,15 +70,22 @@ class AsyncOperations(AsyncGroup):
     each_letter = following(operations.list_operation_letters)
     pause = awaiting(operations.pause_operation)
     resume = awaiting(operations.resume_operation)
+    approve = awaiting(operations.approve_operation)
     abort = awaiting(operations.abort_operation)
 
 
 class AsyncErrors(AsyncGroup):
     """Causes of failures."""
 
-    list = awaiting(stats.list_error_groups)
-    each = following(stats.list_error_groups)
-    get = awaiting(stats.get_error_group)
+    list = awaiting(errors.list_error_groups)
+    each = following(errors.list_error_groups)
+    get = awaiting(errors.get_error_group)
+    ignore = awaiting(errors.ignore_error_group)
+    resolve = awaiting(errors.resolve_error_group)
+    reopen = awaiting(errors.reopen_error_group)
+    notes = awaiting(errors.list_error_notes)
+    note = awaiting(errors.write_error_note)
+    export_tenants = awaiting(errors.export_error_tenants)
 
 
 class AsyncDefinitions(AsyncGroup):
@@ -90,6 +98,9 @@ class AsyncDefinitions(AsyncGroup):
     edit = awaiting(definitions.edit_definition)
     versions = awaiting(definitions.list_definition_versions)
     each_version = following(definitions.list_definition_versions)
+    paused = awaiting(definitions.list_paused_types)
+    pause = awaiting(definitions.pause_type)
+    resume = awaiting(definitions.resume_type)
 
 
 class AsyncTriggers(AsyncGroup):
@@ -104,6 +115,8 @@ class AsyncTriggers(AsyncGroup):
     remove = awaiting(triggers.remove_trigger)
     run = awaiting(triggers.run_trigger)
     next_runs = awaiting(triggers.list_next_runs)
+    plan_backfill = awaiting(triggers.plan_backfill)
+    backfill = awaiting(triggers.backfill_trigger)
     ticks = awaiting(triggers.list_trigger_ticks)
     each_tick = following(triggers.list_trigger_ticks)
     deliveries = awaiting(triggers.list_trigger_deliveries)
@@ -165,12 +178,23 @@ class AsyncBudgets(AsyncGroup):
     each_line = following(budgets.list_budget_lines)
     correct = awaiting(budgets.correct_budget)
     limit_period = awaiting(budgets.limit_budget_period)
+    requests = awaiting(budgets.list_budget_requests)
+    each_request = following(budgets.list_budget_requests)
+    request = awaiting(budgets.request_budget)
+    grant = awaiting(budgets.grant_budget_request)
+    decline = awaiting(budgets.decline_budget_request)
 
 
 class AsyncWorkers(AsyncGroup):
     """Worker sessions."""
 
     list = awaiting(queues.list_workers)
+    get = awaiting(queues.get_worker)
+    jobs = awaiting(queues.list_worker_jobs)
+    drain = awaiting(queues.drain_worker)
+    resume = awaiting(queues.resume_worker)
+    stop = awaiting(queues.stop_worker)
+    rescue = awaiting(queues.rescue_worker)
     top = awaiting(queues.show_top)
     each = following(queues.list_workers)
 

@@ -10,6 +10,7 @@ from postmill.http.calls import (
     budgets,
     dead_letters,
     definitions,
+    errors,
     events,
     health,
     incidents,
@@ -18,7 +19,6 @@ from postmill.http.calls import (
     operations,
     queues,
     retention,
-    stats,
     triggers,
     webhooks,
     work,
@@ -61,6 +61,7 @@ class Operations(Group):
     """Bulk acts on dead letters."""
 
     preview = blocking(operations.preview_operation)
+    impact = blocking(operations.ask_impact)
     start = blocking(operations.start_operation)
     list = blocking(operations.list_operations)
     each = following(operations.list_operations)
@@ -69,15 +70,22 @@ class Operations(Group):
     each_letter = following(operations.list_operation_letters)
     pause = blocking(operations.pause_operation)
     resume = blocking(operations.resume_operation)
+    approve = blocking(operations.approve_operation)
     abort = blocking(operations.abort_operation)
 
 
 class Errors(Group):
     """Causes of failures."""
 
-    list = blocking(stats.list_error_groups)
-    each = following(stats.list_error_groups)
-    get = blocking(stats.get_error_group)
+    list = blocking(errors.list_error_groups)
+    each = following(errors.list_error_groups)
+    get = blocking(errors.get_error_group)
+    ignore = blocking(errors.ignore_error_group)
+    resolve = blocking(errors.resolve_error_group)
+    reopen = blocking(errors.reopen_error_group)
+    notes = blocking(errors.list_error_notes)
+    note = blocking(errors.write_error_note)
+    export_tenants = blocking(errors.export_error_tenants)
 
 
 class Definitions(Group):
@@ -90,6 +98,9 @@ class Definitions(Group):
     edit = blocking(definitions.edit_definition)
     versions = blocking(definitions.list_definition_versions)
     each_version = following(definitions.list_definition_versions)
+    paused = blocking(definitions.list_paused_types)
+    pause = blocking(definitions.pause_type)
+    resume = blocking(definitions.resume_type)
 
 
 class Triggers(Group):
@@ -104,6 +115,8 @@ class Triggers(Group):
     remove = blocking(triggers.remove_trigger)
     run = blocking(triggers.run_trigger)
     next_runs = blocking(triggers.list_next_runs)
+    plan_backfill = blocking(triggers.plan_backfill)
+    backfill = blocking(triggers.backfill_trigger)
     ticks = blocking(triggers.list_trigger_ticks)
     each_tick = following(triggers.list_trigger_ticks)
     deliveries = blocking(triggers.list_trigger_deliveries)
@@ -165,12 +178,23 @@ class Budgets(Group):
     each_line = following(budgets.list_budget_lines)
     correct = blocking(budgets.correct_budget)
     limit_period = blocking(budgets.limit_budget_period)
+    requests = blocking(budgets.list_budget_requests)
+    each_request = following(budgets.list_budget_requests)
+    request = blocking(budgets.request_budget)
+    grant = blocking(budgets.grant_budget_request)
+    decline = blocking(budgets.decline_budget_request)
 
 
 class Workers(Group):
     """Worker sessions."""
 
     list = blocking(queues.list_workers)
+    get = blocking(queues.get_worker)
+    jobs = blocking(queues.list_worker_jobs)
+    drain = blocking(queues.drain_worker)
+    resume = blocking(queues.resume_worker)
+    stop = blocking(queues.stop_worker)
+    rescue = blocking(queues.rescue_worker)
     top = blocking(queues.show_top)
     each = following(queues.list_workers)
 

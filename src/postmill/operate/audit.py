@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from postmill.domain.audit import Anchor, AuditBroken, Link, follow
 from postmill.store import audit as store
 from postmill.store import seal
-from postmill.store.audit import HistoryPage, Position
+from postmill.store.audit import ChainStatus, HistoryPage, Position
 from postmill.store.catalog import DEFAULT_SCHEMA
 from postmill.store.flow import Flow, Pause
 
 _PAGE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class ChainCheck:
+    """How the chain stands, and whether its last links hold.
+
+    Attributes:
+        status: how far it goes.
+        checked: links that were followed, the last ones.
+        broken: what is wrong with them; None: nothing.
+    """
+
+    status: ChainStatus
+    checked: int
+    broken: str | None
 
 
 def history(
@@ -92,3 +108,30 @@ def verify(anchors: Sequence[Anchor] = (), *, schema: str = DEFAULT_SCHEMA) -> F
             f"the row {stranger[0]} ({stranger[1]}) is in the log but was never sealed nor waits for it"
         )
     return end
+
+
+def check_end(most: int = 200, *, schema: str = DEFAULT_SCHEMA) -> Flow[ChainCheck | None]:
+    """Follows the last links of the chain, as a request may; `verify` follows all of it. None to who does not see the
+    platform.
+
+    Args:
+        most: links, 1 to 1,000.
+    """
+    status: ChainStatus | None = yield store.chain_status(schema=schema)
+    if status is None:
+        return None
+    links = yield store.read_links(max(status.first, status.n - most), most + 1, schema=schema)
+    start = Anchor(status.first, status.first_hash)
+    if status.n - most > status.first and links:
+        start, links = Anchor(links[0][0], links[0][2]), links[1:]
+    noted = [] if status.noted_n is None else [Anchor(status.noted_n, bytes.fromhex(status.noted_hash or ""))]
+    broken = None
+    try:
+        end = follow([Link(n, str(id), hash, row) for n, id, hash, row in links], start, noted)
+        if links and (end.n, end.hash) != (status.n, status.hash):
+            broken = f"the chain ends with link {end.n}, not with {status.n}"
+        elif noted and noted[0].n > status.n:
+            broken = f"the chain ends with link {status.n}, but it had {noted[0].n}: its end is gone"
+    except AuditBroken as fault:
+        broken = str(fault)
+    return ChainCheck(status, len(links), broken)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -101,7 +102,7 @@ def set_budget(
         if mode == "create" or not any(one.tenant_id == owner for one in known):
             raise InvalidValue("limit: a new budget needs one, such as 500")
     id, status = yield store.set_budget(
-        name, owner, checked, mode, reason=_reason(reason), actor_id=actor_id, schema=schema
+        name, owner, checked, mode, reason=checked_reason(reason), actor_id=actor_id, schema=schema
     )
     if status == "exists":
         raise AlreadyThere(f"there is a budget {name!r} already")
@@ -121,22 +122,33 @@ def limit_period(
     limit: object,
     *,
     tenant: str | UUID | None = None,
+    until: datetime | None = None,
     reason: str | None = None,
     actor_id: str | None = None,
     schema: str = DEFAULT_SCHEMA,
 ) -> Flow[BudgetView]:
-    """Gives one period, the present or a later one, a limit of its own.
+    """Gives one period, the present or a later one, a limit of its own, to its end or until a moment within it.
 
     Raises:
-        InvalidValue: no such period or limit.
+        InvalidValue: no such period or limit, or a moment that is over or after the period.
         NotFound: there is no such budget.
         DefinitionConflict: the period is over.
     """
     checked, cost = check_period_name(period), amount(limit, "limit")
     found = yield from budget(name, tenant=tenant, schema=schema)
     status = yield store.limit_budget(
-        found.id, checked, cost, reason=_reason(reason), actor_id=actor_id, schema=schema
+        found.id,
+        checked,
+        cost,
+        reason=checked_reason(reason),
+        actor_id=actor_id,
+        until=until,
+        schema=schema,
     )
+    if status in ("past", "late"):
+        raise InvalidValue(
+            f"until: is {'over' if status == 'past' else f'after the end of the period {period}'}"
+        )
     if status == "over":
         raise DefinitionConflict(f"the period {period} is over: its limit stays as it was")
     if status == "no_period":
@@ -169,7 +181,7 @@ def correct(
         InvalidValue: amount, tokens, period or reason; or less than nothing would be spent.
         NotFound: there is no such budget or period.
     """
-    why = _reason(reason)
+    why = checked_reason(reason)
     if not why or not why.strip():
         raise InvalidValue("reason: a correction needs one")
     exact = amount(cost, "amount", negative=True)
@@ -264,7 +276,8 @@ def declare(
     return answers
 
 
-def _reason(reason: str | None) -> str | None:
+def checked_reason(reason: str | None) -> str | None:
+    """A reason for the audit log. Raises InvalidValue."""
     if reason is not None and (not isinstance(reason, str) or len(reason) > LONGEST_REASON or "\0" in reason):
         raise InvalidValue(f"reason: is text of at most {LONGEST_REASON} characters")
     return reason

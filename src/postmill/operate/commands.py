@@ -20,11 +20,12 @@ from postmill.domain.job_options import ActorType
 from postmill.domain.job_type import JobType
 from postmill.domain.payload import check_text
 from postmill.domain.queue import Queue, match_queue
-from postmill.store import audit, doors, moving, queues, registration
+from postmill.store import audit, doors, moving, placing, queues, reads, registration
 from postmill.store.catalog import DEFAULT_SCHEMA
 from postmill.store.doors import Prioritized
 from postmill.store.flow import Flow
 from postmill.store.jobs import Canceled, Discarded, Rerun
+from postmill.store.placing import Placed
 
 MOST_AT_ONCE = 1000
 """Ids in one statement: its locks are held until the transaction ends."""
@@ -171,6 +172,53 @@ def prioritize(
     return answers
 
 
+def move_some(
+    ids: Iterable[UUID],
+    queue: str,
+    *,
+    reason: str | None = None,
+    actor_type: ActorType = "user",
+    actor_id: str | None = None,
+    schema: str = DEFAULT_SCHEMA,
+) -> Flow[list[Placed]]:
+    """Takes jobs that wait into another queue; those of a whole type are moved by `move`. The platform's to do.
+
+    Raises:
+        UnknownQueue: says what exists and what was probably meant.
+    """
+    name = match_queue(queue, (yield queues.read_queue_names(schema=schema)))
+    answers: list[Placed] = []
+    for some in _parts(ids):
+        answers += yield placing.door_move_jobs(
+            some, name, reason=reason, actor_type=actor_type, actor_id=actor_id, schema=schema
+        )
+    return answers
+
+
+def schedule(
+    ids: Iterable[UUID],
+    run_at: datetime,
+    *,
+    reason: str | None = None,
+    actor_type: ActorType = "user",
+    actor_id: str | None = None,
+    schema: str = DEFAULT_SCHEMA,
+) -> Flow[list[Placed]]:
+    """Makes jobs that wait due at a moment; one that has passed is now.
+
+    Raises:
+        ValueError: `run_at` has no time zone.
+    """
+    if run_at.utcoffset() is None:
+        raise ValueError("run_at is a datetime without a time zone; give it one")
+    answers: list[Placed] = []
+    for some in _parts(ids):
+        answers += yield placing.door_schedule_jobs(
+            some, run_at, reason=reason, actor_type=actor_type, actor_id=actor_id, schema=schema
+        )
+    return answers
+
+
 def pause(
     queue: str,
     *,
@@ -243,8 +291,8 @@ def move(
     """
     home: moving.Home | None = yield moving.home_of(job_type, schema=schema)
     if home is None:
-        raise UnknownJobType(job_type, (yield registration.job_type_names(schema=schema)))
-    name = home.queue if queue is None else match_queue(queue, (yield queues.queue_names(schema=schema)))
+        raise UnknownJobType(job_type, (yield reads.read_job_type_names(schema=schema)))
+    name = home.queue if queue is None else match_queue(queue, (yield queues.read_queue_names(schema=schema)))
     moved, after = 0, None
     while True:
         done: moving.Batch = yield moving.move_jobs(

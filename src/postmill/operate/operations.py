@@ -1,4 +1,5 @@
-"""Bulk acts on dead letters as durable operations: begun here, carried out by any worker, watched and steered from anywhere.
+"""Bulk acts as durable operations: begun here (on dead letters) or in `bulk` (on any jobs), carried out by any worker,
+watched and steered from anywhere.
 
 Each is a flow, to be run as those of `commands` are. All acts are audited.
 """
@@ -9,9 +10,10 @@ from dataclasses import replace
 from typing import Literal
 from uuid import UUID
 
-from postmill.domain.errors import NotFound
+from postmill.domain.errors import InvalidValue, NotFound
 from postmill.domain.job_options import ActorType
-from postmill.domain.letters import Kind, LetterFilter, Pace
+from postmill.domain.letters import LetterFilter
+from postmill.domain.pace import LETTER_KINDS, Kind, Pace
 from postmill.domain.queue import match_queue
 from postmill.store import operations as store
 from postmill.store import queues
@@ -26,7 +28,7 @@ from postmill.store.flow import Flow
 from postmill.store.operations import ChangedOperation, Operation, OperationItem, Started
 from postmill.store.recovery import RecoveryRuleView, read_recovery_rules
 
-Verb = Literal["pause", "resume", "abort"]
+Verb = Literal["pause", "resume", "approve", "abort"]
 
 
 def statistics(*, tenant: UUID | None = None, schema: str = DEFAULT_SCHEMA) -> Flow[DeadStatistics]:
@@ -61,7 +63,8 @@ def start(
 ) -> Flow[Started]:
     """Begins to replay or discard the letters that match now: exactly these, each once, whatever happens meanwhile.
 
-    Workers carry it out, within some seconds where one is up. `status` none: no letter matches, nothing was begun.
+    Workers carry it out, within some seconds where one is up. `status` none: no letter matches, nothing was begun;
+    proposed: somebody else has to approve it.
 
     Args:
         kind: replay or discard.
@@ -73,10 +76,12 @@ def start(
         UnknownQueue: with what exists and what was probably meant.
     """
     pace = pace or Pace()
+    if kind not in LETTER_KINDS:
+        raise InvalidValue(f"dead letters are replayed or discarded; for {kind} give a query or ids")
     pace.check(kind)
     exact = yield from _exact(chosen, schema)
     begun: Started = yield store.door_start_operation(
-        kind, exact, pace, reason=reason, actor_type=actor_type, actor_id=actor_id, schema=schema
+        kind, exact.json, pace, reason=reason, actor_type=actor_type, actor_id=actor_id, schema=schema
     )
     return begun
 
@@ -90,10 +95,11 @@ def change(
     actor_id: str | None = None,
     schema: str = DEFAULT_SCHEMA,
 ) -> Flow[ChangedOperation]:
-    """Pauses, resumes or aborts an operation. What it has done stays done.
+    """Pauses, resumes, approves or aborts an operation. What it has done stays done.
 
-    One that its canary has paused goes on with the rest when it is resumed. `status`: paused, resumed, aborted,
-    unchanged (it was so already), or ended.
+    One that its canary has paused goes on with the rest when it is resumed. `status`: paused, resumed, approved, aborted,
+    unchanged (it was so already), ended, proposed (it has to be approved first), or same_person (who began it does not
+    approve it).
 
     Raises:
         NotFound: there is no such operation.
@@ -109,7 +115,7 @@ def change(
 def operations(
     *, before: UUID | None = None, most: int = 50, open: bool = False, schema: str = DEFAULT_SCHEMA
 ) -> Flow[list[Operation]]:
-    """Operations, the newest first; `open`: only those that run or are paused. `before`: the last one read."""
+    """Operations, the newest first; `open`: only those that have not ended. `before`: the last one read."""
     found: list[Operation] = yield store.read_operations(before=before, most=most, open=open, schema=schema)
     return found
 
@@ -129,7 +135,7 @@ def operation(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Flow[Operation]:
 def items(
     id: UUID, *, status: str | None = None, after: int = 0, most: int = 100, schema: str = DEFAULT_SCHEMA
 ) -> Flow[list[OperationItem]]:
-    """What became of the letters of an operation, in their order, behind number `after`."""
+    """What became of the jobs of an operation, in their order, behind number `after`."""
     found: list[OperationItem] = yield store.read_operation_items(
         id, status=status, after=after, most=most, schema=schema
     )

@@ -61,6 +61,22 @@ def readable(payload: Any, tenant: UUID, job_type: str, ring: KeyRing | None) ->
     return {MARK: {"key": part.get("key")}}
 
 
+def opened(text: str, tenant: UUID, job_type: str, ring: KeyRing | None) -> str:
+    """The JSON text of a payload in clear, digit for digit as it is stored; as `readable` where it cannot be opened."""
+    if not text.startswith('{"' + MARK):
+        return text
+    payload = decode(text)
+    if not (isinstance(payload, dict) and payload.keys() == {MARK}):
+        return text
+    raw = orjson.dumps(payload)
+    try:
+        if ring is not None and is_sealed(raw):
+            return ring.open(raw, tenant, job_type).decode()
+    except (KeyMissing, NotOpened):
+        pass
+    return orjson.dumps(readable(payload, tenant, job_type, None)).decode()
+
+
 def secret_names(job_type: str, schema: str) -> Flow[tuple[str, ...]]:
     rules: dict[str, EnqueueRules] = yield enqueue_rules([job_type], schema=schema)
     return rules[job_type].secret_keys if job_type in rules else ()

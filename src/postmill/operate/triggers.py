@@ -81,12 +81,19 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a trigger that is not saved would be and do."""
+    """What a trigger that is not saved would be and do.
+
+    Attributes:
+        payload: JSON text of its next run, or for the sample of an event; sealed where the definition wants that.
+        problem: why there would be no job.
+    """
 
     spec: TriggerSpec
     dedupe_window_seconds: int
     next_runs: list[Run]
     warnings: list[str]
+    payload: str | None
+    problem: str | None
 
 
 def create(
@@ -113,9 +120,18 @@ def create(
     return (yield from _saved(id, spec, ground, schema))
 
 
-def change(id: UUID, changes: Mapping[str, Any], *, schema: str = DEFAULT_SCHEMA) -> Flow[Saved]:
+def change(
+    id: UUID,
+    changes: Mapping[str, Any],
+    *,
+    seen: datetime | None = None,
+    schema: str = DEFAULT_SCHEMA,
+) -> Flow[Saved]:
     """Changes fields of a trigger; None takes a field away. A schedule that is changed or switched on is planned from
     now on: what a pause left out is not made up for.
+
+    Args:
+        seen: the `updated_at` of what the change was made of; None: as it is now.
 
     Raises:
         TriggerRefused: names every field that is wrong.
@@ -142,7 +158,7 @@ def change(id: UUID, changes: Mapping[str, Any], *, schema: str = DEFAULT_SCHEMA
     columns = _columns(spec, ground.moment, anchor) | {"definition_id": str(ground.definition_id)}
     if not _replans(old, spec):
         columns["next_run_at"] = None if old.next_run_at is None else old.next_run_at.isoformat()
-    _, status = yield store.save_trigger(id, old.updated_at, None, columns, schema=schema)
+    _, status = yield store.save_trigger(id, seen or old.updated_at, None, columns, schema=schema)
     _raise_unless("saved", status, old)
     return (yield from _saved(id, spec, ground, schema))
 
@@ -170,12 +186,17 @@ def next_runs(id: UUID, count: int = NEXT_RUNS, *, schema: str = DEFAULT_SCHEMA)
         NotFound: there is no such trigger.
     """
     trigger = yield from show(id, schema=schema)
+    ground: Ground = yield store.trigger_ground(trigger.tenant_id, None, schema=schema)
+    return upcoming(trigger, ground.moment, count)
+
+
+def upcoming(trigger: TriggerView, moment: datetime, count: int = NEXT_RUNS) -> list[Run]:
+    """The next due moments of a schedule after a moment; none of what waits for events, is off or broken."""
     if trigger.trigger_type != TriggerType.SCHEDULE or not trigger.is_enabled or trigger.broken:
         return []
-    ground: Ground = yield store.trigger_ground(trigger.tenant_id, None, schema=schema)
     schedule = schedule_of(trigger)
     if trigger.next_run_at is None:
-        return _runs(schedule, ground.moment, count)
+        return _runs(schedule, moment, count)
     first = _run(schedule, trigger.next_run_at)
     return [first, *_runs(schedule, trigger.next_run_at, count - 1)]
 
@@ -184,17 +205,27 @@ def preview(
     fields: Mapping[str, Any],
     count: int = NEXT_RUNS,
     *,
+    sample: Mapping[str, Any] | None = None,
     tenant: UUID | None = None,
     schema: str = DEFAULT_SCHEMA,
 ) -> Flow[Preview]:
-    """What a trigger would be that is not saved. Raises as `create`."""
+    """What a trigger would be that is not saved. Raises as `create`.
+
+    Args:
+        sample: the context of an event that it is tried with; None: no payload is rendered of what waits for events.
+
+    Raises:
+        PayloadRefused: the sample cannot be the context of an event.
+    """
     ground = yield from _ground(tenant, fields.get("definition_key"), schema)
     spec = _spec(fields, ground)
-    warnings = yield from _warnings(None, spec, ground, schema)
+    tried = yield from _tried(None, spec, ground, sample, schema)
+    warnings = _warnings(spec, ground, tried)
     runs = []
     if spec.trigger_type is TriggerType.SCHEDULE:
         runs = _runs(spec.schedule(ground.moment), ground.moment, count)
-    return Preview(spec, spec.window(ground.moment), runs, warnings)
+    payload, problem = (None, None) if tried is None else (tried.payload, tried.detail)
+    return Preview(spec, spec.window(ground.moment), runs, warnings, payload, problem)
 
 
 def run(
@@ -223,12 +254,8 @@ def run(
             known | of_tick(ground.moment.replace(microsecond=0), trigger.timezone or "UTC"),
         )
     else:
-        given = json.loads(check_context(context or {}))
-        name = (trigger.event_name or "").removesuffix(".*")
         roots = EVENT_ROOTS
-        known |= of_event(
-            given, event_id=trigger.id, name=name, published_at=ground.moment, correlation_id=str(trigger.id)
-        )
+        known |= _event(context or {}, trigger.event_name, trigger.id, ground.moment)
     wanted = Wanted(trigger.tenant_id, trigger.definition_key, trigger.payload_template, roots, known)
     payload: Rendered = (yield from rendered(schema, [wanted]))[0]
     if payload.payload is None:
@@ -316,28 +343,45 @@ def _raise_unless(expected: str, status: str, old: TriggerView) -> None:
 
 def _saved(id: UUID, spec: TriggerSpec, ground: Ground, schema: str) -> Flow[Saved]:
     trigger = yield from show(id, schema=schema)
-    warnings = yield from _warnings(id, spec, ground, schema)
+    warnings = _warnings(spec, ground, (yield from _tried(id, spec, ground, None, schema)))
     runs = yield from next_runs(id, schema=schema)
     return Saved(trigger, runs, warnings)
 
 
-def _warnings(id: UUID | None, spec: TriggerSpec, ground: Ground, schema: str) -> Flow[list[str]]:
+def _tried(
+    id: UUID | None, spec: TriggerSpec, ground: Ground, sample: Mapping[str, Any] | None, schema: str
+) -> Flow[Rendered | None]:
+    """The payload of the next run, or for a sample of an event; None: there is no sample."""
+    assert ground.tenant_id is not None
+    slug, own_zone = ground.slug or "", ground.timezone or "UTC"
+    known = common(id or ground.tenant_id, spec.label, ground.tenant_id, slug, own_zone)
+    roots = EVENT_ROOTS
+    if spec.trigger_type is TriggerType.SCHEDULE:
+        roots, schedule = SCHEDULE_ROOTS, spec.schedule(ground.moment)
+        known |= of_tick(schedule.after(ground.moment) or ground.moment, schedule.timezone)
+    elif sample is None:
+        return None
+    else:
+        known |= _event(sample, spec.event_name, id or ground.tenant_id, ground.moment)
+    wanted = Wanted(ground.tenant_id, spec.definition_key, spec.payload_template, roots, known)
+    return (yield from rendered(schema, [wanted]))[0]
+
+
+def _event(context: Mapping[str, Any], pattern: str | None, id: UUID, moment: datetime) -> dict[str, Any]:
+    """An event that was not published, as templates see it."""
+    given, name = json.loads(check_context(context)), (pattern or "").removesuffix(".*")
+    return of_event(given, event_id=id, name=name, published_at=moment, correlation_id=str(id))
+
+
+def _warnings(spec: TriggerSpec, ground: Ground, tried: Rendered | None) -> list[str]:
     """What can be told beforehand. A payload that does not fit is no error: its definition may change until then."""
     found = [] if ground.is_active else [f"the job definition {spec.definition_key!r} is not active"]
     if spec.trigger_type is TriggerType.EVENT:
         return found
-    schedule = spec.schedule(ground.moment)
-    due = schedule.after(ground.moment) or ground.moment
-    assert ground.tenant_id is not None
-    known = common(
-        id or ground.tenant_id, spec.label, ground.tenant_id, ground.slug or "", ground.timezone or "UTC"
-    )
-    known |= of_tick(due, schedule.timezone)
-    wanted = Wanted(ground.tenant_id, spec.definition_key, spec.payload_template, SCHEDULE_ROOTS, known)
-    payload: Rendered = (yield from rendered(schema, [wanted]))[0]
-    if payload.payload is None:
-        found.append(f"the next run would make no job: {payload.detail}")
-    gap, window = schedule.shortest_gap(ground.moment), spec.window(ground.moment)
+    if tried is not None and tried.payload is None:
+        found.append(f"the next run would make no job: {tried.detail}")
+    gap = spec.schedule(ground.moment).shortest_gap(ground.moment)
+    window = spec.window(ground.moment)
     if gap is not None and window > gap.total_seconds():
         found.append(
             f"dedupe_window_seconds is {window}, and two runs are {gap.total_seconds():g} s apart: of runs with equal"

@@ -12,6 +12,8 @@ from postmill.shapes.base import Answer
 from postmill.shapes.paging import Page
 
 Kind = Literal["audit", "job"]
+Result = Literal["done", "denied", "refused"]
+Via = Literal["api", "console", "cli", "sql", "upkeep"]
 
 
 class HistoryItem(Answer):
@@ -68,9 +70,10 @@ class LogRow(Answer):
     action: str = Field(examples=["keys.revoke"])
     target_kind: str | None
     target: str | None
-    result: Literal["done", "denied", "refused"]
+    result: Result
     reason: str | None
     request_id: str | None
     before: Any
     after: Any
     db_role: str
+    address: str | None = Field(description="Where a request came from, as the server saw it.")

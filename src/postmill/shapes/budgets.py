@@ -12,12 +12,14 @@ from pydantic import Field
 from postmill.domain.budget import MOST, MOST_TOKENS
 from postmill.shapes.base import Answer, Model
 from postmill.shapes.jobs import ID, TENANT, Reason
+from postmill.shapes.moments import Moment
 
 Level = Literal["NORMAL", "REDUCE", "QUEUE", "HARD_STOP"]
 Action = Literal["run", "defer", "stop"]
 Severity = Literal["info", "warning", "critical"]
 LevelName = Literal["normal", "reduce", "queue", "hard_stop"]
 Kind = Literal["spend", "estimate", "adjust", "correct"]
+RequestStatus = Literal["open", "granted", "declined"]
 
 Amount = Annotated[Decimal, Field(ge=0, le=MOST, examples=["500"])]
 Change = Annotated[Decimal, Field(ge=-MOST, le=MOST, examples=["-0.5"])]
@@ -89,7 +91,61 @@ class BudgetPeriodLimit(Model):
     """The limit of one period."""
 
     limit: Amount
+    until: Moment | None = Field(
+        default=None,
+        description="A moment of the period after which the limit is again what it was; null: to its end.",
+        examples=["2025-01-20T18:00:00Z"],
+    )
     reason: Reason = None
+
+
+class NewBudgetRequest(Model):
+    """Another limit that a tenant asks for."""
+
+    limit: Amount
+    until: Moment | None = Field(
+        default=None,
+        description="A moment of the present period after which the limit is again what it was; null: for good.",
+        examples=["2025-01-20T18:00:00Z"],
+    )
+    reason: str = Field(min_length=1, max_length=2000, examples=["the Christmas rush"])
+
+
+class BudgetAnswer(Model):
+    """What the platform answers to a request that it grants."""
+
+    answer: str | None = Field(
+        default=None, max_length=2000, description="For the tenant to read.", examples=["until then"]
+    )
+
+
+class BudgetRefusal(Model):
+    """Why a request is declined."""
+
+    answer: str = Field(
+        min_length=1, max_length=2000, description="For the tenant to read.", examples=["not this month"]
+    )
+
+
+class BudgetRequest(Answer):
+    """Another limit that a tenant asked for, and what came of it."""
+
+    id: UUID = Field(examples=[ID])
+    budget_id: UUID = Field(examples=[ID])
+    budget: str = Field(examples=["ai-tagging"])
+    unit: str = Field(examples=["USD"])
+    tenant_id: UUID = Field(examples=[TENANT])
+    tenant_slug: str = Field(examples=["bakery"])
+    limit: Decimal = Field(examples=["700"])
+    until: datetime | None
+    reason: str
+    actor_type: str = Field(examples=["user"])
+    actor_id: str | None
+    created_at: datetime
+    status: RequestStatus
+    decided_at: datetime | None
+    decided_by: str | None
+    answer: str | None
 
 
 class BudgetCorrection(Model):

@@ -96,6 +96,15 @@ class DefinitionFields(Model):
     escalation_fields: list[str] | None = Field(
         default=None, description="Fields of the payload that he is shown."
     )
+    log_fields: list[str] | None = Field(
+        default=None, description="Fields of the payload that stand in each log line about a job."
+    )
+    budget: str | None = Field(
+        default=None,
+        description="A budget that is looked at before each run: where it defers, the run ends as succeeded with nothing done; "
+        "where it stops, the job is given up (`budget_exhausted`).",
+        examples=["ai-tagging"],
+    )
     is_active: bool | None = None
 
 
@@ -177,6 +186,8 @@ class Definition(Answer):
     encrypted: bool
     action: str
     escalation_fields: list[str]
+    log_fields: list[str]
+    budget: str | None
     is_active: bool
     registered: bool = Field(description="Python code has registered it; some fields are the code's.")
     version: int

@@ -60,3 +60,13 @@ class Pause(Model):
         description="When it opens by itself; null: when it is resumed.",
         examples=["2031-01-01T00:00:00Z"],
     )
+
+
+class TypePause(Answer):
+    """A pause that holds a job type back now."""
+
+    definition_key: str = Field(examples=["recompute-trained-tags"])
+    paused_at: datetime
+    paused_by: str | None = Field(description="Null for a tenant.", examples=["ada"])
+    reason: str | None = Field(examples=["fails since v42"])
+    resume_at: datetime | None = Field(description="When it resumes by itself.")

@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import Field
 
 from postmill.shapes.base import Answer, Model
+from postmill.shapes.moments import Moment
 
 Status = Literal["active", "throttled", "suspended"]
 
@@ -24,6 +25,16 @@ class TenantChanges(Model):
     )
     max_running: int | None = Field(
         default=None, ge=1, le=2**31 - 1, description="Jobs at once; null is without limit.", examples=[20]
+    )
+    raised_to: int | None = Field(
+        default=None,
+        ge=1,
+        le=2**31 - 1,
+        description="A higher limit than `max_running` for a time; null ends it. With `raised_until`.",
+        examples=[60],
+    )
+    raised_until: Moment | None = Field(
+        default=None, description="Until when `raised_to` holds.", examples=["2031-01-01T00:00:00Z"]
     )
     retention_seconds: float | None = Field(
         default=None,
@@ -53,6 +64,8 @@ class Tenant(Answer):
     retention_seconds: float | None
     created_at: datetime
     updated_at: datetime
+    raised_to: int | None = Field(description="A higher limit that holds now.")
+    raised_until: datetime | None
 
 
 class NewProject(Model):

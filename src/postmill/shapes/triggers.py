@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import ConfigDict, Field
 
 from postmill.shapes.base import Answer, Model
+from postmill.shapes.moments import Moment
 
 ID = "0198f3a2-7c11-7abc-8d2e-5a1c9f0b7e42"
 TENANT = "1efe049f-ae71-4226-97be-236b4df4a93a"
@@ -159,12 +160,57 @@ class SavedTrigger(Trigger):
     warnings: list[str] = Field(description="What will probably not be as it was meant.")
 
 
+class TriedTrigger(NewTrigger):
+    """A trigger that is tried and not saved."""
+
+    context: Object | None = Field(
+        default=None,
+        description="Of an event that it is tried with; only for what waits for events.",
+        examples=[{"provider_id": JOB, "folder_path": "/invoices"}],
+    )
+
+
 class TriggerPreview(Answer):
     """What a trigger would do that is not saved."""
 
     next_runs: list[DueMoment]
     dedupe_window_seconds: int = Field(examples=[300])
     warnings: list[str]
+    payload: Object | None = Field(
+        description="Of the next run, or for the `context` that was given.", examples=[{"path_prefix": "/"}]
+    )
+    problem: str | None = Field(description="Why there would be no job.")
+
+
+class Backfill(Model):
+    """A window of due moments to make up for."""
+
+    since: Moment = Field(description="The window begins here.", examples=["2026-11-20T00:00:00Z"])
+    until: Moment = Field(
+        description="Before this moment, which is not in the future.", examples=["2026-11-28T00:00:00Z"]
+    )
+    reason: str | None = Field(
+        default=None, max_length=2000, description="For the audit log.", examples=["the cellar was flooded"]
+    )
+
+
+class BackfillPlan(Answer):
+    """What a backfill would do."""
+
+    due: list[DueMoment] = Field(description="Due moments that made no job: each would make one.")
+    kept: int = Field(description="Due moments of the window that made one.", examples=[3])
+    problem: str | None = Field(description="Why the first of them would make no job.")
+
+
+class Backfilled(Answer):
+    """What came of a due moment."""
+
+    due: datetime = Field(examples=["2026-11-29T07:00:00Z"])
+    outcome: Literal["enqueued", "duplicate", "skipped", "failed", "refused", "kept", "pending"] = Field(
+        description="As of ticks; `kept`: it had made a job; `pending`: somebody holds its key just now."
+    )
+    detail: str | None
+    job_id: UUID | None = Field(examples=[JOB])
 
 
 class RunTrigger(Model):

@@ -49,12 +49,26 @@ CREATE TABLE postmill.operation (
     status text DEFAULT 'running'::text NOT NULL COLLATE pg_catalog."C",
     stage text NOT NULL COLLATE pg_catalog."C",
     filter jsonb NOT NULL,
+    matching jsonb,
+    cut_off uuid,
+    select_below uuid,
+    held boolean DEFAULT false NOT NULL,
     rate double precision,
     canary integer DEFAULT 0 NOT NULL,
     again boolean DEFAULT false NOT NULL,
     confirm boolean DEFAULT false NOT NULL,
     despite_success boolean DEFAULT false NOT NULL,
     version integer,
+    fair boolean DEFAULT false NOT NULL,
+    same_version boolean DEFAULT false NOT NULL,
+    priority integer,
+    queue text COLLATE pg_catalog."C",
+    run_at timestamp with time zone,
+    stop_ratio double precision,
+    start_at timestamp with time zone,
+    approve_above integer,
+    approved_by text,
+    approved_at timestamp with time zone,
     reason text,
     total integer NOT NULL,
     done integer DEFAULT 0 NOT NULL,
@@ -62,6 +76,8 @@ CREATE TABLE postmill.operation (
     failed integer DEFAULT 0 NOT NULL,
     twins_at timestamp with time zone,
     taken_at timestamp with time zone,
+    checked_at timestamp with time zone,
+    watched_from timestamp with time zone,
     actor_type text NOT NULL COLLATE pg_catalog."C",
     actor_id text,
     actor_role text COLLATE pg_catalog."C",
@@ -73,15 +89,16 @@ CREATE TABLE postmill.operation (
     pause_reason text,
     ended_at timestamp with time zone,
     CONSTRAINT operation_canary_check CHECK ((canary >= 0)),
-    CONSTRAINT operation_kind_check CHECK ((kind = ANY (ARRAY['replay'::text, 'discard'::text]))),
+    CONSTRAINT operation_kind_check CHECK ((kind = ANY (ARRAY['replay'::text, 'retry'::text, 'cancel'::text, 'discard'::text, 'priority'::text, 'move'::text, 'run_at'::text]))),
     CONSTRAINT operation_rate_check CHECK ((rate > (0)::double precision)),
-    CONSTRAINT operation_stage_check CHECK ((stage = ANY (ARRAY['canary'::text, 'rest'::text]))),
-    CONSTRAINT operation_status_check CHECK ((status = ANY (ARRAY['running'::text, 'paused'::text, 'finished'::text, 'aborted'::text])))
+    CONSTRAINT operation_stage_check CHECK ((stage = ANY (ARRAY['select'::text, 'canary'::text, 'rest'::text]))),
+    CONSTRAINT operation_status_check CHECK ((status = ANY (ARRAY['proposed'::text, 'running'::text, 'paused'::text, 'finished'::text, 'aborted'::text]))),
+    CONSTRAINT operation_stop_ratio_check CHECK (((stop_ratio >= (0)::double precision) AND (stop_ratio <= (1)::double precision)))
 );
 
--- FUNCTION act_on_letters(postmill.operation, uuid[])
+-- FUNCTION act_on_items(postmill.operation, uuid[])
 
-CREATE FUNCTION postmill.act_on_letters(p_op postmill.operation, p_ids uuid[]) RETURNS TABLE(id uuid, status text, new_id uuid, detail text)
+CREATE FUNCTION postmill.act_on_items(p_op postmill.operation, p_ids uuid[]) RETURNS TABLE(id uuid, status text, new_id uuid, detail text)
     LANGUAGE plpgsql
     AS $$
 declare
@@ -91,9 +108,22 @@ begin
         if p_op.kind = 'replay' then
             return query select r.id, r.status, r.new_id, null::text
                            from postmill.rerun_jobs('dead.replay', p_ids, null, p_op.again, p_op.confirm, null, null, true,
-                                                    p_op.version) r;
-        else
+                                                    p_op.version, null, p_op.priority) r;
+        elsif p_op.kind = 'retry' then
+            return query select r.id, r.status, r.new_id, null::text
+                           from postmill.rerun_jobs('jobs.retry', p_ids, null, false, p_op.confirm, null, null) r;
+        elsif p_op.kind = 'cancel' then
+            return query select d.id, d.status, null::uuid, null::text from postmill.door_cancel_jobs(p_ids, p_op.reason) d;
+        elsif p_op.kind = 'discard' then
             return query select d.id, d.status, null::uuid, null::text from postmill.door_discard_jobs(p_ids, p_op.reason) d;
+        elsif p_op.kind = 'priority' then
+            return query select d.id, d.status, null::uuid, null::text
+                           from postmill.door_prioritize_jobs(p_ids, p_op.priority, p_op.reason) d;
+        elsif p_op.kind = 'move' then
+            return query select d.id, d.status, null::uuid, null::text from postmill.door_move_jobs(p_ids, p_op.queue, p_op.reason) d;
+        else
+            return query select d.id, d.status, null::uuid, null::text
+                           from postmill.door_schedule_jobs(p_ids, p_op.run_at, p_op.reason) d;
         end if;
     exception when others then
         if cardinality(p_ids) = 1 then
@@ -101,7 +131,7 @@ begin
                                 left(sqlerrm, 500);
         else
             foreach one in array p_ids loop
-                return query select a.* from postmill.act_on_letters(p_op, array[one]) a;
+                return query select a.* from postmill.act_on_items(p_op, array[one]) a;
             end loop;
         end if;
     end;
@@ -229,6 +259,7 @@ CREATE FUNCTION postmill.args_matching(p_any jsonb[], p_below uuid, p_first uuid
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'on'
     AS $_$
 declare
     found_ones uuid[];
@@ -250,6 +281,21 @@ begin
 end
 $_$;
 
+-- FUNCTION at_moments(jsonb, timestamp with time zone)
+
+CREATE FUNCTION postmill.at_moments(p_matching jsonb, p_moment timestamp with time zone) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+begin
+    return p_matching || jsonb_build_object('terms', (
+        select coalesce(jsonb_agg(case when t.value ? 'ago'
+                                       then t.value - 'ago' || jsonb_build_object('at',
+                                            p_moment - (t.value ->> 'ago')::double precision * interval '1 s')
+                                       else t.value end), '[]')
+          from jsonb_array_elements(p_matching -> 'terms') t));
+end
+$$;
+
 -- FUNCTION attained(bigint[], double precision)
 
 CREATE FUNCTION postmill.attained(p_hist bigint[], p_seconds double precision) RETURNS double precision
@@ -270,14 +316,15 @@ declare
     own uuid := postmill.new_id();
 begin
     insert into postmill.audit_log (id, at, tenant_id, actor_type, actor_id, role, via, action, target_kind, target, result,
-           reason, request_id, before, after, db_role)
+           reason, request_id, before, after, db_role, address)
     values (own, postmill.now(), p_tenant,
             coalesce(nullif(current_setting('postmill.actor_type', true), ''), 'user'),
             coalesce(nullif(current_setting('postmill.actor_id', true), ''), session_user),
             nullif(current_setting('postmill.actor_role', true), ''),
             coalesce(nullif(current_setting('postmill.via', true), ''), 'sql'),
             p_action, p_target_kind, left(p_target, 500), p_result, left(p_reason, 2000),
-            nullif(current_setting('postmill.request_id', true), ''), p_before, p_after, session_user);
+            nullif(current_setting('postmill.request_id', true), ''), p_before, p_after, session_user,
+            nullif(current_setting('postmill.address', true), ''));
     insert into postmill.audit_unsealed (id) values (own);
     return own;
 end
@@ -305,16 +352,16 @@ begin
 end
 $$;
 
--- FUNCTION begin_request(uuid, boolean, text, text, text, text, text)
+-- FUNCTION begin_request(uuid, boolean, text, text, text, text, text, text)
 
-CREATE FUNCTION postmill.begin_request(p_tenant uuid, p_platform boolean, p_via text, p_actor_type text, p_actor_id text, p_role text, p_request_id text) RETURNS boolean
+CREATE FUNCTION postmill.begin_request(p_tenant uuid, p_platform boolean, p_via text, p_actor_type text, p_actor_id text, p_role text, p_request_id text, p_address text DEFAULT NULL::text) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
 begin
     if p_actor_type = 'api_key' and not postmill.key_lives(p_actor_id::uuid) then
         return false;
     end if;
-    perform postmill.set_actor(p_via, p_actor_type, p_actor_id, p_role, p_request_id),
+    perform postmill.set_actor(p_via, p_actor_type, p_actor_id, p_role, p_request_id, p_address),
             set_config('postmill.tenant_id', coalesce(p_tenant::text, ''), true),
             set_config('postmill.platform', case when p_platform then 'on' else 'off' end, true),
             set_config('role', 'postmill_request', true);
@@ -1037,6 +1084,20 @@ begin
 end
 $$;
 
+-- FUNCTION definition_changed(uuid)
+
+CREATE FUNCTION postmill.definition_changed(p_id uuid) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return not exists (
+        select from (select f.job_type, f.created_at from postmill.any_job f where f.id = p_id offset 0) j
+          join postmill.job_definition d on d.key = j.job_type
+         where d.is_active and d.version = coalesce((select max(v.version) from postmill.definition_version v
+                                                      where v.definition_id = d.id and v.at <= j.created_at), d.version));
+end
+$$;
+
 -- FUNCTION definition_written()
 
 CREATE FUNCTION postmill.definition_written() RETURNS trigger
@@ -1213,6 +1274,103 @@ begin
 end
 $$;
 
+-- FUNCTION door_ask_worker(uuid, text, text, text, text)
+
+CREATE FUNCTION postmill.door_ask_worker(p_holder uuid, p_asked text, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    w postmill.worker;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    select * into w from postmill.worker k where k.holder = p_holder for update;
+    if not found or not postmill.sees_all() then
+        return 'unknown';
+    elsif w.metadata ->> 'kind' = 'http' then
+        return 'http';
+    elsif w.stopped_at is not null or not exists (
+        select from postmill.lease l where l.holder = p_holder and l.expires_at > (select postmill.now())) then
+        return 'over';
+    elsif w.asked = p_asked or (w.asked is null and p_asked = 'resume' and not w.draining) then
+        return 'unchanged';
+    end if;
+    update postmill.worker k
+       set asked = p_asked, asked_at = postmill.now(), asked_by = postmill.acting_id(), asked_reason = left(p_reason, 2000)
+     where k.holder = p_holder;
+    if p_asked <> 'resume' then
+        perform postmill.leave(p_holder);
+    end if;
+    perform postmill.audit('workers.' || p_asked, 'worker', w.worker_id, null, jsonb_build_object('asked', w.asked),
+        jsonb_build_object('asked', p_asked, 'running', w.running_count), p_reason);
+    perform postmill.tell('!worker');
+    return 'asked';
+end
+$$;
+
+-- FUNCTION door_backfill_trigger(uuid, jsonb, text, text, text)
+
+CREATE FUNCTION postmill.door_backfill_trigger(p_id uuid, p_ticks jsonb, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(due timestamp with time zone, outcome text, detail text, job_id uuid)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+    own postmill.trigger;
+    item record;
+    old postmill.tick;
+    told jsonb := '{}';
+    origin text;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    select t.* into own from postmill.trigger t where t.id = p_id and t.deleted_at is null for no key update;
+    if own.id is null or not postmill.in_scope(own.tenant_id) then
+        outcome := 'unknown';
+        return next;
+        return;
+    end if;
+    origin := coalesce(nullif(current_setting('postmill.request_id', true), ''), own.id::text);
+    perform set_config('lock_timeout', '5s', true);
+    for item in
+        select x.* from jsonb_to_recordset(p_ticks) as x(due timestamptz, next timestamptz, payload jsonb, key text, outcome text,
+            detail text)
+         order by x.due
+    loop
+        due := item.due; outcome := item.outcome; detail := item.detail; job_id := null;
+        select k.* into old from postmill.tick k where k.trigger_id = own.id and k.due = item.due;
+        if old.job_id is not null then
+            outcome := 'kept'; detail := null; job_id := old.job_id;
+        elsif outcome is null then
+            select j.job_id, j.outcome, j.detail into job_id, outcome, detail
+              from postmill.trigger_job(own, item.payload, null, item.key, item.due, 'schedule', own.id::text, null, origin, origin,
+                  null, postmill.acting_type(), postmill.acting_id()) j;
+        end if;
+        told := told || jsonb_build_object(outcome, coalesce((told ->> outcome)::integer, 0) + 1);
+        if outcome in ('kept', 'pending') then
+            return next;
+            continue;
+        end if;
+        insert into postmill.tick as k (trigger_id, due, tenant_id, outcome, detail, job_id, fired_at)
+        values (own.id, item.due, own.tenant_id, outcome, coalesce(detail, 'backfilled'), job_id, moment)
+        on conflict on constraint tick_pkey do update
+           set outcome = excluded.outcome, detail = excluded.detail, job_id = excluded.job_id, fired_at = moment, last_due = null,
+               ticks = 1;
+        -- Of several that were left out together, the others stay left out.
+        if old.last_due >= item.next then
+            insert into postmill.tick (trigger_id, due, tenant_id, outcome, detail, fired_at, last_due, ticks)
+            values (own.id, item.next, own.tenant_id, old.outcome, old.detail, old.fired_at,
+                    nullif(old.last_due, item.next), greatest(old.ticks - 1, 1))
+            on conflict do nothing;
+        end if;
+        return next;
+    end loop;
+    perform postmill.audit('triggers.backfill', 'trigger', own.id::text, own.tenant_id, null,
+        told || jsonb_build_object('since', (select min(x.due) from jsonb_to_recordset(p_ticks) as x(due timestamptz)),
+                                   'until', (select max(x.due) from jsonb_to_recordset(p_ticks) as x(due timestamptz))),
+        p_reason);
+end
+$$;
+
 -- FUNCTION door_beat_work(uuid, uuid, bigint, double precision, double precision, text)
 
 CREATE FUNCTION postmill.door_beat_work(p_id uuid, p_holder uuid, p_claim_no bigint, p_done double precision, p_total double precision, p_message text, OUT status text, OUT lease_expires_at timestamp with time zone, OUT deadline timestamp with time zone, OUT cancel_requested boolean, OUT cancel_reason text) RETURNS record
@@ -1271,6 +1429,19 @@ begin
 end
 $$;
 
+-- FUNCTION door_budget_standing(text, uuid)
+
+CREATE FUNCTION postmill.door_budget_standing(p_name text, p_tenant uuid) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if postmill.in_scope(p_tenant) then
+        return query select to_jsonb(s) from postmill.budget_standing(p_name, p_tenant) s;
+    end if;
+end
+$$;
+
 -- FUNCTION door_cancel_jobs(uuid[], text, text, text)
 
 CREATE FUNCTION postmill.door_cancel_jobs(p_ids uuid[], p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, status text)
@@ -1308,7 +1479,8 @@ CREATE FUNCTION postmill.door_change_operation(p_id uuid, p_verb text, p_reason 
     AS $$
 declare
     op postmill.operation;
-    wanted constant text := case p_verb when 'pause' then 'paused' when 'resume' then 'running' else 'aborted' end;
+    moment timestamptz := postmill.now();
+    wanted constant text := case p_verb when 'pause' then 'paused' when 'abort' then 'aborted' else 'running' end;
 begin
     perform postmill.act_as(p_actor_type, p_actor_id);
     select o.* into op from postmill.operation o where o.id = p_id for update;
@@ -1317,21 +1489,25 @@ begin
         return;
     end if;
     kind := op.kind;
-    if op.status = wanted then
-        status := 'unchanged';
-        return;
-    elsif op.status in ('finished', 'aborted') then
-        status := 'ended';
+    status := case when op.status in ('finished', 'aborted') then case op.status when wanted then 'unchanged' else 'ended' end
+                   when p_verb = 'approve' and op.status <> 'proposed' or op.status = wanted then 'unchanged'
+                   when op.status = 'proposed' and p_verb in ('pause', 'resume') then 'proposed'
+                   when p_verb = 'approve' and postmill.acting_type() = op.actor_type and postmill.acting_id() = op.actor_id
+                   then 'same_person' end;
+    if status is not null then
         return;
     end if;
-    status := case p_verb when 'pause' then 'paused' when 'resume' then 'resumed' else 'aborted' end;
+    status := case p_verb when 'pause' then 'paused' when 'resume' then 'resumed' when 'approve' then 'approved' else 'aborted' end;
     update postmill.operation o
        set status = wanted, taken_at = null,
            stage = case when p_verb = 'resume' and o.pause_reason like 'canary:%' then 'rest' else o.stage end,
-           paused_at = case when p_verb = 'pause' then postmill.now() when p_verb = 'resume' then null else o.paused_at end,
-           paused_by = case when p_verb = 'pause' then postmill.acting_id() when p_verb = 'resume' then null else o.paused_by end,
-           pause_reason = case when p_verb = 'pause' then p_reason when p_verb = 'resume' then null else o.pause_reason end,
-           ended_at = case when p_verb = 'abort' then postmill.now() end
+           watched_from = case when p_verb = 'resume' then moment else o.watched_from end,
+           approved_by = case when p_verb = 'approve' then postmill.acting_id() else o.approved_by end,
+           approved_at = case when p_verb = 'approve' then moment else o.approved_at end,
+           paused_at = case p_verb when 'pause' then moment when 'resume' then null else o.paused_at end,
+           paused_by = case p_verb when 'pause' then postmill.acting_id() when 'resume' then null else o.paused_by end,
+           pause_reason = case p_verb when 'pause' then p_reason when 'resume' then null else o.pause_reason end,
+           ended_at = case when p_verb = 'abort' then moment end
      where o.id = p_id;
     perform postmill.audit('operations.' || p_verb, 'operation', p_id::text, op.tenant_id,
         jsonb_build_object('status', op.status, 'stage', op.stage, 'done', op.done), jsonb_build_object('status', wanted), p_reason);
@@ -1625,6 +1801,33 @@ begin
 end
 $$;
 
+-- FUNCTION door_decide_request(uuid, boolean, text, text, text)
+
+CREATE FUNCTION postmill.door_decide_request(p_id uuid, p_grant boolean, p_answer text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    r postmill.budget_request;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    select x.* into r from postmill.budget_request x where x.id = p_id for update;
+    if not found or not postmill.sees_all() then
+        return 'unknown';
+    elsif r.status <> 'open' then
+        return 'over';
+    end if;
+    update postmill.budget_request x
+       set status = case when p_grant then 'granted' else 'declined' end, decided_at = postmill.now(),
+           decided_by = postmill.acting_id(), answer = p_answer
+     where x.id = p_id;
+    perform postmill.audit(case when p_grant then 'budgets.grant' else 'budgets.decline' end, 'budget',
+        (select b.name from postmill.budget b where b.id = r.budget_id), r.tenant_id, null,
+        jsonb_build_object('request', p_id, 'limit_amount', r.limit_amount, 'until', r.until), p_answer);
+    return 'decided';
+end
+$$;
+
 -- FUNCTION door_delete_artifact(uuid, text, text, text)
 
 CREATE FUNCTION postmill.door_delete_artifact(p_id uuid, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
@@ -1780,7 +1983,8 @@ begin
            idempotency_content = new.idempotency_content, category = new.category, keep = new.keep, lane = new.lane,
            worker_limit = new.worker_limit, aliases = new.aliases, replay_class = new.replay_class,
            strict_envelope = new.strict_envelope, secrets = new.secrets, secret_keys = new.secret_keys,
-           encrypted = new.encrypted, action = new.action, escalation_fields = new.escalation_fields, is_active = new.is_active, edited = new.edited,
+           encrypted = new.encrypted, action = new.action, escalation_fields = new.escalation_fields,
+           log_fields = new.log_fields, budget = new.budget, is_active = new.is_active, edited = new.edited,
            version = old.version + 1, updated_at = postmill.now()
      where d.id = p_id;
     if p_changes ? 'rate' then
@@ -1996,9 +2200,9 @@ begin
 end
 $$;
 
--- FUNCTION door_limit_budget(uuid, text, numeric, text, text, text)
+-- FUNCTION door_limit_budget(uuid, text, numeric, text, text, text, timestamp with time zone)
 
-CREATE FUNCTION postmill.door_limit_budget(p_id uuid, p_label text, p_limit numeric, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+CREATE FUNCTION postmill.door_limit_budget(p_id uuid, p_label text, p_limit numeric, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, p_until timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
@@ -2023,20 +2227,28 @@ begin
         elsif p.ends_at <= moment then
             return 'over';
         end if;
-        insert into postmill.budget_period select p.*;
     elsif p.ends_at <= moment then
         return 'over';
-    elsif p.limit_own and p.limit_amount = p_limit then
+    elsif p.limit_own and p.limit_amount = p_limit and p.limit_until is not distinct from p_until then
         return 'unchanged';
     end if;
-    update postmill.budget_period x set limit_amount = p_limit, limit_own = true where x.budget_id = p_id and x.starts_at = p.starts_at;
+    if p_until <= moment then
+        return 'past';
+    elsif p_until > p.ends_at then
+        return 'late';
+    end if;
+    insert into postmill.budget_period select p.* on conflict do nothing;
+    update postmill.budget_period x
+       set limit_amount = p_limit, limit_own = true, limit_until = p_until,
+           limit_back = case when p_until is not null then coalesce(x.limit_back, x.limit_amount) end
+     where x.budget_id = p_id and x.starts_at = p.starts_at;
     select f.spent into spent from postmill.read_budget_figures(p_id, moment) f where f.starts_at = p.starts_at and f.spent > 0;
     if found then
         perform postmill.mark_alerts(p_id, p.starts_at, spent);
     end if;
     perform postmill.audit('budgets.limit', 'budget', b.name, b.tenant_id,
-        jsonb_build_object('period', p_label, 'limit_amount', p.limit_amount),
-        jsonb_build_object('period', p_label, 'limit_amount', p_limit), p_reason);
+        jsonb_strip_nulls(jsonb_build_object('period', p_label, 'limit_amount', p.limit_amount, 'until', p.limit_until)),
+        jsonb_strip_nulls(jsonb_build_object('period', p_label, 'limit_amount', p_limit, 'until', p_until)), p_reason);
     return 'changed';
 end
 $_$;
@@ -2073,6 +2285,120 @@ begin
         jsonb_build_object('ignored_until', new.ignored_until, 'resolved_version', new.resolved_version, 'resolved_at', new.resolved_at),
         p_reason);
     return 'changed';
+end
+$$;
+
+-- FUNCTION door_move_jobs(uuid[], text, text, text, text)
+
+CREATE FUNCTION postmill.door_move_jobs(p_ids uuid[], p_queue text, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, status text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    if not postmill.sees_all() or not exists (select from postmill.queue q where q.name = p_queue) then
+        return query select distinct u.id, 'unknown' from unnest(p_ids) as u(id);
+        return;
+    end if;
+    return query select p.* from postmill.place_jobs('jobs.move', p_ids, p_queue, null, p_reason) p;
+end
+$$;
+
+-- FUNCTION door_move_jobs(text, text, uuid, integer, text, text)
+
+CREATE FUNCTION postmill.door_move_jobs(p_job_type text, p_queue text, p_after uuid DEFAULT NULL::uuid, p_most integer DEFAULT 1000, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(moved integer, looked_at uuid)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    definition postmill.job_definition;
+    low uuid := coalesce(p_after, '00000000-0000-0000-0000-000000000000');
+    ids uuid[];
+    lanes uuid[];
+    rung record;
+    rings integer := 0;
+    before jsonb;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    moved := 0;
+    select d.* into definition from postmill.job_definition d where d.key = p_job_type;
+    if not found or not postmill.sees_all() or not exists (select from postmill.queue q where q.name = p_queue) then
+        return next;
+        return;
+    end if;
+
+    with seen as materialized (
+        select 1 as place, r.* from (select t.id, t.queue, t.lane from postmill.ready t where t.id > low
+                                      order by t.id limit p_most) r
+        union all
+        select 2, s.* from (select t.id, t.queue, t.lane from postmill.scheduled t where t.id > low
+                             order by t.id limit p_most) s
+        union all
+        select 3, b.* from (select t.id, t.queue, t.lane from postmill.blocked t where t.id > low
+                             order by t.id limit p_most) b
+    ), mine as materialized (
+        select s.id, s.queue,
+               case when definition.lane = 'type'
+                      or s.lane in (j.tenant_id, '00000000-0000-0000-0000-000000000000',
+                                    postmill.lane_of('type', j.tenant_id, definition.key, j.payload, null))
+                    then postmill.lane_of(definition.lane, j.tenant_id, definition.key, j.payload, null)
+                    else s.lane end as lane
+          from seen s
+         cross join lateral (select b.tenant_id, b.payload from postmill.any_job b
+                              where b.id = s.id and b.job_type = any (definition.key || definition.aliases) offset 0) j
+         where s.queue <> p_queue
+    ), held as materialized (
+        select r.* from (select t.id from postmill.ready t where t.id = any (array(select m.id from mine m))
+                          order by t.id for update skip locked) r
+        union all
+        select s.* from (select t.id from postmill.scheduled t where t.id = any (array(select m.id from mine m))
+                          order by t.id for update skip locked) s
+        union all
+        select b.* from (select t.id from postmill.blocked t where t.id = any (array(select m.id from mine m))
+                          order by t.id for update skip locked) b
+    )
+    select (select array_agg(m.id order by m.id) from mine m join held h on h.id = m.id),
+           (select array_agg(m.lane order by m.id) from mine m join held h on h.id = m.id),
+           (select jsonb_object_agg(f.queue, f.n)
+              from (select m.queue, count(*) as n from mine m join held h on h.id = m.id group by 1) f),
+           (select min(f.last)::uuid from (select max(s.id::text) as last from seen s
+                                            group by s.place having count(*) = p_most) f)
+      into ids, lanes, before, looked_at;
+    moved := coalesce(cardinality(ids), 0);
+    if moved = 0 then
+        return next;
+        return;
+    end if;
+
+    with gone as (
+        delete from postmill.ready t where t.id = any (ids) returning t.id, t.priority, t.ready_at, t.attempt, t.run, t.lost
+    )
+    insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+    select p_queue, m.lane, g.priority, postmill.now(), g.id, g.attempt, g.run, g.lost
+      from gone g join unnest(ids, lanes) as m(id, lane) on m.id = g.id order by g.ready_at, g.id;
+    with gone as (
+        delete from postmill.scheduled t where t.id = any (ids) returning t.id, t.priority, t.run_at, t.attempt, t.run, t.lost
+    )
+    insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+    select p_queue, m.lane, g.run_at, g.id, g.priority, g.attempt, g.run, g.lost
+      from gone g join unnest(ids, lanes) as m(id, lane) on m.id = g.id;
+    with gone as (
+        delete from postmill.blocked t where t.id = any (ids) returning t.id, t.priority, t.attempt, t.run, t.lost
+    )
+    insert into postmill.blocked (id, queue, lane, priority, attempt, run, lost)
+    select g.id, p_queue, m.lane, g.priority, g.attempt, g.run, g.lost
+      from gone g join unnest(ids, lanes) as m(id, lane) on m.id = g.id;
+
+    for rung in select distinct r.lane, r.priority from postmill.ready r where r.id = any (ids) limit 17 loop
+        rings := rings + 1;
+        if rings > 16 then
+            perform postmill.ring(p_queue);
+        else
+            perform postmill.ring(p_queue, rung.lane, rung.priority);
+        end if;
+    end loop;
+    perform postmill.audit('queues.move', 'definition', definition.key, null, before, jsonb_build_object(p_queue, moved));
+    return next;
 end
 $$;
 
@@ -2117,6 +2443,17 @@ begin
         return next;
     end loop;
     perform postmill.ring(p_queue);
+end
+$$;
+
+-- FUNCTION door_note_audit_export(jsonb)
+
+CREATE FUNCTION postmill.door_note_audit_export(p_filter jsonb) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform postmill.audit('audit.export', 'audit_log', null, postmill.scope_tenant(), null, p_filter);
 end
 $$;
 
@@ -2510,6 +2847,67 @@ begin
 end
 $$;
 
+-- FUNCTION door_request_budget(uuid, numeric, timestamp with time zone, text, text, text)
+
+CREATE FUNCTION postmill.door_request_budget(p_budget uuid, p_limit numeric, p_until timestamp with time zone, p_reason text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, OUT id uuid, OUT status text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    b postmill.budget;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    select x.* into b from postmill.budget x where x.id = p_budget and x.tenant_id is not null for no key update;
+    if not found or not postmill.in_scope(b.tenant_id) then
+        status := 'unknown';
+        return;
+    elsif p_until <= postmill.now() then
+        status := 'past';
+        return;
+    end if;
+    insert into postmill.budget_request as r (tenant_id, budget_id, limit_amount, until, reason, actor_type, actor_id)
+    values (b.tenant_id, b.id, p_limit, p_until, p_reason, postmill.acting_type(), postmill.acting_id())
+    on conflict do nothing returning r.id into id;
+    if id is null then
+        status := 'open';
+        return;
+    end if;
+    status := 'requested';
+    perform postmill.audit('budgets.request', 'budget', b.name, b.tenant_id, jsonb_build_object('limit_amount', b.limit_amount),
+        jsonb_build_object('request', id, 'limit_amount', p_limit, 'until', p_until), p_reason);
+end
+$$;
+
+-- FUNCTION door_rescue_worker(uuid, text, text, text)
+
+CREATE FUNCTION postmill.door_rescue_worker(p_holder uuid, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, queue text, verdict text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    name text;
+    found_jobs jsonb;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    select w.worker_id into name from postmill.worker w where w.holder = p_holder;
+    if name is null or not postmill.sees_all() then
+        return query select null::uuid, null::text, 'unknown';
+        return;
+    elsif exists (select from postmill.lease l where l.holder = p_holder and l.expires_at > (select postmill.now())) then
+        return query select null::uuid, null::text, 'alive';
+        return;
+    end if;
+    select coalesce(jsonb_agg(jsonb_build_object('id', t.id, 'queue', t.queue, 'verdict', t.verdict)), '[]')
+      into found_jobs from postmill.take_back(p_holder, 0, 1000) t;
+    perform postmill.audit('workers.rescue', 'worker', name, null, null,
+        jsonb_build_object('jobs', jsonb_array_length(found_jobs), 'first',
+                           (select jsonb_agg(e.one) from (select j.one from jsonb_array_elements(found_jobs) j(one) limit 20) e)),
+        p_reason);
+    return query select null::uuid, null::text, 'rescued';
+    return query select (j.one ->> 'id')::uuid, j.one ->> 'queue', j.one ->> 'verdict' from jsonb_array_elements(found_jobs) j(one);
+end
+$$;
+
 -- FUNCTION door_reserve_budget(uuid, text, numeric, boolean, uuid, uuid, bigint)
 
 CREATE FUNCTION postmill.door_reserve_budget(p_id uuid, p_name text, p_amount numeric, p_started boolean, p_job uuid, p_holder uuid, p_claim_no bigint, OUT status text, OUT figures jsonb) RETURNS record
@@ -2822,6 +3220,18 @@ begin
 end
 $$;
 
+-- FUNCTION door_schedule_jobs(uuid[], timestamp with time zone, text, text, text)
+
+CREATE FUNCTION postmill.door_schedule_jobs(p_ids uuid[], p_run_at timestamp with time zone, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, status text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    return query select p.* from postmill.place_jobs('jobs.run_at', p_ids, null, p_run_at, p_reason) p;
+end
+$$;
+
 -- FUNCTION door_set_budget(text, uuid, jsonb, text, text, text, text, jsonb)
 
 CREATE FUNCTION postmill.door_set_budget(p_name text, p_tenant uuid, p_fields jsonb, p_mode text, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, p_declared jsonb DEFAULT NULL::jsonb, OUT id uuid, OUT status text) RETURNS record
@@ -2886,6 +3296,8 @@ begin
     p := postmill.read_budget_period(old.id, postmill.now());
     update postmill.budget_period x set limit_amount = new.limit_amount
      where x.budget_id = old.id and x.starts_at >= p.starts_at and not x.limit_own and p_fields ? 'limit_amount';
+    update postmill.budget_period x set limit_back = new.limit_amount
+     where x.budget_id = old.id and x.starts_at >= p.starts_at and x.limit_until is not null and p_fields ? 'limit_amount';
     perform postmill.mark_alerts(old.id, p.starts_at, f.spent) from postmill.read_budget_figures(old.id, postmill.now()) f where f.spent > 0;
     perform postmill.audit('budgets.set', 'budget', old.name, p_tenant, was, postmill.budget_json(old.id), p_reason);
 end
@@ -2938,39 +3350,68 @@ begin
 end
 $$;
 
--- FUNCTION door_start_operation(text, jsonb, jsonb, text, text, text)
+-- FUNCTION door_start_operation(text, jsonb, jsonb, text, text, text, jsonb, uuid)
 
-CREATE FUNCTION postmill.door_start_operation(p_kind text, p_filter jsonb, p_options jsonb, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, OUT id uuid, OUT status text, OUT total integer) RETURNS record
+CREATE FUNCTION postmill.door_start_operation(p_kind text, p_filter jsonb, p_options jsonb, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, p_matching jsonb DEFAULT NULL::jsonb, p_cut_off uuid DEFAULT NULL::uuid, OUT id uuid, OUT status text, OUT total integer) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
     own uuid := coalesce((p_filter ->> 'tenant_id')::uuid, postmill.scope_tenant());
-    canaries integer := coalesce((p_options ->> 'canary')::integer, 0);
+    moment timestamptz := postmill.now();
+    fairly boolean := coalesce((p_options ->> 'fair')::boolean, false);
+    op postmill.operation;
 begin
     perform postmill.act_as(p_actor_type, p_actor_id);
+    if p_kind = 'move' and not postmill.sees_all() then
+        status := 'none';
+        return;
+    end if;
+    if own is null then
+        select max(t.value #>> '{values,0}')::uuid into own from jsonb_array_elements(p_matching -> 'terms') t
+         where t.value ->> 'field' = 'tenant' and not (t.value ->> 'not')::boolean
+        having count(*) = 1 and max(jsonb_array_length(t.value -> 'values')) = 1;
+    end if;
     id := postmill.new_id();
-    insert into postmill.operation_item (operation_id, n, job_id, tenant_id)
-    select door_start_operation.id, row_number() over (order by l.failed_at, l.id), l.id, l.tenant_id
-      from postmill.read_letters_matching(p_filter) l;
-    get diagnostics total = row_count;
-    if total = 0 then
+    insert into postmill.operation as o (id, tenant_id, kind, stage, filter, matching, cut_off, held, rate, canary, again, confirm,
+           despite_success, version, fair, same_version, priority, queue, run_at, stop_ratio, start_at, approve_above, reason,
+           total, actor_type, actor_id, actor_role, request_id, created_at)
+    values (id, own, p_kind, 'select', p_filter, postmill.at_moments(p_matching, moment),
+            case when p_matching is not null then least(coalesce(p_cut_off, id), id) end,
+            coalesce((p_options ->> 'held')::boolean, false), (p_options ->> 'rate')::double precision,
+            coalesce((p_options ->> 'canary')::integer, 0), coalesce((p_options ->> 'again')::boolean, false),
+            coalesce((p_options ->> 'confirm')::boolean, false), coalesce((p_options ->> 'despite_success')::boolean, false),
+            (p_options ->> 'version')::integer, fairly, coalesce((p_options ->> 'same_version')::boolean, false),
+            (p_options ->> 'priority')::integer, p_options ->> 'queue', (p_options ->> 'run_at')::timestamptz,
+            (p_options ->> 'stop_ratio')::double precision,
+            greatest((p_options ->> 'start_at')::timestamptz, moment + (p_options ->> 'undo_seconds')::double precision * interval '1 s'),
+            (p_options ->> 'approve_above')::integer, p_reason, 0, postmill.acting_type(), postmill.acting_id(),
+            nullif(current_setting('postmill.actor_role', true), ''), nullif(current_setting('postmill.request_id', true), ''), moment)
+    returning o.* into op;
+    if p_matching is null then
+        insert into postmill.operation_item (operation_id, n, turn, job_id, tenant_id)
+        select op.id, x.n, case when fairly then x.share else x.n end, x.id, x.tenant_id
+          from (select l.id, l.tenant_id, row_number() over (order by l.failed_at, l.id) as n,
+                       row_number() over (partition by l.tenant_id order by l.failed_at, l.id) as share
+                  from postmill.read_letters_matching(p_filter) l) x;
+        get diagnostics total = row_count;
+        update postmill.operation o set total = door_start_operation.total where o.id = op.id;
+        perform postmill.settle_selection(op.id);
+    else
+        perform postmill.select_items(op.id, 5000);
+    end if;
+    select o.* into op from postmill.operation o where o.id = op.id;
+    total := op.total;
+    if total = 0 and op.stage <> 'select' then
+        delete from postmill.operation o where o.id = op.id;
         id := null;
         status := 'none';
         return;
     end if;
-    insert into postmill.operation (id, tenant_id, kind, stage, filter, rate, canary, again, confirm, despite_success, version,
-           reason, total, actor_type, actor_id, actor_role, request_id, created_at)
-    values (id, own, p_kind, case when canaries > 0 then 'canary' else 'rest' end, p_filter,
-            (p_options ->> 'rate')::double precision, canaries, coalesce((p_options ->> 'again')::boolean, false),
-            coalesce((p_options ->> 'confirm')::boolean, false), coalesce((p_options ->> 'despite_success')::boolean, false),
-            (p_options ->> 'version')::integer, p_reason, total, postmill.acting_type(), postmill.acting_id(),
-            nullif(current_setting('postmill.actor_role', true), ''), nullif(current_setting('postmill.request_id', true), ''),
-            postmill.now());
     perform postmill.audit('operations.start', 'operation', id::text, own, null,
         jsonb_build_object('kind', p_kind, 'filter', p_filter, 'options', p_options, 'total', total), p_reason);
     perform postmill.tell('!operations');
-    status := 'started';
+    status := case op.status when 'proposed' then 'proposed' else 'started' end;
 end
 $$;
 
@@ -3023,7 +3464,7 @@ $$;
 
 -- FUNCTION door_work_types(text[])
 
-CREATE FUNCTION postmill.door_work_types(p_types text[]) RETURNS TABLE(key text, kind text, version integer, queue text, arg_schema text, argv_template text, env_allow text[], timeout_seconds double precision, max_attempts integer, retry text, on_exhausted text, keep text, worker_limit integer, aliases text[], strict_envelope boolean, secrets text, secret_keys text[], encrypted boolean, edited text[])
+CREATE FUNCTION postmill.door_work_types(p_types text[]) RETURNS TABLE(key text, kind text, version integer, queue text, arg_schema text, argv_template text, env_allow text[], timeout_seconds double precision, max_attempts integer, retry text, on_exhausted text, keep text, worker_limit integer, aliases text[], strict_envelope boolean, secrets text, secret_keys text[], encrypted boolean, log_fields text[], budget text, edited text[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -3031,7 +3472,7 @@ begin
     return query
     select d.key, d.kind, d.version, d.queue, d.arg_schema::text, d.argv_template::text, d.env_allow, d.timeout_seconds,
            d.max_attempts, d.retry::text, d.on_exhausted, d.keep, d.worker_limit, d.aliases, d.strict_envelope, d.secrets,
-           d.secret_keys, d.encrypted, d.edited
+           d.secret_keys, d.encrypted, d.log_fields, d.budget, d.edited
       from postmill.job_definition d
      where d.kind = 'http' and (d.key = any (p_types) or d.aliases && p_types) order by d.key;
 end
@@ -3719,13 +4160,13 @@ begin
 end
 $$;
 
--- FUNCTION enter_request(uuid, boolean, text, text, text, text, text)
+-- FUNCTION enter_request(uuid, boolean, text, text, text, text, text, text)
 
-CREATE FUNCTION postmill.enter_request(p_tenant uuid, p_platform boolean, p_via text, p_actor_type text, p_actor_id text, p_role text, p_request_id text) RETURNS void
+CREATE FUNCTION postmill.enter_request(p_tenant uuid, p_platform boolean, p_via text, p_actor_type text, p_actor_id text, p_role text, p_request_id text, p_address text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
-    if not postmill.begin_request(p_tenant, p_platform, p_via, p_actor_type, p_actor_id, p_role, p_request_id) then
+    if not postmill.begin_request(p_tenant, p_platform, p_via, p_actor_type, p_actor_id, p_role, p_request_id, p_address) then
         raise exception 'postmill: the key % opens no longer', p_actor_id using errcode = 'invalid_authorization_specification';
     end if;
 end
@@ -3765,11 +4206,13 @@ CREATE TABLE postmill.error_group (
 -- FUNCTION error_status(postmill.error_group, timestamp with time zone, timestamp with time zone)
 
 CREATE FUNCTION postmill.error_status(g postmill.error_group, p_first timestamp with time zone, p_moment timestamp with time zone) RETURNS text
-    LANGUAGE sql IMMUTABLE
+    LANGUAGE plpgsql IMMUTABLE
     AS $$
-    select case when g.ignored_until > p_moment then 'ignored' when g.regressed_at is not null then 'regressed'
+begin
+    return case when g.ignored_until > p_moment then 'ignored' when g.regressed_at is not null then 'regressed'
                 when g.resolved_at is not null then 'resolved' when p_first > p_moment - interval '1 day' then 'new'
-                else 'ongoing' end
+                else 'ongoing' end;
+end
 $$;
 
 -- FUNCTION event_patterns(text)
@@ -3786,6 +4229,36 @@ begin
         found := found || (array_to_string(parts[1:n], '.') || '.*');
     end loop;
     return found;
+end
+$$;
+
+-- FUNCTION expire_budget_limits(integer)
+
+CREATE FUNCTION postmill.expire_budget_limits(p_most integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+    p record;
+    done integer := 0;
+begin
+    for p in select x.budget_id, x.starts_at, x.label, x.limit_amount, x.limit_back, x.limit_until, b.name, b.tenant_id,
+                    b.limit_amount as usual
+               from postmill.budget_period x join postmill.budget b on b.id = x.budget_id
+              where x.limit_until <= moment limit p_most for update of b, x skip locked loop
+        update postmill.budget_period x
+           set limit_amount = p.limit_back, limit_own = p.limit_back <> p.usual, limit_until = null, limit_back = null
+         where x.budget_id = p.budget_id and x.starts_at = p.starts_at;
+        perform postmill.mark_alerts(p.budget_id, p.starts_at, f.spent)
+           from postmill.read_budget_figures(p.budget_id, moment) f where f.starts_at = p.starts_at and f.spent > 0;
+        perform postmill.set_actor('upkeep', 'system', 'budgets');
+        perform postmill.audit('budgets.limit', 'budget', p.name, p.tenant_id,
+            jsonb_build_object('period', p.label, 'limit_amount', p.limit_amount, 'until', p.limit_until),
+            jsonb_build_object('period', p.label, 'limit_amount', p.limit_back), 'it held until then');
+        perform postmill.set_actor(null, null, null);
+        done := done + 1;
+    end loop;
+    return done;
 end
 $$;
 
@@ -5363,104 +5836,6 @@ exception when others then
 end
 $$;
 
--- FUNCTION move_jobs(text, text, uuid, integer, text, text)
-
-CREATE FUNCTION postmill.move_jobs(p_job_type text, p_queue text, p_after uuid DEFAULT NULL::uuid, p_most integer DEFAULT 1000, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(moved integer, looked_at uuid)
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-declare
-    definition postmill.job_definition;
-    low uuid := coalesce(p_after, '00000000-0000-0000-0000-000000000000');
-    ids uuid[];
-    lanes uuid[];
-    rung record;
-    rings integer := 0;
-    before jsonb;
-begin
-    perform postmill.act_as(p_actor_type, p_actor_id);
-    moved := 0;
-    select d.* into definition from postmill.job_definition d where d.key = p_job_type;
-    if not found or not exists (select from postmill.queue q where q.name = p_queue) then
-        return next;
-        return;
-    end if;
-
-    with seen as materialized (
-        select 1 as place, r.* from (select t.id, t.queue, t.lane from postmill.ready t where t.id > low
-                                      order by t.id limit p_most) r
-        union all
-        select 2, s.* from (select t.id, t.queue, t.lane from postmill.scheduled t where t.id > low
-                             order by t.id limit p_most) s
-        union all
-        select 3, b.* from (select t.id, t.queue, t.lane from postmill.blocked t where t.id > low
-                             order by t.id limit p_most) b
-    ), mine as materialized (
-        select s.id, s.queue,
-               case when definition.lane = 'type'
-                      or s.lane in (j.tenant_id, '00000000-0000-0000-0000-000000000000',
-                                    postmill.lane_of('type', j.tenant_id, definition.key, j.payload, null))
-                    then postmill.lane_of(definition.lane, j.tenant_id, definition.key, j.payload, null)
-                    else s.lane end as lane
-          from seen s
-         cross join lateral (select b.tenant_id, b.payload from postmill.any_job b
-                              where b.id = s.id and b.job_type = any (definition.key || definition.aliases) offset 0) j
-         where s.queue <> p_queue
-    ), held as materialized (
-        select r.* from (select t.id from postmill.ready t where t.id = any (array(select m.id from mine m))
-                          order by t.id for update skip locked) r
-        union all
-        select s.* from (select t.id from postmill.scheduled t where t.id = any (array(select m.id from mine m))
-                          order by t.id for update skip locked) s
-        union all
-        select b.* from (select t.id from postmill.blocked t where t.id = any (array(select m.id from mine m))
-                          order by t.id for update skip locked) b
-    )
-    select (select array_agg(m.id order by m.id) from mine m join held h on h.id = m.id),
-           (select array_agg(m.lane order by m.id) from mine m join held h on h.id = m.id),
-           (select jsonb_object_agg(f.queue, f.n)
-              from (select m.queue, count(*) as n from mine m join held h on h.id = m.id group by 1) f),
-           (select min(f.last)::uuid from (select max(s.id::text) as last from seen s
-                                            group by s.place having count(*) = p_most) f)
-      into ids, lanes, before, looked_at;
-    moved := coalesce(cardinality(ids), 0);
-    if moved = 0 then
-        return next;
-        return;
-    end if;
-
-    with gone as (
-        delete from postmill.ready t where t.id = any (ids) returning t.id, t.priority, t.ready_at, t.attempt, t.run, t.lost
-    )
-    insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
-    select p_queue, m.lane, g.priority, postmill.now(), g.id, g.attempt, g.run, g.lost
-      from gone g join unnest(ids, lanes) as m(id, lane) on m.id = g.id order by g.ready_at, g.id;
-    with gone as (
-        delete from postmill.scheduled t where t.id = any (ids) returning t.id, t.priority, t.run_at, t.attempt, t.run, t.lost
-    )
-    insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
-    select p_queue, m.lane, g.run_at, g.id, g.priority, g.attempt, g.run, g.lost
-      from gone g join unnest(ids, lanes) as m(id, lane) on m.id = g.id;
-    with gone as (
-        delete from postmill.blocked t where t.id = any (ids) returning t.id, t.priority, t.attempt, t.run, t.lost
-    )
-    insert into postmill.blocked (id, queue, lane, priority, attempt, run, lost)
-    select g.id, p_queue, m.lane, g.priority, g.attempt, g.run, g.lost
-      from gone g join unnest(ids, lanes) as m(id, lane) on m.id = g.id;
-
-    for rung in select distinct r.lane, r.priority from postmill.ready r where r.id = any (ids) limit 17 loop
-        rings := rings + 1;
-        if rings > 16 then
-            perform postmill.ring(p_queue);
-        else
-            perform postmill.ring(p_queue, rung.lane, rung.priority);
-        end if;
-    end loop;
-    perform postmill.audit('queues.move', 'definition', definition.key, null, before, jsonb_build_object(p_queue, moved));
-    return next;
-end
-$$;
-
 -- FUNCTION move_notifications(text, text, uuid[])
 
 CREATE FUNCTION postmill.move_notifications(p_channel text, p_to text, p_ids uuid[]) RETURNS integer
@@ -5597,7 +5972,7 @@ begin
     return query
     select i.n, i.job_id, i.tenant_id, b.job_type, b.payload
       from (select x.* from postmill.operation_item x
-             where x.operation_id = p_id and x.status is null order by x.n limit p_most) i
+             where x.operation_id = p_id and x.status is null order by x.turn, x.n limit p_most) i
       left join lateral (select j.job_type, j.payload from postmill.any_job j where j.id = i.job_id offset 0) b on true
      order by i.n;
 end
@@ -5680,6 +6055,53 @@ begin
         on conflict do nothing;
     end if;
     return own.id;
+end
+$$;
+
+-- FUNCTION note_queues()
+
+CREATE FUNCTION postmill.note_queues() RETURNS void
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    this timestamptz := postmill.minute_of(moment);
+    since timestamptz := greatest(coalesce((select max(m.minute) from postmill.queue_minute m), this) - interval '2 minutes',
+                                  this - interval '30 minutes');
+begin
+    insert into postmill.queue_minute as m (queue, minute, arrived, ended, failed, run_seconds, judged, late, wait_hist, run_hist)
+    select s.queue, s.minute, s.arrived, s.ended, s.failed, s.run_seconds, coalesce(s.judged, 0),
+           greatest(0, coalesce(s.judged - round(postmill.histogram_within(s.total_hist, q.sla_seconds)), 0))::bigint,
+           s.wait_hist, s.run_hist
+      from (select r.queue, r.minute, coalesce(sum(r.n) filter (where r.outcome = 'enqueued'), 0)::bigint as arrived,
+                   coalesce(sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'canceled', 'dead_letter')), 0)::bigint as ended,
+                   coalesce(sum(r.n) filter (where r.outcome in ('retried', 'lost', 'failed', 'dead_letter')), 0)::bigint as failed,
+                   sum(r.run_sum) as run_seconds, postmill.histogram_sum(r.wait_hist) as wait_hist,
+                   postmill.histogram_sum(r.run_hist) as run_hist, postmill.histogram_sum(r.total_hist) as total_hist,
+                   (sum(r.n) filter (where r.total_hist is not null))::bigint as judged
+              from postmill.fleet_rollups r where r.minute >= since group by 1, 2) s
+      join postmill.queue q on q.name = s.queue
+    on conflict (queue, minute) do update
+       set arrived = excluded.arrived, ended = excluded.ended, failed = excluded.failed, run_seconds = excluded.run_seconds,
+           judged = excluded.judged, late = excluded.late, wait_hist = excluded.wait_hist, run_hist = excluded.run_hist;
+    insert into postmill.queue_minute as m (queue, minute, queued, running, slots)
+    select q.name, this, coalesce(d.queued, 0), coalesce(d.running, 0), coalesce(s.slots, 0)
+      from postmill.queue q
+      left join (select x.one ->> 0 as queue, sum((x.one ->> 3)::bigint) filter (where x.one ->> 2 = 'queued') as queued,
+                        sum((x.one ->> 3)::bigint) filter (where x.one ->> 2 = 'running') as running
+                   from postmill.upkeep u cross join jsonb_array_elements(u.note -> 'depths') as x(one)
+                  where u.name = 'monitor' group by 1) d on d.queue = q.name
+      left join (select v.queue, sum(v.slots) as slots from postmill.read_live_slots() v group by 1) s on s.queue = q.name
+     where coalesce(d.queued, 0) > 0 or coalesce(d.running, 0) > 0 or coalesce(s.slots, 0) > 0
+    on conflict (queue, minute) do update set queued = excluded.queued, running = excluded.running, slots = excluded.slots;
+    update postmill.attainment a
+       set attained_day = 1 - d.late::double precision / nullif(d.judged, 0),
+           burn_day = d.late::double precision / nullif(d.judged, 0) / 0.05
+      from (select m.queue, sum(m.judged) as judged, sum(m.late) as late from postmill.queue_minute m
+             where m.minute > moment - interval '1 day' group by 1) d
+     where d.queue = a.queue;
+    delete from postmill.queue_minute m where m.minute < moment - interval '2 days';
 end
 $$;
 
@@ -5860,9 +6282,11 @@ CREATE TABLE postmill.type_pause (
 -- FUNCTION pause_json(postmill.type_pause)
 
 CREATE FUNCTION postmill.pause_json(p postmill.type_pause) RETURNS jsonb
-    LANGUAGE sql IMMUTABLE
+    LANGUAGE plpgsql IMMUTABLE
     AS $$
-    select case when p.id is not null then jsonb_build_object('paused_at', p.paused_at, 'reason', p.reason, 'resume_at', p.resume_at) end
+begin
+    return case when p.id is not null then jsonb_build_object('paused_at', p.paused_at, 'reason', p.reason, 'resume_at', p.resume_at) end;
+end
 $$;
 
 -- FUNCTION pause_queue(text, text, timestamp with time zone, text)
@@ -5913,6 +6337,80 @@ begin
       join postmill.trigger t on t.id = y.trigger_id
       join postmill.job_definition d on d.id = t.definition_id
       join postmill.tenant n on n.id = e.tenant_id;
+end
+$$;
+
+-- FUNCTION place_jobs(text, uuid[], text, timestamp with time zone, text)
+
+CREATE FUNCTION postmill.place_jobs(p_action text, p_ids uuid[], p_queue text, p_run_at timestamp with time zone, p_reason text) RETURNS TABLE(id uuid, status text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    one record;
+    rung record;
+    rings integer := 0;
+begin
+    for one in
+        with before as materialized (select s.* from postmill.stands(p_ids) s), waits as materialized (
+            select b.id from before b where b.state in ('queued', 'scheduled', 'blocked')
+        ), now_ready as materialized (
+            select r.ctid as tid from postmill.ready r
+             where r.id = any (array(select w.id from waits w)) and r.queue is distinct from p_queue order by r.id for update skip locked
+        ), later as materialized (
+            select r.ctid as tid from postmill.scheduled r
+             where r.id = any (array(select w.id from waits w)) and r.queue is distinct from p_queue order by r.id for update skip locked
+        ), parents as materialized (
+            select r.ctid as tid from postmill.blocked r
+             where r.id = any (array(select w.id from waits w)) and p_queue is not null and r.queue <> p_queue
+             order by r.id for update skip locked
+        ), from_ready as (
+            delete from postmill.ready r where r.ctid = any (array(select t.tid from now_ready t)) returning r.*
+        ), from_scheduled as (
+            delete from postmill.scheduled r where r.ctid = any (array(select t.tid from later t)) returning r.*
+        ), from_blocked as (
+            delete from postmill.blocked r where r.ctid = any (array(select t.tid from parents t)) returning r.*
+        ), taken as (
+            select r.id, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, r.ready_at as was_due, p_run_at as due from from_ready r
+            union all
+            select s.id, s.queue, s.lane, s.priority, s.attempt, s.run, s.lost, s.run_at, coalesce(p_run_at, s.run_at) from from_scheduled s
+        ), to_ready as (
+            insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+            select coalesce(p_queue, t.queue), t.lane, t.priority, moment, t.id, t.attempt, t.run, t.lost
+              from taken t where coalesce(t.due, moment) <= moment order by t.was_due, t.id
+        ), to_scheduled as (
+            insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+            select coalesce(p_queue, t.queue), t.lane, t.due, t.id, t.priority, t.attempt, t.run, t.lost
+              from taken t where t.due > moment
+        ), to_blocked as (
+            insert into postmill.blocked (id, queue, lane, priority, attempt, run, lost)
+            select r.id, p_queue, r.lane, r.priority, r.attempt, r.run, r.lost from from_blocked r
+        ), put as (
+            select t.id, t.queue, t.was_due from taken t union all select r.id, r.queue, null from from_blocked r
+        )
+        select u.id, b.tenant_id, p.queue, p.was_due,
+               case when b.id is null then 'unknown' when p.id is not null then 'changed' when b.state = 'running' then 'running'
+                    when b.state not in ('queued', 'scheduled', 'blocked') then 'finished'
+                    when b.state = 'blocked' and p_queue is null then 'blocked'
+                    when exists (select from postmill.ready r where r.id = b.id and r.queue = p_queue offset 0)
+                      or exists (select from postmill.scheduled r where r.id = b.id and r.queue = p_queue offset 0)
+                      or exists (select from postmill.blocked r where r.id = b.id and r.queue = p_queue offset 0) then 'unchanged'
+                    else 'contended' end as status
+          from (select distinct unnest(p_ids) as id) u left join before b on b.id = u.id left join put p on p.id = u.id
+    loop
+        id := one.id;
+        status := one.status;
+        if status = 'changed' then
+            perform postmill.audit(p_action, 'job', id::text, one.tenant_id,
+                case when p_queue is null then jsonb_build_object('due_at', one.was_due) else jsonb_build_object('queue', one.queue) end,
+                case when p_queue is null then jsonb_build_object('due_at', p_run_at) else jsonb_build_object('queue', p_queue) end, p_reason);
+        end if;
+        return next;
+    end loop;
+    for rung in select distinct r.queue, r.lane, r.priority from postmill.ready r where r.id = any (p_ids) and r.ready_at >= moment limit 16 loop
+        perform postmill.ring(rung.queue, rung.lane, rung.priority);
+    end loop;
 end
 $$;
 
@@ -6002,6 +6500,18 @@ begin
     )
     select count(*) into planned from done;
     return planned;
+end
+$$;
+
+-- FUNCTION promise_json(text)
+
+CREATE FUNCTION postmill.promise_json(p_queue text) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return (select jsonb_build_object('owner', q.owner, 'contact', q.contact, 'color', q.color, 'sla_seconds', q.sla_seconds,
+                       'wait_target_seconds', q.wait_target_seconds, 'run_target_seconds', q.run_target_seconds,
+                       'escalation', q.escalation, 'runbook', q.runbook) from postmill.queue q where q.name = p_queue);
 end
 $$;
 
@@ -6531,6 +7041,58 @@ begin
 end
 $_$;
 
+-- FUNCTION read_attempt_page(uuid, integer, integer, integer, integer)
+
+CREATE FUNCTION postmill.read_attempt_page(p_id uuid, p_below integer DEFAULT 2147483647, p_most integer DEFAULT 10, p_text integer DEFAULT 70000, p_tail integer DEFAULT 20000) RETURNS TABLE(run integer, attempt integer, status text, worker_id text, pid integer, started_at timestamp with time zone, finished_at timestamp with time zone, exit_code integer, error_class text, error_code text, error_message text, error_status integer, error_group text, stack text, stdout_tail text, stderr_tail text, lengths integer[])
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+    return query
+    with h as materialized (
+        select a.run, a.attempt, a.status, a.holder, a.pid, a.started_at, a.finished_at, a.exit_code, a.error_class, a.error_code,
+               a.error_message, a.error_status, a.error_group, a.stack, a.stdout_tail, a.stderr_tail
+          from postmill.attempt a where a.job_id = p_id and a.run < p_below
+        union all
+        select o.run, o.attempt, o.attempt_status, o.holder, o.pid, o.started_at, o.finished_at, o.exit_code, o.error_class,
+               o.error_code, o.error_message, o.error_status, o.error_group, o.stack, o.stdout_tail, o.stderr_tail
+          from postmill.outcome o where o.job_id = p_id and o.holder is not null and o.run < p_below
+        union all
+        select r.run, r.attempt, 'running', r.holder, null, r.claimed_at, null, null, null, null, null, null, null, null, null, null
+          from postmill.running r where r.id = p_id and r.run < p_below and exists (select from postmill.any_job j where j.id = p_id)
+    ), page as (
+        select h.* from h order by h.run desc limit p_most
+    )
+    select p.run, p.attempt, p.status, coalesce(w.worker_id, p.holder::text), coalesce(p.pid, w.pid), p.started_at, p.finished_at,
+           p.exit_code, p.error_class, p.error_code, left(p.error_message, p_text), p.error_status, p.error_group,
+           left(p.stack, p_text), right(p.stdout_tail, p_tail), right(p.stderr_tail, p_tail),
+           array[length(p.error_message), length(p.stack), length(p.stdout_tail), length(p.stderr_tail)]
+      from page p left join postmill.worker w on w.holder = p.holder
+     order by p.run desc;
+end
+$$;
+
+-- FUNCTION read_attempt_text(uuid, integer, text)
+
+CREATE FUNCTION postmill.read_attempt_text(p_id uuid, p_run integer, p_what text) RETURNS text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+    return (
+    select case p_what when 'error' then h.error_message when 'stack' then h.stack when 'stdout' then h.stdout_tail
+                       else h.stderr_tail end
+      from (select a.error_message, a.stack, a.stdout_tail, a.stderr_tail
+              from postmill.attempt a where a.job_id = p_id and a.run = p_run
+            union all
+            select o.error_message, o.stack, o.stdout_tail, o.stderr_tail
+              from postmill.outcome o where o.job_id = p_id and o.run = p_run and o.holder is not null) h
+     limit 1);
+end
+$$;
+
 -- FUNCTION read_attempts(uuid)
 
 CREATE FUNCTION postmill.read_attempts(p_id uuid) RETURNS TABLE(run integer, attempt integer, status text, worker_id text, pid integer, started_at timestamp with time zone, finished_at timestamp with time zone, exit_code integer, error_class text, error_code text, error_message text, error_status integer, stack text, stdout_tail text, stderr_tail text)
@@ -6557,6 +7119,41 @@ begin
 end
 $$;
 
+-- FUNCTION read_audit_chain()
+
+CREATE FUNCTION postmill.read_audit_chain() RETURNS TABLE(first_n bigint, first_hash bytea, n bigint, hash bytea, sealed_at timestamp with time zone, noted_n bigint, noted_hash text, waiting bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select s.n, s.hash, coalesce(c.n, s.n), coalesce(c.hash, s.hash), c.sealed_at, (u.note ->> 'n')::bigint, u.note ->> 'hash',
+           (select count(*) from (select from postmill.audit_unsealed x limit 10000) w)
+      from postmill.audit_start s
+      left join lateral (select l.* from postmill.audit_chain l order by l.n desc limit 1) c on true
+      left join postmill.upkeep u on u.name = 'seal';
+end
+$$;
+
+-- FUNCTION read_audit_links(bigint, integer)
+
+CREATE FUNCTION postmill.read_audit_links(p_after bigint, p_most integer) RETURNS TABLE(n bigint, audit_id uuid, hash bytea, sealed text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select c.n, c.audit_id, c.hash, (select postmill.read_sealed(l.*) from postmill.audit_log l where l.id = c.audit_id)
+      from postmill.audit_chain c where c.n >= p_after order by c.n limit p_most;
+end
+$$;
+
 -- TABLE audit_log
 
 CREATE TABLE postmill.audit_log (
@@ -6576,29 +7173,58 @@ CREATE TABLE postmill.audit_log (
     before jsonb,
     after jsonb,
     db_role text NOT NULL,
+    address text,
     CONSTRAINT audit_log_result_check CHECK ((result = ANY (ARRAY['done'::text, 'denied'::text, 'refused'::text]))),
     CONSTRAINT audit_log_via_check CHECK ((via = ANY (ARRAY['api'::text, 'console'::text, 'cli'::text, 'sql'::text, 'upkeep'::text])))
 );
 
--- FUNCTION read_audit_log(timestamp with time zone, uuid, integer, text)
+-- FUNCTION read_audit_log(timestamp with time zone, uuid, integer, text, text, text, text, text, text, timestamp with time zone, uuid)
 
-CREATE FUNCTION postmill.read_audit_log(p_before timestamp with time zone, p_id uuid, p_most integer, p_action text DEFAULT NULL::text) RETURNS SETOF postmill.audit_log
+CREATE FUNCTION postmill.read_audit_log(p_before timestamp with time zone, p_id uuid, p_most integer, p_action text DEFAULT NULL::text, p_actor text DEFAULT NULL::text, p_target_kind text DEFAULT NULL::text, p_target text DEFAULT NULL::text, p_result text DEFAULT NULL::text, p_via text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone, p_tenant uuid DEFAULT NULL::uuid) RETURNS SETOF postmill.audit_log
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
     AS $$
+declare
+    own constant uuid := coalesce(postmill.scope_tenant(), p_tenant);
 begin
-    if postmill.scope_tenant() is null then
-        return query
-        select l.* from postmill.audit_log l
-         where (l.at, l.id) < (p_before, p_id) and (p_action is null or l.action = p_action)
-         order by l.at desc, l.id desc limit p_most;
-    else
-        return query
-        select l.* from postmill.audit_log l
-         where l.tenant_id = postmill.scope_tenant() and (l.at, l.id) < (p_before, p_id)
-           and (p_action is null or l.action = p_action)
-         order by l.at desc, l.id desc limit p_most;
-    end if;
+    return query
+    select l.* from postmill.audit_log l
+     where (l.at, l.id) < (p_before, p_id) and (p_since is null or l.at >= p_since) and (own is null or l.tenant_id = own)
+       and (p_action is null or l.action = p_action) and (p_actor is null or l.actor_id = p_actor)
+       and (p_target_kind is null or l.target_kind = p_target_kind) and (p_target is null or l.target = p_target)
+       and (p_result is null or (l.result = p_result and (p_result = 'done' or l.result <> 'done')))
+       and (p_via is null or l.via = p_via)
+     order by l.at desc, l.id desc limit p_most;
+end
+$$;
+
+-- FUNCTION read_banner(text)
+
+CREATE FUNCTION postmill.read_banner(p_lock text) RETURNS TABLE(paused text[], more_paused bigint, measured_seconds double precision, migrating boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    own uuid := postmill.scope_tenant();
+begin
+    return query
+    with closed as materialized (
+        select q.name from postmill.queue q
+         where q.paused_at is not null and (q.resume_at is null or q.resume_at > moment)
+           and (own is null
+                or exists (select from postmill.ready r where r.queue = q.name and r.lane = own offset 0)
+                or exists (select from postmill.scheduled s where s.queue = q.name and s.lane = own offset 0))
+         order by q.name limit 1000
+    )
+    select array(select c.name from closed c limit 3), greatest((select count(*) from closed) - 3, 0),
+           (select extract(epoch from moment - u.last_run_at)::double precision from postmill.upkeep u where u.name = 'monitor'),
+           exists (select from pg_locks l
+                    where l.locktype = 'advisory' and l.granted and l.objsubid = 1
+                      and (l.classid::bigint << 32) | l.objid::bigint = hashtextextended(p_lock, 0));
 end
 $$;
 
@@ -6618,6 +7244,21 @@ begin
       left join postmill.tenant t on t.id = l.tenant_id
      where l.budget_id = p_id and l.starts_at = postmill.read_budget_start(p_id, p_label)
      group by 1 order by 2 desc, 1 limit p_most;
+end
+$$;
+
+-- FUNCTION read_budget_burn(uuid, text, interval)
+
+CREATE FUNCTION postmill.read_budget_burn(p_id uuid, p_label text, p_step interval) RETURNS TABLE(at timestamp with time zone, amount numeric)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    start constant timestamptz := postmill.read_budget_start(p_id, p_label);
+begin
+    return query
+    select date_bin(p_step, l.at, start), sum(l.amount) from postmill.budget_line l
+     where l.budget_id = p_id and l.starts_at = start group by 1 order by 1;
 end
 $$;
 
@@ -6698,6 +7339,9 @@ CREATE TABLE postmill.budget_period (
     label text NOT NULL COLLATE pg_catalog."C",
     limit_amount numeric NOT NULL,
     limit_own boolean DEFAULT false NOT NULL,
+    limit_until timestamp with time zone,
+    limit_back numeric,
+    CONSTRAINT budget_period_check1 CHECK (((limit_back IS NULL) = (limit_until IS NULL))),
     CONSTRAINT budget_period_limit_amount_check CHECK (((limit_amount >= (0)::numeric) AND (limit_amount <= ('1000000000000'::bigint)::numeric)))
 );
 
@@ -6722,7 +7366,49 @@ begin
     return row(b.id, greatest(made.starts_at, found_one.ends_at),
         least(made.ends_at, (select min(x.starts_at) from postmill.budget_period x
                               where x.budget_id = p_budget and x.starts_at > p_moment)),
-        b.tenant_id, made.label, b.limit_amount, false)::postmill.budget_period;
+        b.tenant_id, made.label, b.limit_amount, false, null, null)::postmill.budget_period;
+end
+$$;
+
+-- FUNCTION read_budget_requests(uuid, text, uuid, integer)
+
+CREATE FUNCTION postmill.read_budget_requests(p_budget uuid, p_status text, p_before uuid, p_most integer) RETURNS TABLE(id uuid, budget_id uuid, budget text, unit text, tenant_id uuid, tenant_slug text, limit_amount numeric, until timestamp with time zone, reason text, actor_type text, actor_id text, created_at timestamp with time zone, status text, decided_at timestamp with time zone, decided_by text, answer text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    return query
+    select r.id, r.budget_id, b.name, b.unit, r.tenant_id, t.slug, r.limit_amount, r.until, r.reason, r.actor_type, r.actor_id,
+           r.created_at, r.status, r.decided_at, r.decided_by, r.answer
+      from (select x.* from postmill.budget_request x
+             where (p_budget is null or x.budget_id = p_budget) and (p_status is null or x.status = p_status)
+               and (p_before is null or x.id < p_before)
+             order by x.id desc limit p_most) r
+      join postmill.budget b on b.id = r.budget_id
+      join postmill.tenant t on t.id = r.tenant_id
+     order by r.id desc;
+end
+$$;
+
+-- FUNCTION read_budget_shares(uuid[])
+
+CREATE FUNCTION postmill.read_budget_shares(p_ids uuid[]) RETURNS TABLE(tenant_id uuid, name text, share double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select distinct on (b.tenant_id) b.tenant_id, b.name, ((f.spent + f.reserved) / nullif(f.limit_amount, 0))::double precision
+      from postmill.budget b cross join lateral postmill.read_budget_figures(b.id, moment) f
+     where b.tenant_id = any (p_ids)
+     order by b.tenant_id, 3 desc nulls last, b.name;
 end
 $$;
 
@@ -6736,6 +7422,32 @@ begin
         return (select p.starts_at from postmill.read_budget_period(p_id, postmill.now()) p);
     end if;
     return (select max(p.starts_at) from postmill.budget_period p where p.budget_id = p_id and p.label = p_label);
+end
+$$;
+
+-- FUNCTION read_budget_waiting(uuid, integer)
+
+CREATE FUNCTION postmill.read_budget_waiting(p_id uuid, p_most integer) RETURNS TABLE(job_type text, n bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    types text[];
+    queues text[];
+    own uuid;
+begin
+    select array_agg(d.key), array_agg(distinct d.queue), b.tenant_id into types, queues, own
+      from postmill.budget b
+      join postmill.job_definition d on lower(replace(d.budget, '_', '-')) = lower(replace(b.name, '_', '-'))
+     where b.id = p_id group by b.tenant_id;
+    return query
+    select j.job_type, count(*)
+      from ((select r.id from postmill.ready r where r.queue = any (queues) limit p_most)
+            union all (select s.id from postmill.scheduled s where s.queue = any (queues) limit p_most)) w
+     cross join lateral (select f.job_type, f.tenant_id from postmill.any_job f where f.id = w.id offset 0) j
+     where j.job_type = any (types) and (own is null or j.tenant_id = own)
+     group by 1 order by 2 desc, 1;
 end
 $$;
 
@@ -6839,6 +7551,7 @@ CREATE FUNCTION postmill.read_dead_groups(p_tenant uuid DEFAULT NULL::uuid, p_jo
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
     SET jit TO 'off'
     AS $$
 declare
@@ -6860,7 +7573,7 @@ begin
         select k.* from keyed k where p_n is null or k.n < p_n or (k.n = p_n and k.key > p_key)
          order by k.n desc, k.key limit p_most
     )
-    select p.key, p.error_group, p.tenant_id, t.slug, p.job_type, p.reason, p.n, a.hour, a.day, a.week, o.failed_at, w.failed_at,
+    select p.key, p.error_group, p.tenant_id, t.slug, p.job_type, p.reason, p.n, a.hour, a.day, z.week, o.failed_at, w.failed_at,
            case when p.reason <> all (kept) and e.keep < interval '1000 years' then o.failed_at + e.keep end, w.error_class,
            left(w.error_message, 500), g.frame, case when g.id is not null then postmill.error_status(g, g.first_seen_at, moment) end,
            g.resolved_version, g.resolved_at, (select sum(l.n)::bigint from live l), (select count(*) from live l)
@@ -6868,22 +7581,43 @@ begin
       left join postmill.tenant t on t.id = p.tenant_id
       left join postmill.error_group g on g.id = p.error_group
      cross join lateral (select postmill.keep_of('dead_letter', p.tenant_id) as keep) e
-      left join lateral (select d.failed_at from postmill.dead_letter d
-                          where d.tenant_id = p.tenant_id and d.error_group is not distinct from p.error_group
-                            and d.job_type is not distinct from p.job_type and (p.only is null or d.reason = p.only)
-                          order by d.failed_at, d.id limit 1) o on true
-      left join lateral (select d.failed_at, d.error_class, d.error_message from postmill.dead_letter d
-                          where d.tenant_id = p.tenant_id and d.error_group is not distinct from p.error_group
-                            and d.job_type is not distinct from p.job_type and (p.only is null or d.reason = p.only)
-                          order by d.failed_at desc, d.id desc limit 1) w on true
+      left join lateral (
+         (select d.failed_at from postmill.dead_letter d
+           where d.tenant_id = p.tenant_id and d.error_group = p.error_group order by d.failed_at, d.id limit 1)
+         union all
+         (select d.failed_at from postmill.dead_letter d
+           where p.error_group is null and d.tenant_id = p.tenant_id and d.error_group is null and d.reason = p.only
+             and d.job_type is not distinct from p.job_type order by d.failed_at, d.id limit 1)) o on true
+      left join lateral (
+         (select d.failed_at, d.error_class, d.error_message from postmill.dead_letter d
+           where d.tenant_id = p.tenant_id and d.error_group = p.error_group order by d.failed_at desc, d.id desc limit 1)
+         union all
+         (select d.failed_at, d.error_class, d.error_message from postmill.dead_letter d
+           where p.error_group is null and d.tenant_id = p.tenant_id and d.error_group is null and d.reason = p.only
+             and d.job_type is not distinct from p.job_type order by d.failed_at desc, d.id desc limit 1)) w on true
      cross join lateral (
-        select count(*) filter (where y.failed_at > moment - interval '1 hour') as hour,
-               count(*) filter (where y.failed_at > moment - interval '1 day') as day, count(*) as week
-          from (select d.failed_at from postmill.dead_letter d
-                 where d.tenant_id = p.tenant_id and d.error_group is not distinct from p.error_group
-                   and d.failed_at > moment - interval '7 days' and d.job_type is not distinct from p.job_type
-                   and (p.only is null or d.reason = p.only)
-                 order by d.failed_at desc limit p_count) y) a
+        select count(*) filter (where y.failed_at > moment - interval '1 hour') as hour, count(*) as day
+          from (
+              (select d.failed_at from postmill.dead_letter d
+                where d.tenant_id = p.tenant_id and d.error_group = p.error_group and d.failed_at > moment - interval '1 day'
+                order by d.failed_at desc limit p_count)
+              union all
+              (select d.failed_at from postmill.dead_letter d
+                where p.error_group is null and d.tenant_id = p.tenant_id and d.error_group is null and d.reason = p.only
+                  and d.job_type is not distinct from p.job_type and d.failed_at > moment - interval '1 day'
+                order by d.failed_at desc limit p_count)) y) a
+     -- All of them, where the oldest is younger than that.
+     cross join lateral (
+        select case when o.failed_at > moment - interval '7 days' then p.n else (
+            select count(*) from (
+              (select d.failed_at from postmill.dead_letter d
+                where d.tenant_id = p.tenant_id and d.error_group = p.error_group and d.failed_at > moment - interval '7 days'
+                order by d.failed_at desc limit p_count)
+              union all
+              (select d.failed_at from postmill.dead_letter d
+                where p.error_group is null and d.tenant_id = p.tenant_id and d.error_group is null and d.reason = p.only
+                  and d.job_type is not distinct from p.job_type and d.failed_at > moment - interval '7 days'
+                order by d.failed_at desc limit p_count)) y) end as week) z
      order by p.n desc, p.key;
 end
 $$;
@@ -7039,6 +7773,22 @@ begin
 end
 $$;
 
+-- FUNCTION read_definition_homes(text[])
+
+CREATE FUNCTION postmill.read_definition_homes(p_keys text[]) RETURNS TABLE(key text, owner text, contact text, sla_seconds double precision, paused boolean, budget text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+begin
+    return query
+    select d.key, q.owner, case when postmill.sees_all() then q.contact end, q.sla_seconds,
+           q.paused_at is not null and (q.resume_at is null or q.resume_at > moment), d.budget
+      from postmill.job_definition d join postmill.queue q on q.name = d.queue where d.key = any (p_keys);
+end
+$$;
+
 -- FUNCTION read_definition_versions(uuid, integer, integer)
 
 CREATE FUNCTION postmill.read_definition_versions(p_id uuid, p_before integer, p_most integer) RETURNS TABLE(version integer, at timestamp with time zone, actor_type text, actor_id text, via text, definition jsonb)
@@ -7078,7 +7828,7 @@ begin
                'replay_class', d.replay_class, 'strict_envelope', d.strict_envelope, 'secrets', d.secrets)
            || jsonb_build_object(
                'secret_keys', d.secret_keys, 'encrypted', d.encrypted, 'action', d.action,
-               'escalation_fields', d.escalation_fields,
+               'escalation_fields', d.escalation_fields, 'log_fields', d.log_fields, 'budget', d.budget,
                'env_allow', case when whole then to_jsonb(d.env_allow) else '[]' end, 'is_active', d.is_active,
                'registered', d.fingerprint <> '', 'version', d.version, 'edited', d.edited, 'created_at', d.created_at,
                'updated_at', d.updated_at, 'served_by', case when whole then s.workers else '[]' end,
@@ -7103,6 +7853,23 @@ begin
        and (p_after is null or d.key > p_after)
      order by d.key
      limit p_most;
+end
+$$;
+
+-- FUNCTION read_depths(text)
+
+CREATE FUNCTION postmill.read_depths(p_queue text DEFAULT NULL::text) RETURNS TABLE(queue text, tenant text, state text, n bigint, oldest_seconds double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select x.one ->> 0, x.one ->> 1, x.one ->> 2, (x.one ->> 3)::bigint, (x.one ->> 4)::double precision
+      from postmill.upkeep u cross join jsonb_array_elements(u.note -> 'depths') as x(one)
+     where u.name = 'monitor' and (p_queue is null or x.one ->> 0 = p_queue);
 end
 $$;
 
@@ -7233,18 +8000,22 @@ CREATE FUNCTION postmill.read_error_jobs(p_ids text[], p_most integer DEFAULT 10
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
     SET enable_seqscan TO 'off'
+    SET enable_hashagg TO 'off'
+    SET enable_sort TO 'off'
     AS $$
 declare
     own uuid := postmill.scope_tenant();
 begin
-    return query
-    select u.id, c.n from unnest(p_ids) as u(id)
-     cross join lateral (select count(distinct j.job_id) as n from (
-        (select o.job_id from postmill.outcome o where o.error_group = u.id and (own is null or o.tenant_id = own)
-          order by o.job_id desc limit p_most)
-        union all
-        (select a.job_id from postmill.attempt a where a.error_group = u.id and (own is null or a.tenant_id = own)
-          order by a.job_id desc limit p_most)) j) c;
+    -- One by one: with a value in its place each index is read in its order, and no further than to the last that counts.
+    foreach id in array p_ids loop
+        select count(distinct j.job_id) into n from (
+            (select distinct o.job_id from postmill.outcome o
+              where o.error_group = read_error_jobs.id and (own is null or o.tenant_id = own) order by 1 desc limit p_most)
+            union all
+            (select distinct a.job_id from postmill.attempt a
+              where a.error_group = read_error_jobs.id and (own is null or a.tenant_id = own) order by 1 desc limit p_most)) j;
+        return next;
+    end loop;
 end
 $$;
 
@@ -7254,6 +8025,7 @@ CREATE FUNCTION postmill.read_error_minutes(p_ids text[], p_since timestamp with
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
     AS $$
 declare
     own uuid := coalesce(p_tenant, postmill.scope_tenant(), '00000000-0000-0000-0000-000000000000');
@@ -7313,11 +8085,15 @@ begin
         union all
         select false, f.job_id, f.tenant_id, f.finished_at, f.holder, null from fine f
     ), holders as materialized (
-        select w.holder, w.worker_id, w.hostname, w.version, postmill.version_run(w.holder, p_job_type) as run
+        select w.holder, w.worker_id, w.hostname, w.version, w.metadata -> 'definitions' ->> p_job_type as code
           from postmill.worker w where w.holder in (select b.holder from met b)
+    ), versions as materialized (
+        select v.version, v.at, case when d.kind = 'function' then v.definition ->> 'fingerprint' else v.version::text end as code
+          from postmill.job_definition d join postmill.definition_version v on v.definition_id = d.id where d.key = p_job_type
     )
     select b.failed, b.job_id, b.tenant_id, b.finished_at, case when whole then h.worker_id end, case when whole then h.hostname end,
-           case when whole then h.version end, h.run, b.shape, case when length(p.payload) <= 4000 then p.payload end
+           case when whole then h.version end, 
+           (select max(v.version) from versions v where v.code = h.code and v.at <= b.finished_at), b.shape, case when length(p.payload) <= 4000 then p.payload end
       from met b left join holders h on h.holder = b.holder
       left join lateral (select j.payload::text as payload from postmill.any_job j where j.id = b.job_id offset 0) p on true
      order by b.failed desc, b.job_id desc;
@@ -7512,6 +8288,19 @@ begin
     return least((select l.at from postmill.audit_log l order by l.at limit 1),
                  (select min(p.since) from postmill.partition p),
                  (select postmill.id_time(k.id) from postmill.job_kept k order by k.id limit 1));
+end
+$$;
+
+-- FUNCTION read_home(text)
+
+CREATE FUNCTION postmill.read_home(p_name text) RETURNS TABLE(key text, queue text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select d.key, d.queue from postmill.job_definition d where d.key = p_name or d.aliases @> array[p_name]
+     order by d.key <> p_name limit 1;
 end
 $$;
 
@@ -7731,6 +8520,60 @@ begin
 end
 $_$;
 
+-- FUNCTION read_job_page(uuid)
+
+CREATE FUNCTION postmill.read_job_page(p_id uuid) RETURNS jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $_$
+begin
+    return (
+    select jsonb_build_object(
+        'project_id', j.project_id, 'request_id', j.request_id, 'traceparent', j.traceparent, 'expires_at', j.expires_at,
+        'timeout_seconds', j.timeout_seconds, 'scheduled_for', j.scheduled_for, 'result_ref', o.result_ref, 'error_ref', o.error_ref,
+        'has_result', o.result is not null, 'encrypted', j.payload ? '$encrypted', 'definition_id', d.id, 'version', d.version,
+        'version_then', (select max(v.version) from postmill.definition_version v where v.definition_id = d.id and v.at <= j.created_at),
+        'runs', coalesce(r.run, o.run, x.run, w.run, s.run, b.run, 0),
+        'lost', coalesce(r.lost, o.lost, x.lost, w.lost, s.lost, b.lost, 0),
+        'lease_until', (select l.expires_at from postmill.lease l where l.holder = r.holder),
+        'event_id', case when j.source = 'event' then j.source_ref end,
+        'cancel', (select jsonb_build_object('at', c.requested_at, 'by', coalesce(c.actor_id, c.actor_type), 'reason', c.reason)
+                     from postmill.cancel_request c where c.job_id = j.id),
+        'key', (select jsonb_build_object('mode', k.mode, 'job_id', k.job_id, 'first_seen_at', k.first_seen_at,
+                    'last_seen_at', k.last_seen_at, 'expires_at', k.expires_at) from postmill.idempotency_key k
+                 where k.tenant_id = j.tenant_id and k.key = j.idempotency_key
+                   and k.project_id = coalesce(j.project_id, '00000000-0000-0000-0000-000000000000')),
+        'replays', coalesce((select jsonb_agg(n.id order by n.id desc) from (
+            (select f.id from postmill.job f where f.replayed_from = j.id order by f.id desc limit 20)
+            union all
+            (select f.id from postmill.job_kept f where f.replayed_from = j.id order by f.id desc limit 20)) n), '[]'))
+      from (select f.* from postmill.any_job f where f.id = p_id offset 0) j
+      left join postmill.job_definition d on d.key = j.job_type
+      left join lateral (select t.* from postmill.ready t where t.id = j.id offset 0) w on true
+      left join lateral (select t.* from postmill.scheduled t where t.id = j.id offset 0) s on true
+      left join lateral (select t.* from postmill.blocked t where t.id = j.id offset 0) b on true
+      left join lateral (select t.* from postmill.running t where t.id = j.id offset 0) r on true
+      left join lateral (select t.* from postmill.dead_letter t where t.id = j.id offset 0) x on true
+      left join lateral (select t.* from postmill.outcome t where t.job_id = j.id offset 0) o on true);
+end
+$_$;
+
+-- FUNCTION read_job_payload(uuid)
+
+CREATE FUNCTION postmill.read_job_payload(p_id uuid) RETURNS TABLE(payload text, result text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+    return query
+    select j.payload::text, (select o.result::text from postmill.outcome o where o.job_id = p_id limit 1)
+      from (select f.payload from postmill.any_job f where f.id = p_id offset 0) j;
+end
+$$;
+
 -- FUNCTION read_job_state(uuid[])
 
 CREATE FUNCTION postmill.read_job_state(p_ids uuid[]) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, state text, priority integer, attempt integer, max_attempts integer, payload jsonb, created_at timestamp with time zone, scheduled_for timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, project_id uuid, idempotency_key text, source text, source_ref text, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, result jsonb, reason text, error_class text, error_code text, error_message text, replayed_from uuid, replayed_as uuid, worker_id text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text)
@@ -7917,6 +8760,42 @@ begin
 end
 $$;
 
+-- FUNCTION read_limits()
+
+CREATE FUNCTION postmill.read_limits() RETURNS TABLE(what text, name text, unit text, used numeric, limit_amount numeric, workers bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+begin
+    return query
+    with held as materialized (
+        select j.tenant_id, j.job_type, count(*) as n
+          from (select r.id from postmill.running r limit 10000) x
+         cross join lateral (select f.tenant_id, f.job_type from postmill.any_job f where f.id = x.id offset 0) j
+         group by 1, 2
+    )
+    select 'tenant', t.slug, 'jobs at once', coalesce((select sum(h.n) from held h where h.tenant_id = t.id), 0),
+           t.max_running::numeric, null::bigint
+      from (select n.* from postmill.tenant n where n.max_running is not null order by n.slug limit 500) t
+    union all
+    select 'job type', d.key, 'jobs at once on a worker', coalesce((select sum(h.n) from held h where h.job_type = d.key), 0),
+           d.worker_limit::numeric,
+           case when postmill.sees_all() then (
+                select count(*) from postmill.worker k join postmill.lease e on e.holder = k.holder
+                 where e.expires_at > moment and k.job_types && (array[d.key] || d.aliases)) end
+      from postmill.job_definition d where d.worker_limit is not null
+    union all
+    select 'job type', l.job_type, format('starts in %s s', l.rate_seconds),
+           round(greatest(0, least(l.rate_burst, l.rate_burst * extract(epoch from (
+                select k.tat from postmill.rate_take k where k.limit_id = l.id order by k.seq desc limit 1) - moment)
+                / nullif(l.rate_burst * l.rate_seconds / l.rate_count, 0)))::numeric, 1), l.rate_burst::numeric, null
+      from postmill.limit_rule l
+     order by 1 desc, 2, 3;
+end
+$$;
+
 -- FUNCTION read_live_incidents(integer)
 
 CREATE FUNCTION postmill.read_live_incidents(p_most integer DEFAULT 10) RETURNS TABLE(id uuid, kind text, severity text, status text, title text, queue text, opened_at timestamp with time zone, last_at timestamp with time zone, jobs bigint)
@@ -7932,6 +8811,22 @@ begin
     select i.id, i.kind, i.severity::text, case when i.acknowledged_at is null then 'open' else 'acknowledged' end, i.title,
            i.queue, i.opened_at, i.last_at, i.jobs
       from postmill.incident i where i.resolved_at is null order by i.opened_at desc, i.id desc limit p_most;
+end
+$$;
+
+-- FUNCTION read_live_slots()
+
+CREATE FUNCTION postmill.read_live_slots() RETURNS TABLE(holder uuid, queue text, slots bigint, draining boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select w.holder, q.name, case when w.draining then 0 else coalesce((w.slots ->> q.name)::bigint, 0) end, w.draining
+      from postmill.worker w
+      join postmill.lease l on l.holder = w.holder and l.expires_at > (select postmill.now())
+     cross join unnest(w.queues) as q(name)
+     where w.stopped_at is null and postmill.sees_all();
 end
 $$;
 
@@ -7956,6 +8851,7 @@ CREATE FUNCTION postmill.read_matching(p_filter jsonb, p_before uuid DEFAULT 'ff
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
     SET jit TO 'off'
     AS $_$
 declare
@@ -8203,9 +9099,11 @@ begin
                     part := part || ' and ' || postmill.state_test(states);
                 end if;
             end if;
-            -- A nested loop keeps the order of its outer side, and the limit ends it as soon as enough is found.
-            execute format('select array(select u.id from unnest($1::uuid[], $2::text[], $3::boolean[]) as u(id, queue, fits)
-                cross join lateral (select f.* from postmill.any_job f where f.id = u.id offset 0) j where u.fits and %s limit $4)', part)
+            -- A nested loop keeps the order of its outer side, and the limit ends it as soon as enough is found. Without any
+            -- test the bodies need not be asked.
+            execute format('select array(select u.id from unnest($1::uuid[], $2::text[], $3::boolean[]) as u(id, queue, fits) %s
+                where u.fits and %s limit $4)', case when part <> 'true' or walk <> 'places' then 'cross join lateral (
+                select f.* from postmill.any_job f where f.id = u.id offset 0) j' else '' end, part)
                 into found_ones using looked, queues, fitting, p_need, moment;
             if cardinality(found_ones) < p_need then
                 found_low := looked[p_look];
@@ -8235,64 +9133,88 @@ CREATE FUNCTION postmill.read_matching_bars(p_filter jsonb, p_need integer DEFAU
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
-    AS $$
+    AS $_$
 declare
     found_ones record;
     span double precision;
+    starts timestamptz[];
+    ids uuid[];
+    dear constant boolean := jsonb_path_exists(p_filter, '$.terms[*] ? (@.field == "ran" || @.field == "attempt" || @.field == "worker"
+        || @.field == "queue" || (@.field == "error" && @.not == true) || (@.field == "op" && @.not == true))')
+        or (p_filter ? 'states' and postmill.scope_tenant() is not null and not p_filter -> 'states' <@ '["failed", "canceled", "dead_letter"]');
 begin
-    select w.ids, w.low into found_ones from postmill.read_matching(p_filter, p_need => p_need + 1, p_look => p_look) w;
+    select w.ids, w.low into found_ones
+      from postmill.read_matching(p_filter, p_need => p_need + 1, p_look => case when dear then p_look / 4 else p_look end) w;
     total := cardinality(found_ones.ids);
     complete_to := case when found_ones.low is not null then postmill.id_time(found_ones.low)
                         when total > p_need then postmill.id_time(found_ones.ids[total]) end;
     span := extract(epoch from postmill.now() - postmill.id_time(found_ones.ids[total]))::double precision;
     select coalesce(min(w), 604800) into width
       from unnest(array[60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 604800]::double precision[]) w where span / w <= 60;
-    select coalesce(jsonb_agg(jsonb_build_array(extract(epoch from b.bucket), b.n) order by b.bucket), '[]') into bars
-      from (select date_bin(read_matching_bars.width * interval '1 second', postmill.id_time(u.id), timestamptz '2000-01-03 00:00+00') as bucket,
-                   count(*) as n from unnest(found_ones.ids) as u(id) group by 1) b;
+    -- An id tells its moment, and comparing ids is quicker than reading it from each of them.
+    starts := array(select generate_series(date_bin(width * interval '1 second', postmill.id_time(found_ones.ids[total]), timestamptz '2000-01-03 00:00+00'),
+                                           postmill.id_time(found_ones.ids[1]), width * interval '1 second') where total > 0);
+    ids := array(select postmill.id_at(s) from unnest(starts) s);
+    select coalesce(jsonb_agg(jsonb_build_array(extract(epoch from starts[b.place]), b.n) order by b.place), '[]') into bars
+      from (select greatest(width_bucket(u.id, ids), 1) as place, count(*) as n from unnest(found_ones.ids) as u(id) group by 1) b;
     return next;
 end
-$$;
+$_$;
 
 -- FUNCTION read_matching_counts(jsonb, integer)
 
-CREATE FUNCTION postmill.read_matching_counts(p_filter jsonb, p_look integer DEFAULT 2000) RETURNS TABLE(state text, n bigint, at_least boolean)
+CREATE FUNCTION postmill.read_matching_counts(p_filter jsonb, p_look integer DEFAULT 1000) RETURNS TABLE(state text, n bigint, at_least boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET enable_seqscan TO 'off'
     SET jit TO 'off'
     AS $$
 declare
-    at_now constant timestamptz := postmill.now();
+    groups constant jsonb := '[["queued", "scheduled"], ["blocked", "running", "failed", "canceled", "dead_letter"]]';
     whole record;
-    one record;
     counted jsonb;
+    one record;
+    parts jsonb[];
+    more boolean[];
+    place integer;
 begin
     select w.ids, w.low into whole from postmill.read_matching(p_filter - 'states', p_need => p_look, p_look => p_look) w;
-    select jsonb_object_agg(x.word, x.n) into counted from (
-        select y.word, count(*) as n from (
-            select case when exists (select from postmill.outcome o where o.job_id = u.id offset 0)
-                        then (select o.status from postmill.outcome o where o.job_id = u.id)
-                        when exists (select from postmill.ready t where t.id = u.id offset 0) then 'queued'
-                        when exists (select from postmill.dead_letter t where t.id = u.id offset 0) then 'dead_letter'
-                        when exists (select from postmill.running t where t.id = u.id offset 0) then 'running'
-                        when exists (select from postmill.blocked t where t.id = u.id offset 0) then 'blocked'
-                        else (select case when t.run_at <= at_now then 'queued' when t.attempt > 1 then 'retrying' else 'scheduled' end
-                                from postmill.scheduled t where t.id = u.id) end as word
-              from unnest(whole.ids) as u(id)) y group by 1) x where x.word is not null;
+    counted := postmill.states_of(whole.ids);
+    at_least := whole.low is not null or cardinality(whole.ids) >= p_look;
+    if at_least then
+        for place in 0 .. 1 loop
+            select w.ids, w.low into one
+              from postmill.read_matching(p_filter || jsonb_build_object('states', groups -> place), p_need => p_look, p_look => p_look) w;
+            parts[place] := postmill.states_of(one.ids);
+            more[place] := one.low is not null or cardinality(one.ids) >= p_look;
+        end loop;
+    end if;
     for state in select unnest(array['scheduled', 'retrying', 'queued', 'blocked', 'running', 'succeeded', 'failed', 'canceled', 'dead_letter']) loop
-        n := coalesce((counted ->> state)::bigint, 0)
-             + case state when 'scheduled' then coalesce((counted ->> 'retrying')::bigint, 0) else 0 end;
-        at_least := whole.low is not null or cardinality(whole.ids) >= p_look;
-        if at_least and state <> 'succeeded' then
-            select cardinality(w.ids) as n, w.low is not null or cardinality(w.ids) >= p_look / 4 as at_least into one
-              from postmill.read_matching(p_filter || jsonb_build_object('states', jsonb_build_array(state)),
-                                          p_need => p_look / 4, p_look => p_look / 4) w;
-            at_least := one.at_least;
-            n := case when one.at_least then greatest(n, one.n) else one.n end;
+        place := case when state = 'succeeded' then null when state in ('scheduled', 'retrying', 'queued') then 0 else 1 end;
+        at_least := more[place] or (more[0] is not null and place is null);
+        n := greatest((counted ->> state)::bigint, (parts[place] ->> state)::bigint, 0);
+        if state = 'scheduled' then
+            n := greatest(coalesce((counted ->> state)::bigint, 0) + coalesce((counted ->> 'retrying')::bigint, 0),
+                          coalesce((parts[place] ->> state)::bigint, 0) + coalesce((parts[place] ->> 'retrying')::bigint, 0));
         end if;
+        at_least := coalesce(at_least, false);
         return next;
     end loop;
+end
+$$;
+
+-- FUNCTION read_members(integer)
+
+CREATE FUNCTION postmill.read_members(p_most integer) RETURNS TABLE(actor_id text, tenant_id uuid, role text, since timestamp with time zone, last_seen_at timestamp with time zone, logins bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select s.actor_id, s.tenant_id, s.role::text, min(s.created_at), max(s.last_seen_at),
+           count(*) filter (where s.ended_at is null and s.expires_at > (select postmill.now()))
+      from (select x.actor_id, x.tenant_id, x.role, x.created_at, x.last_seen_at, x.ended_at, x.expires_at
+              from postmill.console_session x order by x.id desc limit 5000) s
+     group by 1, 2, 3 order by 5 desc limit p_most;
 end
 $$;
 
@@ -8372,6 +9294,24 @@ begin
 end
 $$;
 
+-- FUNCTION read_object_log(text, text, integer)
+
+CREATE FUNCTION postmill.read_object_log(p_kind text, p_target text, p_most integer) RETURNS SETOF postmill.audit_log
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select l.* from postmill.audit_log l
+     where l.target_kind = p_kind and l.target_kind in ('queue', 'worker', 'tenant') and l.target = p_target
+     order by l.at desc, l.id desc limit p_most;
+end
+$$;
+
 -- FUNCTION read_oldest(text, uuid)
 
 CREATE FUNCTION postmill.read_oldest(p_queue text, p_lane uuid) RETURNS timestamp with time zone
@@ -8410,6 +9350,118 @@ begin
 end
 $$;
 
+-- FUNCTION read_operation_preview(text, jsonb, uuid, integer, integer)
+
+CREATE FUNCTION postmill.read_operation_preview(p_kind text, p_matching jsonb, p_cut_off uuid DEFAULT NULL::uuid, p_most integer DEFAULT 100000, p_sample integer DEFAULT 10000) RETURNS jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    began timestamptz := postmill.now();
+    cut uuid := least(coalesce(p_cut_off, 'ffffffff-ffff-ffff-ffff-ffffffffffff'), postmill.new_id());
+    below uuid := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+    step uuid[];
+    lowest uuid;
+    ids uuid[] := '{}';
+    done boolean := false;
+    answer jsonb;
+begin
+    loop
+        select m.ids, m.low into step, lowest from postmill.read_matching(p_matching, below, 5000, 20000) m;
+        ids := ids || array(select u.id from unnest(step) as u(id) where u.id < cut);
+        below := case when cardinality(step) >= 5000 then step[cardinality(step)] else lowest end;
+        done := below is null;
+        exit when done or cardinality(ids) >= p_most or postmill.now() > began + interval '1 s';
+    end loop;
+    with f as materialized (
+        select j.*, d.version as version_now, d.replay_class, d.is_active, d.budget, d.key is null as unknown_type,
+               coalesce((select max(v.version) from postmill.definition_version v where v.definition_id = d.id and v.at <= j.created_at),
+                        d.version) as version_then
+          from (select b.id, b.tenant_id, b.project_id, b.job_type, b.created_at, b.expires_at, b.idempotency_key,
+                       jsonb_hash_extended(b.payload, hashtextextended(b.job_type, 0)) as print,
+                       coalesce(w.queue, s.queue, k.queue, r.queue, x.queue, b.queue) as queue,
+                       case when w.id is not null then 'queued' when s.id is not null then 'scheduled' when k.id is not null then 'blocked'
+                            when r.id is not null then 'running' when x.id is not null then 'dead_letter'
+                            when o.status = 'dead_letter' then 'replayed' else o.status end as state,
+                       coalesce(x.error_class, o.error_class) as error_class, coalesce(x.error_group, o.error_group) as error_group
+                  from unnest(ids[:p_sample]) as u(id)
+                 cross join lateral (select t.* from postmill.any_job t where t.id = u.id offset 0) b
+                  left join lateral (select t.id, t.queue from postmill.ready t where t.id = u.id offset 0) w on true
+                  left join lateral (select t.id, t.queue from postmill.scheduled t where t.id = u.id offset 0) s on true
+                  left join lateral (select t.id, t.queue from postmill.blocked t where t.id = u.id offset 0) k on true
+                  left join lateral (select t.id, t.queue from postmill.running t where t.id = u.id offset 0) r on true
+                  left join lateral (select t.id, t.queue, t.error_class, t.error_group from postmill.dead_letter t
+                                      where t.id = u.id offset 0) x on true
+                  left join lateral (select t.status, t.error_class, t.error_group from postmill.outcome t
+                                      where t.job_id = u.id offset 0) o on true) j
+          left join postmill.job_definition d on d.key = j.job_type
+    ), fresh as materialized (
+        -- Later jobs that do the same: of the newest 20,000, as the replay itself looks for them.
+        select n.id, n.tenant_id, n.replayed_from, jsonb_hash_extended(n.payload, hashtextextended(n.job_type, 0)) as print
+          from (select j.* from postmill.job j where p_kind = 'replay' and j.id > ids[least(cardinality(ids), p_sample)]
+                 order by j.id desc limit 20000) n
+    ), since as (
+        select f.id from f join fresh n on n.tenant_id = f.tenant_id and n.print = f.print and n.id > f.id
+         where n.replayed_from is distinct from f.id
+           and exists (select from postmill.outcome o where o.job_id = n.id and o.status = 'succeeded' offset 0)
+        union
+        select f.id from f join postmill.idempotency_key k on k.tenant_id = f.tenant_id and k.key = f.idempotency_key
+               and k.project_id = coalesce(f.project_id, '00000000-0000-0000-0000-000000000000') and k.job_id > f.id
+         where p_kind = 'replay'
+           and exists (select from postmill.outcome o where o.job_id = k.job_id and o.status = 'succeeded' offset 0)
+           and not exists (select from postmill.any_job j where j.id = k.job_id and j.replayed_from = f.id offset 0)
+    )
+    select jsonb_build_object(
+        'count', cardinality(ids), 'complete', done, 'cut_off', cut, 'looked_at', (select count(*) from f),
+        'fit', (select count(*) from f where case p_kind
+            when 'replay' then f.state in ('dead_letter', 'failed', 'canceled')
+            when 'retry' then f.state in ('scheduled', 'dead_letter', 'failed', 'canceled')
+            when 'cancel' then f.state in ('scheduled', 'queued', 'blocked', 'running')
+            when 'discard' then f.state = 'dead_letter'
+            when 'run_at' then f.state in ('scheduled', 'queued') else f.state in ('scheduled', 'queued', 'blocked') end),
+        'tenants', (select count(distinct f.tenant_id) from f), 'oldest', (select min(f.created_at) from f),
+        'newest', (select max(f.created_at) from f),
+        'by_tenant', coalesce((select jsonb_agg(jsonb_build_object('name', coalesce(t.slug, g.tenant_id::text), 'count', g.n)
+                order by g.n desc, t.slug)
+              from (select f.tenant_id, count(*) as n from f group by 1 order by 2 desc limit 20) g
+              left join postmill.tenant t on t.id = g.tenant_id), '[]'),
+        'by_type', coalesce((select jsonb_agg(jsonb_build_object('job_type', g.job_type, 'version', g.version_then, 'now', g.version_now,
+                'replay_class', g.replay_class, 'state', case when g.unknown_type then 'unknown_type' when not g.is_active then 'inactive'
+                when g.version_then <> g.version_now then 'changed' else 'current' end, 'count', g.n) order by g.n desc, g.job_type, g.version_then)
+              from (select f.job_type, f.version_then, f.version_now, f.replay_class, f.unknown_type, f.is_active, count(*) as n from f
+                     group by 1, 2, 3, 4, 5, 6 order by 7 desc limit 20) g), '[]'),
+        'by_error', coalesce((select jsonb_agg(jsonb_build_object('error_class', g.error_class, 'error_group', g.error_group, 'count', g.n)
+                order by g.n desc, g.error_class)
+              from (select f.error_class, f.error_group, count(*) as n from f where f.error_class is not null
+                     group by 1, 2 order by 3 desc limit 20) g), '[]'),
+        'by_age', (select jsonb_agg(jsonb_build_object('name', a.name, 'count',
+                (select count(*) from f where f.created_at <= began - a.low and f.created_at > began - a.high)) order by a.low)
+              from (values ('1h', interval '0', interval '1 hour'), ('24h', '1 hour', '24 hours'), ('7d', '24 hours', '7 days'),
+                           ('older', '7 days', '1000 years')) as a(name, low, high)),
+        'by_state', coalesce((select jsonb_agg(jsonb_build_object('name', g.state, 'count', g.n) order by g.n desc, g.state)
+              from (select f.state, count(*) as n from f group by 1) g), '[]'),
+        'never', (select count(*) from f where f.replay_class = 'never'),
+        'ask', (select count(*) from f where f.replay_class = 'ask'),
+        'succeeded_since', (select count(*) from since),
+        'past_deadline', (select count(*) from f where f.expires_at <= began),
+        'version_changed', (select count(*) from f where f.version_then <> f.version_now),
+        'gone', (select count(*) from f where f.unknown_type or not f.is_active),
+        'paused_queues', coalesce((select jsonb_agg(jsonb_build_object('name', g.queue, 'count', g.n) order by g.n desc, g.queue)
+              from (select f.queue, count(*) as n from f group by 1) g join postmill.queue q on q.name = g.queue
+             where q.paused_at is not null and (q.resume_at is null or q.resume_at > began)), '[]'),
+        'over_budget', coalesce((select jsonb_agg(jsonb_build_object('name', coalesce(t.slug, g.tenant_id::text), 'count', g.n)
+                order by g.n desc, t.slug)
+              from (select f.tenant_id, f.budget, count(*) as n from f where f.budget is not null group by 1, 2 order by 3 desc limit 200) g
+             cross join lateral postmill.budget_word(g.budget, g.tenant_id) y
+              left join postmill.tenant t on t.id = g.tenant_id
+             where y.action in ('defer', 'stop')), '[]'))
+      into answer;
+    return answer;
+end
+$$;
+
 -- FUNCTION read_operation_results(uuid)
 
 CREATE FUNCTION postmill.read_operation_results(p_id uuid) RETURNS jsonb
@@ -8420,14 +9472,14 @@ begin
     return coalesce((select jsonb_object_agg(r.state, r.n) from (
         select s.state, count(*) as n
           from postmill.job_state(array(select i.new_id from postmill.operation_item i
-                                         where i.operation_id = p_id and i.status = 'replayed' order by i.n desc limit 10000)) s
+                                         where i.operation_id = p_id and i.status = 'replayed' order by i.at desc limit 10000)) s
          group by 1) r), '{}');
 end
 $$;
 
 -- FUNCTION read_operations(uuid, uuid, integer, boolean)
 
-CREATE FUNCTION postmill.read_operations(p_id uuid DEFAULT NULL::uuid, p_before uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 50, p_open boolean DEFAULT false) RETURNS TABLE(id uuid, tenant_id uuid, kind text, status text, stage text, filter jsonb, rate double precision, canary integer, again boolean, confirm boolean, despite_success boolean, version integer, reason text, total integer, done integer, skipped integer, failed integer, actor_type text, actor_id text, created_at timestamp with time zone, started_at timestamp with time zone, paused_at timestamp with time zone, paused_by text, pause_reason text, ended_at timestamp with time zone)
+CREATE FUNCTION postmill.read_operations(p_id uuid DEFAULT NULL::uuid, p_before uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 50, p_open boolean DEFAULT false) RETURNS TABLE(id uuid, tenant_id uuid, kind text, status text, stage text, filter jsonb, rate double precision, canary integer, again boolean, confirm boolean, despite_success boolean, version integer, reason text, total integer, done integer, skipped integer, failed integer, actor_type text, actor_id text, created_at timestamp with time zone, started_at timestamp with time zone, paused_at timestamp with time zone, paused_by text, pause_reason text, ended_at timestamp with time zone, fair boolean, same_version boolean, priority integer, queue text, run_at timestamp with time zone, stop_ratio double precision, start_at timestamp with time zone, approve_above integer, approved_by text, approved_at timestamp with time zone, cut_off uuid)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -8435,9 +9487,10 @@ begin
     return query
     select o.id, o.tenant_id, o.kind, o.status, o.stage, o.filter, o.rate, o.canary, o.again, o.confirm, o.despite_success,
            o.version, o.reason, o.total, o.done, o.skipped, o.failed, o.actor_type, o.actor_id, o.created_at, o.started_at,
-           o.paused_at, o.paused_by, o.pause_reason, o.ended_at
+           o.paused_at, o.paused_by, o.pause_reason, o.ended_at, o.fair, o.same_version, o.priority, o.queue, o.run_at,
+           o.stop_ratio, o.start_at, o.approve_above, o.approved_by, o.approved_at, o.cut_off
       from postmill.operation o
-     where (p_id is null or o.id = p_id) and o.id < p_before and (not p_open or o.status in ('running', 'paused'))
+     where (p_id is null or o.id = p_id) and o.id < p_before and (not p_open or o.status in ('proposed', 'running', 'paused'))
      order by o.id desc limit p_most;
 end
 $$;
@@ -8488,6 +9541,48 @@ begin
 end
 $_$;
 
+-- FUNCTION read_queue_course(text, timestamp with time zone, double precision)
+
+CREATE FUNCTION postmill.read_queue_course(p_queue text, p_since timestamp with time zone, p_seconds double precision) RETURNS TABLE(bucket timestamp with time zone, arrived bigint, ended bigint, failed bigint, queued bigint, running bigint, slots bigint, waits double precision[], runs double precision[])
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select date_bin(p_seconds * interval '1 second', m.minute, timestamptz '2000-01-01 00:00+00'), sum(m.arrived)::bigint,
+           sum(m.ended)::bigint, sum(m.failed)::bigint, max(m.queued), max(m.running), max(m.slots),
+           postmill.summary_of(postmill.histogram_sum(m.wait_hist), null), postmill.summary_of(postmill.histogram_sum(m.run_hist), null)
+      from postmill.queue_minute m where m.queue = p_queue and m.minute >= p_since
+     group by 1 order by 1;
+end
+$$;
+
+-- FUNCTION read_queue_limits(text)
+
+CREATE FUNCTION postmill.read_queue_limits(p_queue text) RETURNS TABLE(job_type text, worker_limit integer, rate_count integer, rate_seconds double precision, rate_burst integer, blocked_seconds double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select d.key, d.worker_limit, l.rate_count, l.rate_seconds, l.rate_burst,
+           greatest(0, extract(epoch from t.tat - (select postmill.now()))
+                       - (l.rate_burst - 1) * l.rate_seconds / l.rate_count)::double precision
+      from postmill.job_definition d
+      left join postmill.limit_rule l on l.job_type = d.key
+      left join lateral (select r.tat from postmill.rate_take r where r.limit_id = l.id order by r.seq desc limit 1) t on true
+     where d.queue = p_queue and d.is_active and (d.worker_limit is not null or l.id is not null)
+     order by d.key limit 200;
+end
+$$;
+
 -- FUNCTION read_queue_names()
 
 CREATE FUNCTION postmill.read_queue_names() RETURNS SETOF text
@@ -8521,6 +9616,75 @@ begin
       left join postmill.attainment a on a.queue = q.name and a.measured_at > moment - interval '5 minutes'
      where q.name = any (p_queues)
      order by q.priority, q.name;
+end
+$$;
+
+-- FUNCTION read_queue_standing(text)
+
+CREATE FUNCTION postmill.read_queue_standing(p_name text DEFAULT NULL::text) RETURNS TABLE(queue text, workers bigint, draining bigint, slots bigint, arrived_rate double precision, ended_rate double precision, failed_rate double precision, wait_p95 double precision, run_p95 double precision, total_p95 double precision, n bigint, attained_day double precision, burn_day double precision, breach_since timestamp with time zone, breach_title text, incident_id uuid, ended_hour bigint[], runbook text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    this timestamptz := postmill.minute_of(moment);
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select q.name, coalesce(w.workers, 0), coalesce(w.draining, 0), coalesce(w.slots, 0)::bigint, coalesce(f.arrived, 0) / 5.0,
+           coalesce(f.ended, 0) / 5.0, coalesce(f.failed, 0) / 5.0, coalesce(a.wait_p95, postmill.quantile(t.waits, 0.95)),
+           coalesce(a.run_p95, postmill.quantile(t.runs, 0.95)), a.total_p95, coalesce(a.n, t.judged::bigint, 0), a.attained_day,
+           a.burn_day, i.opened_at, i.title, i.id, h.counts, q.runbook
+      from postmill.queue q
+      left join (select v.queue, count(*) filter (where not v.draining) as workers, count(*) filter (where v.draining) as draining,
+                        sum(v.slots) as slots from postmill.read_live_slots() v group by 1) w on w.queue = q.name
+      left join postmill.attainment a on a.queue = q.name and a.measured_at > moment - interval '5 minutes'
+      left join postmill.incident i on i.kind = 'sla_breach' and i.key = q.name and i.resolved_at is null
+     cross join lateral (select sum(m.arrived)::double precision as arrived, sum(m.ended)::double precision as ended,
+                                sum(m.failed)::double precision as failed from postmill.queue_minute m
+                          where m.queue = q.name and m.minute >= this - interval '5 minutes' and m.minute < this) f
+     cross join lateral (select postmill.histogram_sum(m.wait_hist) as waits, postmill.histogram_sum(m.run_hist) as runs,
+                                sum(m.judged) as judged from postmill.queue_minute m
+                          where m.queue = q.name and m.minute > moment - interval '10 minutes') t
+     cross join lateral (select array_agg(coalesce(m.ended, 0) order by g.minute) as counts
+                           from generate_series(this - interval '59 minutes', this, interval '1 minute') as g(minute)
+                           left join (select x.minute, x.ended from postmill.queue_minute x
+                                       where x.queue = q.name and x.minute > this - interval '60 minutes' offset 0) m
+                             on m.minute = g.minute) h
+     where p_name is null or q.name = p_name
+     order by q.name limit 1000;
+end
+$$;
+
+-- FUNCTION read_queue_tenants(text, double precision, integer)
+
+CREATE FUNCTION postmill.read_queue_tenants(p_queue text, p_seconds double precision, p_most integer) RETURNS TABLE(tenant_id uuid, slug text, weight integer, arrived bigint, ended bigint, failed bigint, run_seconds double precision, wait_average double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    since timestamptz := postmill.minute_of(postmill.now()) - p_seconds * interval '1 second';
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select s.tenant_id, t.slug, coalesce(l.weight, t.weight, 1), s.arrived, s.ended, s.failed, s.run_seconds,
+           s.wait_sum / nullif(s.ended, 0)
+      from (select r.tenant_id, coalesce(sum(r.n) filter (where r.outcome = 'enqueued'), 0)::bigint as arrived,
+                   coalesce(sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'canceled', 'dead_letter')), 0)::bigint as ended,
+                   coalesce(sum(r.n) filter (where r.outcome in ('retried', 'lost', 'failed', 'dead_letter')), 0)::bigint as failed,
+                   sum(r.run_sum) as run_seconds, sum(r.wait_sum) as wait_sum
+              from postmill.rollups r
+             where r.queue = p_queue and r.minute >= since
+             group by 1 order by 5 desc, 2 desc limit p_most) s
+      left join lateral (select x.slug, x.weight from postmill.tenant x where x.id = s.tenant_id offset 0) t on true
+      left join postmill.lane l on l.queue = p_queue and l.lane = s.tenant_id
+     order by s.run_seconds desc, s.arrived desc, t.slug;
 end
 $$;
 
@@ -8613,6 +9777,18 @@ begin
                              = coalesce(postmill.scope_tenant(), '00000000-0000-0000-0000-000000000000')
        and (x.own or v.shared)
      order by lower(v.name), v.id limit p_most;
+end
+$$;
+
+-- FUNCTION read_sealed(postmill.audit_log)
+
+CREATE FUNCTION postmill.read_sealed(p_row postmill.audit_log) RETURNS text
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    AS $$
+begin
+    return jsonb_build_array(p_row.id, to_char(p_row.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), p_row.tenant_id,
+        p_row.actor_type, p_row.actor_id, p_row.role, p_row.via, p_row.action, p_row.target_kind, p_row.target, p_row.result,
+        p_row.reason, p_row.request_id, p_row.before, p_row.after, p_row.db_role, p_row.address)::text;
 end
 $$;
 
@@ -8749,28 +9925,101 @@ begin
 end
 $$;
 
+-- FUNCTION read_tenant_page(text, integer, text, text, text[])
+
+CREATE FUNCTION postmill.read_tenant_page(p_after text, p_most integer, p_status text DEFAULT NULL::text, p_begins text DEFAULT NULL::text, p_slugs text[] DEFAULT NULL::text[]) RETURNS TABLE(id uuid, slug text, name text, timezone text, status text, weight integer, max_running integer, retention_seconds double precision, created_at timestamp with time zone, updated_at timestamp with time zone, raised_to integer, raised_until timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select r.* from postmill.tenant t cross join lateral postmill.read_tenants('', 1, t.id, t.slug) r
+     where t.slug > p_after and (p_status is null or t.status = p_status) and (p_slugs is null or t.slug = any (p_slugs))
+       and (p_begins is null or starts_with(t.slug, lower(p_begins)) or starts_with(lower(t.name), lower(p_begins)))
+     order by t.slug limit p_most;
+end
+$$;
+
 -- FUNCTION read_tenant_slugs(uuid[])
 
 CREATE FUNCTION postmill.read_tenant_slugs(p_ids uuid[]) RETURNS TABLE(id uuid, slug text)
-    LANGUAGE sql STABLE SECURITY DEFINER
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-    select t.id, t.slug from postmill.tenant t where t.id = any(p_ids)
+begin
+    return query select t.id, t.slug from postmill.tenant t where t.id = any(p_ids);
+end
+$$;
+
+-- FUNCTION read_tenant_standing(uuid[], double precision)
+
+CREATE FUNCTION postmill.read_tenant_standing(p_ids uuid[], p_seconds double precision) RETURNS TABLE(tenant_id uuid, arrived bigint, ended bigint, failed bigint, run_seconds double precision, judged bigint, late bigint, fleet_seconds double precision, last_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    since timestamptz := postmill.minute_of(postmill.now()) - p_seconds * interval '1 second';
+    fleet double precision := (select sum(f.run_sum) from postmill.fleet_rollups f where f.minute >= since);
+    bounds double precision[] := postmill.rollup_bounds();
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    with promise as materialized (
+        select q.name, (select count(*) from unnest(bounds) as b where b <= q.sla_seconds)::integer as cells
+          from postmill.queue q where q.sla_seconds is not null
+    )
+    select u.id, coalesce(s.arrived, 0), coalesce(s.ended, 0), coalesce(s.failed, 0), coalesce(s.run_seconds, 0), coalesce(s.judged, 0),
+           coalesce(s.late, 0), fleet,
+           greatest((select x.minute from postmill.rollup x where x.tenant_id = u.id order by x.minute desc limit 1), s.last_minute)
+      from unnest(p_ids) as u(id)
+     cross join lateral (
+        select (sum(r.n) filter (where r.outcome = 'enqueued'))::bigint as arrived,
+               (sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'canceled', 'dead_letter')))::bigint as ended,
+               (sum(r.n) filter (where r.outcome in ('retried', 'lost', 'failed', 'dead_letter')))::bigint as failed,
+               sum(r.run_sum) as run_seconds, (sum(r.n) filter (where r.total_hist is not null and p.name is not null))::bigint as judged,
+               (sum((select sum(h) from unnest(r.total_hist[p.cells + 1:]) as h)) filter (where p.name is not null))::bigint as late,
+               max(r.minute) as last_minute
+          from postmill.rollups r left join promise p on p.name = r.queue
+         where r.tenant_id = u.id and r.minute >= since) s;
+end
 $$;
 
 -- FUNCTION read_tenants(text, integer, uuid, text)
 
-CREATE FUNCTION postmill.read_tenants(p_after text, p_most integer, p_id uuid DEFAULT NULL::uuid, p_slug text DEFAULT NULL::text) RETURNS TABLE(id uuid, slug text, name text, timezone text, status text, weight integer, max_running integer, retention_seconds double precision, created_at timestamp with time zone, updated_at timestamp with time zone)
+CREATE FUNCTION postmill.read_tenants(p_after text, p_most integer, p_id uuid DEFAULT NULL::uuid, p_slug text DEFAULT NULL::text) RETURNS TABLE(id uuid, slug text, name text, timezone text, status text, weight integer, max_running integer, retention_seconds double precision, created_at timestamp with time zone, updated_at timestamp with time zone, raised_to integer, raised_until timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
     return query
     select t.id, t.slug, t.name, t.timezone, t.status, t.weight, t.max_running,
-           extract(epoch from t.retention)::double precision, t.created_at, t.updated_at
+           extract(epoch from t.retention)::double precision, t.created_at, t.updated_at,
+           case when t.raised_until > (select postmill.now()) then t.raised_to end,
+           case when t.raised_until > (select postmill.now()) then t.raised_until end
       from postmill.tenant t
      where t.slug > p_after and (p_id is null or t.id = p_id) and (p_slug is null or t.slug = p_slug)
      order by t.slug limit p_most;
+end
+$$;
+
+-- FUNCTION read_ticks_within(uuid, timestamp with time zone, timestamp with time zone, integer)
+
+CREATE FUNCTION postmill.read_ticks_within(p_trigger uuid, p_since timestamp with time zone, p_until timestamp with time zone, p_most integer) RETURNS TABLE(due timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select k.due from postmill.tick k
+     where k.trigger_id = p_trigger and k.due >= p_since and k.due < p_until and k.job_id is not null
+     order by k.due limit p_most;
 end
 $$;
 
@@ -8789,6 +10038,103 @@ begin
       left join lateral (
         select e.id, e.key, e.is_active from postmill.job_definition e
          where e.key = p_definition or e.aliases @> array[p_definition] order by e.key = p_definition desc limit 1) d on true;
+end
+$$;
+
+-- FUNCTION read_trigger_runs(uuid[], integer)
+
+CREATE FUNCTION postmill.read_trigger_runs(p_ids uuid[], p_most integer) RETURNS TABLE(trigger_id uuid, at timestamp with time zone, outcome text, detail text, job_id uuid, ticks integer, state text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select u.id, r.at, r.outcome, r.detail, r.job_id, r.ticks,
+           case when r.job_id is null then null
+                when exists (select from postmill.dead_letter x where x.id = r.job_id offset 0) then 'dead_letter'
+                when exists (select from postmill.running x where x.id = r.job_id offset 0) then 'running'
+                when exists (select from postmill.ready x where x.id = r.job_id offset 0) then 'queued'
+                when exists (select from postmill.scheduled x where x.id = r.job_id offset 0) then 'scheduled'
+                when exists (select from postmill.blocked x where x.id = r.job_id offset 0) then 'blocked'
+                else (select x.status from postmill.outcome x where x.job_id = r.job_id limit 1) end
+      from unnest(p_ids) as u(id)
+     cross join lateral (
+        select y.* from (
+            (select k.due as at, k.outcome, k.detail, k.job_id, k.ticks from postmill.tick k
+              where k.trigger_id = u.id order by k.due desc limit p_most)
+            union all
+            (select postmill.id_time(e.event_id), e.outcome, e.detail, e.job_id, 1 from postmill.event_delivery e
+              where e.trigger_id = u.id order by e.event_id desc limit p_most)) y
+         order by y.at desc limit p_most) r
+     order by u.id, r.at desc;
+end
+$$;
+
+-- FUNCTION read_trigger_standing(uuid[])
+
+CREATE FUNCTION postmill.read_trigger_standing(p_ids uuid[]) RETURNS TABLE(trigger_id uuid, tenant_slug text, queue text, owner text, is_active boolean, paused boolean, pause_reason text, resume_at timestamp with time zone, served boolean, missed bigint, last_missed timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+    whole constant boolean := postmill.sees_all();
+begin
+    return query
+    select t.id, n.slug, q.name, q.owner, d.is_active, q.paused_at is not null and (q.resume_at is null or q.resume_at > moment),
+           q.pause_reason, q.resume_at,
+           case when whole then exists (
+                select from postmill.worker k join postmill.lease e on e.holder = k.holder
+                 where e.expires_at > moment and k.job_types && (array[d.key] || d.aliases)) end,
+           m.n, m.last
+      from unnest(p_ids) as u(id)
+     cross join lateral (select x.* from postmill.trigger x where x.id = u.id and x.deleted_at is null offset 0) t
+      join postmill.tenant n on n.id = t.tenant_id
+      join postmill.job_definition d on d.id = t.definition_id
+      join postmill.queue q on q.name = d.queue
+     cross join lateral (
+        select coalesce(sum(r.ticks) filter (where r.detail like 'missed%'), 0)::bigint as n,
+               max(r.due) filter (where r.detail like 'missed%') as last
+          from (select k.due, k.detail, k.ticks from postmill.tick k
+                 where k.trigger_id = t.id and k.due >= moment - interval '7 days' order by k.due desc limit 200) r) m;
+end
+$$;
+
+-- FUNCTION read_type_costs(text[])
+
+CREATE FUNCTION postmill.read_type_costs(p_job_types text[]) RETURNS TABLE(job_type text, unit text, per_run numeric, runs bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select u.key, b.unit, sum(l.amount) / count(distinct (l.job_id, l.attempt)), count(distinct (l.job_id, l.attempt))
+      from unnest(p_job_types) as u(key)
+     cross join lateral (
+        select distinct on (y.reservation_id, y.kind) y.budget_id, y.amount, y.job_id, y.attempt
+          from (select x.budget_id, x.reservation_id, x.kind, x.amount, x.job_id, x.attempt from postmill.budget_line x
+                 where x.job_type = u.key and x.reservation_id is not null order by x.id desc limit 200) y) l
+      join postmill.budget b on b.id = l.budget_id
+     group by 1, 2 order by 1, 2;
+end
+$$;
+
+-- FUNCTION read_type_histogram(text, timestamp with time zone)
+
+CREATE FUNCTION postmill.read_type_histogram(p_job_type text, p_since timestamp with time zone) RETURNS TABLE(runs bigint[], waits bigint[], run_quantiles double precision[], bounds double precision[])
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    own constant uuid := postmill.scope_tenant();
+begin
+    select postmill.histogram_sum(r.run_hist), postmill.histogram_sum(r.wait_hist) into runs, waits
+      from postmill.rollups r
+     where r.minute >= postmill.minute_of(p_since) and (own is null or r.tenant_id = own) and r.job_type = p_job_type;
+    bounds := postmill.rollup_bounds();
+    run_quantiles := array[postmill.quantile(runs, 0.5), postmill.quantile(runs, 0.95), postmill.quantile(runs, 0.99)];
+    return next;
 end
 $$;
 
@@ -8976,9 +10322,73 @@ begin
 end
 $$;
 
--- FUNCTION read_workers(double precision, timestamp with time zone, uuid, integer)
+-- FUNCTION read_worker_ended(uuid, integer, integer)
 
-CREATE FUNCTION postmill.read_workers(p_seen double precision DEFAULT NULL::double precision, p_before timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_holder uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 1000) RETURNS TABLE(holder uuid, worker_id text, hostname text, pid integer, version text, queues text[], slots jsonb, job_types text[], state text, running_count integer, started_at timestamp with time zone, last_seen_at timestamp with time zone, stopped_at timestamp with time zone, lease_expires_at timestamp with time zone, metadata jsonb)
+CREATE FUNCTION postmill.read_worker_ended(p_holder uuid, p_within integer, p_most integer) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, status text, started_at timestamp with time zone, finished_at timestamp with time zone, attempt integer, error_class text, error_message text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select e.job_id, e.tenant_id, j.job_type, e.status, e.started_at, e.finished_at, e.attempt, e.error_class,
+           left(e.error_message, 200)
+      from (select x.* from (
+                select o.job_id, o.tenant_id, o.status, o.started_at, o.finished_at, o.attempt, o.error_class, o.error_message, o.holder
+                  from postmill.outcome o order by o.job_id desc limit p_within) x
+             where x.holder = p_holder order by x.finished_at desc limit p_most) e
+      left join lateral (select f.job_type from postmill.any_job f where f.id = e.job_id offset 0) j on true
+     order by e.finished_at desc;
+end
+$$;
+
+-- FUNCTION read_worker_jobs(uuid, integer)
+
+CREATE FUNCTION postmill.read_worker_jobs(p_holder uuid, p_most integer) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, attempt integer, max_attempts integer, claimed_at timestamp with time zone, timeout_seconds double precision, replay_class text, lost integer, progress_done double precision, progress_total double precision, progress_message text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select r.id, j.tenant_id, j.job_type, r.queue, r.attempt, j.max_attempts, r.claimed_at,
+           coalesce(j.timeout_seconds, d.timeout_seconds), d.replay_class, r.lost, g.done, g.total, g.message
+      from (select x.* from (select o.* from postmill.running o limit 10000) x
+             where x.holder = p_holder order by x.claimed_at, x.id limit p_most) r
+      left join lateral (select f.tenant_id, f.job_type, f.max_attempts, f.timeout_seconds from postmill.any_job f
+                          where f.id = r.id offset 0) j on true
+      left join postmill.job_definition d on d.key = j.job_type
+      left join lateral (select t.done, t.total, t.message from postmill.progress t where t.job_id = r.id offset 0) g on true
+     order by r.claimed_at, r.id;
+end
+$$;
+
+-- FUNCTION read_worker_loads()
+
+CREATE FUNCTION postmill.read_worker_loads() RETURNS TABLE(holder uuid, n bigint, oldest_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select r.holder, count(*), min(r.claimed_at) from (select x.holder, x.claimed_at from postmill.running x limit 10000) r
+     group by r.holder;
+end
+$$;
+
+-- FUNCTION read_workers(double precision, timestamp with time zone, uuid, integer, uuid)
+
+CREATE FUNCTION postmill.read_workers(p_seen double precision DEFAULT NULL::double precision, p_before timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_holder uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 1000, p_only uuid DEFAULT NULL::uuid) RETURNS TABLE(holder uuid, worker_id text, hostname text, pid integer, version text, queues text[], slots jsonb, job_types text[], state text, running_count integer, started_at timestamp with time zone, last_seen_at timestamp with time zone, stopped_at timestamp with time zone, lease_expires_at timestamp with time zone, metadata jsonb, asked text, asked_at timestamp with time zone, asked_by text, asked_reason text, draining_since timestamp with time zone, full_since timestamp with time zone, skew_seconds double precision, report jsonb)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -8992,11 +10402,12 @@ begin
     select w.holder, w.worker_id, w.hostname, w.pid, w.version, w.queues, w.slots, w.job_types,
            case when w.stopped_at is not null then 'stopped' when l.expires_at is null or l.expires_at <= moment then 'lost'
                 when w.draining then 'draining' else 'running' end,
-           w.running_count, w.started_at, w.last_seen_at, w.stopped_at, l.expires_at, w.metadata
+           w.running_count, w.started_at, w.last_seen_at, w.stopped_at, l.expires_at, w.metadata, w.asked, w.asked_at,
+           w.asked_by, w.asked_reason, w.draining_since, w.full_since, w.skew_seconds, w.report
       from postmill.worker w
       left join postmill.lease l on l.holder = w.holder
      where (p_seen is null or w.last_seen_at >= moment - p_seen * interval '1 second')
-       and (w.started_at, w.holder) < (p_before, p_holder)
+       and (w.started_at, w.holder) < (p_before, p_holder) and (p_only is null or w.holder = p_only)
      order by w.started_at desc, w.holder desc limit p_most;
 end
 $$;
@@ -9323,8 +10734,8 @@ begin
                    idempotency_content = new.idempotency_content, keep = new.keep, lane = new.lane,
                    worker_limit = new.worker_limit, aliases = new.aliases, category = new.category,
                    strict_envelope = new.strict_envelope, secrets = new.secrets, secret_keys = new.secret_keys,
-                   encrypted = new.encrypted, action = new.action, escalation_fields = new.escalation_fields, replay_class = new.replay_class,
-                   budget = new.budget, fingerprint = new.fingerprint,
+                   encrypted = new.encrypted, action = new.action, escalation_fields = new.escalation_fields,
+                   log_fields = new.log_fields, replay_class = new.replay_class, budget = new.budget, fingerprint = new.fingerprint,
                    version = old.version + 1, updated_at = postmill.now()
              where d.key = register_job_types.key;
             status := coalesce(status, 'changed');
@@ -9345,6 +10756,9 @@ CREATE FUNCTION postmill.register_queues(p_queues jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
+declare
+    before jsonb := (select jsonb_object_agg(q.name, postmill.promise_json(q.name)) from postmill.queue q);
+    one text;
 begin
     insert into postmill.queue as q (name, owner, contact, color, sla_seconds, wait_target_seconds, run_target_seconds, escalation,
            runbook)
@@ -9362,6 +10776,11 @@ begin
             q.runbook)
            is distinct from (excluded.owner, excluded.contact, excluded.color, excluded.sla_seconds,
                              excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation, excluded.runbook);
+    for one in select n.name from jsonb_populate_recordset(null::postmill.queue, p_queues) n order by n.name loop
+        if postmill.promise_json(one) is distinct from before -> one then
+            perform postmill.audit('queues.declare', 'queue', one, null, before -> one, postmill.promise_json(one));
+        end if;
+    end loop;
 end
 $$;
 
@@ -9557,9 +10976,9 @@ begin
 end
 $$;
 
--- FUNCTION replay_jobs(uuid[], text, text, jsonb, boolean, boolean, boolean, integer)
+-- FUNCTION replay_jobs(uuid[], text, text, jsonb, boolean, boolean, boolean, integer, integer)
 
-CREATE FUNCTION postmill.replay_jobs(p_ids uuid[], p_actor_type text DEFAULT 'user'::text, p_actor_id text DEFAULT NULL::text, p_payload jsonb DEFAULT NULL::jsonb, p_again boolean DEFAULT false, p_confirm boolean DEFAULT false, p_despite_success boolean DEFAULT false, p_version integer DEFAULT NULL::integer) RETURNS TABLE(id uuid, status text, new_id uuid)
+CREATE FUNCTION postmill.replay_jobs(p_ids uuid[], p_actor_type text DEFAULT 'user'::text, p_actor_id text DEFAULT NULL::text, p_payload jsonb DEFAULT NULL::jsonb, p_again boolean DEFAULT false, p_confirm boolean DEFAULT false, p_despite_success boolean DEFAULT false, p_version integer DEFAULT NULL::integer, p_priority integer DEFAULT NULL::integer) RETURNS TABLE(id uuid, status text, new_id uuid)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -9616,7 +11035,7 @@ begin
         if status is null then
             if body.idempotency_key is null then
                 answer := postmill.enqueue_one(body.job_type, coalesce(p_payload, body.payload), body.tenant_id,
-                    body.priority, null, null, body.project_id, body.max_attempts, body.timeout_seconds, null,
+                    coalesce(p_priority, body.priority), null, null, body.project_id, body.max_attempts, body.timeout_seconds, null,
                     body.source, body.source_ref, p_actor_type, p_actor_id, body.request_id, body.correlation_id,
                     body.traceparent, null, body.id);
             else
@@ -9627,7 +11046,7 @@ begin
                    and k.project_id = coalesce(body.project_id, '00000000-0000-0000-0000-000000000000');
                 if found then
                     answer := postmill.enqueue_one(body.job_type, coalesce(p_payload, body.payload), body.tenant_id,
-                        body.priority, null, null, body.project_id, body.max_attempts, body.timeout_seconds, null,
+                        coalesce(p_priority, body.priority), null, null, body.project_id, body.max_attempts, body.timeout_seconds, null,
                         body.source, body.source_ref, p_actor_type, p_actor_id, body.request_id, body.correlation_id,
                         body.traceparent, body.idempotency_key, body.id);
                     update postmill.idempotency_key k
@@ -9638,7 +11057,7 @@ begin
                        and k.project_id = coalesce(body.project_id, '00000000-0000-0000-0000-000000000000');
                 else
                     answer := postmill.enqueue_keyed(body.idempotency_key, null, null, body.job_type,
-                        coalesce(p_payload, body.payload), body.tenant_id, body.priority, null, null, body.project_id,
+                        coalesce(p_payload, body.payload), body.tenant_id, coalesce(p_priority, body.priority), null, null, body.project_id,
                         body.max_attempts, body.timeout_seconds, null, body.source, body.source_ref, p_actor_type,
                         p_actor_id, body.request_id, body.correlation_id, body.traceparent, body.id);
                 end if;
@@ -9714,9 +11133,9 @@ begin
 end
 $$;
 
--- FUNCTION rerun_jobs(text, uuid[], jsonb, boolean, boolean, text, text, boolean, integer, jsonb)
+-- FUNCTION rerun_jobs(text, uuid[], jsonb, boolean, boolean, text, text, boolean, integer, jsonb, integer)
 
-CREATE FUNCTION postmill.rerun_jobs(p_action text, p_ids uuid[], p_payload jsonb, p_again boolean, p_confirm boolean, p_actor_type text, p_actor_id text, p_despite_success boolean DEFAULT false, p_version integer DEFAULT NULL::integer, p_changes jsonb DEFAULT NULL::jsonb) RETURNS TABLE(id uuid, status text, new_id uuid)
+CREATE FUNCTION postmill.rerun_jobs(p_action text, p_ids uuid[], p_payload jsonb, p_again boolean, p_confirm boolean, p_actor_type text, p_actor_id text, p_despite_success boolean DEFAULT false, p_version integer DEFAULT NULL::integer, p_changes jsonb DEFAULT NULL::jsonb, p_priority integer DEFAULT NULL::integer) RETURNS TABLE(id uuid, status text, new_id uuid)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -9735,7 +11154,7 @@ begin
             union all
             select r.* from postmill.replay_jobs(case p_action when 'dead.replay' then known end, postmill.acting_type(),
                                                  postmill.acting_id(), p_payload, p_again, p_confirm,
-                                                 p_despite_success, p_version) r)
+                                                 p_despite_success, p_version, p_priority) r)
         select u.id, coalesce(d.status, 'unknown') as status, d.new_id, tenants[array_position(known, u.id)] as tenant,
                states[array_position(known, u.id)] as state
           from (select distinct unnest(p_ids) as id) u left join done d on d.id = u.id
@@ -9759,89 +11178,12 @@ CREATE FUNCTION postmill.rescue(p_holder uuid, p_lease_seconds double precision,
     LANGUAGE plpgsql
     AS $$
 declare
-    why constant text := 'the lease of the worker session ended while the job ran';
-    moment timestamptz := postmill.history_moment();
+    moment timestamptz := postmill.now();
 begin
-    if not exists (select from postmill.lease l where l.holder = p_holder and l.expires_at > moment
-                      and l.started_at < moment - p_lease_seconds * interval '1 second') then
-        return;
+    if exists (select from postmill.lease l where l.holder = p_holder and l.expires_at > moment
+                  and l.started_at < moment - p_lease_seconds * interval '1 second') then
+        return query select t.* from postmill.take_back(null, p_jitter_seconds, p_most) t;
     end if;
-    return query
-    with gone_sessions as materialized (
-        select r.ctid as tid, r.id, r.holder, r.claim_no, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, r.claimed_at
-          from postmill.running r left join postmill.lease l on l.holder = r.holder
-         where l.holder is null or l.expires_at <= moment
-            or (r.id, r.claim_no) in (select h.job_id, h.claim_no from postmill.http_claim h
-                                       where h.ended_at is null and h.expires_at <= moment)
-         order by r.id limit p_most for update of r skip locked
-    ), judged as materialized (
-        select g.*, j.tenant_id, j.job_type, j.due, c.reason as cancel_reason,
-               case when c.job_id is not null then 'canceled'
-                    when j.id is null then 'undecodable'
-                    when g.attempt >= j.max_attempts or g.lost > coalesce(d.max_lost, 3) + 1
-                    then case when d.on_exhausted = 'fail' then 'failed' else 'dead_letter' end
-                    else 'scheduled' end as verdict
-          from gone_sessions g
-          -- Fenced (offset 0): as a join it would be planned over whole tables.
-          left join lateral (select b.id, b.tenant_id, b.job_type, b.max_attempts, coalesce(b.scheduled_for, b.created_at) as due
-                               from postmill.job b where b.id = g.id
-                             union all
-                             select b.id, b.tenant_id, b.job_type, b.max_attempts, coalesce(b.scheduled_for, b.created_at)
-                               from postmill.job_kept b where b.id = g.id
-                             offset 0) j on true
-          left join postmill.job_definition d on d.key = j.job_type
-          left join postmill.cancel_request c on c.job_id = g.id
-    ), taken as (
-        delete from postmill.running r where r.ctid = any (array(select g.tid from gone_sessions g))
-    ), lapsed as (
-        delete from postmill.http_claim h using gone_sessions g where h.job_id = g.id and h.claim_no = g.claim_no
-    ), heard as (
-        delete from postmill.cancel_request c using judged j where c.job_id = j.id and j.verdict <> 'scheduled'
-    ), tried as (
-        insert into postmill.attempt (job_id, tenant_id, attempt, run, holder, claim_no, started_at, finished_at, status,
-               error_class, error_message, error_group)
-        select j.id, coalesce(j.tenant_id, j.lane), j.attempt, j.run, j.holder, j.claim_no, j.claimed_at, moment, 'lost',
-               'WorkerLost', why, postmill.error_group_id(coalesce(j.job_type, 'unknown'), 'WorkerLost', why, '')
-          from judged j where j.verdict in ('scheduled', 'dead_letter', 'undecodable')
-    ), later as (
-        insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
-        select j.queue, j.lane, moment + random() * p_jitter_seconds * interval '1 second', j.id, j.priority,
-               j.attempt + 1, j.run, least(j.lost + 1, greatest(j.lost, 2))
-          from judged j where j.verdict = 'scheduled'
-    ), buried as (
-        insert into postmill.dead_letter (id, tenant_id, queue, lane, priority, attempt, run, lost, reason, error_class,
-               error_message, error_group, attempts, failed_at, last_attempt_at)
-        select j.id, coalesce(j.tenant_id, j.lane), j.queue, j.lane, j.priority, j.attempt, j.run, least(j.lost + 1, greatest(j.lost, 2)),
-               case j.verdict when 'undecodable' then 'undecodable' else 'worker_lost' end, 'WorkerLost', why,
-               postmill.error_group_id(coalesce(j.job_type, 'unknown'), 'WorkerLost', why, ''), j.attempt, moment, j.claimed_at
-          from judged j where j.verdict in ('dead_letter', 'undecodable')
-    ), ended as (
-        insert into postmill.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost, attempt_status, holder,
-               claim_no, started_at, reason, error_class, error_message, error_group)
-        select j.id, j.tenant_id, j.verdict, moment, j.attempt, j.run, least(j.lost + 1, greatest(j.lost, 2)), 'lost', j.holder, j.claim_no,
-               j.claimed_at, case j.verdict when 'failed' then 'worker_lost' else coalesce(j.cancel_reason, 'canceled') end, 'WorkerLost',
-               why, postmill.error_group_id(coalesce(j.job_type, 'unknown'), 'WorkerLost', why, '')
-          from judged j where j.verdict in ('failed', 'canceled')
-    ), counted as (
-        insert into postmill.rollup_part (minute, tenant_id, queue, job_type, outcome, n, total_sum, total_hist)
-        select postmill.minute_of(moment), e.tenant_id, e.queue, e.job_type, e.outcome, count(*), coalesce(sum(e.total), 0),
-               postmill.histogram_sum(postmill.histogram(e.total))
-          from (select coalesce(j.tenant_id, j.lane) as tenant_id, j.queue, coalesce(j.job_type, 'unknown') as job_type,
-                       case j.verdict when 'scheduled' then 'lost' when 'undecodable' then 'dead_letter'
-                                      else j.verdict end as outcome,
-                       case when j.verdict in ('dead_letter', 'failed')
-                            then greatest(0, extract(epoch from moment - j.due))::double precision end as total
-                  from judged j) e
-         group by e.tenant_id, e.queue, e.job_type, e.outcome
-    ), grouped as (
-        insert into postmill.error_group_part (id, tenant_id, job_type, error_class, message, frame, first_at, last_at, n, job_id)
-        select postmill.error_group_id(g.job_type, 'WorkerLost', why, ''), g.tenant_id, g.job_type, 'WorkerLost', why, '',
-               moment, moment, g.n, g.job_id
-          from (select coalesce(j.job_type, 'unknown') as job_type, coalesce(j.tenant_id, j.lane) as tenant_id, count(*) as n,
-                       (array_agg(j.id order by j.id desc))[1] as job_id
-                  from judged j group by 1, 2) g
-    )
-    select j.id, j.queue, j.verdict, j.job_type, j.tenant_id, j.attempt, j.holder from judged j;
 end
 $$;
 
@@ -10125,18 +11467,19 @@ $$;
 
 -- FUNCTION running_operations(integer)
 
-CREATE FUNCTION postmill.running_operations(p_most integer) RETURNS TABLE(id uuid, kind text, allowed integer)
+CREATE FUNCTION postmill.running_operations(p_most integer) RETURNS TABLE(id uuid, kind text, stage text, allowed integer)
     LANGUAGE plpgsql STABLE
     AS $$
 declare
     moment timestamptz := postmill.now();
 begin
     return query
-    select o.id, o.kind,
+    select o.id, o.kind, o.stage,
            greatest(0, least(p_most, case when o.stage = 'canary' then o.canary - o.done else p_most end,
                case when o.rate is null then p_most
                     else floor(o.rate * extract(epoch from moment - postmill.rate_base(o, moment)) + 1e-6) end))::integer
-      from postmill.operation o where o.status = 'running' order by o.id;
+      from postmill.operation o
+     where o.status = 'running' and (o.stage = 'select' or o.start_at is null or o.start_at <= moment) order by o.id;
 end
 $$;
 
@@ -10265,7 +11608,7 @@ begin
             execute format('grant execute on function %s to postmill_reader, postmill_request', name);
         elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'error_status', 'version_run', 'keep_of', 'type_paused', 'rollup_bounds', 'quantile', 'summary_of',
             'histogram_plus', 'histogram_sum', 'histogram_within',
-            'incident_outline', 'incident_status', 'args_matching', 'state_test', 'places_of') then
+            'incident_outline', 'incident_status', 'args_matching', 'state_test', 'places_of', 'states_of') then
             execute format('grant execute on function %s to postmill_reader', name);
         end if;
     end loop;
@@ -10302,6 +11645,55 @@ CREATE FUNCTION postmill.sees_all() RETURNS boolean
             and coalesce(current_setting('postmill.tenant_id', true), '') = '')
 $$;
 
+-- FUNCTION select_items(uuid, integer)
+
+CREATE FUNCTION postmill.select_items(p_id uuid, p_most integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    op postmill.operation;
+    found_ones uuid[];
+    lowest uuid;
+    added integer;
+    scope text := coalesce(current_setting('postmill.tenant_id', true), '');
+begin
+    select o.* into op from postmill.operation o where o.id = p_id and o.stage = 'select' and o.status = 'running' for update;
+    if not found then
+        return;
+    end if;
+    -- A tenant's operation finds what the tenant sees, whoever carries it out.
+    perform set_config('postmill.tenant_id', coalesce(op.tenant_id::text, scope), true);
+    select m.ids, m.low into found_ones, lowest
+      from postmill.read_matching(op.matching, coalesce(op.select_below, 'ffffffff-ffff-ffff-ffff-ffffffffffff'), p_most, 4 * p_most) m;
+    perform set_config('postmill.tenant_id', scope, true);
+    if cardinality(found_ones) >= p_most then
+        lowest := found_ones[cardinality(found_ones)];
+    end if;
+    with whose as materialized (
+        select u.id, row_number() over (order by u.n) as n, j.tenant_id
+          from unnest(found_ones) with ordinality as u(id, n)
+         cross join lateral (select f.tenant_id from postmill.any_job f where f.id = u.id offset 0) j
+         where u.id < op.cut_off
+    ), fresh as (
+        select w.tenant_id, count(*)::integer as n from whose w where op.fair group by 1
+    ), share as (
+        insert into postmill.operation_share as s select p_id, f.tenant_id, f.n from fresh f
+        on conflict (operation_id, tenant_id) do update set n = s.n + excluded.n
+        returning s.tenant_id, s.n
+    )
+    insert into postmill.operation_item (operation_id, n, turn, job_id, tenant_id)
+    select p_id, op.total + w.n,
+           case when op.fair then s.n - f.n + row_number() over (partition by w.tenant_id order by w.n) else - (op.total + w.n) end,
+           w.id, w.tenant_id
+      from whose w left join share s on s.tenant_id = w.tenant_id left join fresh f on f.tenant_id = w.tenant_id;
+    get diagnostics added = row_count;
+    update postmill.operation o set total = o.total + added, select_below = lowest where o.id = p_id;
+    if lowest is null then
+        perform postmill.settle_selection(p_id);
+    end if;
+end
+$$;
+
 -- FUNCTION server_gauges()
 
 CREATE FUNCTION postmill.server_gauges() RETURNS TABLE(note jsonb, age double precision)
@@ -10315,9 +11707,9 @@ begin
 end
 $$;
 
--- FUNCTION set_actor(text, text, text, text, text)
+-- FUNCTION set_actor(text, text, text, text, text, text)
 
-CREATE FUNCTION postmill.set_actor(p_via text, p_actor_type text, p_actor_id text, p_role text DEFAULT NULL::text, p_request_id text DEFAULT NULL::text) RETURNS void
+CREATE FUNCTION postmill.set_actor(p_via text, p_actor_type text, p_actor_id text, p_role text DEFAULT NULL::text, p_request_id text DEFAULT NULL::text, p_address text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
@@ -10325,7 +11717,8 @@ begin
             set_config('postmill.actor_type', coalesce(p_actor_type, ''), true),
             set_config('postmill.actor_id', coalesce(p_actor_id, ''), true),
             set_config('postmill.actor_role', coalesce(p_role, ''), true),
-            set_config('postmill.request_id', coalesce(p_request_id, ''), true);
+            set_config('postmill.request_id', coalesce(p_request_id, ''), true),
+            set_config('postmill.address', coalesce(p_address, ''), true);
 end
 $$;
 
@@ -10385,6 +11778,26 @@ begin
       into longest from unnest(array['succeeded', 'failed', 'canceled']) as s(name);
     update postmill.partition_policy p set retention = longest where p.retention <> longest;
     delete from postmill.retention_progress;
+end
+$$;
+
+-- FUNCTION settle_selection(uuid)
+
+CREATE FUNCTION postmill.settle_selection(p_id uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+begin
+    update postmill.operation o
+       set stage = case when o.canary > 0 and o.kind = 'replay' then 'canary' else 'rest' end,
+           status = case when o.total = 0 then 'finished' when o.total > o.approve_above then 'proposed'
+                         when o.held then 'paused' else o.status end,
+           paused_at = case when o.held and o.total > 0 and not coalesce(o.total > o.approve_above, false) then moment end,
+           pause_reason = case when o.held and o.total > 0 and not coalesce(o.total > o.approve_above, false)
+                               then format('counted: %s jobs match', o.total) end,
+           ended_at = case when o.total = 0 then moment end
+     where o.id = p_id;
 end
 $$;
 
@@ -10498,6 +11911,29 @@ begin
 end
 $_$;
 
+-- FUNCTION states_of(uuid[])
+
+CREATE FUNCTION postmill.states_of(p_ids uuid[]) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    at_now constant timestamptz := postmill.now();
+begin
+    return coalesce((select jsonb_object_agg(x.word, x.n) from (
+        select y.word, count(*) as n from (
+            select coalesce((select o.status from postmill.outcome o where o.job_id = u.id offset 0),
+                            (select 'queued' from postmill.ready t where t.id = u.id offset 0),
+                            (select case when t.run_at <= at_now then 'queued' when t.attempt > 1 then 'retrying' else 'scheduled' end
+                               from postmill.scheduled t where t.id = u.id offset 0),
+                            (select 'dead_letter' from postmill.dead_letter t where t.id = u.id offset 0),
+                            (select 'running' from postmill.running t where t.id = u.id offset 0),
+                            (select 'blocked' from postmill.blocked t where t.id = u.id offset 0)) as word
+              from unnest(p_ids) as u(id)) y where y.word is not null group by 1) x), '{}');
+end
+$$;
+
 -- FUNCTION step_operation(uuid, integer[], jsonb)
 
 CREATE FUNCTION postmill.step_operation(p_id uuid, p_ns integer[], p_refused jsonb) RETURNS TABLE(status text, done integer, skipped integer, failed integer)
@@ -10522,30 +11958,32 @@ begin
           from jsonb_each_text(p_refused) r where r.key::integer = any (p_ns)
     ), ready as materialized (
         select i.n, i.job_id, (select x.job_id from postmill.outcome x
-                                where x.job_id = any (i.twins) and x.status = 'succeeded' limit 1) as twin
+                                where x.job_id = any (i.twins) and x.status = 'succeeded' limit 1) as twin,
+               op.same_version and postmill.definition_changed(i.job_id) as changed
           from postmill.operation_item i
          where i.operation_id = p_id and i.n = any (p_ns) and i.status is null and not p_refused ? i.n::text
     ), acted as materialized (
-        select a.* from postmill.act_on_letters(op, array(select r.job_id from ready r where r.twin is null order by r.job_id)) a
-         where exists (select from ready r where r.twin is null)
+        select a.* from postmill.act_on_items(op, array(select r.job_id from ready r where r.twin is null and not r.changed order by r.job_id)) a
+         where exists (select from ready r where r.twin is null and not r.changed)
     ), told as (
         select r.n, r.status, r.new_id, r.detail from refused r
         union all
-        select r.n, case when r.twin is not null then 'succeeded_since' else a.status end,
+        select r.n, case when r.twin is not null then 'succeeded_since' when r.changed then 'version_changed' else a.status end,
                coalesce(r.twin, a.new_id), a.detail
           from ready r left join acted a on a.id = r.job_id
     )
     update postmill.operation_item i
-       set status = case when t.status in ('busy', 'serialization') and i.tries < 10 then null else t.status end,
+       set status = case when t.status in ('busy', 'serialization', 'contended') and i.tries < 10 then null else t.status end,
            tries = i.tries + 1, new_id = t.new_id, detail = t.detail, at = moment
       from told t where i.operation_id = p_id and i.n = t.n;
     update postmill.operation o
        set done = o.done + c.done, skipped = o.skipped + c.skipped, failed = o.failed + c.failed,
            taken_at = case when o.rate is not null
                            then postmill.rate_base(o, moment) + cardinality(p_ns) * interval '1 s' / o.rate end
-      from (select count(*) filter (where i.status in ('replayed', 'discarded')) as done,
+      from (select count(*) filter (where i.status in ('replayed', 'due', 'requested', 'canceled', 'discarded', 'changed')) as done,
                    count(*) filter (where i.status in ('live', 'already_replayed', 'succeeded_since', 'succeeded', 'running',
-                       'waiting', 'never', 'unconfirmed', 'not_dead', 'unknown', 'key_held', 'old_version')) as skipped,
+                       'waiting', 'never', 'unconfirmed', 'not_dead', 'unknown', 'key_held', 'old_version',
+                       'version_changed', 'finished', 'unchanged', 'blocked')) as skipped,
                    count(*) filter (where i.status is not null) as all_of_them
               from postmill.operation_item i where i.operation_id = p_id and i.n = any (p_ns)) n
      cross join lateral (select n.done, n.skipped, n.all_of_them - n.done - n.skipped as failed) c
@@ -10560,7 +11998,7 @@ begin
                    or exists (select from postmill.outcome x where x.job_id = i.new_id and x.status <> 'succeeded')))
           into out_there, unlucky
           from postmill.operation_item i where i.operation_id = p_id and i.status = 'replayed';
-        if unlucky > 0 then
+        if unlucky > coalesce(op.stop_ratio, 0) * op.done then
             update postmill.operation o
                set status = 'paused', paused_at = moment, paused_by = null,
                    pause_reason = format('canary: %s of %s did not succeed', unlucky, op.done)
@@ -10569,7 +12007,26 @@ begin
                 jsonb_build_object('status', 'running', 'stage', 'canary', 'done', op.done),
                 jsonb_build_object('status', 'paused'), op.pause_reason);
         elsif out_there = 0 then
-            update postmill.operation o set stage = 'rest', taken_at = null where o.id = p_id returning o.* into op;
+            update postmill.operation o set stage = 'rest', taken_at = null, watched_from = moment where o.id = p_id returning o.* into op;
+        end if;
+    elsif op.stop_ratio is not null and op.kind = 'replay' and left_over > 0 and coalesce(op.checked_at < moment - interval '2 s', true) then
+        select count(*), count(*) filter (where x.failed) into out_there, unlucky
+          from (select exists (select from postmill.dead_letter d where d.id = r.new_id)
+                       or exists (select from postmill.outcome x where x.job_id = r.new_id and x.status <> 'succeeded') as failed
+                  from (select i.new_id from postmill.operation_item i where i.operation_id = p_id and i.status = 'replayed'
+                           and i.at > coalesce(op.watched_from, '-infinity') order by i.at desc limit 1000) r
+                 where not postmill.is_live(r.new_id)) x;
+        update postmill.operation o
+           set checked_at = moment,
+               status = case when out_there >= 20 and unlucky > op.stop_ratio * out_there then 'paused' else o.status end,
+               paused_at = case when out_there >= 20 and unlucky > op.stop_ratio * out_there then moment end,
+               pause_reason = case when out_there >= 20 and unlucky > op.stop_ratio * out_there
+                                   then format('failures: %s of the last %s did not succeed', unlucky, out_there) end
+         where o.id = p_id returning o.* into op;
+        if op.status = 'paused' then
+            perform postmill.audit('operations.pause', 'operation', p_id::text, op.tenant_id,
+                jsonb_build_object('status', 'running', 'stage', op.stage, 'done', op.done),
+                jsonb_build_object('status', 'paused'), op.pause_reason);
         end if;
     end if;
     if op.status = 'running' and op.stage = 'rest' and left_over = 0 then
@@ -10734,6 +12191,8 @@ begin
     delete from postmill.operation_item i using old where i.operation_id = old.operation_id and i.n = old.n;
     get diagnostics gone = row_count;
     if gone < p_most then
+        delete from postmill.operation_share s using postmill.operation o
+         where o.id = s.operation_id and o.ended_at < (select postmill.now()) - (select postmill.keep_of('operations'));
         delete from postmill.operation o where o.ended_at < (select postmill.now()) - (select postmill.keep_of('operations'));
     end if;
     return gone;
@@ -10798,6 +12257,94 @@ begin
                                              where x.received_at < edge order by x.received_at limit p_most);
     get diagnostics n = row_count;
     return greatest(gone, n);
+end
+$$;
+
+-- FUNCTION take_back(uuid, double precision, integer)
+
+CREATE FUNCTION postmill.take_back(p_only uuid, p_jitter_seconds double precision, p_most integer) RETURNS TABLE(id uuid, queue text, verdict text, job_type text, tenant_id uuid, attempt integer, holder uuid)
+    LANGUAGE plpgsql
+    AS $$
+declare
+    why constant text := 'the lease of the worker session ended while the job ran';
+    moment timestamptz := postmill.history_moment();
+begin
+    return query
+    with gone_sessions as materialized (
+        select r.ctid as tid, r.id, r.holder, r.claim_no, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, r.claimed_at
+          from postmill.running r left join postmill.lease l on l.holder = r.holder
+         where (p_only is null or r.holder = p_only) and (l.holder is null or l.expires_at <= moment
+            or (r.id, r.claim_no) in (select h.job_id, h.claim_no from postmill.http_claim h
+                                       where h.ended_at is null and h.expires_at <= moment))
+         order by r.id limit p_most for update of r skip locked
+    ), judged as materialized (
+        select g.*, j.tenant_id, j.job_type, j.due, c.reason as cancel_reason,
+               case when c.job_id is not null then 'canceled'
+                    when j.id is null then 'undecodable'
+                    when g.attempt >= j.max_attempts or g.lost > coalesce(d.max_lost, 3) + 1
+                    then case when d.on_exhausted = 'fail' then 'failed' else 'dead_letter' end
+                    else 'scheduled' end as verdict
+          from gone_sessions g
+          -- Fenced (offset 0): as a join it would be planned over whole tables.
+          left join lateral (select b.id, b.tenant_id, b.job_type, b.max_attempts, coalesce(b.scheduled_for, b.created_at) as due
+                               from postmill.job b where b.id = g.id
+                             union all
+                             select b.id, b.tenant_id, b.job_type, b.max_attempts, coalesce(b.scheduled_for, b.created_at)
+                               from postmill.job_kept b where b.id = g.id
+                             offset 0) j on true
+          left join postmill.job_definition d on d.key = j.job_type
+          left join postmill.cancel_request c on c.job_id = g.id
+    ), taken as (
+        delete from postmill.running r where r.ctid = any (array(select g.tid from gone_sessions g))
+    ), lapsed as (
+        delete from postmill.http_claim h using gone_sessions g where h.job_id = g.id and h.claim_no = g.claim_no
+    ), heard as (
+        delete from postmill.cancel_request c using judged j where c.job_id = j.id and j.verdict <> 'scheduled'
+    ), tried as (
+        insert into postmill.attempt (job_id, tenant_id, attempt, run, holder, claim_no, started_at, finished_at, status,
+               error_class, error_message, error_group)
+        select j.id, coalesce(j.tenant_id, j.lane), j.attempt, j.run, j.holder, j.claim_no, j.claimed_at, moment, 'lost',
+               'WorkerLost', why, postmill.error_group_id(coalesce(j.job_type, 'unknown'), 'WorkerLost', why, '')
+          from judged j where j.verdict in ('scheduled', 'dead_letter', 'undecodable')
+    ), later as (
+        insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+        select j.queue, j.lane, moment + random() * p_jitter_seconds * interval '1 second', j.id, j.priority,
+               j.attempt + 1, j.run, least(j.lost + 1, greatest(j.lost, 2))
+          from judged j where j.verdict = 'scheduled'
+    ), buried as (
+        insert into postmill.dead_letter (id, tenant_id, queue, lane, priority, attempt, run, lost, reason, error_class,
+               error_message, error_group, attempts, failed_at, last_attempt_at)
+        select j.id, coalesce(j.tenant_id, j.lane), j.queue, j.lane, j.priority, j.attempt, j.run, least(j.lost + 1, greatest(j.lost, 2)),
+               case j.verdict when 'undecodable' then 'undecodable' else 'worker_lost' end, 'WorkerLost', why,
+               postmill.error_group_id(coalesce(j.job_type, 'unknown'), 'WorkerLost', why, ''), j.attempt, moment, j.claimed_at
+          from judged j where j.verdict in ('dead_letter', 'undecodable')
+    ), ended as (
+        insert into postmill.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost, attempt_status, holder,
+               claim_no, started_at, reason, error_class, error_message, error_group)
+        select j.id, j.tenant_id, j.verdict, moment, j.attempt, j.run, least(j.lost + 1, greatest(j.lost, 2)), 'lost', j.holder, j.claim_no,
+               j.claimed_at, case j.verdict when 'failed' then 'worker_lost' else coalesce(j.cancel_reason, 'canceled') end, 'WorkerLost',
+               why, postmill.error_group_id(coalesce(j.job_type, 'unknown'), 'WorkerLost', why, '')
+          from judged j where j.verdict in ('failed', 'canceled')
+    ), counted as (
+        insert into postmill.rollup_part (minute, tenant_id, queue, job_type, outcome, n, total_sum, total_hist)
+        select postmill.minute_of(moment), e.tenant_id, e.queue, e.job_type, e.outcome, count(*), coalesce(sum(e.total), 0),
+               postmill.histogram_sum(postmill.histogram(e.total))
+          from (select coalesce(j.tenant_id, j.lane) as tenant_id, j.queue, coalesce(j.job_type, 'unknown') as job_type,
+                       case j.verdict when 'scheduled' then 'lost' when 'undecodable' then 'dead_letter'
+                                      else j.verdict end as outcome,
+                       case when j.verdict in ('dead_letter', 'failed')
+                            then greatest(0, extract(epoch from moment - j.due))::double precision end as total
+                  from judged j) e
+         group by e.tenant_id, e.queue, e.job_type, e.outcome
+    ), grouped as (
+        insert into postmill.error_group_part (id, tenant_id, job_type, error_class, message, frame, first_at, last_at, n, job_id)
+        select postmill.error_group_id(g.job_type, 'WorkerLost', why, ''), g.tenant_id, g.job_type, 'WorkerLost', why, '',
+               moment, moment, g.n, g.job_id
+          from (select coalesce(j.job_type, 'unknown') as job_type, coalesce(j.tenant_id, j.lane) as tenant_id, count(*) as n,
+                       (array_agg(j.id order by j.id desc))[1] as job_id
+                  from judged j group by 1, 2) g
+    )
+    select j.id, j.queue, j.verdict, j.job_type, j.tenant_id, j.attempt, j.holder from judged j;
 end
 $$;
 
@@ -11392,17 +12939,17 @@ begin
 end
 $_$;
 
--- FUNCTION version_run(uuid, text)
+-- FUNCTION version_run(uuid, text, timestamp with time zone)
 
-CREATE FUNCTION postmill.version_run(p_holder uuid, p_job_type text) RETURNS integer
+CREATE FUNCTION postmill.version_run(p_holder uuid, p_job_type text, p_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone) RETURNS integer
     LANGUAGE plpgsql STABLE
     AS $_$
 declare
     code text := (select w.metadata -> 'definitions' ->> p_job_type from postmill.worker w where w.holder = p_holder);
 begin
     return (select coalesce((select max(v.version) from postmill.definition_version v
-                              where v.definition_id = d.id and v.definition ->> 'fingerprint' = code),
-                            case when d.kind = 'command' and code ~ '^[0-9]{1,9}$' then code::integer end)
+                              where v.definition_id = d.id and v.definition ->> 'fingerprint' = code and v.at <= p_at),
+                            case when d.kind <> 'function' and code ~ '^[0-9]{1,9}$' then code::integer end)
               from postmill.job_definition d where d.key = p_job_type);
 end
 $_$;
@@ -11427,6 +12974,7 @@ begin
     end loop;
     perform postmill.watch_exhausted();
     perform postmill.watch_slas();
+    perform postmill.note_queues();
     perform postmill.watch_workers();
     perform postmill.watch_triggers();
     delete from postmill.incident_over o where o.at < (select postmill.now()) - interval '1 day';
@@ -11671,6 +13219,25 @@ begin
 end
 $$;
 
+-- FUNCTION worker_report(uuid, double precision, boolean, boolean, jsonb)
+
+CREATE FUNCTION postmill.worker_report(p_holder uuid, p_clock double precision, p_full boolean, p_draining boolean, p_report jsonb) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    wanted text;
+begin
+    update postmill.worker w
+       set skew_seconds = p_clock - extract(epoch from moment), report = p_report,
+           full_since = case when p_full then coalesce(w.full_since, moment) end,
+           draining_since = case when p_draining then coalesce(w.draining_since, moment) end
+     where w.holder = p_holder
+    returning w.asked into wanted;
+    return wanted;
+end
+$$;
+
 -- FUNCTION write_tenant(uuid, jsonb)
 
 CREATE FUNCTION postmill.write_tenant(p_id uuid, p_settings jsonb) RETURNS void
@@ -11681,6 +13248,9 @@ begin
        set name = coalesce(p_settings ->> 'name', t.name), timezone = coalesce(p_settings ->> 'timezone', t.timezone),
            status = coalesce(p_settings ->> 'status', t.status), weight = coalesce((p_settings ->> 'weight')::integer, t.weight),
            max_running = case when p_settings ? 'max_running' then (p_settings ->> 'max_running')::integer else t.max_running end,
+           raised_to = case when p_settings ? 'raised_to' then (p_settings ->> 'raised_to')::integer else t.raised_to end,
+           raised_until = case when p_settings ? 'raised_until' then (p_settings ->> 'raised_until')::timestamptz
+                               else t.raised_until end,
            retention = case when p_settings ? 'retention_seconds'
                             then (p_settings ->> 'retention_seconds')::double precision * interval '1 second' else t.retention end,
            updated_at = postmill.now()
@@ -11878,7 +13448,9 @@ CREATE TABLE postmill.attainment (
     run_p95 double precision,
     oldest_seconds double precision,
     attained double precision,
-    burn double precision
+    burn double precision,
+    attained_day double precision,
+    burn_day double precision
 );
 
 -- TABLE attempt
@@ -12037,6 +13609,27 @@ CREATE TABLE postmill.budget_line (
     CONSTRAINT budget_line_kind_check CHECK ((kind = ANY (ARRAY['spend'::text, 'estimate'::text, 'adjust'::text, 'correct'::text])))
 );
 
+-- TABLE budget_request
+
+CREATE TABLE postmill.budget_request (
+    id uuid DEFAULT postmill.new_id() NOT NULL,
+    tenant_id uuid NOT NULL,
+    budget_id uuid NOT NULL,
+    limit_amount numeric NOT NULL,
+    until timestamp with time zone,
+    reason text NOT NULL,
+    actor_type text NOT NULL COLLATE pg_catalog."C",
+    actor_id text,
+    created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    status text DEFAULT 'open'::text NOT NULL COLLATE pg_catalog."C",
+    decided_at timestamp with time zone,
+    decided_by text,
+    answer text,
+    CONSTRAINT budget_request_limit_amount_check CHECK (((limit_amount >= (0)::numeric) AND (limit_amount <= ('1000000000000'::bigint)::numeric))),
+    CONSTRAINT budget_request_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 2000))),
+    CONSTRAINT budget_request_status_check CHECK ((status = ANY (ARRAY['open'::text, 'granted'::text, 'declined'::text])))
+);
+
 -- TABLE budget_reservation
 
 CREATE TABLE postmill.budget_reservation (
@@ -12174,8 +13767,7 @@ CREATE TABLE postmill.error_group_minute (
     minute timestamp with time zone NOT NULL,
     n bigint NOT NULL,
     hourly boolean DEFAULT false NOT NULL
-)
-WITH (fillfactor='70');
+);
 
 -- TABLE error_group_note
 
@@ -12564,7 +14156,16 @@ CREATE TABLE postmill.worker (
     draining boolean DEFAULT false NOT NULL,
     running_count integer DEFAULT 0 NOT NULL,
     counted_batch bigint DEFAULT 0 NOT NULL,
-    metadata jsonb DEFAULT '{}'::jsonb NOT NULL
+    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
+    asked text COLLATE pg_catalog."C",
+    asked_at timestamp with time zone,
+    asked_by text,
+    asked_reason text,
+    draining_since timestamp with time zone,
+    full_since timestamp with time zone,
+    skew_seconds double precision,
+    report jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT worker_asked_check CHECK ((asked = ANY (ARRAY['drain'::text, 'resume'::text, 'stop'::text])))
 );
 
 -- VIEW job_attempts
@@ -12669,6 +14270,7 @@ CREATE TABLE postmill.job_definition (
     encrypted boolean DEFAULT false NOT NULL,
     action text DEFAULT ''::text NOT NULL,
     escalation_fields text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
+    log_fields text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
     guarded boolean DEFAULT false NOT NULL,
     fingerprint text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
     created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
@@ -12968,6 +14570,7 @@ CREATE TABLE postmill.notification (
 CREATE TABLE postmill.operation_item (
     operation_id uuid NOT NULL,
     n integer NOT NULL,
+    turn integer DEFAULT 0 NOT NULL,
     job_id uuid NOT NULL,
     tenant_id uuid NOT NULL,
     status text COLLATE pg_catalog."C",
@@ -12978,6 +14581,14 @@ CREATE TABLE postmill.operation_item (
     key_print bigint,
     twins uuid[],
     at timestamp with time zone
+);
+
+-- TABLE operation_share
+
+CREATE TABLE postmill.operation_share (
+    operation_id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    n integer NOT NULL
 );
 
 -- TABLE partition_horizon
@@ -13050,6 +14661,25 @@ CREATE TABLE postmill.queue (
     CONSTRAINT queue_sla_seconds_check CHECK ((sla_seconds > (0)::double precision)),
     CONSTRAINT queue_wait_target_seconds_check CHECK ((wait_target_seconds > (0)::double precision))
 );
+
+-- TABLE queue_minute
+
+CREATE TABLE postmill.queue_minute (
+    queue text NOT NULL COLLATE pg_catalog."C",
+    minute timestamp with time zone NOT NULL,
+    arrived bigint DEFAULT 0 NOT NULL,
+    ended bigint DEFAULT 0 NOT NULL,
+    failed bigint DEFAULT 0 NOT NULL,
+    run_seconds double precision DEFAULT 0 NOT NULL,
+    judged bigint DEFAULT 0 NOT NULL,
+    late bigint DEFAULT 0 NOT NULL,
+    wait_hist bigint[],
+    run_hist bigint[],
+    queued bigint DEFAULT 0 NOT NULL,
+    running bigint DEFAULT 0 NOT NULL,
+    slots bigint DEFAULT 0 NOT NULL
+)
+WITH (fillfactor='70');
 
 -- SEQUENCE rate_seq
 
@@ -13259,9 +14889,13 @@ CREATE TABLE postmill.tenant (
     weight integer DEFAULT 1 NOT NULL,
     created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
     max_running integer,
+    raised_to integer,
+    raised_until timestamp with time zone,
     retention interval,
     updated_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    CONSTRAINT tenant_check CHECK (((raised_to IS NULL) = (raised_until IS NULL))),
     CONSTRAINT tenant_max_running_check CHECK ((max_running > 0)),
+    CONSTRAINT tenant_raised_to_check CHECK ((raised_to > 0)),
     CONSTRAINT tenant_retention_check CHECK ((retention > '00:00:00'::interval)),
     CONSTRAINT tenant_status_check CHECK ((status = ANY (ARRAY['active'::text, 'throttled'::text, 'suspended'::text]))),
     CONSTRAINT tenant_weight_check CHECK (((weight >= 1) AND (weight <= 1000)))
@@ -13424,6 +15058,11 @@ ALTER TABLE ONLY postmill.budget_period
 ALTER TABLE ONLY postmill.budget
     ADD CONSTRAINT budget_pkey PRIMARY KEY (id);
 
+-- CONSTRAINT budget_request budget_request_pkey
+
+ALTER TABLE ONLY postmill.budget_request
+    ADD CONSTRAINT budget_request_pkey PRIMARY KEY (id);
+
 -- CONSTRAINT budget_reservation budget_reservation_pkey
 
 ALTER TABLE ONLY postmill.budget_reservation
@@ -13472,7 +15111,7 @@ ALTER TABLE ONLY postmill.definition_version
 -- CONSTRAINT error_group_minute error_group_minute_pkey
 
 ALTER TABLE ONLY postmill.error_group_minute
-    ADD CONSTRAINT error_group_minute_pkey PRIMARY KEY (id, tenant_id, minute);
+    ADD CONSTRAINT error_group_minute_pkey PRIMARY KEY (id, tenant_id, minute) INCLUDE (n);
 
 -- CONSTRAINT error_group_note error_group_note_pkey
 
@@ -13619,6 +15258,11 @@ ALTER TABLE ONLY postmill.operation_item
 ALTER TABLE ONLY postmill.operation
     ADD CONSTRAINT operation_pkey PRIMARY KEY (id);
 
+-- CONSTRAINT operation_share operation_share_pkey
+
+ALTER TABLE ONLY postmill.operation_share
+    ADD CONSTRAINT operation_share_pkey PRIMARY KEY (operation_id, tenant_id);
+
 -- CONSTRAINT partition_horizon partition_horizon_pkey
 
 ALTER TABLE ONLY postmill.partition_horizon
@@ -13653,6 +15297,11 @@ ALTER TABLE ONLY postmill.project
 
 ALTER TABLE ONLY postmill.project
     ADD CONSTRAINT project_tenant_id_slug_key UNIQUE (tenant_id, slug);
+
+-- CONSTRAINT queue_minute queue_minute_pkey
+
+ALTER TABLE ONLY postmill.queue_minute
+    ADD CONSTRAINT queue_minute_pkey PRIMARY KEY (queue, minute);
 
 -- CONSTRAINT queue queue_pkey
 
@@ -13832,9 +15481,29 @@ CREATE INDEX attempt_job ON ONLY postmill.attempt USING btree (job_id);
 
 CREATE INDEX attempt_tenant_group ON ONLY postmill.attempt USING btree (tenant_id, error_group, job_id) WHERE (error_group IS NOT NULL);
 
+-- INDEX audit_log_action
+
+CREATE INDEX audit_log_action ON postmill.audit_log USING btree (action, at, id);
+
+-- INDEX audit_log_actor
+
+CREATE INDEX audit_log_actor ON postmill.audit_log USING btree (actor_id, at, id);
+
 -- INDEX audit_log_at
 
 CREATE INDEX audit_log_at ON postmill.audit_log USING btree (at, id);
+
+-- INDEX audit_log_not_done
+
+CREATE INDEX audit_log_not_done ON postmill.audit_log USING btree (at, id) WHERE (result <> 'done'::text);
+
+-- INDEX audit_log_object
+
+CREATE INDEX audit_log_object ON postmill.audit_log USING btree (target_kind, target, at, id) WHERE (target_kind = ANY (ARRAY['queue'::text, 'worker'::text, 'tenant'::text]));
+
+-- INDEX audit_log_target
+
+CREATE INDEX audit_log_target ON postmill.audit_log USING btree (target_kind, target, at, id);
 
 -- INDEX audit_log_tenant
 
@@ -13848,6 +15517,10 @@ CREATE INDEX budget_alert_open ON postmill.budget_alert USING btree (crossed_at)
 
 CREATE UNIQUE INDEX budget_line_once ON postmill.budget_line USING btree (reservation_id, budget_id, kind) WHERE (reservation_id IS NOT NULL);
 
+-- INDEX budget_line_type
+
+CREATE INDEX budget_line_type ON postmill.budget_line USING btree (job_type, id) WHERE (reservation_id IS NOT NULL);
+
 -- INDEX budget_name
 
 CREATE UNIQUE INDEX budget_name ON postmill.budget USING btree (lower(replace(name, '_'::text, '-'::text)), COALESCE(tenant_id, '00000000-0000-0000-0000-000000000000'::uuid));
@@ -13856,6 +15529,10 @@ CREATE UNIQUE INDEX budget_name ON postmill.budget USING btree (lower(replace(na
 
 CREATE INDEX budget_period_ends ON postmill.budget_period USING btree (ends_at);
 
+-- INDEX budget_period_until
+
+CREATE INDEX budget_period_until ON postmill.budget_period USING btree (limit_until) WHERE (limit_until IS NOT NULL);
+
 -- INDEX budget_place
 
 CREATE INDEX budget_place ON postmill.budget USING btree (name, id);
@@ -13863,6 +15540,18 @@ CREATE INDEX budget_place ON postmill.budget USING btree (name, id);
 -- INDEX budget_platform
 
 CREATE INDEX budget_platform ON postmill.budget USING btree (id) WHERE (tenant_id IS NULL);
+
+-- INDEX budget_request_budget
+
+CREATE INDEX budget_request_budget ON postmill.budget_request USING btree (budget_id, id);
+
+-- INDEX budget_request_open
+
+CREATE UNIQUE INDEX budget_request_open ON postmill.budget_request USING btree (budget_id) WHERE (status = 'open'::text);
+
+-- INDEX budget_request_tenant
+
+CREATE INDEX budget_request_tenant ON postmill.budget_request USING btree (tenant_id, id);
 
 -- INDEX budget_reservation_ended
 
@@ -14062,11 +15751,11 @@ CREATE INDEX operation_item_print ON postmill.operation_item USING btree (operat
 
 -- INDEX operation_item_replay
 
-CREATE INDEX operation_item_replay ON postmill.operation_item USING btree (operation_id) WHERE (status = 'replayed'::text);
+CREATE INDEX operation_item_replay ON postmill.operation_item USING btree (operation_id, at) WHERE (status = 'replayed'::text);
 
 -- INDEX operation_item_waiting
 
-CREATE INDEX operation_item_waiting ON postmill.operation_item USING btree (operation_id, n) WHERE (status IS NULL);
+CREATE INDEX operation_item_waiting ON postmill.operation_item USING btree (operation_id, turn, n) WHERE (status IS NULL);
 
 -- INDEX operation_running
 
@@ -14099,6 +15788,10 @@ CREATE INDEX outcome_tenant_unsuccessful ON ONLY postmill.outcome USING btree (t
 -- INDEX outcome_unsuccessful
 
 CREATE INDEX outcome_unsuccessful ON ONLY postmill.outcome USING btree (status, job_id) WHERE (status <> 'succeeded'::text);
+
+-- INDEX queue_minute_minute
+
+CREATE INDEX queue_minute_minute ON postmill.queue_minute USING btree (minute);
 
 -- INDEX ready_id
 
@@ -14356,6 +16049,11 @@ ALTER TABLE ONLY postmill.notification
 ALTER TABLE ONLY postmill.project
     ADD CONSTRAINT project_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES postmill.tenant(id);
 
+-- FK CONSTRAINT queue_minute queue_minute_queue_fkey
+
+ALTER TABLE ONLY postmill.queue_minute
+    ADD CONSTRAINT queue_minute_queue_fkey FOREIGN KEY (queue) REFERENCES postmill.queue(name) ON DELETE CASCADE;
+
 -- FK CONSTRAINT rate_take rate_take_limit_id_fkey
 
 ALTER TABLE ONLY postmill.rate_take
@@ -14426,6 +16124,10 @@ ALTER TABLE postmill.budget_line ENABLE ROW LEVEL SECURITY;
 -- ROW SECURITY budget_period
 
 ALTER TABLE postmill.budget_period ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY budget_request
+
+ALTER TABLE postmill.budget_request ENABLE ROW LEVEL SECURITY;
 
 -- ROW SECURITY budget_reservation
 
@@ -14543,6 +16245,10 @@ CREATE POLICY of_the_scope ON postmill.budget_line AS RESTRICTIVE FOR SELECT TO 
 
 CREATE POLICY of_the_scope ON postmill.budget_period AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
+-- POLICY budget_request of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.budget_request AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
 -- POLICY budget_reservation of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.budget_reservation AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
@@ -14631,6 +16337,10 @@ CREATE POLICY of_the_scope ON postmill.operation AS RESTRICTIVE FOR SELECT TO po
 
 CREATE POLICY of_the_scope ON postmill.operation_item AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
+-- POLICY operation_share of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.operation_share AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
 -- POLICY outcome of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.outcome AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
@@ -14686,6 +16396,10 @@ ALTER TABLE postmill.operation ENABLE ROW LEVEL SECURITY;
 -- ROW SECURITY operation_item
 
 ALTER TABLE postmill.operation_item ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY operation_share
+
+ALTER TABLE postmill.operation_share ENABLE ROW LEVEL SECURITY;
 
 -- ROW SECURITY outcome
 
@@ -14770,6 +16484,10 @@ CREATE POLICY whoever_has_rights ON postmill.budget_line USING (true) WITH CHECK
 -- POLICY budget_period whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.budget_period USING (true) WITH CHECK (true);
+
+-- POLICY budget_request whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.budget_request USING (true) WITH CHECK (true);
 
 -- POLICY budget_reservation whoever_has_rights
 
@@ -14858,6 +16576,10 @@ CREATE POLICY whoever_has_rights ON postmill.operation USING (true) WITH CHECK (
 -- POLICY operation_item whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.operation_item USING (true) WITH CHECK (true);
+
+-- POLICY operation_share whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.operation_share USING (true) WITH CHECK (true);
 
 -- POLICY outcome whoever_has_rights
 

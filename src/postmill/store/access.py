@@ -120,6 +120,7 @@ def begin_request(
         principal.actor_id,
         principal.role.value,
         request_id,
+        principal.address,
     )
     return Statement(
         "begin_request", sql("access/begin_request", schema), args, lambda rows: bool(rows[0][0])
@@ -132,11 +133,12 @@ def set_actor(
     actor_id: str,
     role: str | None = None,
     request_id: str | None = None,
+    address: str | None = None,
     *,
     schema: str = DEFAULT_SCHEMA,
 ) -> Statement[None]:
     """Says for the rest of the transaction whom the audit log names."""
-    args = (via, actor_type, actor_id, role, request_id)
+    args = (via, actor_type, actor_id, role, request_id, address)
     return Statement("set_actor", sql("access/set_actor", schema), args, lambda rows: None)
 
 

@@ -86,7 +86,7 @@ class HistoryPage:
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
-    """A row of the audit log. `db_role` is the database's own word on who it was."""
+    """A row of the audit log. `db_role` is the database's own word on who it was, `address` the server's on from where."""
 
     id: UUID
     at: datetime
@@ -104,6 +104,54 @@ class AuditRow:
     before: Any
     after: Any
     db_role: str
+    address: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LogFilter:
+    """Which rows of the log; what is None is not asked.
+
+    Attributes:
+        action: exactly this, such as `keys.revoke`.
+        actor: the actor's id.
+        target_kind, target: what it was done to, such as `queue` and its name.
+        result: done, denied or refused.
+        via: api, console, cli, sql or upkeep.
+        since, until: moments; `until` itself is left out.
+        tenant: of this one.
+    """
+
+    action: str | None = None
+    actor: str | None = None
+    target_kind: str | None = None
+    target: str | None = None
+    result: str | None = None
+    via: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    tenant: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChainStatus:
+    """How far the chain that seals the log goes.
+
+    Attributes:
+        first, first_hash: the last link that was pruned; 0: none was.
+        n, hash: the last link.
+        sealed_at: when it was made; None: there is none.
+        noted_n, noted_hash: the end as it is noted beside the chain.
+        waiting: rows that are to be sealed by the next round; 10,000 are more.
+    """
+
+    first: int
+    first_hash: bytes
+    n: int
+    hash: bytes
+    sealed_at: datetime | None
+    noted_n: int | None
+    noted_hash: str | None
+    waiting: int
 
 
 def advance_horizon(*, schema: str = DEFAULT_SCHEMA) -> Statement[datetime]:
@@ -147,17 +195,48 @@ def audit_log(
     *,
     before: tuple[datetime, UUID] = (MAX_TIME, MAX_ID),
     most: int = 50,
-    action: str | None = None,
+    chosen: LogFilter | None = None,
     schema: str = DEFAULT_SCHEMA,
 ) -> Statement[list[AuditRow]]:
     """One page of the log, the newest first."""
-    args = (*before, most, action)
+    f = chosen or LogFilter()
+    if f.until is not None and f.until < before[0]:
+        before = (f.until, UUID(int=0))
+    args = (*before, most, f.action, f.actor, f.target_kind, f.target, f.result, f.via, f.since, f.tenant)
     return Statement(
         "log",
         sql("audit/log", schema),
         args,
         lambda rows: [_row(row) for row in rows],
     )
+
+
+def chain_status(*, schema: str = DEFAULT_SCHEMA) -> Statement[ChainStatus | None]:
+    """How far the chain goes; None to who does not see the platform."""
+    return Statement(
+        "chain_status",
+        sql("audit/chain_status", schema),
+        (),
+        lambda rows: _chain(rows[0]) if rows else None,
+    )
+
+
+def read_links(
+    after: int, most: int, *, schema: str = DEFAULT_SCHEMA
+) -> Statement[list[tuple[int, UUID, bytes, str | None]]]:
+    """Links with number, id of the row, hash, and what is sealed of the row; from the link `after` itself on."""
+    return Statement(
+        "links",
+        sql("audit/links", schema),
+        (after, most),
+        lambda rows: [(row[0], row[1], bytes(row[2]), row[3]) for row in rows],
+    )
+
+
+def note_export(chosen: Mapping[str, str], *, schema: str = DEFAULT_SCHEMA) -> Statement[None]:
+    """Writes into the log that it was exported, and with which filter."""
+    args = (orjson.dumps(dict(chosen)).decode(),)
+    return Statement("note_export", sql("audit/note_export", schema), args, lambda rows: None)
 
 
 def record(
@@ -192,6 +271,7 @@ def deny(
     """Notes an attempt that was not permitted. Run outside of a request, in autocommit."""
     args = (
         *(principal.via, principal.actor_type, principal.actor_id, principal.role.value, request_id),
+        principal.address,
         *(action, target_kind, target, principal.tenant_id),
         None if after is None else orjson.dumps(after).decode(),
         *(reason, result),
@@ -208,8 +288,13 @@ def _json(text: str | None) -> Any:
     return None if text is None else orjson.loads(text)
 
 
+def _chain(row: Any) -> ChainStatus:
+    first, first_hash, n, hash, *rest = row
+    return ChainStatus(first, bytes(first_hash), n, bytes(hash), *rest)
+
+
 def _row(row: Any) -> AuditRow:
-    values = [*row[:13], _json(row[13]), _json(row[14]), row[15]]
+    values = [*row[:13], _json(row[13]), _json(row[14]), *row[15:]]
     return AuditRow(*values)
 
 

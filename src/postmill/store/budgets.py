@@ -175,10 +175,11 @@ def limit_budget(
     reason: str | None = None,
     actor_type: ActorType = "user",
     actor_id: str | None = None,
+    until: datetime | None = None,
     schema: str = DEFAULT_SCHEMA,
 ) -> Statement[str]:
-    """The limit of one period alone: changed | unchanged | unknown | over | no_period."""
-    args = (id, period, plain(limit), reason, actor_type, actor_id)
+    """The limit of one period alone: changed | unchanged | unknown | over | no_period | past | late."""
+    args = (id, period, plain(limit), reason, actor_type, actor_id, until)
     return Statement("limit_budget", sql("budgets/limit_budget", schema), args, lambda rows: str(rows[0][0]))
 
 

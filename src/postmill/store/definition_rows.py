@@ -63,6 +63,8 @@ class DefinitionView:
     encrypted: bool
     action: str
     escalation_fields: list[str]
+    log_fields: list[str]
+    budget: str | None
     is_active: bool
     registered: bool
     version: int

@@ -65,7 +65,7 @@ def request_enqueue(
     A key that opens no longer makes it fail (SQLSTATE 28000).
     """
     columns = zip(*((request_id, *_facts(job, version)) for request_id, job, version in asked), strict=True)
-    begin = begin_request(principal, None, schema=schema).args[:-1]
+    begin = begin_request(principal, None, schema=schema).args[:-2]
     return Statement(
         "request_enqueue",
         sql("jobs/request_enqueue", schema),

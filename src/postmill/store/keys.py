@@ -111,6 +111,28 @@ def list_logins(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class MemberView:
+    """Somebody who was logged in, in one role: since when, last when, and how many of the logins still hold."""
+
+    actor_id: str
+    tenant_id: UUID | None
+    role: str
+    since: datetime
+    last_seen_at: datetime
+    logins: int
+
+
+def list_members(most: int = 100, *, schema: str = DEFAULT_SCHEMA) -> Statement[list[MemberView]]:
+    """People of whom a login is known (ended ones are for a week), whoever was there last first."""
+    return Statement(
+        "list_members",
+        sql("access/list_members", schema),
+        (most,),
+        lambda rows: [MemberView(*row) for row in rows],
+    )
+
+
 def end_login(id: UUID, reason: str | None = None, *, schema: str = DEFAULT_SCHEMA) -> Statement[str]:
     """ended | already | unknown."""
     return Statement("end_login", sql("access/end_login", schema), (id, reason), lambda rows: str(rows[0][0]))

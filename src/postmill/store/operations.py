@@ -1,15 +1,15 @@
-"""Statements on operations: bulk acts on dead letters that workers carry out."""
+"""Statements on operations: bulk acts that workers carry out."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from postmill.domain.letters import Kind, LetterFilter, Pace
+from postmill.domain.pace import Kind, Pace
 from postmill.store.catalog import DEFAULT_SCHEMA, sql
 from postmill.store.statement import Statement
 
@@ -18,7 +18,7 @@ NEWEST = UUID(int=2**128 - 1)
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """`status`: started, or none (no letter matches: there is no operation)."""
+    """`status`: started, proposed (somebody else has to approve it), or none (nothing matches: there is no operation)."""
 
     id: UUID | None
     status: str
@@ -27,7 +27,7 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class ChangedOperation:
-    """`status`: paused | resumed | aborted | unchanged | ended | unknown."""
+    """`status`: paused | resumed | approved | aborted | unchanged | ended | proposed | same_person | unknown."""
 
     status: str
     kind: Kind | None
@@ -38,13 +38,15 @@ class Operation:
     """A bulk act as it stands.
 
     Attributes:
-        status: running | paused | finished | aborted.
-        stage: canary, while the first replays have not all succeeded, or rest.
-        filter: what was selected by, as `LetterFilter.json`.
-        rate, canary, again, confirm, despite_success, version: its `Pace`.
-        total: letters selected at the start; `done` were replayed or discarded, `skipped` left as they are, `failed`
-            refused or in error.
-        pause_reason: why it is paused; `canary: …` where its first replays did not succeed.
+        status: proposed (waits for approval) | running | paused | finished | aborted.
+        stage: select, while its jobs are being counted; canary, while the first replays have not all succeeded; or rest.
+        filter: what was selected by: `LetterFilter.json`, `{"query": …}` or `{"ids": […]}`.
+        rate, canary, again …: its `Pace`.
+        total: jobs selected, so far; `done` were acted on, `skipped` left as they are, `failed` refused or in error.
+        pause_reason: why it is paused; `canary: …`, `failures: …` where its replays did not succeed, `counted: …` where it
+            waits for somebody to see how many jobs match.
+        start_at: nothing is done before.
+        cut_off: jobs enqueued later are not meant.
     """
 
     id: UUID
@@ -72,10 +74,21 @@ class Operation:
     paused_by: str | None
     pause_reason: str | None
     ended_at: datetime | None
+    fair: bool
+    same_version: bool
+    priority: int | None
+    queue: str | None
+    run_at: datetime | None
+    stop_ratio: float | None
+    start_at: datetime | None
+    approve_above: int | None
+    approved_by: str | None
+    approved_at: datetime | None
+    cut_off: UUID | None
 
     @property
     def tried(self) -> int:
-        """Letters whose turn has been."""
+        """Jobs whose turn has been."""
         return self.done + self.skipped + self.failed
 
     @property
@@ -86,7 +99,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class OperationItem:
-    """One letter of an operation. `status`: waiting, replayed, discarded, or why not; `new_id` the job that it names."""
+    """One job of an operation. `status`: waiting, replayed, canceled …, or why not; `new_id` the job that it names."""
 
     n: int
     job_id: UUID
@@ -98,16 +111,25 @@ class OperationItem:
 
 def door_start_operation(
     kind: Kind,
-    chosen: LetterFilter,
+    chosen: Mapping[str, Any],
     pace: Pace,
     *,
+    matching: Mapping[str, Any] | None = None,
+    cut_off: UUID | None = None,
     reason: str | None = None,
     actor_type: str = "user",
     actor_id: str | None = None,
     schema: str = DEFAULT_SCHEMA,
 ) -> Statement[Started]:
-    """Selects the letters and begins."""
-    args = (kind, json.dumps(chosen.json), json.dumps(pace.json), reason, actor_type, actor_id)
+    """Selects the jobs and begins.
+
+    Args:
+        chosen: how they are described: `LetterFilter.json`, `{"query": …}` or `{"ids": […]}`.
+        matching: as `read_matching` takes it; None: dead letters that `chosen` meets.
+        cut_off: only jobs with ids below it.
+    """
+    found = None if matching is None else json.dumps(matching)
+    args = (kind, json.dumps(chosen), json.dumps(pace.json), reason, actor_type, actor_id, found, cut_off)
     return Statement(
         "door_start_operation",
         sql("operations/door_start_operation", schema),
@@ -125,7 +147,7 @@ def door_change_operation(
     actor_id: str | None = None,
     schema: str = DEFAULT_SCHEMA,
 ) -> Statement[ChangedOperation]:
-    """Pauses, resumes or aborts (`verb`: pause | resume | abort)."""
+    """Pauses, resumes, approves or aborts (`verb`: pause | resume | approve | abort)."""
     args = (id, verb, reason, actor_type, actor_id)
     return Statement(
         "door_change_operation",
@@ -143,7 +165,7 @@ def read_operations(
     open: bool = False,
     schema: str = DEFAULT_SCHEMA,
 ) -> Statement[list[Operation]]:
-    """Operations within the scope, the newest first; `open`: only those that run or are paused."""
+    """Operations within the scope, the newest first; `open`: only those that have not ended."""
     args = (id, before or NEWEST, most, open)
     return Statement(
         "read_operations",
@@ -156,7 +178,7 @@ def read_operations(
 def read_operation_items(
     id: UUID, *, status: str | None = None, after: int = 0, most: int = 100, schema: str = DEFAULT_SCHEMA
 ) -> Statement[list[OperationItem]]:
-    """The letters of an operation, in their order, behind number `after`."""
+    """The jobs of an operation, in their order, behind number `after`."""
     return Statement(
         "read_operation_items",
         sql("operations/read_operation_items", schema),

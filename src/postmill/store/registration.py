@@ -77,5 +77,6 @@ def _row(definition: dict[str, Any]) -> dict[str, Any]:
         "replay_class": definition["replay_class"],
         "action": definition["action"],
         "escalation_fields": definition["escalation_fields"],
+        "log_fields": definition["log_fields"],
         "rate": rate and {"count": rate["count"], "seconds": rate["per"], "burst": rate["burst"]},
     }

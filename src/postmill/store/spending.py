@@ -109,11 +109,13 @@ def end_reservation(
     return Statement("end_reservation", sql(path, schema), args, _ended)
 
 
-def budget_standing(name: str, tenant: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[list[Standing]]:
+def budget_standing(
+    name: str, tenant: UUID, *, door: bool = False, schema: str = DEFAULT_SCHEMA
+) -> Statement[list[Standing]]:
     """Where the budgets of that name above a tenant's jobs stand, the most used up first."""
     return Statement(
         "budget_standing",
-        sql("budgets/budget_standing", schema),
+        sql("budgets/door_budget_standing" if door else "budgets/budget_standing", schema),
         (name, tenant),
         lambda rows: [standing_of(exact(row[0])) for row in rows],
     )

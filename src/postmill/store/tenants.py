@@ -16,7 +16,11 @@ from postmill.store.statement import Statement
 
 @dataclass(frozen=True, slots=True)
 class TenantView:
-    """A tenant. `max_running` and `retention_seconds` are None where it has no settings of its own."""
+    """A tenant. `max_running` and `retention_seconds` are None where it has no settings of its own.
+
+    Attributes:
+        raised_to, raised_until: a higher limit than `max_running`, and until when; None: it is not raised now.
+    """
 
     id: UUID
     slug: str
@@ -28,6 +32,13 @@ class TenantView:
     retention_seconds: float | None
     created_at: datetime
     updated_at: datetime
+    raised_to: int | None = None
+    raised_until: datetime | None = None
+
+    @property
+    def limit(self) -> int | None:
+        """Jobs at once that it may have now; None: any number."""
+        return self.max_running if self.raised_to is None else self.raised_to
 
 
 @dataclass(frozen=True, slots=True)

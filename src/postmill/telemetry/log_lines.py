@@ -93,10 +93,15 @@ def job_fields(facts: JobFacts) -> dict[str, Any]:
         "worker_id": printable(facts.worker_id),
     }
     line = with_aliases(line)
-    for name, value in (facts.fields or {}).items():
-        taken = name in line or name in _RESERVED
-        line[f"payload_{name}" if taken else field_name(name)] = redact(value, key=name)
-    return line
+    return line | payload_fields(facts.fields or {}, line)
+
+
+def payload_fields(fields: Mapping[str, object], line: Mapping[str, Any]) -> dict[str, Any]:
+    """Payload fields as they stand in this line, without secrets; one that has a name of ours gets `payload_` before it."""
+    return {
+        f"payload_{name}" if name in line or name in _RESERVED else field_name(name): redact(value, key=name)
+        for name, value in fields.items()
+    }
 
 
 def with_aliases(line: dict[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from tests.support.reference import (
     life,
     metrics,
     names,
+    query,
     settings,
     sql,
 )
@@ -40,6 +41,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "transitions": life.table,
     "metrics": metrics.tables,
     "events": events.table,
+    "query": query.terms,
     "operations": http.operations,
     "api client": api_client.section,
     "api client errors": api_client.errors,

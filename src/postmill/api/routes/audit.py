@@ -17,7 +17,7 @@ from postmill.api.routing import new_router
 from postmill.bind import arun
 from postmill.domain.access import Action
 from postmill.operate import audit
-from postmill.shapes.audit import History, HistoryItem, Kind, LogRow
+from postmill.shapes.audit import History, HistoryItem, Kind, LogRow, Result, Via
 from postmill.shapes.moments import Moment
 from postmill.shapes.paging import Page
 from postmill.store.audit import (
@@ -26,6 +26,7 @@ from postmill.store.audit import (
     AuditRow,
     HistoryEvent,
     HistoryPage,
+    LogFilter,
     Position,
     advance_horizon,
 )
@@ -82,11 +83,22 @@ async def list_audit_log(
     limit: Limit = 50,
     cursor: Cursor = None,
     action: Annotated[str | None, Query(max_length=100, description="Only this action.")] = None,
+    actor: Annotated[str | None, Query(max_length=200, description="Only of this actor's id.")] = None,
+    target_kind: Annotated[
+        str | None, Query(max_length=100, description="Only done to such: queue, trigger, budget …")
+    ] = None,
+    target: Annotated[str | None, Query(max_length=500, description="Only done to this.")] = None,
+    result: Annotated[Result | None, Query(description="Only with this result.")] = None,
+    via: Annotated[Via | None, Query(description="Only by this face.")] = None,
+    since: Annotated[Moment | None, Query(description="Not before this moment.")] = None,
+    until: Annotated[Moment | None, Query(description="Before this moment.")] = None,
+    tenant_id: Annotated[UUID | None, Query(description="Only of this tenant.")] = None,
 ) -> Page[LogRow]:
     """The audit log alone, the newest first."""
+    chosen = LogFilter(action, actor, target_kind, target, result, via, since, until, tenant_id)
     before: Sequence[Any] = parts_of(cursor, datetime.fromisoformat, UUID) if cursor else (MAX_TIME, MAX_ID)
     found = await asked.run(
-        log_of(before=(before[0], before[1]), most=limit, action=action, schema=asked.schema)
+        log_of(before=(before[0], before[1]), most=limit, chosen=chosen, schema=asked.schema)
     )
     items = [_row(row) for row in found]
     return Page(items=items, next=cursor_of(items[-1].at, items[-1].id) if len(items) == limit else None)

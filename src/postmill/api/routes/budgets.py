@@ -153,10 +153,16 @@ async def limit_budget_period(
     asked: Write,
     tenant: Tenant = None,
 ) -> Budget:
-    """Give one period, the present or a later one, a limit of its own."""
+    """Give one period, the present or a later one, a limit of its own, to its end or until a moment within it."""
     changed = await asked.drive(
         budgets.limit_period(
-            budget, period, body.limit, tenant=tenant, reason=body.reason, schema=asked.schema
+            budget,
+            period,
+            body.limit,
+            until=body.until,
+            tenant=tenant,
+            reason=body.reason,
+            schema=asked.schema,
         )
     )
     return _shown(changed)

@@ -39,11 +39,12 @@ async def examine_platform(
     The answer is 200 whatever was found; probes of the process itself are `/healthz` and `/readyz`.
     """
     async with asked.backend.doctor:
-        found = await asyncio.to_thread(_examined, asked.backend, only or [])
-    return Report(level=found.level.value, checks=[_finding(one) for one in found.findings])
+        found = await asyncio.to_thread(examined, asked.backend, only or [])
+    return Report(level=found.level.value, checks=[shown(one) for one in found.findings])
 
 
-def _examined(backend: Backend, only: list[str]) -> Examined:
+def examined(backend: Backend, only: list[str]) -> Examined:
+    """A round of these checks (none: all), on connections of its own. Blocks."""
     settings = backend.settings
 
     def opened(dsn: str | None = settings.dsn) -> psycopg.Connection[Any]:
@@ -61,7 +62,8 @@ def _examined(backend: Backend, only: list[str]) -> Examined:
         return examine(probe, only)
 
 
-def _finding(found: Found) -> Finding:
+def shown(found: Found) -> Finding:
+    """A finding without what other sessions' statements may hold."""
     rows = [{name: value for name, value in row.items() if name != HIDDEN} for row in found.details]
     return Finding(
         check=found.check,

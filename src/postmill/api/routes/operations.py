@@ -1,8 +1,8 @@
-"""Bulk acts on dead letters as operations: preview, begin, watch, pause, resume, abort."""
+"""Bulk acts as operations: preview, begin, watch, pause, resume, approve, abort."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Annotated
 from uuid import UUID
 
@@ -15,11 +15,15 @@ from postmill.api.routes.dead_statistics import masked, named
 from postmill.api.routing import location, new_router
 from postmill.domain.access import Action
 from postmill.domain.errors import NotFound
-from postmill.domain.letters import LetterFilter, Pace
+from postmill.domain.letters import LetterFilter
+from postmill.domain.pace import Kind, Pace
+from postmill.operate import bulk
 from postmill.operate import operations as acts
 from postmill.shapes.dead_statistics import DeadPreview
 from postmill.shapes.operations import (
+    AskImpact,
     ChangeOperation,
+    Impact,
     LetterSelection,
     NewOperation,
     Operation,
@@ -46,26 +50,39 @@ async def preview_operation(asked: Read, body: PreviewOperation) -> DeadPreview:
     return DeadPreview.model_validate(found)
 
 
+@router.post("/operations/impact")
+async def ask_impact(asked: Read, body: AskImpact) -> Impact:
+    """Tell what a bulk act on the jobs of a query would meet; nothing is done."""
+    await _may(asked, body.kind, "POST /api/v1/operations/impact")
+    meant = await _meant(asked, body.query, body.ids)
+    found = await asked.drive(bulk.impact(body.kind, meant, cut_off=body.cut_off, schema=asked.schema))
+    return Impact.model_validate(asdict(found))
+
+
 @router.post("/operations", status_code=201)
 async def start_operation(body: NewOperation, asked: Act, request: Request, response: Response) -> Operation:
-    """Begin to replay or discard the dead letters that a filter meets now: exactly these, each once.
+    """Begin a bulk act on the dead letters of a filter, or the jobs of a query, that match now: each once.
 
-    Workers carry it out. A discard needs the permission `dead.discard`. 404: no letter matches.
+    Workers carry it out. Each kind needs its own permission: replay `dead.replay`, retry `jobs.retry`, cancel `jobs.cancel`,
+    discard `dead.discard`, priority and run_at `jobs.priority`, move `queues.write`. With more jobs than the setting
+    `console.second_person_above` it is `proposed` until somebody else approves it. 404: no job matches.
     """
     await _may(asked, body.kind, "POST /api/v1/operations")
-    pace = Pace(
-        rate=body.rate,
-        canary=body.canary,
-        again=body.again,
-        confirm=body.confirm,
-        despite_success=body.despite_success,
-        version=body.version,
-    )
-    begun = await asked.drive(
-        acts.start(body.kind, _chosen(body.filter), pace, reason=body.reason, schema=asked.schema)
-    )
+    if sum(one is not None for one in (body.filter, body.query, body.ids)) != 1:
+        raise Problem(422, "invalid-request", "give one of filter, query and ids")
+    given = body.model_dump(include={field.name for field in fields(Pace)})
+    pace = Pace(**given, approve_above=asked.backend.settings.console.second_person_above)
+    if body.filter is not None:
+        begun = await asked.drive(
+            acts.start(body.kind, _chosen(body.filter), pace, reason=body.reason, schema=asked.schema)
+        )
+    else:
+        meant = await _meant(asked, body.query, body.ids)
+        begun = await asked.drive(
+            bulk.start(body.kind, meant, pace, cut_off=body.cut_off, reason=body.reason, schema=asked.schema)
+        )
     if begun.id is None:
-        raise not_found("dead letter that this filter meets")
+        raise not_found("job that matches")
     response.headers["Location"] = location(request, f"/operations/{begun.id}")
     return await _operation(asked, begun.id)
 
@@ -73,7 +90,7 @@ async def start_operation(body: NewOperation, asked: Act, request: Request, resp
 @router.get("/operations")
 async def list_operations(
     asked: Read,
-    open: Annotated[bool, Query(description="Only those that run or are paused.")] = False,
+    open: Annotated[bool, Query(description="Only those that have not ended.")] = False,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Page[Operation]:
@@ -106,7 +123,7 @@ async def list_operation_letters(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Page[OperationLetter]:
-    """List what became of each of its letters."""
+    """List what became of each of its jobs."""
     await _operation(asked, operation_id)
     after = 0 if cursor is None else _number(parts_of(cursor, int)[0])
     found = await asked.drive(
@@ -131,9 +148,15 @@ async def resume_operation(operation_id: UUID, asked: Act, body: ChangeOperation
     return await _change(asked, operation_id, "resume", body)
 
 
+@router.post("/operations/{operation_id:uuid}/approve")
+async def approve_operation(operation_id: UUID, asked: Act, body: ChangeOperation | None = None) -> Operation:
+    """Approve an operation that somebody else has begun; it goes on then. 409: it was you, or it has ended."""
+    return await _change(asked, operation_id, "approve", body)
+
+
 @router.post("/operations/{operation_id:uuid}/abort")
 async def abort_operation(operation_id: UUID, asked: Act, body: ChangeOperation | None = None) -> Operation:
-    """End an operation for good; the letters that it has not come to stay as they are."""
+    """End an operation for good; the jobs that it has not come to stay as they are. Before its beginning: all of them."""
     return await _change(asked, operation_id, "abort", body)
 
 
@@ -144,13 +167,26 @@ async def _change(asked: Asked, id: UUID, verb: acts.Verb, body: ChangeOperation
     answer = await asked.drive(acts.change(id, verb, reason=reason, schema=asked.schema))
     if answer.status == "ended":
         raise Problem(409, "operation-ended", f"it has ended: {before.status}")
+    if answer.status == "proposed":
+        raise Problem(409, "operation-proposed", "somebody else has to approve it first")
+    if answer.status == "same_person":
+        raise Problem(409, "operation-proposed", "who began it cannot approve it; somebody else has to")
     return await _operation(asked, id)
 
 
-async def _may(asked: Asked, kind: str, target: str) -> None:
-    if kind == "discard" and not asked.principal.may(Action.DEAD_DISCARD):
-        detail = f"the role {asked.principal.role} may not {Action.DEAD_DISCARD}"
-        raise await asked.denied(Action.DEAD_DISCARD, detail, target=target)
+async def _may(asked: Asked, kind: Kind, target: str) -> None:
+    needed = bulk.NEEDS[kind]
+    if not asked.principal.may(needed):
+        raise await asked.denied(needed, f"the role {asked.principal.role} may not {needed}", target=target)
+
+
+async def _meant(asked: Asked, query: str | None, ids: list[UUID] | None) -> bulk.Meant:
+    if (query is None) == (ids is None):
+        raise Problem(422, "invalid-request", "give either query or ids")
+    if ids is not None:
+        return bulk.by_ids(ids)
+    payloads = asked.principal.may(Action.PAYLOADS_READ)
+    return await asked.drive(bulk.by_query(query or "", payloads=payloads, schema=asked.schema))
 
 
 async def _operation(asked: Asked, id: UUID) -> Operation:

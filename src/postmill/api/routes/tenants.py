@@ -79,5 +79,5 @@ async def create_project(
 def _named(body: TenantChanges) -> dict[str, Any]:
     """What was given; a null counts only where it means something."""
     given = body.model_dump(exclude_unset=True, exclude={"slug"})
-    nullable = ("max_running", "retention_seconds", "reason")
+    nullable = ("max_running", "raised_to", "raised_until", "retention_seconds", "reason")
     return {key: value for key, value in given.items() if value is not None or key in nullable}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from typing import Annotated
 from uuid import UUID
@@ -15,16 +16,21 @@ from postmill.api.routing import location, new_router
 from postmill.api.trigger_shapes import delivery, due_moments, saved
 from postmill.api.trigger_shapes import listed as shown
 from postmill.domain.access import Action
-from postmill.operate import triggers
+from postmill.operate import backfill, triggers
 from postmill.shapes.events import EventDelivery
+from postmill.shapes.moments import Moment
 from postmill.shapes.paging import Page
 from postmill.shapes.triggers import (
+    Backfill,
+    Backfilled,
+    BackfillPlan,
     DueMoment,
     NewTrigger,
     RanTrigger,
     RunTrigger,
     SavedTrigger,
     Tick,
+    TriedTrigger,
     Trigger,
     TriggerChanges,
     TriggerPreview,
@@ -91,14 +97,22 @@ async def create_trigger(
 
 
 @router.post(PATH + "/preview", responses=NO_TENANT)
-async def preview_trigger(asked: Read, body: NewTrigger, count: Count = 10) -> TriggerPreview:
-    """Check a trigger without saving it, and show when it would run."""
-    fields = body.model_dump(exclude_unset=True, exclude={"tenant_id"})
-    found = await asked.drive(triggers.preview(fields, count, tenant=body.tenant_id, schema=asked.schema))
+async def preview_trigger(asked: Read, body: TriedTrigger, count: Count = 10) -> TriggerPreview:
+    """Check a trigger without saving it, and show when it would run and with what payload.
+
+    A payload needs the permission `payloads.read`.
+    """
+    fields = body.model_dump(exclude_unset=True, exclude={"tenant_id", "context"})
+    found = await asked.drive(
+        triggers.preview(fields, count, sample=body.context, tenant=body.tenant_id, schema=asked.schema)
+    )
+    hidden = found.payload is None or not asked.principal.may(Action.PAYLOADS_READ)
     return TriggerPreview(
         next_runs=due_moments(found.next_runs),
         dedupe_window_seconds=found.dedupe_window_seconds,
         warnings=found.warnings,
+        payload=None if hidden else json.loads(found.payload or "{}"),
+        problem=found.problem,
     )
 
 
@@ -145,6 +159,30 @@ async def run_trigger(
     if ran.outcome == "duplicate":
         response.status_code = 200
     return RanTrigger.model_validate({"trigger_id": trigger_id, "job_id": ran.job_id, "outcome": ran.outcome})
+
+
+@router.get(ONE + "/backfill")
+async def plan_backfill(
+    asked: Read,
+    trigger_id: UUID,
+    since: Annotated[Moment, Query(description="The window begins here.")],
+    until: Annotated[Moment, Query(description="Before this moment, which is not in the future.")],
+) -> BackfillPlan:
+    """What a backfill of this window would do."""
+    found = await asked.drive(backfill.plan(trigger_id, since, until, schema=asked.schema))
+    return BackfillPlan(due=due_moments(found.due), kept=found.kept, problem=found.problem)
+
+
+@router.post(ONE + "/backfill")
+async def backfill_trigger(asked: Write, trigger_id: UUID, body: Backfill) -> Page[Backfilled]:
+    """Make up for the due moments of a window that made no job, at most 500, all at once.
+
+    A moment that has made a job is left as it is. Overlap policy, jitter and dedupe window are not asked.
+    """
+    done = await asked.drive(
+        backfill.backfill(trigger_id, body.since, body.until, reason=body.reason, schema=asked.schema)
+    )
+    return Page(items=[Backfilled.model_validate(one) for one in done], next=None)
 
 
 @router.get(ONE + "/next")

@@ -21,7 +21,7 @@ from postmill.cli.tables import table
 from postmill.cli.values import moment
 from postmill.domain.audit import Anchor, AuditBroken
 from postmill.operate import audit
-from postmill.store.audit import HistoryEvent, Position, audit_log
+from postmill.store.audit import HistoryEvent, LogFilter, Position, audit_log
 
 PAGE = 1000
 
@@ -29,11 +29,20 @@ PAGE = 1000
 def list_(
     run: Run,
     action: Annotated[str | None, typer.Option(help="Only this action, such as keys.revoke.")] = None,
+    actor: Annotated[str | None, typer.Option(help="Only what this one did: the actor's id.")] = None,
+    target: Annotated[str | None, typer.Option(help="Only what was done to this: its name or id.")] = None,
+    kind: Annotated[
+        str | None, typer.Option(help="What the target is: queue, trigger, budget …; goes with --target.")
+    ] = None,
+    result: Annotated[str | None, typer.Option(help="done, denied or refused.")] = None,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many.")] = 20,
 ) -> None:
     """List what people did and what was denied to them, the newest first."""
+    if result not in (None, "done", "denied", "refused"):
+        raise CliError(f"--result {result!r} is none: done, denied or refused")
+    chosen = LogFilter(action=action, actor=actor, target=target, target_kind=kind, result=result)
     with run.connect() as conn:
-        found = run_statement(conn, audit_log(most=limit, action=action, schema=run.schema))
+        found = run_statement(conn, audit_log(most=limit, chosen=chosen, schema=run.schema))
         now = server_now(conn, run.schema)
     run.out.show(
         found,

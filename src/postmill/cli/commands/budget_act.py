@@ -9,8 +9,9 @@ import typer
 from postmill.cli.commands.budget import Name, Period, Tenant, document
 from postmill.cli.errors import CliError
 from postmill.cli.run import Run
+from postmill.cli.values import moment
 from postmill.domain.budget import plain
-from postmill.operate import budgets
+from postmill.operate import budget_requests, budgets
 from postmill.store.budgets import BudgetView
 
 Reason = Annotated[str | None, typer.Option(help="Why; for the audit log.")]
@@ -29,6 +30,13 @@ def set_(
         str | None,
         typer.Option(
             "--for", metavar="PERIOD", help="The limit of this period alone: 2025-01 or 2025-01-31."
+        ),
+    ] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MOMENT",
+            help="With --limit alone: until then, within the present period; then it is what it was.",
         ),
     ] = None,
     tenant: Tenant = None,
@@ -62,7 +70,14 @@ def set_(
         fields["alerts"] = dict(
             _pair(text, "--alert is PERCENT=SEVERITY, as in 90=warning") for text in alert
         )
-    if for_ is not None:
+    if until is not None:
+        if limit is None or for_ is not None or len(fields) > 1:
+            raise CliError("--until goes with --limit alone", "as in: --limit 750 --until 2025-01-20T18:00Z")
+        over = moment(until, "--until")
+        flow = budget_requests.change(
+            budget, limit, until=over, tenant=tenant, reason=reason, schema=run.schema
+        )
+    elif for_ is not None:
         if limit is None or len(fields) > 1:
             raise CliError("--for goes with --limit alone", "as in: --for 2025-01 --limit 750")
         flow = budgets.limit_period(budget, for_, limit, tenant=tenant, reason=reason, schema=run.schema)

@@ -21,12 +21,13 @@ from postmill.cli.outcomes import Told, report
 from postmill.cli.progress import counting, overseen
 from postmill.cli.run import Run
 from postmill.cli.who import who
-from postmill.domain.letters import LetterFilter, Pace
+from postmill.domain.letters import LetterFilter
+from postmill.domain.pace import Pace
 from postmill.operate import commands, operations
 from postmill.store.jobs import Rerun
 
 MOST = 10_000
-"""Dead letters that one call with --all takes; a second call takes the rest."""
+"""Dead letters that a call does itself; with --all more than that become an operation."""
 
 SKIPPED = {
     "live": Told("skipped: runs again already, as {new}"),
@@ -86,7 +87,7 @@ def replay(
     """Run dead letters again, each as a new job that knows whose replay it is. A second replay needs --again.
 
     With --all and one of --rate, --canary, --detach it is an operation: workers carry it out, exactly those that match
-    now, also if this command or a worker ends. Without them it is done from here, 10,000 at most.
+    now, also if this command or a worker ends. Without them it is done from here; more than 10,000 become an operation.
     """
     how = Bulk(rate, canary, detach, preview)
     if again and all_ and not how:
@@ -105,18 +106,21 @@ def replay(
             older_than=older_than,
             newer_than=newer_than,
         )
+        pace = Pace(
+            rate=rate,
+            canary=canary,
+            again=again,
+            confirm=yes,
+            despite_success=despite_success,
+            version=version,
+        )
         if how:
-            pace = Pace(
-                rate=rate,
-                canary=canary,
-                again=again,
-                confirm=yes,
-                despite_success=despite_success,
-                version=version,
-            )
             bulk(run, conn, "replay", _for_bulk(run, conn, ids, all_, chosen, "replay"), how, pace, None, yes)
             return
         some = _chosen(run, conn, ids, all_, chosen, "replay", yes)
+        if some is None:
+            bulk(run, conn, "replay", chosen, how, pace, None, yes)
+            return
 
         def act(part: Sequence[UUID], confirm: bool) -> list[Rerun]:
             flow = commands.replay(
@@ -162,7 +166,8 @@ def discard(
 ) -> None:
     """Close dead letters for good: they count as failed.
 
-    With --all and --rate or --detach it is an operation, which workers carry out; else it is done from here, 10,000 at most.
+    With --all and --rate or --detach it is an operation, which workers carry out; else it is done from here, and more than
+    10,000 become an operation.
     """
     meaning = {
         "discarded": Told("closed as failed"),
@@ -189,6 +194,9 @@ def discard(
             bulk(run, conn, "discard", found, how, Pace(rate=rate), reason, yes)
             return
         some = _chosen(run, conn, ids, all_, chosen, "discard", yes)
+        if some is None:
+            bulk(run, conn, "discard", chosen, how, Pace(), reason, yes)
+            return
         closing = commands.discard(some, reason=reason, schema=run.schema)
         with counting(run.out, "discarding", len(some)) as done:
             answers = run.act(conn, overseen(closing, lambda part: done(len(part), "")))
@@ -230,7 +238,8 @@ def _chosen(
     chosen: LetterFilter,
     verb: str,
     yes: bool,
-) -> list[UUID]:
+) -> list[UUID] | None:
+    """The letters to be done from here; None: more than that, for an operation."""
     if ids:
         _refuse_both(all_, chosen, verb)
         return find_ids(conn, run.schema, ids)
@@ -240,9 +249,8 @@ def _chosen(
     if not letters:
         raise CliError("no dead letter matches", "postmill dead list shows what there is", ExitCode.NOT_FOUND)
     if preview.count > len(letters):
-        run.out.note(
-            f"{len(letters):,} of {preview.count:,}, the newest; for all at once add --rate N or --detach"
-        )
+        run.out.note(f"{preview.count:,} are more than {MOST:,}: an operation, which workers carry out")
+        return None
     if not yes:
         if run.out.as_json:
             raise CliError(f"{verb} of {len(letters)} dead letters is not confirmed", "add --yes")

@@ -19,7 +19,8 @@ from postmill.cli.run import Run
 from postmill.cli.tables import table
 from postmill.cli.text import one_line
 from postmill.cli.who import who
-from postmill.domain.letters import Kind, LetterFilter, Pace
+from postmill.domain.letters import LetterFilter
+from postmill.domain.pace import Kind, Pace
 from postmill.operate import operations
 from postmill.store.dead_statistics import DeadPreview
 

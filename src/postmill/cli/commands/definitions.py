@@ -162,6 +162,8 @@ def _page(one: DefinitionView) -> Any:
         "encrypted": "yes" if one.encrypted else None,
         "replay": one.replay_class,
         "action": one_line(one.action, 200) if one.action else None,
+        "budget": one.budget,
+        "in its log lines": ", ".join(one.log_fields) or None,
         "shown to who is told": ", ".join(one.escalation_fields) or None,
         "yours, not the code's": ", ".join(one.edited) or None,
         "served by": ", ".join(by.worker_id for by in one.served_by) or "nobody",

@@ -1,4 +1,4 @@
-"""`postmill operations list | show | pause | resume | abort`: bulk acts on dead letters that workers carry out."""
+"""`postmill operations list | show | pause | resume | approve | abort`: bulk acts that workers carry out."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def list_(
     all_: Annotated[bool, typer.Option("--all", metavar="", help="Ended ones, too.")] = False,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="How many.")] = 20,
 ) -> None:
-    """List operations that run or are paused, the newest first."""
+    """List operations that have not ended, the newest first."""
     with run.connect() as conn:
         found = drive(conn, operations.operations(most=limit, open=not all_, schema=run.schema))
         now = server_now(conn, run.schema)
@@ -50,7 +50,7 @@ def list_(
         run.out.document(found)
         return
     if not found:
-        run.out.say("no operations" if all_ else "no operation runs or is paused")
+        run.out.say("no operations" if all_ else "no operation runs, is paused or waits for approval")
         return
     rows = [
         (
@@ -65,7 +65,7 @@ def list_(
         for one in found
     ]
     run.out.console.print(
-        table(("id", "kind", "status", "letters", "by", "begun", "which"), rows, right=("letters",))
+        table(("id", "kind", "status", "jobs", "by", "begun", "which"), rows, right=("jobs",))
     )
 
 
@@ -76,7 +76,7 @@ def show(
         bool, typer.Option("--watch", "-w", metavar="", help="Go on until it ends or is paused.")
     ] = False,
 ) -> None:
-    """Show one operation: how far it is, what became of its letters, and what its replays have come to."""
+    """Show one operation: how far it is, what became of its jobs, and what its replays have come to."""
     with run.connect() as conn:
         whole = _find(conn, run.schema, id)
         if watch:
@@ -96,8 +96,13 @@ def resume(run: Run, id: Id, reason: Why = None) -> None:
     _change(run, id, "resume", reason)
 
 
+def approve(run: Run, id: Id, reason: Why = None) -> None:
+    """Approve an operation that somebody else has begun; it goes on then."""
+    _change(run, id, "approve", reason)
+
+
 def abort(run: Run, id: Id, reason: Why = None) -> None:
-    """End an operation for good; letters that it has not come to stay as they are."""
+    """End an operation for good; jobs that it has not come to stay as they are."""
     _change(run, id, "abort", reason)
 
 
@@ -162,7 +167,7 @@ def _page(found: Operation, results: dict[str, int], now: datetime) -> Renderabl
     facts = pairs(
         [
             ("status", _state(found)),
-            ("letters", f"{found.total:,}: {_counts(found)}{rate}{canary}"),
+            ("jobs", f"{found.total:,}: {_counts(found)}{rate}{canary}"),
             ("which", _chosen(found)),
             ("replays now", ", ".join(f"{n:,} {state}" for state, n in sorted(results.items())) or None),
             ("begun", f"{relative(found.created_at, now)} by {found.actor_id}"),
@@ -177,19 +182,23 @@ def _state(found: Operation) -> str:
     if found.status == "paused":
         why = found.pause_reason or "no reason given"
         return f"paused: {why}" + (f" ({found.paused_by})" if found.paused_by else "")
-    if found.status == "running" and found.stage == "canary":
-        return "running, canary"
+    if found.status == "proposed":
+        return "waits for somebody else's approval"
+    if found.status == "running" and found.stage != "rest":
+        return "running, counts its jobs" if found.stage == "select" else "running, canary"
     return found.status
 
 
 def _counts(found: Operation) -> str:
-    word = "replayed" if found.kind == "replay" else "discarded"
+    word = {"replay": "replayed", "discard": "discarded"}.get(found.kind, "done")
     waiting = found.total - found.tried
     parts = [(found.done, word), (found.skipped, "skipped"), (found.failed, "failed"), (waiting, "to go")]
     return ", ".join(f"{n:,} {name}" for n, name in parts if n or name == word)
 
 
 def _chosen(found: Operation) -> str:
+    if "query" in found.filter:
+        return str(found.filter["query"])
     return ", ".join(f"{key} {value}" for key, value in found.filter.items() if key != "ids") or (
         "by id" if "ids" in found.filter else "all"
     )
@@ -203,6 +212,12 @@ def _change(run: Run, id: str, verb: operations.Verb, reason: str | None) -> Non
         found = drive(conn, operations.operation(whole, schema=run.schema))
     if answer.status == "ended":
         raise CliError(f"it has ended: {found.status}", f"postmill operations show {whole}", ExitCode.FAILED)
+    if answer.status == "proposed":
+        raise CliError(
+            "somebody else has to approve it first", f"postmill operations approve {whole}", ExitCode.FAILED
+        )
+    if answer.status == "same_person":
+        raise CliError("who began it cannot approve it", "ask somebody else to", ExitCode.FAILED)
     said = "it was so already" if answer.status == "unchanged" else answer.status
     run.out.show(found, lambda: Text(f"{whole}  {said}; {_counts(found)}"))
 

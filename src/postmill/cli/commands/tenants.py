@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Annotated, Any
 
 import typer
@@ -9,6 +10,8 @@ import typer
 from postmill.bind import drive
 from postmill.cli.ages import length
 from postmill.cli.completion import complete_tenant
+from postmill.cli.errors import CliError
+from postmill.cli.lookups import server_now
 from postmill.cli.run import Run
 from postmill.cli.tables import pairs, table
 from postmill.cli.values import duration
@@ -26,6 +29,15 @@ Weight = Annotated[
 ]
 Most = Annotated[
     int | None, typer.Option("--max-running", metavar="N", help="Jobs at once; 0 is without limit.")
+]
+Raise = Annotated[
+    int | None,
+    typer.Option(
+        "--raise-to", metavar="N", help="A higher limit for a time: --for says how long; 0 ends it."
+    ),
+]
+For = Annotated[
+    str | None, typer.Option("--for", metavar="TIME", help="How long --raise-to holds: 30m, 2h …")
 ]
 Keep = Annotated[
     str | None,
@@ -81,12 +93,20 @@ def set_(
     status: Annotated[str | None, typer.Option(help="active, throttled or suspended.")] = None,
     weight: Weight = None,
     max_running: Most = None,
+    raise_to: Raise = None,
+    for_: For = None,
     retention: Keep = None,
     reason: Reason = None,
 ) -> None:
     """Change a tenant; what is not named stays. A suspended tenant's keys and logins open nothing."""
     settings = _settings(name, timezone, status, weight, max_running, retention)
+    seconds = duration(for_, "--for")
+    if (seconds is None) != (not raise_to):
+        raise CliError("--raise-to and --for belong together", "such as --raise-to 60 --for 2h")
     with run.connect() as conn:
+        if raise_to is not None:
+            until = None if seconds is None else server_now(conn, run.schema) + timedelta(seconds=seconds)
+            settings |= {"raised_to": raise_to or None, "raised_until": until}
         changed = run.act(conn, tenants.change_tenant(tenant, reason=reason, schema=run.schema, **settings))
     _show(run, changed)
 
@@ -124,6 +144,12 @@ def _settings(
     return settings
 
 
+def _raised(tenant: TenantView) -> list[tuple[str, str]]:
+    if tenant.raised_to is None or tenant.raised_until is None:
+        return []
+    return [("raised to", f"{tenant.raised_to} until {tenant.raised_until:%Y-%m-%d %H:%M:%S %Z}")]
+
+
 def _show(run: Run, tenant: TenantView) -> None:
     keep = tenant.retention_seconds
     run.out.show(
@@ -137,6 +163,7 @@ def _show(run: Run, tenant: TenantView) -> None:
                 ("time zone", tenant.timezone),
                 ("weight", str(tenant.weight)),
                 ("most at once", "no limit" if tenant.max_running is None else str(tenant.max_running)),
+                *_raised(tenant),
                 ("history is kept", "as the platform's" if keep is None else length(keep)),
             ]
         ),

@@ -47,21 +47,23 @@ class Field:
         return PREFIX + self.name
 
 
-def fields(schema: Mapping[str, Any], payload: Any, names: Collection[str]) -> list[Field]:
+def fields(schema: Mapping[str, Any], payload: Any, secrets: Collection[str]) -> list[Field]:
     """The form of a payload as it is stored, in clear.
 
     Args:
         schema: of the definition; empty where there is none.
-        names: keys whose values are secret.
+        secrets: keys whose values are secret.
     """
-    shown = redacted(payload, names)
+    shown = redacted(payload, secrets)
     known = _properties(schema)
     if not isinstance(shown, dict) or len({*known, *shown}) > MOST:
         return [Field(WHOLE, "json", _json(shown))]
     required = schema.get("required")
     needed = set(required) if isinstance(required, list) else set()
     made = []
-    for name in [*known, *(key for key in shown if key not in known)]:
+    # The database does not keep the order of keys: what is required goes first, the rest by name.
+    names = sorted({*known, *shown}, key=lambda name: (name not in needed, name))
+    for name in names:
         rule = known.get(name)
         rule = rule if isinstance(rule, Mapping) else {}
         value = shown.get(name)

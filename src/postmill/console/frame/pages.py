@@ -13,8 +13,10 @@ from postmill.api.asked import Asked
 from postmill.api.problems import Problem, unauthorized
 from postmill.console.frame import headers, preferences
 from postmill.console.frame.arguments import Arguments
+from postmill.console.frame.banner import notices
 from postmill.console.frame.forms import check_token, read_form
 from postmill.console.frame.scope import OPS, TENANT, entered
+from postmill.console.frame.view_as import viewed
 from postmill.console.frame.visit import Visit
 from postmill.domain.access import Action, Principal
 
@@ -53,17 +55,36 @@ class Pages(APIRouter):
         return self._at(["GET", "HEAD"], path, action, ops, tenant)
 
     def act(
-        self, path: str, action: Action | None, *, ops: bool = True, tenant: bool = True
+        self,
+        path: str,
+        action: Action | None,
+        *,
+        ops: bool = True,
+        tenant: bool = True,
+        viewing: bool = False,
     ) -> Callable[[Handler], Handler]:
-        """What a form does; it answers with `visit.done(…)` as a rule, or with the page and what is wrong in it."""
-        return self._at(["POST"], path, action, ops, tenant)
+        """What a form does; it answers with `visit.done(…)` as a rule, or with the page and what is wrong in it.
+
+        `viewing`: also for who only looks at a tenant's pages, since nothing of the tenant's is changed.
+        """
+        return self._at(["POST"], path, action, ops, tenant, viewing)
 
     def _at(
-        self, methods: list[str], path: str, action: Action | None, ops: bool, tenant: bool
+        self,
+        methods: list[str],
+        path: str,
+        action: Action | None,
+        ops: bool,
+        tenant: bool,
+        viewing: bool = False,
     ) -> Callable[[Handler], Handler]:
         def declared(handler: Handler) -> Handler:
             # A default, since FastAPI cannot look up names of this function in an annotation.
             async def endpoint(visit: Visit = Depends(visiting(action))) -> Response:  # noqa: B008
+                if visit.scope.viewing and "POST" in methods and not viewing:
+                    raise Problem(403, "forbidden", "who views as a tenant only reads: end it first")
+                if "GET" in methods and visit.part is None:
+                    visit.notices = await notices(visit)
                 return await handler(visit)
 
             for prefix in ([OPS] if ops else []) + ([TENANT] if tenant else []):
@@ -91,7 +112,7 @@ def visiting(action: Action | None) -> Callable[[Request], Awaitable[Visit]]:
         if "\0" in request.scope["path"]:
             raise Problem(404, "not-found", "there is no such page")
         outside = Asked(principal, request.state.request_id, request.app.state.backend)
-        scope, asked = await entered(outside, request.path_params.get("slug"))
+        scope, asked = await entered(outside, request.path_params.get("slug"), viewed(request))
         form = Arguments()
         if request.method not in ("GET", "HEAD"):
             form = await read_form(request)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from postmill.api.asked import Asked
 from postmill.api.problems import not_found
+from postmill.console.frame.view_as import may_view, role_there
 from postmill.domain.access import Role
 from postmill.store.tenants import TenantView, list_tenants
 
@@ -20,10 +21,12 @@ class Scope:
     Attributes:
         prefix: how its paths begin, below our root.
         tenant: the tenant; None is the platform.
+        viewing: one of the platform's people looks at a tenant's pages as its own people see them, and only reads.
     """
 
     prefix: str
     tenant: TenantView | None = None
+    viewing: bool = False
 
     @property
     def ops(self) -> bool:
@@ -39,24 +42,34 @@ class Scope:
 PLATFORM = Scope(OPS)
 
 
-async def entered(asked: Asked, slug: str | None) -> tuple[Scope, Asked]:
+async def entered(asked: Asked, slug: str | None, viewed: str | None = None) -> tuple[Scope, Asked]:
     """The scope of a path, and the request within it: of the platform's people within a tenant only that is seen.
+
+    Args:
+        viewed: the tenant that they look at as its own people do; then there is nothing else.
 
     Raises:
         Problem: 404 for a scope that is not the caller's, as for one that does not exist.
     """
-    if asked.principal.role is Role.WORKER:
+    principal = asked.principal
+    if principal.role is Role.WORKER:
         raise not_found("page")
-    if slug is None:
-        if not asked.principal.platform:
-            raise not_found("page")
+    viewing = viewed if viewed is not None and may_view(principal) else None
+    if slug is None and not principal.platform:
+        raise not_found("page")
+    if slug is None and (viewing is None or not await _named(asked, viewing)):
         return PLATFORM, asked
-    found = await asked.run(list_tenants(slug=slug, most=1, schema=asked.schema))
-    if not found:
-        raise not_found("tenant")
+    found = [] if slug is None else await _named(asked, slug)
+    if not found or (viewing is not None and slug != viewing and await _named(asked, viewing)):
+        raise not_found("tenant" if viewing is None else f"page while you view as the tenant {viewing}; that")
     [tenant] = found
-    principal = replace(asked.principal, tenant_id=tenant.id)
-    return Scope(TENANT.format(slug=tenant.slug), tenant), replace(asked, principal=principal)
+    scope = Scope(TENANT.format(slug=tenant.slug), tenant, viewing == slug)
+    role = role_there(principal) if scope.viewing else principal.role
+    return scope, replace(asked, principal=replace(principal, tenant_id=tenant.id, role=role))
+
+
+async def _named(asked: Asked, slug: str) -> list[TenantView]:
+    return await asked.run(list_tenants(slug=slug, most=1, schema=asked.schema))
 
 
 def home(asked: Asked, slug: str | None) -> str:

@@ -28,6 +28,15 @@ def bounded(value: int | None) -> str:
     return "–" if value is None else f"{EXACT:,}+" if value >= EXACT else f"{value:,}"
 
 
+def money(value: Any) -> str:
+    """`1,204.50`: an exact amount with two places, or with as many as it has."""
+    if value is None:
+        return "–"
+    text = f"{value:,f}"
+    whole, _point, rest = text.partition(".")
+    return f"{whole}.{rest.rstrip('0').ljust(2, '0')}"
+
+
 def percent(share: float | None, digits: int = 1) -> str:
     """`99.5 %` of a share of 1."""
     return "–" if share is None else f"{100 * share:.{digits}f} %"
@@ -123,6 +132,7 @@ def first_upper(value: Any) -> Markup:
 FILTERS = {
     "num": number,
     "bounded": bounded,
+    "money": money,
     "percent": percent,
     "seconds": seconds,
     "moment": moment,

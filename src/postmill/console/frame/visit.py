@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
+from time import perf_counter
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
@@ -20,8 +21,10 @@ from postmill.api.scope import begun
 from postmill.bind import adrive, arun
 from postmill.console.frame import flash, rendering
 from postmill.console.frame.arguments import Arguments
+from postmill.console.frame.banner import Notice
 from postmill.console.frame.preferences import Preferences
 from postmill.console.frame.scope import Scope
+from postmill.console.frame.timings import Timings
 from postmill.domain.access import Action
 from postmill.store.console import begin_reading
 from postmill.store.flow import Flow
@@ -49,6 +52,7 @@ class Visit:
         prefers: theme, clock, and whether single keys do something.
         now: the database's time at the first read; None before.
         cut: names of what took too long and is not on the page.
+        notices: what is said above the page.
     """
 
     request: Request
@@ -59,6 +63,7 @@ class Visit:
     prefers: Preferences
     now: datetime | None = None
     cut: list[str] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
     _reading: AsyncConnection[Any] | None = None
 
@@ -84,11 +89,15 @@ class Visit:
 
     async def read(self, statement: Statement[T]) -> T:
         """One statement of the page's reading."""
-        return await arun(await self._opened(), statement)
+        conn = await self._opened()
+        began = perf_counter()
+        answer = await arun(conn, statement)
+        self._timings.note(statement.name, perf_counter() - began)
+        return answer
 
     async def see(self, flow: Flow[T]) -> T:
         """One operation that only reads, of the page's reading."""
-        return await adrive(await self._opened(), flow)
+        return await adrive(await self._opened(), self._timings.flow(flow))
 
     async def attempt(self, name: str, what: Statement[T] | Flow[T]) -> T | None:
         """As `read` or `see`, for what a page can be without: after two seconds None, and `name` is in `cut`.
@@ -99,7 +108,7 @@ class Visit:
         conn = await self._opened()
         try:
             async with conn.transaction():
-                return await (arun(conn, what) if isinstance(what, Statement) else adrive(conn, what))
+                return await (self.read(what) if isinstance(what, Statement) else self.see(what))
         except psycopg.errors.QueryCanceled:
             self.cut.append(name)
             return None
@@ -172,6 +181,11 @@ class Visit:
     async def close(self) -> None:
         """Ends the reading."""
         await self._stack.aclose()
+
+    @property
+    def _timings(self) -> Timings:
+        timings: Timings = self.request.app.state.timings
+        return timings
 
     async def _opened(self) -> AsyncConnection[Any]:
         if self._reading is None:

@@ -136,6 +136,8 @@ def _chart(visit: Visit, query: Query, bars: FoundBars) -> Markup:
         title=_("When the jobs of this list were enqueued"),
         message=message,
         step=bars.width,
+        width=1040,
+        height=110,
         hrefs=[links.within(visit, query, at, bars.width) for at in times],
         until=times[-1] + timedelta(seconds=bars.width),
     )

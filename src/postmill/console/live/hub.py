@@ -25,9 +25,6 @@ from postmill.store.live import watch_live
 from postmill.telemetry.bus import Bus
 from postmill.telemetry.counters import Counters
 
-GAP = 1.0
-"""Seconds between two pings about the same topic, at least."""
-
 WATCH = 60.0
 """Seconds for which the database is told that somebody watches; it is told anew in a third of that."""
 
@@ -42,13 +39,22 @@ class Hub:
     Args:
         bus: is told when the listener is lost and restored.
         per_user, most: how many streams one actor, and all together, may have open.
+        gap: seconds between two pings about the same topic, at least.
         heartbeat: seconds after which a stream without pings sends a comment, so that no proxy takes it for dead.
         recheck: seconds between two looks whether the login of a stream still holds.
     """
 
     def __init__(
-        self, bus: Bus, *, per_user: int = 8, most: int = 1000, heartbeat: float = 15.0, recheck: float = 60.0
+        self,
+        bus: Bus,
+        *,
+        per_user: int = 8,
+        most: int = 1000,
+        gap: float = 1.0,
+        heartbeat: float = 15.0,
+        recheck: float = 60.0,
     ) -> None:
+        self.gap = gap
         self.heartbeat = heartbeat
         self.recheck = recheck
         self.listening = False
@@ -97,7 +103,7 @@ class Hub:
             for topic, scope in pending:
                 for stream in self.streams:
                     stream.put(topic, scope, n)
-            await asyncio.sleep(GAP)
+            await asyncio.sleep(self.gap)
 
     def _state(self, listening: bool) -> None:
         self.listening = listening

@@ -9,6 +9,7 @@ from uuid import UUID
 from starlette.responses import Response
 
 from postmill.api.paging import cursor_of, parts_of
+from postmill.console.failures.replaying import wizard
 from postmill.console.frame.pages import Pages
 from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _
@@ -17,7 +18,7 @@ from postmill.domain.access import Action
 from postmill.domain.redaction import redacted_text
 from postmill.store.console import tenant_slugs
 from postmill.store.dead import read_dead_letters
-from postmill.store.dead_groups import read_dead_groups
+from postmill.store.dead_groups import DeadGroup, read_dead_groups
 from postmill.store.error_groups import ErrorGroupView, read_error_groups
 from postmill.store.queues import read_queue_names
 from postmill.store.tenants import TenantView
@@ -69,6 +70,7 @@ async def _groups(visit: Visit, tenant: TenantView | None) -> Response:
     return visit.page(
         "dead.html",
         groups=page,
+        replay=_replay(visit, page),
         cut=found is None,
         ages=AGES,
         tenant=tenant,
@@ -119,31 +121,38 @@ async def _letters(visit: Visit, tenant: TenantView | None) -> Response:
         ages=AGES,
         tenant=tenant,
         queues=await queue_names(visit),
-        wizard=_wizard(visit, chosen, tenant, now, youngest, oldest),
+        wizard=_wizard(visit, chosen, tenant, age),
         next=None if found.before is None else visit.same(after=cursor_of(*found.before)),
         first=visit.same() if given else None,
     )
 
 
-def _wizard(
-    visit: Visit,
-    chosen: dict[str, Any],
-    tenant: TenantView | None,
-    now: datetime,
-    youngest: timedelta | None,
-    oldest: timedelta | None,
-) -> dict[str, object]:
-    """The filter of all that match, as the wizard of bulk operations takes it."""
+def _replay(visit: Visit, groups: list[DeadGroup]) -> dict[str, str]:
+    """Where each group can be replayed as a whole. Those without an error group have only a reason, which no query asks for."""
     return {
-        "error": chosen["error_group"],
-        "reason": chosen["reason"],
-        "type": chosen["job_type"],
-        "queue": chosen["queue"],
-        "error_status": chosen["error_status"],
-        "tenant": None if tenant is None else tenant.slug,
-        "given_up_after": None if youngest is None else (now - youngest).isoformat(timespec="seconds"),
-        "given_up_before": None if oldest is None else (now - oldest).isoformat(timespec="seconds"),
+        one.key: wizard(
+            visit,
+            error=one.error_group,
+            job_type=one.job_type,
+            queue=visit.args.text("queue", None),
+            tenant=one.slug if visit.scope.ops else None,
+        )
+        for one in groups
+        if one.error_group is not None and (one.slug is not None or not visit.scope.ops)
     }
+
+
+def _wizard(visit: Visit, chosen: dict[str, Any], tenant: TenantView | None, age: str | None) -> str | None:
+    """All that match, for the wizard; None where its query cannot ask for what the list asks."""
+    if age is not None or chosen["reason"] is not None or chosen["error_status"] is not None:
+        return None
+    return wizard(
+        visit,
+        error=chosen["error_group"],
+        job_type=chosen["job_type"],
+        queue=chosen["queue"],
+        tenant=None if tenant is None else tenant.slug,
+    )
 
 
 async def _group(visit: Visit, id: str | None) -> ErrorGroupView | None:

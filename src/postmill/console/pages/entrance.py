@@ -12,7 +12,7 @@ from postmill.api.backend import Backend
 from postmill.api.cookies import COOKIE, drop_cookie, set_cookie
 from postmill.api.problems import Problem, not_found, unauthorized
 from postmill.bind import arun
-from postmill.console.frame import headers, preferences, rendering
+from postmill.console.frame import headers, preferences, rendering, view_as
 from postmill.console.frame.arguments import Arguments
 from postmill.console.frame.forms import check_token, read_form
 from postmill.console.frame.scope import OPS, TENANT
@@ -32,6 +32,10 @@ async def first(request: Request, asked: Annotated[Asked, Depends(may(None))]) -
     root = request.scope.get("root_path", "")
     if asked.principal.role is Role.WORKER:
         raise not_found("page")
+    slug = view_as.viewed(request) if view_as.may_view(asked.principal) else None
+    known = [] if slug is None else await asked.run(list_tenants(slug=slug, most=1, schema=asked.schema))
+    if slug is not None and known:
+        return headers.secure(RedirectResponse(f"{root}{TENANT.format(slug=slug)}", 303), secret=True)
     if asked.principal.platform:
         return headers.secure(RedirectResponse(f"{root}{OPS}", 303), secret=True)
     [tenant] = await asked.run(list_tenants(id=asked.principal.tenant_id, most=1, schema=asked.schema))
@@ -76,6 +80,7 @@ async def log_out(request: Request, asked: Annotated[Asked, Depends(may(None))])
         async with asked.backend.pool.connection() as conn:
             await arun(conn, close_login(hashed(cookie), asked.request_id, schema=asked.schema))
         drop_cookie(answer, request)
+    view_as.end(answer, request)
     return headers.secure(answer, secret=True)
 
 

@@ -14,6 +14,7 @@ from postmill.api.paging import cursor_of, parts_of
 from postmill.api.problems import not_found
 from postmill.console.charts import Mark, MarkKind, Series, sparkline, stacked_bars
 from postmill.console.failures import compare
+from postmill.console.failures.replaying import wizard
 from postmill.console.failures.tracebacks import Part, folded
 from postmill.console.frame.pages import Pages
 from postmill.console.frame.visit import Visit
@@ -32,6 +33,9 @@ from postmill.store.type_pauses import read_type_pauses
 router = Pages()
 
 PAGE = 25
+
+JOBS = 1000
+"""Jobs of each group that the list counts; the group's page goes on to 10,000."""
 
 RANGES: dict[str, tuple[float, float]] = {
     "1h": (3600.0, 60.0),
@@ -112,6 +116,7 @@ async def errors(visit: Visit) -> Response:
         span=span,
         ranges=RANGES,
         tenant=tenant,
+        most=JOBS,
         filtered=filtered,
         anything=anything,
         next=visit.same(after=cursor_of(*page[-1].position)) if len(found) > PAGE else None,
@@ -137,7 +142,9 @@ async def _lines(
     )
     jobs = None
     if tenant is None:
-        jobs = await visit.attempt(_("the number of jobs"), look.read_error_jobs(ids, schema=visit.schema))
+        jobs = await visit.attempt(
+            _("the number of jobs"), look.read_error_jobs(ids, most=JOBS, schema=visit.schema)
+        )
     stats = await visit.attempt(
         _("the share of all runs"),
         read_stats(since=since, until=now, by="job_type", tenant=own, times=False, schema=visit.schema),
@@ -212,6 +219,7 @@ async def error(visit: Visit) -> Response:
         alike=[one for one in alike or [] if one.message == group.message and one.id != group.id],
         notes=await visit.see(acts.notes(group.id, schema=visit.schema)),
         pause=pauses[0] if pauses else None,
+        replay=wizard(visit, error=group.id),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
+from postmill.console.bulk.words import LABELS
 from postmill.console.frame.pages import Pages
 from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _
@@ -62,6 +63,7 @@ async def overview(visit: Visit) -> Response:
         missed=missed,
         budgets=None if budgets is None else [(one, _projected(visit, one)) for one in budgets],
         bulk=bulk,
+        acts=LABELS,
     )
 
 

@@ -13,7 +13,7 @@ from postmill.console.frame.visit import Visit
 router = Pages()
 
 
-@router.act("/preferences", None)
+@router.act("/preferences", None, viewing=True)
 async def choose(visit: Visit) -> Response:
     """Theme, clock, keys and live updates; what the form does not name stays. Back to where it came from."""
     form, old = visit.form, visit.prefers

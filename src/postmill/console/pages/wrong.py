@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from postmill.console.failures.replaying import wizard
 from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _
 from postmill.domain.queue import check_runbook
@@ -85,9 +86,7 @@ def _opens(visit: Visit, incident: IncidentView) -> str:
 def _replay(visit: Visit, incident: IncidentView) -> str | None:
     if incident.kind not in ("job_exhausted", "dead_letters") or incident.resolved_at is not None:
         return None
-    return visit.url(
-        "/ops-log/new", error=_group(incident.facts), type=incident.job_type, queue=_queue(incident)
-    )
+    return wizard(visit, error=_group(incident.facts), job_type=incident.job_type, queue=_queue(incident))
 
 
 def _letters(visit: Visit, incident: IncidentView) -> str:

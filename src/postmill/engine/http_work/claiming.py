@@ -8,14 +8,17 @@ from uuid import UUID
 
 from postmill.bind import adrive
 from postmill.domain.arg_schema import faults
-from postmill.domain.errors import Undecodable
+from postmill.domain.budget import Standing
+from postmill.domain.errors import Undecodable, UnknownBudget
 from postmill.domain.payload import decode
+from postmill.engine.budgets import permitted
 from postmill.engine.http_work.board import Run
 from postmill.engine.http_work.outcomes import Held, Outcomes
 from postmill.engine.http_work.works import work_of
 from postmill.engine.refusals import refusal
 from postmill.engine.reports import Report
-from postmill.engine.work import Work
+from postmill.engine.work import TENANT, Work
+from postmill.store.spending import budget_standing
 from postmill.store.work import Taken, work_types
 from postmill.telemetry.events import JobClaimed
 
@@ -37,6 +40,7 @@ async def given_out(
     names = sorted({job["job_type"] for job in jobs if job.get("job_type")})
     rows: list[tuple[Any, ...]] = await run(work_types(names, schema=outcomes.schema)) if names else []
     known = outcomes.handlers.of(rows)
+    permits: dict[tuple[str, bytes], list[Standing]] = {}
     given: list[Given] = []
     for job in jobs:
         name = job.get("job_type") or ""
@@ -49,6 +53,8 @@ async def given_out(
         payload = b""
         if report is None:
             try:
+                if handler.budget is not None:
+                    await _within_budget(work, handler.budget, run, permits, outcomes.schema)
                 payload = await _readable(work, arg_schema)
             except Exception as error:
                 report = verdicts.report(work, error)
@@ -62,6 +68,19 @@ async def given_out(
         else:
             await adrive(conn, outcomes.refuse(held, report))
     return given
+
+
+async def _within_budget(
+    work: Work, name: str, run: Run, looked: dict[tuple[str, bytes], list[Standing]], schema: str
+) -> None:
+    """As any worker does before each run; one look for all jobs of a claim that are under the same budgets."""
+    place = name, bytes(work.row[TENANT])
+    if place not in looked:
+        tenant = UUID(bytes=work.row[TENANT])
+        looked[place] = await run(budget_standing(name, tenant, door=True, schema=schema))
+    if not looked[place]:
+        raise UnknownBudget(name)
+    permitted(looked[place][0])
 
 
 async def _readable(work: Work, arg_schema: str) -> bytes:

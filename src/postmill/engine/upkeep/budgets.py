@@ -14,7 +14,7 @@ _MOST = 500
 
 
 class Budgets(Round):
-    """Two looks at partial indexes where nobody uses budgets."""
+    """Three looks at partial indexes where nobody uses budgets."""
 
     name = "budgets"
     every = 3.0
@@ -27,6 +27,7 @@ class Budgets(Round):
         over = await self.link.rows("upkeep/expire_reservations", [_MOST])
         for job_type, unit, booked, _ in over:
             self._counters.spend(job_type, unit, booked)
+        await self.link.rows("upkeep/expire_budget_limits", [_MOST])
         told = await self.link.rows("upkeep/tell_budget_alerts", [_MOST])
         for change, name, tenant, percent, severity in told:
             self.bus.emit(

@@ -1,4 +1,4 @@
-"""Carries out operations: bulk acts on dead letters, some letters in each round; and takes care of the letters themselves."""
+"""Carries out operations: bulk acts, some jobs in each round; and takes care of dead letters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from postmill.store.definitions import enqueue_rules
 from postmill.telemetry.bus import Bus
 from postmill.telemetry.events import UpkeepFailed
 
-_MOST = 500  # letters of one operation in one round
+_MOST = 500  # jobs of one operation in one round
+_SELECT = 5000  # jobs that it finds in one round
 _PACE = 0.2  # seconds between two rounds while an operation runs
 _STANDBY = 2.0  # and of those who wait to take it over
 _CARE_EVERY = 10.0
@@ -69,10 +70,13 @@ class Operator(Round):
     async def once(self) -> float | None:
         self._worked = True
         await self.link.rows("upkeep/release_held", [_HELD])
-        for id, kind, allowed in await self.link.rows("upkeep/running_operations", [_MOST]):
+        for id, kind, stage, allowed in await self.link.rows("upkeep/running_operations", [_MOST]):
             try:
                 async with self.link.transaction():  # a savepoint: one that cannot go on stops no other
-                    await self.step(id, kind, allowed)
+                    if stage == "select":
+                        await self.link.rows("upkeep/select_items", [id, _SELECT])
+                    else:
+                        await self.step(id, kind, allowed)
             except psycopg.Error as error:
                 if is_outage(error):
                     raise
@@ -80,7 +84,7 @@ class Operator(Round):
         return None
 
     async def step(self, id: UUID, kind: str, allowed: int) -> None:
-        """Some letters of one operation."""
+        """Some jobs of one operation."""
         items = await self.link.rows("upkeep/next_items", [id, allowed]) if allowed else []
         refused = await self._refused(items) if kind == "replay" else {}
         numbers = [item[0] for item in items]
@@ -110,7 +114,7 @@ class Operator(Round):
         return more
 
     async def _refused(self, items: Sequence[tuple[Any, ...]]) -> dict[int, str]:
-        """What is wrong with the payloads of letters, by their numbers: they would only die again.
+        """What is wrong with payloads, by their numbers: they would only die again.
 
         The definition may have changed since. What cannot be opened here is not judged here.
         """

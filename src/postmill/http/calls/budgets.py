@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from decimal import Decimal
 
 from postmill.http.call import Call, Id, at, get, model, write
@@ -10,7 +11,9 @@ from postmill.shapes.budgets import (
     BudgetChanges,
     BudgetLine,
     BudgetPeriod,
+    BudgetRequest,
     BudgetShare,
+    RequestStatus,
     WholeBudget,
 )
 from postmill.shapes.paging import Page
@@ -109,11 +112,50 @@ def limit_budget_period(
     period: str,
     limit: Decimal | float,
     *,
+    until: datetime | None = None,
     reason: str | None = None,
     tenant: Id | None = None,
     idempotency_key: str | None = None,
 ) -> Call[Budget]:
-    """Gives one period, the present or a later one, a limit of its own."""
+    """Gives one period, the present or a later one, a limit of its own, to its end or until a moment within it."""
     path = at("budgets", budget, "periods", period)
-    body = {"limit": limit, "reason": reason}
+    body = {"limit": limit, "until": until, "reason": reason}
     return write("PATCH", path, model(Budget), body, key=idempotency_key, query={"tenant": tenant})
+
+
+def list_budget_requests(
+    *, status: RequestStatus | None = None, limit: int | None = None, cursor: str | None = None
+) -> Call[Page[BudgetRequest]]:
+    """What tenants asked for, the newest first."""
+    return get(at("budget-requests"), model(Page[BudgetRequest]), status=status, limit=limit, cursor=cursor)
+
+
+def request_budget(
+    budget: Id,
+    limit: Decimal | float,
+    reason: str,
+    *,
+    until: datetime | None = None,
+    tenant: Id | None = None,
+    idempotency_key: str | None = None,
+) -> Call[BudgetRequest]:
+    """Asks the platform for another limit of a budget of one's own, for good or until a moment of its period."""
+    body = {"limit": limit, "until": until, "reason": reason}
+    path = at("budgets", budget, "requests")
+    return write("POST", path, model(BudgetRequest), body, key=idempotency_key, query={"tenant": tenant})
+
+
+def grant_budget_request(
+    request_id: Id, answer: str | None = None, *, idempotency_key: str | None = None
+) -> Call[BudgetRequest]:
+    """Grants a request, which changes the budget as it asks."""
+    path = at("budget-requests", request_id, "grant")
+    return write("POST", path, model(BudgetRequest), {"answer": answer}, key=idempotency_key)
+
+
+def decline_budget_request(
+    request_id: Id, answer: str, *, idempotency_key: str | None = None
+) -> Call[BudgetRequest]:
+    """Declines a request, with an answer that the tenant reads."""
+    path = at("budget-requests", request_id, "decline")
+    return write("POST", path, model(BudgetRequest), {"answer": answer}, key=idempotency_key)

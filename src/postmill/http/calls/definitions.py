@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from postmill.http.call import Call, Id, at, get, model, write
+from datetime import datetime
+
+from postmill.http.call import Call, Id, at, get, model, nothing, write
 from postmill.shapes.definitions import (
     Definition,
     DefinitionChanges,
@@ -11,6 +13,7 @@ from postmill.shapes.definitions import (
     NewDefinition,
 )
 from postmill.shapes.paging import Page
+from postmill.shapes.queues import TypePause
 
 PATH = ("admin", "jobs", "definitions")
 
@@ -59,3 +62,28 @@ def list_definition_versions(
     return get(
         at(*PATH, definition_id, "versions"), model(Page[DefinitionVersion]), limit=limit, cursor=cursor
     )
+
+
+PAUSED = ("admin", "jobs", "paused-types")
+
+
+def list_paused_types() -> Call[Page[TypePause]]:
+    """The job types that are paused now."""
+    return get(at(*PAUSED), model(Page[TypePause]))
+
+
+def pause_type(
+    definition_key: str,
+    *,
+    reason: str | None = None,
+    resume_at: datetime | None = None,
+    idempotency_key: str | None = None,
+) -> Call[TypePause]:
+    """Holds back the jobs of a type, until `resume_at` or until it is resumed. Running ones go on."""
+    body = {"reason": reason, "resume_at": resume_at}
+    return write("PUT", at(*PAUSED, definition_key), model(TypePause), body, key=idempotency_key)
+
+
+def resume_type(definition_key: str, *, idempotency_key: str | None = None) -> Call[None]:
+    """Lets the jobs of a type run again."""
+    return write("DELETE", at(*PAUSED, definition_key), nothing, key=idempotency_key)

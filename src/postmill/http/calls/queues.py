@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from postmill.http.call import Call, at, get, model, write
+from postmill.http.call import Call, Id, at, get, model, write
 from postmill.shapes.paging import Page
 from postmill.shapes.queues import Queue
 from postmill.shapes.top import Top
-from postmill.shapes.workers import Worker
+from postmill.shapes.workers import HeldJob, RescuedWorker, Worker
 
 
 def list_queues() -> Call[Page[Queue]]:
@@ -49,6 +49,48 @@ def list_workers(
         limit=limit,
         cursor=cursor,
     )
+
+
+def get_worker(worker_id: Id) -> Call[Worker]:
+    """One worker session."""
+    return get(at("workers", worker_id), model(Worker))
+
+
+def list_worker_jobs(worker_id: Id, *, limit: int | None = None) -> Call[Page[HeldJob]]:
+    """What a worker holds, the oldest first: what is lost if it ends now."""
+    return get(at("workers", worker_id, "jobs"), model(Page[HeldJob]), limit=limit)
+
+
+def drain_worker(
+    worker_id: Id, *, reason: str | None = None, idempotency_key: str | None = None
+) -> Call[Worker]:
+    """Asks a worker to claim nothing more. Conflict where it has ended, or works over HTTP."""
+    path = at("workers", worker_id, "drain")
+    return write("POST", path, model(Worker), {"reason": reason}, key=idempotency_key)
+
+
+def resume_worker(
+    worker_id: Id, *, reason: str | None = None, idempotency_key: str | None = None
+) -> Call[Worker]:
+    """Asks a worker to claim again."""
+    path = at("workers", worker_id, "resume")
+    return write("POST", path, model(Worker), {"reason": reason}, key=idempotency_key)
+
+
+def stop_worker(
+    worker_id: Id, *, reason: str | None = None, idempotency_key: str | None = None
+) -> Call[Worker]:
+    """Asks a worker to end as soon as nothing runs."""
+    path = at("workers", worker_id, "stop")
+    return write("POST", path, model(Worker), {"reason": reason}, key=idempotency_key)
+
+
+def rescue_worker(
+    worker_id: Id, *, reason: str | None = None, idempotency_key: str | None = None
+) -> Call[RescuedWorker]:
+    """Takes back what a lost worker held, at once. Conflict while its lease holds."""
+    path = at("workers", worker_id, "rescue")
+    return write("POST", path, model(RescuedWorker), {"reason": reason}, key=idempotency_key)
 
 
 def show_top(*, sort: str | None = None, limit: int | None = None) -> Call[Top]:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 
 from postmill.http.call import Call, Id, at, get, model, nothing, write
 from postmill.shapes.events import EventDelivery
 from postmill.shapes.paging import Page
 from postmill.shapes.triggers import (
+    Backfilled,
+    BackfillPlan,
     DueMoment,
     NewTrigger,
     RanTrigger,
     SavedTrigger,
     Tick,
+    TriedTrigger,
     Trigger,
     TriggerChanges,
     TriggerPreview,
@@ -54,9 +58,9 @@ def create_trigger(trigger: NewTrigger, *, idempotency_key: str | None = None) -
 
 
 def preview_trigger(
-    trigger: NewTrigger, *, count: int | None = None, idempotency_key: str | None = None
+    trigger: TriedTrigger, *, count: int | None = None, idempotency_key: str | None = None
 ) -> Call[TriggerPreview]:
-    """Checks a trigger without saving it, and shows when it would run."""
+    """Checks a trigger without saving it, and shows when it would run and with what payload."""
     return write(
         "POST",
         at(*PATH, "preview"),
@@ -100,6 +104,24 @@ def run_trigger(
         key=idempotency_key,
         headers={"traceparent": traceparent},
     )
+
+
+def plan_backfill(trigger_id: Id, since: datetime, until: datetime) -> Call[BackfillPlan]:
+    """What a backfill of this window would do."""
+    return get(at(*PATH, trigger_id, "backfill"), model(BackfillPlan), since=since, until=until)
+
+
+def backfill_trigger(
+    trigger_id: Id,
+    since: datetime,
+    until: datetime,
+    *,
+    reason: str | None = None,
+    idempotency_key: str | None = None,
+) -> Call[Page[Backfilled]]:
+    """Makes up for the due moments of a window that made no job, at most 500, all at once."""
+    path, body = at(*PATH, trigger_id, "backfill"), {"since": since, "until": until, "reason": reason}
+    return write("POST", path, model(Page[Backfilled]), body, key=idempotency_key)
 
 
 def list_next_runs(trigger_id: Id, *, count: int | None = None) -> Call[Page[DueMoment]]:

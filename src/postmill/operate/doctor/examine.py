@@ -22,6 +22,8 @@ from postmill.operate.doctor.partitions import check_partitions
 from postmill.operate.doctor.permissions import check_permissions
 from postmill.operate.doctor.pooler import check_pooler
 from postmill.operate.doctor.probe import SLOWEST, Probe
+from postmill.operate.doctor.replication import check_replication
+from postmill.operate.doctor.rollups import check_rollups
 from postmill.operate.doctor.server import check_server, check_settings
 from postmill.operate.doctor.strays import check_strays
 from postmill.operate.doctor.tables import check_connections, check_dead_rows, check_queues
@@ -42,12 +44,14 @@ SCHEMA_CHECKS: dict[str, Check] = {
     "clock": check_clock,
     "connections": check_connections,
     "horizon": check_horizon,
+    "replication": check_replication,
     "dead_rows": check_dead_rows,
     "bloat": check_bloat,
     "partitions": check_partitions,
     "archive": check_archive,
     "workers": check_workers,
     "upkeep": check_upkeep,
+    "rollups": check_rollups,
     "job_types": check_job_types,
     "queues": check_queues,
     "unserved": check_unserved,

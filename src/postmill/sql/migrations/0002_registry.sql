@@ -73,6 +73,8 @@ create table {schema}.job_definition (
     -- What whoever is told of a job that was given up shall do, and which arguments he is shown.
     action text not null default '',
     escalation_fields text[] collate "C" not null default '{}',
+    -- Arguments that stand in each line of the log about a job of this type.
+    log_fields text[] collate "C" not null default '{}',
     -- One look tells the front door whether a job of this type must be looked at more closely (check_guarded).
     guarded boolean not null default false,
     -- Of the code that registered it; empty: nobody did.

@@ -17,7 +17,20 @@ create table {schema}.worker (
     draining boolean not null default false,
     running_count integer not null default 0,
     counted_batch bigint not null default 0,
-    metadata jsonb not null default '{}'
+    metadata jsonb not null default '{}',
+    -- What an operator asks of it, which it reads at its next sign of life: to claim nothing more (drain), to claim again
+    -- (resume), to end as soon as it has nothing to do (stop).
+    asked text collate "C" check (asked in ('drain', 'resume', 'stop')),
+    asked_at timestamptz,
+    asked_by text,
+    asked_reason text,
+    draining_since timestamptz,
+    -- Since when all its slots have been taken.
+    full_since timestamptz,
+    -- How far its own clock is ahead of the database's, by its last sign of life.
+    skew_seconds double precision,
+    -- What it says of itself: memory, what it ended, its last error.
+    report jsonb not null default '{}'
 );
 create index worker_last_seen on {schema}.worker (last_seen_at);
 

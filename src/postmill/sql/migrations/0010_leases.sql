@@ -55,30 +55,25 @@ end
 $$;
 
 -- Takes back the running tickets of ended sessions, and those whose own lease with an HTTP worker ended; at most p_most,
--- derived anew each round. Only a session that
--- itself lived unbroken for one lease may rescue, or an outage would make everybody rescue everything.
+-- derived anew each round. p_only: of this session alone.
 -- A lost attempt is used up. A ticket that was lost twice is a suspect (lost = 2) and runs next in a child process of
 -- its own; each death of that child adds one. The first loss does not make a suspect: a worker that is killed leaves up
 -- to a thousand tickets that it had only prefetched, and a child for each took two minutes (777 tickets, two cores).
 -- Whichever of max_attempts and max_lost comes first buries the job.
-create function {schema}.rescue(p_holder uuid, p_lease_seconds double precision, p_jitter_seconds double precision, p_most integer)
+create function {schema}.take_back(p_only uuid, p_jitter_seconds double precision, p_most integer)
 returns table (id uuid, queue text, verdict text, job_type text, tenant_id uuid, attempt integer, holder uuid)
 language plpgsql volatile as $$
 declare
     why constant text := 'the lease of the worker session ended while the job ran';
     moment timestamptz := {schema}.history_moment();
 begin
-    if not exists (select from {schema}.lease l where l.holder = p_holder and l.expires_at > moment
-                      and l.started_at < moment - p_lease_seconds * interval '1 second') then
-        return;
-    end if;
     return query
     with gone_sessions as materialized (
         select r.ctid as tid, r.id, r.holder, r.claim_no, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, r.claimed_at
           from {schema}.running r left join {schema}.lease l on l.holder = r.holder
-         where l.holder is null or l.expires_at <= moment
+         where (p_only is null or r.holder = p_only) and (l.holder is null or l.expires_at <= moment
             or (r.id, r.claim_no) in (select h.job_id, h.claim_no from {schema}.http_claim h
-                                       where h.ended_at is null and h.expires_at <= moment)
+                                       where h.ended_at is null and h.expires_at <= moment))
          order by r.id limit p_most for update of r skip locked
     ), judged as materialized (
         select g.*, j.tenant_id, j.job_type, j.due, c.reason as cancel_reason,
@@ -148,6 +143,20 @@ begin
                   from judged j group by 1, 2) g
     )
     select j.id, j.queue, j.verdict, j.job_type, j.tenant_id, j.attempt, j.holder from judged j;
+end
+$$;
+
+-- Only a session that itself lived unbroken for one lease may rescue, or an outage would make everybody rescue everything.
+create function {schema}.rescue(p_holder uuid, p_lease_seconds double precision, p_jitter_seconds double precision, p_most integer)
+returns table (id uuid, queue text, verdict text, job_type text, tenant_id uuid, attempt integer, holder uuid)
+language plpgsql volatile as $$
+declare
+    moment timestamptz := {schema}.now();
+begin
+    if exists (select from {schema}.lease l where l.holder = p_holder and l.expires_at > moment
+                  and l.started_at < moment - p_lease_seconds * interval '1 second') then
+        return query select t.* from {schema}.take_back(null, p_jitter_seconds, p_most) t;
+    end if;
 end
 $$;
 

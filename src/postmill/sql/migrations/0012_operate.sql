@@ -83,10 +83,11 @@ $$;
 -- waiting | running | succeeded | unknown: there is nothing to replay. never: its definition forbids it.
 -- unconfirmed: its definition says ask, and p_confirm did not say that somebody was asked. succeeded_since: a later job
 -- with its key, or with its type and payload, has succeeded (new_id), and p_despite_success did not say that it shall run
--- all the same. old_version: its definition is not at version p_version yet.
+-- all the same. old_version: its definition is not at version p_version yet. p_priority: of the new
+-- jobs, NULL that of the old.
 create function {schema}.replay_jobs(p_ids uuid[], p_actor_type text default 'user', p_actor_id text default null,
     p_payload jsonb default null, p_again boolean default false, p_confirm boolean default false,
-    p_despite_success boolean default false, p_version integer default null)
+    p_despite_success boolean default false, p_version integer default null, p_priority integer default null)
 returns table (id uuid, status text, new_id uuid)
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -142,7 +143,7 @@ begin
         if status is null then
             if body.idempotency_key is null then
                 answer := {schema}.enqueue_one(body.job_type, coalesce(p_payload, body.payload), body.tenant_id,
-                    body.priority, null, null, body.project_id, body.max_attempts, body.timeout_seconds, null,
+                    coalesce(p_priority, body.priority), null, null, body.project_id, body.max_attempts, body.timeout_seconds, null,
                     body.source, body.source_ref, p_actor_type, p_actor_id, body.request_id, body.correlation_id,
                     body.traceparent, null, body.id);
             else
@@ -153,7 +154,7 @@ begin
                    and k.project_id = coalesce(body.project_id, '00000000-0000-0000-0000-000000000000');
                 if found then
                     answer := {schema}.enqueue_one(body.job_type, coalesce(p_payload, body.payload), body.tenant_id,
-                        body.priority, null, null, body.project_id, body.max_attempts, body.timeout_seconds, null,
+                        coalesce(p_priority, body.priority), null, null, body.project_id, body.max_attempts, body.timeout_seconds, null,
                         body.source, body.source_ref, p_actor_type, p_actor_id, body.request_id, body.correlation_id,
                         body.traceparent, body.idempotency_key, body.id);
                     update {schema}.idempotency_key k
@@ -164,7 +165,7 @@ begin
                        and k.project_id = coalesce(body.project_id, '00000000-0000-0000-0000-000000000000');
                 else
                     answer := {schema}.enqueue_keyed(body.idempotency_key, null, null, body.job_type,
-                        coalesce(p_payload, body.payload), body.tenant_id, body.priority, null, null, body.project_id,
+                        coalesce(p_payload, body.payload), body.tenant_id, coalesce(p_priority, body.priority), null, null, body.project_id,
                         body.max_attempts, body.timeout_seconds, null, body.source, body.source_ref, p_actor_type,
                         p_actor_id, body.request_id, body.correlation_id, body.traceparent, body.id);
                 end if;

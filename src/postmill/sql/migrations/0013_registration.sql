@@ -67,8 +67,8 @@ begin
                    idempotency_content = new.idempotency_content, keep = new.keep, lane = new.lane,
                    worker_limit = new.worker_limit, aliases = new.aliases, category = new.category,
                    strict_envelope = new.strict_envelope, secrets = new.secrets, secret_keys = new.secret_keys,
-                   encrypted = new.encrypted, action = new.action, escalation_fields = new.escalation_fields, replay_class = new.replay_class,
-                   budget = new.budget, fingerprint = new.fingerprint,
+                   encrypted = new.encrypted, action = new.action, escalation_fields = new.escalation_fields,
+                   log_fields = new.log_fields, replay_class = new.replay_class, budget = new.budget, fingerprint = new.fingerprint,
                    version = old.version + 1, updated_at = {schema}.now()
              where d.key = register_job_types.key;
             status := coalesce(status, 'changed');

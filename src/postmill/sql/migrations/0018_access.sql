@@ -3,6 +3,10 @@
 
 alter table {schema}.tenant
     add column max_running integer check (max_running > 0),
+    -- A higher limit for a time, after which max_running is in force again by itself.
+    add column raised_to integer check (raised_to > 0),
+    add column raised_until timestamptz,
+    add check ((raised_to is null) = (raised_until is null)),
     add column retention interval check (retention > interval '0'),
     add column updated_at timestamptz not null default {schema}.now();
 

@@ -3,7 +3,8 @@
 -- was written cannot be changed or taken out unseen. Sealing is a round of upkeep and not part of the writer's
 -- transaction: a chain needs one order, and a caller's long transaction would hold up everybody who is audited.
 
--- db_role is the role that the database itself knows of: what a session says about its actor is its own word.
+-- db_role is the role that the database itself knows of: what a session says about its actor is its own word. address is
+-- where a request came from, as the server saw it.
 create table {schema}.audit_log (
     id uuid primary key,
     at timestamptz not null,
@@ -20,10 +21,15 @@ create table {schema}.audit_log (
     request_id text,
     before jsonb,
     after jsonb,
-    db_role text not null
+    db_role text not null,
+    address text
 );
 create index audit_log_at on {schema}.audit_log (at, id);
 create index audit_log_tenant on {schema}.audit_log (tenant_id, at, id);
+create index audit_log_action on {schema}.audit_log (action, at, id);
+create index audit_log_actor on {schema}.audit_log (actor_id, at, id);
+create index audit_log_target on {schema}.audit_log (target_kind, target, at, id);
+create index audit_log_not_done on {schema}.audit_log (at, id) where result <> 'done';
 
 -- What is not in the chain yet. A row is here from the commit of its writer to the next round, however late that commit
 -- comes: a round never has to guess how far back it must look.
@@ -90,29 +96,31 @@ declare
     own uuid := {schema}.new_id();
 begin
     insert into {schema}.audit_log (id, at, tenant_id, actor_type, actor_id, role, via, action, target_kind, target, result,
-           reason, request_id, before, after, db_role)
+           reason, request_id, before, after, db_role, address)
     values (own, {schema}.now(), p_tenant,
             coalesce(nullif(current_setting('postmill.actor_type', true), ''), 'user'),
             coalesce(nullif(current_setting('postmill.actor_id', true), ''), session_user),
             nullif(current_setting('postmill.actor_role', true), ''),
             coalesce(nullif(current_setting('postmill.via', true), ''), 'sql'),
             p_action, p_target_kind, left(p_target, 500), p_result, left(p_reason, 2000),
-            nullif(current_setting('postmill.request_id', true), ''), p_before, p_after, session_user);
+            nullif(current_setting('postmill.request_id', true), ''), p_before, p_after, session_user,
+            nullif(current_setting('postmill.address', true), ''));
     insert into {schema}.audit_unsealed (id) values (own);
     return own;
 end
 $$;
 
--- Says for the rest of the transaction who acts.
+-- Says for the rest of the transaction who acts, and from where.
 create function {schema}.set_actor(p_via text, p_actor_type text, p_actor_id text, p_role text default null,
-    p_request_id text default null) returns void
+    p_request_id text default null, p_address text default null) returns void
 language plpgsql volatile as $$
 begin
     perform set_config('postmill.via', coalesce(p_via, ''), true),
             set_config('postmill.actor_type', coalesce(p_actor_type, ''), true),
             set_config('postmill.actor_id', coalesce(p_actor_id, ''), true),
             set_config('postmill.actor_role', coalesce(p_role, ''), true),
-            set_config('postmill.request_id', coalesce(p_request_id, ''), true);
+            set_config('postmill.request_id', coalesce(p_request_id, ''), true),
+            set_config('postmill.address', coalesce(p_address, ''), true);
 end
 $$;
 
@@ -353,24 +361,25 @@ begin
 end
 $$;
 
--- One page of the log alone, the newest first, below (p_before, p_id). Who is bound to a tenant names it in the
--- condition, so that the index by tenant serves him; the policy alone would filter everybody's rows.
-create function {schema}.read_audit_log(p_before timestamptz, p_id uuid, p_most integer, p_action text default null)
+-- One page of the log alone, the newest first, below (p_before, p_id) and not before p_since. Who is bound to a tenant
+-- names it in the condition, so that the index by tenant serves him; the policy alone would filter everybody's rows. Each
+-- call is planned for what it asks, or no index by action, actor or target would serve it.
+create function {schema}.read_audit_log(p_before timestamptz, p_id uuid, p_most integer, p_action text default null,
+    p_actor text default null, p_target_kind text default null, p_target text default null, p_result text default null,
+    p_via text default null, p_since timestamptz default null, p_tenant uuid default null)
 returns setof {schema}.audit_log
-language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+declare
+    own constant uuid := coalesce({schema}.scope_tenant(), p_tenant);
 begin
-    if {schema}.scope_tenant() is null then
-        return query
-        select l.* from {schema}.audit_log l
-         where (l.at, l.id) < (p_before, p_id) and (p_action is null or l.action = p_action)
-         order by l.at desc, l.id desc limit p_most;
-    else
-        return query
-        select l.* from {schema}.audit_log l
-         where l.tenant_id = {schema}.scope_tenant() and (l.at, l.id) < (p_before, p_id)
-           and (p_action is null or l.action = p_action)
-         order by l.at desc, l.id desc limit p_most;
-    end if;
+    return query
+    select l.* from {schema}.audit_log l
+     where (l.at, l.id) < (p_before, p_id) and (p_since is null or l.at >= p_since) and (own is null or l.tenant_id = own)
+       and (p_action is null or l.action = p_action) and (p_actor is null or l.actor_id = p_actor)
+       and (p_target_kind is null or l.target_kind = p_target_kind) and (p_target is null or l.target = p_target)
+       and (p_result is null or (l.result = p_result and (p_result = 'done' or l.result <> 'done')))
+       and (p_via is null or l.via = p_via)
+     order by l.at desc, l.id desc limit p_most;
 end
 $$;
 

@@ -47,13 +47,13 @@ $$;
 -- Begins a request: from here to the end of the transaction. A tenant or the platform; neither sees nothing. False,
 -- and nothing begun: the key that the actor came with opens no longer.
 create function {schema}.begin_request(p_tenant uuid, p_platform boolean, p_via text, p_actor_type text, p_actor_id text,
-    p_role text, p_request_id text) returns boolean
+    p_role text, p_request_id text, p_address text default null) returns boolean
 language plpgsql volatile as $$
 begin
     if p_actor_type = 'api_key' and not {schema}.key_lives(p_actor_id::uuid) then
         return false;
     end if;
-    perform {schema}.set_actor(p_via, p_actor_type, p_actor_id, p_role, p_request_id),
+    perform {schema}.set_actor(p_via, p_actor_type, p_actor_id, p_role, p_request_id, p_address),
             set_config('postmill.tenant_id', coalesce(p_tenant::text, ''), true),
             set_config('postmill.platform', case when p_platform then 'on' else 'off' end, true),
             set_config('role', '{schema}_request', true);
@@ -153,7 +153,7 @@ begin
             execute format('grant execute on function %s to {schema}_reader, {schema}_request', name);
         elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'error_status', 'version_run', 'keep_of', 'type_paused', 'rollup_bounds', 'quantile', 'summary_of',
             'histogram_plus', 'histogram_sum', 'histogram_within',
-            'incident_outline', 'incident_status', 'args_matching', 'state_test', 'places_of') then
+            'incident_outline', 'incident_status', 'args_matching', 'state_test', 'places_of', 'states_of') then
             execute format('grant execute on function %s to {schema}_reader', name);
         end if;
     end loop;
@@ -265,12 +265,14 @@ $$;
 
 create function {schema}.read_tenants(p_after text, p_most integer, p_id uuid default null, p_slug text default null)
 returns table (id uuid, slug text, name text, timezone text, status text, weight integer, max_running integer,
-    retention_seconds double precision, created_at timestamptz, updated_at timestamptz)
+    retention_seconds double precision, created_at timestamptz, updated_at timestamptz, raised_to integer, raised_until timestamptz)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 begin
     return query
     select t.id, t.slug, t.name, t.timezone, t.status, t.weight, t.max_running,
-           extract(epoch from t.retention)::double precision, t.created_at, t.updated_at
+           extract(epoch from t.retention)::double precision, t.created_at, t.updated_at,
+           case when t.raised_until > (select {schema}.now()) then t.raised_to end,
+           case when t.raised_until > (select {schema}.now()) then t.raised_until end
       from {schema}.tenant t
      where t.slug > p_after and (p_id is null or t.id = p_id) and (p_slug is null or t.slug = p_slug)
      order by t.slug limit p_most;
@@ -279,8 +281,10 @@ $$;
 
 -- The names of tenants of which a list has the ids.
 create function {schema}.read_tenant_slugs(p_ids uuid[]) returns table (id uuid, slug text)
-language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-    select t.id, t.slug from {schema}.tenant t where t.id = any(p_ids)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    return query select t.id, t.slug from {schema}.tenant t where t.id = any(p_ids);
+end
 $$;
 
 -- created | exists (id is that one's) | out_of_scope
@@ -345,6 +349,9 @@ begin
        set name = coalesce(p_settings ->> 'name', t.name), timezone = coalesce(p_settings ->> 'timezone', t.timezone),
            status = coalesce(p_settings ->> 'status', t.status), weight = coalesce((p_settings ->> 'weight')::integer, t.weight),
            max_running = case when p_settings ? 'max_running' then (p_settings ->> 'max_running')::integer else t.max_running end,
+           raised_to = case when p_settings ? 'raised_to' then (p_settings ->> 'raised_to')::integer else t.raised_to end,
+           raised_until = case when p_settings ? 'raised_until' then (p_settings ->> 'raised_until')::timestamptz
+                               else t.raised_until end,
            retention = case when p_settings ? 'retention_seconds'
                             then (p_settings ->> 'retention_seconds')::double precision * interval '1 second' else t.retention end,
            updated_at = {schema}.now()

@@ -97,7 +97,7 @@ begin
                'replay_class', d.replay_class, 'strict_envelope', d.strict_envelope, 'secrets', d.secrets)
            || jsonb_build_object(
                'secret_keys', d.secret_keys, 'encrypted', d.encrypted, 'action', d.action,
-               'escalation_fields', d.escalation_fields,
+               'escalation_fields', d.escalation_fields, 'log_fields', d.log_fields, 'budget', d.budget,
                'env_allow', case when whole then to_jsonb(d.env_allow) else '[]' end, 'is_active', d.is_active,
                'registered', d.fingerprint <> '', 'version', d.version, 'edited', d.edited, 'created_at', d.created_at,
                'updated_at', d.updated_at, 'served_by', case when whole then s.workers else '[]' end,
@@ -250,7 +250,8 @@ begin
            idempotency_content = new.idempotency_content, category = new.category, keep = new.keep, lane = new.lane,
            worker_limit = new.worker_limit, aliases = new.aliases, replay_class = new.replay_class,
            strict_envelope = new.strict_envelope, secrets = new.secrets, secret_keys = new.secret_keys,
-           encrypted = new.encrypted, action = new.action, escalation_fields = new.escalation_fields, is_active = new.is_active, edited = new.edited,
+           encrypted = new.encrypted, action = new.action, escalation_fields = new.escalation_fields,
+           log_fields = new.log_fields, budget = new.budget, is_active = new.is_active, edited = new.edited,
            version = old.version + 1, updated_at = {schema}.now()
      where d.id = p_id;
     if p_changes ? 'rate' then

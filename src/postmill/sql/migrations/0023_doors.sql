@@ -3,10 +3,10 @@
 
 -- begin_request for one that is sent in one go with what follows it: here a key that opens no longer must stop the rest.
 create function {schema}.enter_request(p_tenant uuid, p_platform boolean, p_via text, p_actor_type text, p_actor_id text,
-    p_role text, p_request_id text) returns void
+    p_role text, p_request_id text, p_address text default null) returns void
 language plpgsql volatile as $$
 begin
-    if not {schema}.begin_request(p_tenant, p_platform, p_via, p_actor_type, p_actor_id, p_role, p_request_id) then
+    if not {schema}.begin_request(p_tenant, p_platform, p_via, p_actor_type, p_actor_id, p_role, p_request_id, p_address) then
         raise exception 'postmill: the key % opens no longer', p_actor_id using errcode = 'invalid_authorization_specification';
     end if;
 end
@@ -136,7 +136,7 @@ $$;
 -- changed, without its secrets.
 create function {schema}.rerun_jobs(p_action text, p_ids uuid[], p_payload jsonb, p_again boolean, p_confirm boolean,
     p_actor_type text, p_actor_id text, p_despite_success boolean default false, p_version integer default null,
-    p_changes jsonb default null)
+    p_changes jsonb default null, p_priority integer default null)
 returns table (id uuid, status text, new_id uuid)
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -154,7 +154,7 @@ begin
             union all
             select r.* from {schema}.replay_jobs(case p_action when 'dead.replay' then known end, {schema}.acting_type(),
                                                  {schema}.acting_id(), p_payload, p_again, p_confirm,
-                                                 p_despite_success, p_version) r)
+                                                 p_despite_success, p_version, p_priority) r)
         select u.id, coalesce(d.status, 'unknown') as status, d.new_id, tenants[array_position(known, u.id)] as tenant,
                states[array_position(known, u.id)] as state
           from (select distinct unnest(p_ids) as id) u left join done d on d.id = u.id

@@ -310,15 +310,26 @@ $$;
 create function {schema}.door_work_types(p_types text[])
 returns table (key text, kind text, version integer, queue text, arg_schema text, argv_template text, env_allow text[],
     timeout_seconds double precision, max_attempts integer, retry text, on_exhausted text, keep text, worker_limit integer,
-    aliases text[], strict_envelope boolean, secrets text, secret_keys text[], encrypted boolean, edited text[])
+    aliases text[], strict_envelope boolean, secrets text, secret_keys text[], encrypted boolean, log_fields text[], budget text,
+    edited text[])
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 begin
     return query
     select d.key, d.kind, d.version, d.queue, d.arg_schema::text, d.argv_template::text, d.env_allow, d.timeout_seconds,
            d.max_attempts, d.retry::text, d.on_exhausted, d.keep, d.worker_limit, d.aliases, d.strict_envelope, d.secrets,
-           d.secret_keys, d.encrypted, d.edited
+           d.secret_keys, d.encrypted, d.log_fields, d.budget, d.edited
       from {schema}.job_definition d
      where d.kind = 'http' and (d.key = any (p_types) or d.aliases && p_types) order by d.key;
+end
+$$;
+
+-- Before a job is given to an HTTP worker: where the budgets of its type's definition stand, as budget_standing tells it.
+create function {schema}.door_budget_standing(p_name text, p_tenant uuid) returns setof jsonb
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    if {schema}.in_scope(p_tenant) then
+        return query select to_jsonb(s) from {schema}.budget_standing(p_name, p_tenant) s;
+    end if;
 end
 $$;
 

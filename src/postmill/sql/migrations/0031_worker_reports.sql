@@ -149,4 +149,143 @@ begin
 end
 $$;
 
+-- One sign of life: what a worker says of itself. p_clock: its own clock, in seconds of the epoch. Answers what is asked of it.
+create function {schema}.worker_report(p_holder uuid, p_clock double precision, p_full boolean, p_draining boolean,
+    p_report jsonb) returns text
+language plpgsql volatile as $$
+declare
+    moment timestamptz := {schema}.now();
+    wanted text;
+begin
+    update {schema}.worker w
+       set skew_seconds = p_clock - extract(epoch from moment), report = p_report,
+           full_since = case when p_full then coalesce(w.full_since, moment) end,
+           draining_since = case when p_draining then coalesce(w.draining_since, moment) end
+     where w.holder = p_holder
+    returning w.asked into wanted;
+    return wanted;
+end
+$$;
+
+-- What is asked of a worker: asked | unchanged | unknown | over (its session has ended) | http (its program is not ours).
+-- Who is to claim nothing more is rung no more.
+create function {schema}.door_ask_worker(p_holder uuid, p_asked text, p_reason text default null, p_actor_type text default null,
+    p_actor_id text default null) returns text
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    w {schema}.worker;
+begin
+    perform {schema}.act_as(p_actor_type, p_actor_id);
+    select * into w from {schema}.worker k where k.holder = p_holder for update;
+    if not found or not {schema}.sees_all() then
+        return 'unknown';
+    elsif w.metadata ->> 'kind' = 'http' then
+        return 'http';
+    elsif w.stopped_at is not null or not exists (
+        select from {schema}.lease l where l.holder = p_holder and l.expires_at > (select {schema}.now())) then
+        return 'over';
+    elsif w.asked = p_asked or (w.asked is null and p_asked = 'resume' and not w.draining) then
+        return 'unchanged';
+    end if;
+    update {schema}.worker k
+       set asked = p_asked, asked_at = {schema}.now(), asked_by = {schema}.acting_id(), asked_reason = left(p_reason, 2000)
+     where k.holder = p_holder;
+    if p_asked <> 'resume' then
+        perform {schema}.leave(p_holder);
+    end if;
+    perform {schema}.audit('workers.' || p_asked, 'worker', w.worker_id, null, jsonb_build_object('asked', w.asked),
+        jsonb_build_object('asked', p_asked, 'running', w.running_count), p_reason);
+    perform {schema}.tell('!worker');
+    return 'asked';
+end
+$$;
+
+-- Takes back what a session held whose lease has ended, without waiting for the round that would: a first row without an id
+-- tells what became of it (rescued | alive | unknown), then one for each job.
+create function {schema}.door_rescue_worker(p_holder uuid, p_reason text default null, p_actor_type text default null,
+    p_actor_id text default null)
+returns table (id uuid, queue text, verdict text)
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    name text;
+    found_jobs jsonb;
+begin
+    perform {schema}.act_as(p_actor_type, p_actor_id);
+    select w.worker_id into name from {schema}.worker w where w.holder = p_holder;
+    if name is null or not {schema}.sees_all() then
+        return query select null::uuid, null::text, 'unknown';
+        return;
+    elsif exists (select from {schema}.lease l where l.holder = p_holder and l.expires_at > (select {schema}.now())) then
+        return query select null::uuid, null::text, 'alive';
+        return;
+    end if;
+    select coalesce(jsonb_agg(jsonb_build_object('id', t.id, 'queue', t.queue, 'verdict', t.verdict)), '[]')
+      into found_jobs from {schema}.take_back(p_holder, 0, 1000) t;
+    perform {schema}.audit('workers.rescue', 'worker', name, null, null,
+        jsonb_build_object('jobs', jsonb_array_length(found_jobs), 'first',
+                           (select jsonb_agg(e.one) from (select j.one from jsonb_array_elements(found_jobs) j(one) limit 20) e)),
+        p_reason);
+    return query select null::uuid, null::text, 'rescued';
+    return query select (j.one ->> 'id')::uuid, j.one ->> 'queue', j.one ->> 'verdict' from jsonb_array_elements(found_jobs) j(one);
+end
+$$;
+
+-- Of each session that holds something: how much, and since when the oldest. Of at most 10,000 tickets.
+create function {schema}.read_worker_loads() returns table (holder uuid, n bigint, oldest_at timestamptz)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    if not {schema}.sees_all() then
+        return;
+    end if;
+    return query
+    select r.holder, count(*), min(r.claimed_at) from (select x.holder, x.claimed_at from {schema}.running x limit 10000) r
+     group by r.holder;
+end
+$$;
+
+-- What a session holds now, the oldest first.
+create function {schema}.read_worker_jobs(p_holder uuid, p_most integer)
+returns table (id uuid, tenant_id uuid, job_type text, queue text, attempt integer, max_attempts integer, claimed_at timestamptz,
+    timeout_seconds double precision, replay_class text, lost integer, progress_done double precision,
+    progress_total double precision, progress_message text)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+begin
+    if not {schema}.sees_all() then
+        return;
+    end if;
+    return query
+    select r.id, j.tenant_id, j.job_type, r.queue, r.attempt, j.max_attempts, r.claimed_at,
+           coalesce(j.timeout_seconds, d.timeout_seconds), d.replay_class, r.lost, g.done, g.total, g.message
+      from (select x.* from (select o.* from {schema}.running o limit 10000) x
+             where x.holder = p_holder order by x.claimed_at, x.id limit p_most) r
+      left join lateral (select f.tenant_id, f.job_type, f.max_attempts, f.timeout_seconds from {schema}.any_job f
+                          where f.id = r.id offset 0) j on true
+      left join {schema}.job_definition d on d.key = j.job_type
+      left join lateral (select t.done, t.total, t.message from {schema}.progress t where t.job_id = r.id offset 0) g on true
+     order by r.claimed_at, r.id;
+end
+$$;
+
+-- What a session ended lately, the latest first: of the p_within jobs that were made last among those that have ended.
+create function {schema}.read_worker_ended(p_holder uuid, p_within integer, p_most integer)
+returns table (id uuid, tenant_id uuid, job_type text, status text, started_at timestamptz, finished_at timestamptz,
+    attempt integer, error_class text, error_message text)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set enable_seqscan = off as $$
+begin
+    if not {schema}.sees_all() then
+        return;
+    end if;
+    return query
+    select e.job_id, e.tenant_id, j.job_type, e.status, e.started_at, e.finished_at, e.attempt, e.error_class,
+           left(e.error_message, 200)
+      from (select x.* from (
+                select o.job_id, o.tenant_id, o.status, o.started_at, o.finished_at, o.attempt, o.error_class, o.error_message, o.holder
+                  from {schema}.outcome o order by o.job_id desc limit p_within) x
+             where x.holder = p_holder order by x.finished_at desc limit p_most) e
+      left join lateral (select f.job_type from {schema}.any_job f where f.id = e.job_id offset 0) j on true
+     order by e.finished_at desc;
+end
+$$;
+
 select {schema}.secure_requests();

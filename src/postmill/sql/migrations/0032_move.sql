@@ -11,7 +11,7 @@
 -- named, and it cuts the same share in every queue. Only a limit wins over it, as at the enqueue.
 --
 -- A batch that moved something is in the audit log, with where its jobs stood before.
-create function {schema}.move_jobs(
+create function {schema}.door_move_jobs(
     p_job_type text, p_queue text, p_after uuid default null, p_most integer default 1000, p_actor_type text default null,
     p_actor_id text default null)
 returns table (moved integer, looked_at uuid)
@@ -28,7 +28,7 @@ begin
     perform {schema}.act_as(p_actor_type, p_actor_id);
     moved := 0;
     select d.* into definition from {schema}.job_definition d where d.key = p_job_type;
-    if not found or not exists (select from {schema}.queue q where q.name = p_queue) then
+    if not found or not {schema}.sees_all() or not exists (select from {schema}.queue q where q.name = p_queue) then
         return next;
         return;
     end if;
@@ -149,6 +149,16 @@ begin
         return next;
     end loop;
     perform {schema}.ring(p_queue);
+end
+$$;
+
+-- The job type of this name or alias, active or not, and the queue that it belongs to.
+create function {schema}.read_home(p_name text) returns table (key text, queue text)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    return query
+    select d.key, d.queue from {schema}.job_definition d where d.key = p_name or d.aliases @> array[p_name]
+     order by d.key <> p_name limit 1;
 end
 $$;
 

@@ -204,20 +204,6 @@ begin
 end
 $$;
 
--- The version of a definition that a worker session runs: of its code, the latest that was registered with that code.
--- NULL: nobody knows.
-create function {schema}.version_run(p_holder uuid, p_job_type text) returns integer
-language plpgsql stable as $$
-declare
-    code text := (select w.metadata -> 'definitions' ->> p_job_type from {schema}.worker w where w.holder = p_holder);
-begin
-    return (select coalesce((select max(v.version) from {schema}.definition_version v
-                              where v.definition_id = d.id and v.definition ->> 'fingerprint' = code),
-                            case when d.kind = 'command' and code ~ '^[0-9]{1,9}$' then code::integer end)
-              from {schema}.job_definition d where d.key = p_job_type);
-end
-$$;
-
 -- Jobs by the minute of their ids, also those of which nothing is kept. Minute by minute along the ids, so that it reads
 -- what it counts and no more.
 create function {schema}.enqueues_between(p_since timestamptz, p_until timestamptz)

@@ -48,8 +48,8 @@ create table {schema}.error_group_minute (
     minute timestamptz not null,
     n bigint not null,
     hourly boolean not null default false,
-    primary key (id, tenant_id, minute)
-) with (fillfactor = 70);
+    primary key (id, tenant_id, minute) include (n)
+);
 create index error_group_minute_fine on {schema}.error_group_minute (minute) where not hourly;
 
 -- Failures on their way there, as rollup_part.
@@ -68,6 +68,20 @@ create table {schema}.error_group_part (
     job_id uuid,
     version integer
 );
+
+-- The version of a definition that a worker session runs: of its code, the latest that was registered with that code.
+-- NULL: nobody knows. p_at: as it was then.
+create function {schema}.version_run(p_holder uuid, p_job_type text, p_at timestamptz default 'infinity') returns integer
+language plpgsql stable as $$
+declare
+    code text := (select w.metadata -> 'definitions' ->> p_job_type from {schema}.worker w where w.holder = p_holder);
+begin
+    return (select coalesce((select max(v.version) from {schema}.definition_version v
+                              where v.definition_id = d.id and v.definition ->> 'fingerprint' = code and v.at <= p_at),
+                            case when d.kind <> 'function' and code ~ '^[0-9]{1,9}$' then code::integer end)
+              from {schema}.job_definition d where d.key = p_job_type);
+end
+$$;
 
 create function {schema}.error_group_id(p_job_type text, p_error_class text, p_message text, p_frame text) returns text
 language sql immutable parallel safe as $$
@@ -166,10 +180,12 @@ $$;
 
 -- What a group is now: ignored | regressed | resolved | new (first seen within a day) | ongoing.
 create function {schema}.error_status(g {schema}.error_group, p_first timestamptz, p_moment timestamptz) returns text
-language sql immutable as $$
-    select case when g.ignored_until > p_moment then 'ignored' when g.regressed_at is not null then 'regressed'
+language plpgsql immutable as $$
+begin
+    return case when g.ignored_until > p_moment then 'ignored' when g.regressed_at is not null then 'regressed'
                 when g.resolved_at is not null then 'resolved' when p_first > p_moment - interval '1 day' then 'new'
-                else 'ongoing' end
+                else 'ongoing' end;
+end
 $$;
 
 -- Groups within the scope that were seen since p_since, the latest first, below (p_at, p_before). What a tenant sees of one

@@ -25,7 +25,6 @@ create table {schema}.budget (
 );
 -- Names are found without case, and with - for _.
 create index budget_place on {schema}.budget (name, id);
-create index budget_platform on {schema}.budget (id) where tenant_id is null;
 create unique index budget_name on {schema}.budget (lower(replace(name, '_', '-')), coalesce(tenant_id, '00000000-0000-0000-0000-000000000000'));
 
 -- Made by the first reservation in it. limit_own: its limit was set for this period alone.
@@ -169,7 +168,7 @@ begin
     return row(b.id, greatest(made.starts_at, found_one.ends_at),
         least(made.ends_at, (select min(x.starts_at) from {schema}.budget_period x
                               where x.budget_id = p_budget and x.starts_at > p_moment)),
-        b.tenant_id, made.label, b.limit_amount, false)::{schema}.budget_period;
+        b.tenant_id, made.label, b.limit_amount, false, null, null)::{schema}.budget_period;
 end
 $$;
 

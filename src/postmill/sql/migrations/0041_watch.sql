@@ -12,7 +12,10 @@ create table {schema}.attainment (
     run_p95 double precision,
     oldest_seconds double precision,
     attained double precision,
-    burn double precision
+    burn double precision,
+    -- The same of the last day.
+    attained_day double precision,
+    burn_day double precision
 );
 create index rollup_queue on {schema}.rollup (queue, minute);
 
@@ -197,6 +200,7 @@ begin
     end loop;
     perform {schema}.watch_exhausted();
     perform {schema}.watch_slas();
+    perform {schema}.note_queues();
     perform {schema}.watch_workers();
     perform {schema}.watch_triggers();
     delete from {schema}.incident_over o where o.at < (select {schema}.now()) - interval '1 day';
@@ -211,6 +215,9 @@ $$;
 -- run_target_seconds, escalation, runbook}]. What is not in a declaration is none; one that says nothing makes no queue.
 create function {schema}.register_queues(p_queues jsonb) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    before jsonb := (select jsonb_object_agg(q.name, {schema}.promise_json(q.name)) from {schema}.queue q);
+    one text;
 begin
     insert into {schema}.queue as q (name, owner, contact, color, sla_seconds, wait_target_seconds, run_target_seconds, escalation,
            runbook)
@@ -228,6 +235,21 @@ begin
             q.runbook)
            is distinct from (excluded.owner, excluded.contact, excluded.color, excluded.sla_seconds,
                              excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation, excluded.runbook);
+    for one in select n.name from jsonb_populate_recordset(null::{schema}.queue, p_queues) n order by n.name loop
+        if {schema}.promise_json(one) is distinct from before -> one then
+            perform {schema}.audit('queues.declare', 'queue', one, null, before -> one, {schema}.promise_json(one));
+        end if;
+    end loop;
+end
+$$;
+
+-- What is promised of a queue, and who answers for it. NULL: there is no such queue.
+create function {schema}.promise_json(p_queue text) returns jsonb
+language plpgsql stable as $$
+begin
+    return (select jsonb_build_object('owner', q.owner, 'contact', q.contact, 'color', q.color, 'sla_seconds', q.sla_seconds,
+                       'wait_target_seconds', q.wait_target_seconds, 'run_target_seconds', q.run_target_seconds,
+                       'escalation', q.escalation, 'runbook', q.runbook) from {schema}.queue q where q.name = p_queue);
 end
 $$;
 

@@ -1,6 +1,8 @@
 -- postmill: safe
 -- Budgets as people and HTTP workers handle them, and what upkeep does for them.
 
+create index budget_platform on {schema}.budget (id) where tenant_id is null; -- measured in any case
+
 -- Reservations whose attempt is over: booked as an estimate if the call may have been made, else freed. A handler that
 -- outlived its lease may still settle, which corrects the estimate.
 create function {schema}.expire_reservations(p_most integer)
@@ -260,51 +262,10 @@ begin
     p := {schema}.read_budget_period(old.id, {schema}.now());
     update {schema}.budget_period x set limit_amount = new.limit_amount
      where x.budget_id = old.id and x.starts_at >= p.starts_at and not x.limit_own and p_fields ? 'limit_amount';
+    update {schema}.budget_period x set limit_back = new.limit_amount
+     where x.budget_id = old.id and x.starts_at >= p.starts_at and x.limit_until is not null and p_fields ? 'limit_amount';
     perform {schema}.mark_alerts(old.id, p.starts_at, f.spent) from {schema}.read_budget_figures(old.id, {schema}.now()) f where f.spent > 0;
     perform {schema}.audit('budgets.set', 'budget', old.name, p_tenant, was, {schema}.budget_json(old.id), p_reason);
-end
-$$;
-
--- The limit of one period alone, now or later: changed | unchanged | unknown | over (the period has ended) | no_period.
-create function {schema}.door_limit_budget(p_id uuid, p_label text, p_limit numeric, p_reason text default null,
-    p_actor_type text default null, p_actor_id text default null) returns text
-language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
-declare
-    b {schema}.budget;
-    p {schema}.budget_period;
-    moment constant timestamptz := {schema}.now();
-    spent numeric;
-begin
-    perform {schema}.act_as(p_actor_type, p_actor_id);
-    select x.* into b from {schema}.budget x where x.id = p_id and {schema}.in_scope(x.tenant_id) for no key update;
-    if not found then
-        return 'unknown';
-    end if;
-    select x.* into p from {schema}.budget_period x where x.budget_id = p_id and x.label = p_label order by x.starts_at desc limit 1;
-    if not found then
-        p := {schema}.read_budget_period(p_id, case when p_label ~ '^\d{4}-\d\d$' then (p_label || '-15')::timestamp
-            when p_label ~ '^\d{4}-\d\d-\d\d$' then p_label::timestamp + interval '12 hours' end at time zone
-            coalesce(b.timezone, (select t.timezone from {schema}.tenant t where t.id = b.tenant_id), 'UTC'));
-        if p.label is distinct from p_label or p.starts_at > moment + interval '2 years' then
-            return 'no_period';
-        elsif p.ends_at <= moment then
-            return 'over';
-        end if;
-        insert into {schema}.budget_period select p.*;
-    elsif p.ends_at <= moment then
-        return 'over';
-    elsif p.limit_own and p.limit_amount = p_limit then
-        return 'unchanged';
-    end if;
-    update {schema}.budget_period x set limit_amount = p_limit, limit_own = true where x.budget_id = p_id and x.starts_at = p.starts_at;
-    select f.spent into spent from {schema}.read_budget_figures(p_id, moment) f where f.starts_at = p.starts_at and f.spent > 0;
-    if found then
-        perform {schema}.mark_alerts(p_id, p.starts_at, spent);
-    end if;
-    perform {schema}.audit('budgets.limit', 'budget', b.name, b.tenant_id,
-        jsonb_build_object('period', p_label, 'limit_amount', p.limit_amount),
-        jsonb_build_object('period', p_label, 'limit_amount', p_limit), p_reason);
-    return 'changed';
 end
 $$;
 

@@ -5,17 +5,18 @@
 -- By the rate of each; of a canary no more than it has, and none while its first replays are still out. A stop of any
 -- length is made up for by one second's worth at most.
 create function {schema}.running_operations(p_most integer)
-returns table (id uuid, kind text, allowed integer)
+returns table (id uuid, kind text, stage text, allowed integer)
 language plpgsql stable as $$
 declare
     moment timestamptz := {schema}.now();
 begin
     return query
-    select o.id, o.kind,
+    select o.id, o.kind, o.stage,
            greatest(0, least(p_most, case when o.stage = 'canary' then o.canary - o.done else p_most end,
                case when o.rate is null then p_most
                     else floor(o.rate * extract(epoch from moment - {schema}.rate_base(o, moment)) + 1e-6) end))::integer
-      from {schema}.operation o where o.status = 'running' order by o.id;
+      from {schema}.operation o
+     where o.status = 'running' and (o.stage = 'select' or o.start_at is null or o.start_at <= moment) order by o.id;
 end
 $$;
 
@@ -81,14 +82,14 @@ begin
     return query
     select i.n, i.job_id, i.tenant_id, b.job_type, b.payload
       from (select x.* from {schema}.operation_item x
-             where x.operation_id = p_id and x.status is null order by x.n limit p_most) i
+             where x.operation_id = p_id and x.status is null order by x.turn, x.n limit p_most) i
       left join lateral (select j.job_type, j.payload from {schema}.any_job j where j.id = i.job_id offset 0) b on true
      order by i.n;
 end
 $$;
 
--- Replays or discards letters, those that cannot be one by one: an error of one stops no other.
-create function {schema}.act_on_letters(p_op {schema}.operation, p_ids uuid[])
+-- Does what the operation is for to some jobs, to those that cannot be one by one: an error of one stops no other.
+create function {schema}.act_on_items(p_op {schema}.operation, p_ids uuid[])
 returns table (id uuid, status text, new_id uuid, detail text)
 language plpgsql volatile as $$
 declare
@@ -98,9 +99,22 @@ begin
         if p_op.kind = 'replay' then
             return query select r.id, r.status, r.new_id, null::text
                            from {schema}.rerun_jobs('dead.replay', p_ids, null, p_op.again, p_op.confirm, null, null, true,
-                                                    p_op.version) r;
-        else
+                                                    p_op.version, null, p_op.priority) r;
+        elsif p_op.kind = 'retry' then
+            return query select r.id, r.status, r.new_id, null::text
+                           from {schema}.rerun_jobs('jobs.retry', p_ids, null, false, p_op.confirm, null, null) r;
+        elsif p_op.kind = 'cancel' then
+            return query select d.id, d.status, null::uuid, null::text from {schema}.door_cancel_jobs(p_ids, p_op.reason) d;
+        elsif p_op.kind = 'discard' then
             return query select d.id, d.status, null::uuid, null::text from {schema}.door_discard_jobs(p_ids, p_op.reason) d;
+        elsif p_op.kind = 'priority' then
+            return query select d.id, d.status, null::uuid, null::text
+                           from {schema}.door_prioritize_jobs(p_ids, p_op.priority, p_op.reason) d;
+        elsif p_op.kind = 'move' then
+            return query select d.id, d.status, null::uuid, null::text from {schema}.door_move_jobs(p_ids, p_op.queue, p_op.reason) d;
+        else
+            return query select d.id, d.status, null::uuid, null::text
+                           from {schema}.door_schedule_jobs(p_ids, p_op.run_at, p_op.reason) d;
         end if;
     exception when others then
         if cardinality(p_ids) = 1 then
@@ -108,7 +122,7 @@ begin
                                 left(sqlerrm, 500);
         else
             foreach one in array p_ids loop
-                return query select a.* from {schema}.act_on_letters(p_op, array[one]) a;
+                return query select a.* from {schema}.act_on_items(p_op, array[one]) a;
             end loop;
         end if;
     end;
@@ -137,30 +151,32 @@ begin
           from jsonb_each_text(p_refused) r where r.key::integer = any (p_ns)
     ), ready as materialized (
         select i.n, i.job_id, (select x.job_id from {schema}.outcome x
-                                where x.job_id = any (i.twins) and x.status = 'succeeded' limit 1) as twin
+                                where x.job_id = any (i.twins) and x.status = 'succeeded' limit 1) as twin,
+               op.same_version and {schema}.definition_changed(i.job_id) as changed
           from {schema}.operation_item i
          where i.operation_id = p_id and i.n = any (p_ns) and i.status is null and not p_refused ? i.n::text
     ), acted as materialized (
-        select a.* from {schema}.act_on_letters(op, array(select r.job_id from ready r where r.twin is null order by r.job_id)) a
-         where exists (select from ready r where r.twin is null)
+        select a.* from {schema}.act_on_items(op, array(select r.job_id from ready r where r.twin is null and not r.changed order by r.job_id)) a
+         where exists (select from ready r where r.twin is null and not r.changed)
     ), told as (
         select r.n, r.status, r.new_id, r.detail from refused r
         union all
-        select r.n, case when r.twin is not null then 'succeeded_since' else a.status end,
+        select r.n, case when r.twin is not null then 'succeeded_since' when r.changed then 'version_changed' else a.status end,
                coalesce(r.twin, a.new_id), a.detail
           from ready r left join acted a on a.id = r.job_id
     )
     update {schema}.operation_item i
-       set status = case when t.status in ('busy', 'serialization') and i.tries < 10 then null else t.status end,
+       set status = case when t.status in ('busy', 'serialization', 'contended') and i.tries < 10 then null else t.status end,
            tries = i.tries + 1, new_id = t.new_id, detail = t.detail, at = moment
       from told t where i.operation_id = p_id and i.n = t.n;
     update {schema}.operation o
        set done = o.done + c.done, skipped = o.skipped + c.skipped, failed = o.failed + c.failed,
            taken_at = case when o.rate is not null
                            then {schema}.rate_base(o, moment) + cardinality(p_ns) * interval '1 s' / o.rate end
-      from (select count(*) filter (where i.status in ('replayed', 'discarded')) as done,
+      from (select count(*) filter (where i.status in ('replayed', 'due', 'requested', 'canceled', 'discarded', 'changed')) as done,
                    count(*) filter (where i.status in ('live', 'already_replayed', 'succeeded_since', 'succeeded', 'running',
-                       'waiting', 'never', 'unconfirmed', 'not_dead', 'unknown', 'key_held', 'old_version')) as skipped,
+                       'waiting', 'never', 'unconfirmed', 'not_dead', 'unknown', 'key_held', 'old_version',
+                       'version_changed', 'finished', 'unchanged', 'blocked')) as skipped,
                    count(*) filter (where i.status is not null) as all_of_them
               from {schema}.operation_item i where i.operation_id = p_id and i.n = any (p_ns)) n
      cross join lateral (select n.done, n.skipped, n.all_of_them - n.done - n.skipped as failed) c
@@ -175,7 +191,7 @@ begin
                    or exists (select from {schema}.outcome x where x.job_id = i.new_id and x.status <> 'succeeded')))
           into out_there, unlucky
           from {schema}.operation_item i where i.operation_id = p_id and i.status = 'replayed';
-        if unlucky > 0 then
+        if unlucky > coalesce(op.stop_ratio, 0) * op.done then
             update {schema}.operation o
                set status = 'paused', paused_at = moment, paused_by = null,
                    pause_reason = format('canary: %s of %s did not succeed', unlucky, op.done)
@@ -184,7 +200,26 @@ begin
                 jsonb_build_object('status', 'running', 'stage', 'canary', 'done', op.done),
                 jsonb_build_object('status', 'paused'), op.pause_reason);
         elsif out_there = 0 then
-            update {schema}.operation o set stage = 'rest', taken_at = null where o.id = p_id returning o.* into op;
+            update {schema}.operation o set stage = 'rest', taken_at = null, watched_from = moment where o.id = p_id returning o.* into op;
+        end if;
+    elsif op.stop_ratio is not null and op.kind = 'replay' and left_over > 0 and coalesce(op.checked_at < moment - interval '2 s', true) then
+        select count(*), count(*) filter (where x.failed) into out_there, unlucky
+          from (select exists (select from {schema}.dead_letter d where d.id = r.new_id)
+                       or exists (select from {schema}.outcome x where x.job_id = r.new_id and x.status <> 'succeeded') as failed
+                  from (select i.new_id from {schema}.operation_item i where i.operation_id = p_id and i.status = 'replayed'
+                           and i.at > coalesce(op.watched_from, '-infinity') order by i.at desc limit 1000) r
+                 where not {schema}.is_live(r.new_id)) x;
+        update {schema}.operation o
+           set checked_at = moment,
+               status = case when out_there >= 20 and unlucky > op.stop_ratio * out_there then 'paused' else o.status end,
+               paused_at = case when out_there >= 20 and unlucky > op.stop_ratio * out_there then moment end,
+               pause_reason = case when out_there >= 20 and unlucky > op.stop_ratio * out_there
+                                   then format('failures: %s of the last %s did not succeed', unlucky, out_there) end
+         where o.id = p_id returning o.* into op;
+        if op.status = 'paused' then
+            perform {schema}.audit('operations.pause', 'operation', p_id::text, op.tenant_id,
+                jsonb_build_object('status', 'running', 'stage', op.stage, 'done', op.done),
+                jsonb_build_object('status', 'paused'), op.pause_reason);
         end if;
     end if;
     if op.status = 'running' and op.stage = 'rest' and left_over = 0 then
@@ -211,6 +246,8 @@ begin
     delete from {schema}.operation_item i using old where i.operation_id = old.operation_id and i.n = old.n;
     get diagnostics gone = row_count;
     if gone < p_most then
+        delete from {schema}.operation_share s using {schema}.operation o
+         where o.id = s.operation_id and o.ended_at < (select {schema}.now()) - (select {schema}.keep_of('operations'));
         delete from {schema}.operation o where o.ended_at < (select {schema}.now()) - (select {schema}.keep_of('operations'));
     end if;
     return gone;

@@ -141,4 +141,82 @@ begin
 end
 $$;
 
+-- Open letters by error group, tenant and job type (those without a group by their reason, too), the most first, below
+-- (p_n, p_key): how many, of what ages, and when the oldest goes. hour, day, week: younger than that, counted up to p_count.
+-- reason: one of them. expires_at NULL: kept for ever. A group is of one type: its letters are counted by an index alone.
+create function {schema}.read_dead_groups(p_tenant uuid default null, p_job_type text default null, p_queue text default null,
+    p_n bigint default null, p_key text default null, p_most integer default 50, p_count integer default 10000)
+returns table (key text, error_group text, tenant_id uuid, slug text, job_type text, reason text, n bigint, hour bigint,
+    day bigint, week bigint, oldest timestamptz, newest timestamptz, expires_at timestamptz, error_class text,
+    error_message text, frame text, status text, resolved_version integer, resolved_at timestamptz, total bigint, groups bigint)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set enable_seqscan = off set jit = off as $$
+declare
+    own uuid := coalesce(p_tenant, {schema}.scope_tenant());
+    moment timestamptz := {schema}.now();
+    kept text[] := (select p.keep_reasons from {schema}.partition_policy p);
+begin
+    return query
+    with live as materialized (
+        select y.error_group, y.tenant_id, y.job_type, case when y.error_group is null then y.reason end as only,
+               min(y.reason) as reason, sum(y.opened - y.closed)::bigint as n
+          from {schema}.dead_tally y
+         where (own is null or y.tenant_id = own) and (p_job_type is null or y.job_type = p_job_type)
+           and (p_queue is null or y.queue = p_queue)
+         group by 1, 2, 3, 4 having sum(y.opened - y.closed) > 0
+    ), keyed as materialized (
+        select l.*, concat_ws('/', coalesce(l.error_group, '-' || l.only), l.tenant_id, l.job_type) as key from live l
+    ), page as materialized (
+        select k.* from keyed k where p_n is null or k.n < p_n or (k.n = p_n and k.key > p_key)
+         order by k.n desc, k.key limit p_most
+    )
+    select p.key, p.error_group, p.tenant_id, t.slug, p.job_type, p.reason, p.n, a.hour, a.day, z.week, o.failed_at, w.failed_at,
+           case when p.reason <> all (kept) and e.keep < interval '1000 years' then o.failed_at + e.keep end, w.error_class,
+           left(w.error_message, 500), g.frame, case when g.id is not null then {schema}.error_status(g, g.first_seen_at, moment) end,
+           g.resolved_version, g.resolved_at, (select sum(l.n)::bigint from live l), (select count(*) from live l)
+      from page p
+      left join {schema}.tenant t on t.id = p.tenant_id
+      left join {schema}.error_group g on g.id = p.error_group
+     cross join lateral (select {schema}.keep_of('dead_letter', p.tenant_id) as keep) e
+      left join lateral (
+         (select d.failed_at from {schema}.dead_letter d
+           where d.tenant_id = p.tenant_id and d.error_group = p.error_group order by d.failed_at, d.id limit 1)
+         union all
+         (select d.failed_at from {schema}.dead_letter d
+           where p.error_group is null and d.tenant_id = p.tenant_id and d.error_group is null and d.reason = p.only
+             and d.job_type is not distinct from p.job_type order by d.failed_at, d.id limit 1)) o on true
+      left join lateral (
+         (select d.failed_at, d.error_class, d.error_message from {schema}.dead_letter d
+           where d.tenant_id = p.tenant_id and d.error_group = p.error_group order by d.failed_at desc, d.id desc limit 1)
+         union all
+         (select d.failed_at, d.error_class, d.error_message from {schema}.dead_letter d
+           where p.error_group is null and d.tenant_id = p.tenant_id and d.error_group is null and d.reason = p.only
+             and d.job_type is not distinct from p.job_type order by d.failed_at desc, d.id desc limit 1)) w on true
+     cross join lateral (
+        select count(*) filter (where y.failed_at > moment - interval '1 hour') as hour, count(*) as day
+          from (
+              (select d.failed_at from {schema}.dead_letter d
+                where d.tenant_id = p.tenant_id and d.error_group = p.error_group and d.failed_at > moment - interval '1 day'
+                order by d.failed_at desc limit p_count)
+              union all
+              (select d.failed_at from {schema}.dead_letter d
+                where p.error_group is null and d.tenant_id = p.tenant_id and d.error_group is null and d.reason = p.only
+                  and d.job_type is not distinct from p.job_type and d.failed_at > moment - interval '1 day'
+                order by d.failed_at desc limit p_count)) y) a
+     -- All of them, where the oldest is younger than that.
+     cross join lateral (
+        select case when o.failed_at > moment - interval '7 days' then p.n else (
+            select count(*) from (
+              (select d.failed_at from {schema}.dead_letter d
+                where d.tenant_id = p.tenant_id and d.error_group = p.error_group and d.failed_at > moment - interval '7 days'
+                order by d.failed_at desc limit p_count)
+              union all
+              (select d.failed_at from {schema}.dead_letter d
+                where p.error_group is null and d.tenant_id = p.tenant_id and d.error_group is null and d.reason = p.only
+                  and d.job_type is not distinct from p.job_type and d.failed_at > moment - interval '7 days'
+                order by d.failed_at desc limit p_count)) y) end as week) z
+     order by p.n desc, p.key;
+end
+$$;
+
 select {schema}.secure_requests();

@@ -19,7 +19,7 @@ create index operation_item_made on {schema}.operation_item
 -- Containment is no leakproof operator, so that row-level security would keep it from the index: hence the owner's
 -- rights (the tables, since the view any_job has the reader's), and the scope asked here.
 create function {schema}.args_matching(p_any jsonb[], p_below uuid, p_first uuid, p_most integer default 10000) returns uuid[]
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = on as $$
 declare
     found_ones uuid[];
     n bigint;
@@ -112,7 +112,8 @@ $$;
 -- not asked for is not in it, so that the plan is that of the query and no other.
 create function {schema}.read_matching(p_filter jsonb, p_before uuid default 'ffffffff-ffff-ffff-ffff-ffffffffffff',
     p_need integer default 51, p_look integer default 2000, out ids uuid[], out low uuid)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set jit = off as $$
 declare
     moment constant timestamptz := {schema}.now();
     states constant text[] := case when p_filter ? 'states' then array(select jsonb_array_elements_text(p_filter -> 'states')) end;
@@ -358,9 +359,11 @@ begin
                     part := part || ' and ' || {schema}.state_test(states);
                 end if;
             end if;
-            -- A nested loop keeps the order of its outer side, and the limit ends it as soon as enough is found.
-            execute format('select array(select u.id from unnest($1::uuid[], $2::text[], $3::boolean[]) as u(id, queue, fits)
-                cross join lateral (select f.* from {schema}.any_job f where f.id = u.id offset 0) j where u.fits and %s limit $4)', part)
+            -- A nested loop keeps the order of its outer side, and the limit ends it as soon as enough is found. Without any
+            -- test the bodies need not be asked.
+            execute format('select array(select u.id from unnest($1::uuid[], $2::text[], $3::boolean[]) as u(id, queue, fits) %s
+                where u.fits and %s limit $4)', case when part <> 'true' or walk <> 'places' then 'cross join lateral (
+                select f.* from {schema}.any_job f where f.id = u.id offset 0) j' else '' end, part)
                 into found_ones using looked, queues, fitting, p_need, moment;
             if cardinality(found_ones) < p_need then
                 found_low := looked[p_look];

@@ -13,8 +13,10 @@ create table {schema}.error_group_note (
 create index error_group_note_of on {schema}.error_group_note (id, note_id);
 
 create function {schema}.pause_json(p {schema}.type_pause) returns jsonb
-language sql immutable as $$
-    select case when p.id is not null then jsonb_build_object('paused_at', p.paused_at, 'reason', p.reason, 'resume_at', p.resume_at) end
+language plpgsql immutable as $$
+begin
+    return case when p.id is not null then jsonb_build_object('paused_at', p.paused_at, 'reason', p.reason, 'resume_at', p.resume_at) end;
+end
 $$;
 
 -- False: there is no such type, or none that this caller may touch. A pause of a paused type takes the place of the other one.
@@ -182,7 +184,8 @@ $$;
 create function {schema}.read_error_minutes(p_ids text[], p_since timestamptz, p_until timestamptz, p_seconds double precision,
     p_tenant uuid default null)
 returns table (id text, bucket integer, n bigint)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+set enable_seqscan = off as $$
 declare
     own uuid := coalesce(p_tenant, {schema}.scope_tenant(), '00000000-0000-0000-0000-000000000000');
 begin
@@ -199,18 +202,20 @@ $$;
 create function {schema}.read_error_jobs(p_ids text[], p_most integer default 10000)
 returns table (id text, n bigint)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
-set enable_seqscan = off as $$
+set enable_seqscan = off set enable_hashagg = off set enable_sort = off as $$
 declare
     own uuid := {schema}.scope_tenant();
 begin
-    return query
-    select u.id, c.n from unnest(p_ids) as u(id)
-     cross join lateral (select count(distinct j.job_id) as n from (
-        (select o.job_id from {schema}.outcome o where o.error_group = u.id and (own is null or o.tenant_id = own)
-          order by o.job_id desc limit p_most)
-        union all
-        (select a.job_id from {schema}.attempt a where a.error_group = u.id and (own is null or a.tenant_id = own)
-          order by a.job_id desc limit p_most)) j) c;
+    -- One by one: with a value in its place each index is read in its order, and no further than to the last that counts.
+    foreach id in array p_ids loop
+        select count(distinct j.job_id) into n from (
+            (select distinct o.job_id from {schema}.outcome o
+              where o.error_group = read_error_jobs.id and (own is null or o.tenant_id = own) order by 1 desc limit p_most)
+            union all
+            (select distinct a.job_id from {schema}.attempt a
+              where a.error_group = read_error_jobs.id and (own is null or a.tenant_id = own) order by 1 desc limit p_most)) j;
+        return next;
+    end loop;
 end
 $$;
 
@@ -247,11 +252,15 @@ begin
         union all
         select false, f.job_id, f.tenant_id, f.finished_at, f.holder, null from fine f
     ), holders as materialized (
-        select w.holder, w.worker_id, w.hostname, w.version, {schema}.version_run(w.holder, p_job_type) as run
+        select w.holder, w.worker_id, w.hostname, w.version, w.metadata -> 'definitions' ->> p_job_type as code
           from {schema}.worker w where w.holder in (select b.holder from met b)
+    ), versions as materialized (
+        select v.version, v.at, case when d.kind = 'function' then v.definition ->> 'fingerprint' else v.version::text end as code
+          from {schema}.job_definition d join {schema}.definition_version v on v.definition_id = d.id where d.key = p_job_type
     )
     select b.failed, b.job_id, b.tenant_id, b.finished_at, case when whole then h.worker_id end, case when whole then h.hostname end,
-           case when whole then h.version end, h.run, b.shape, case when length(p.payload) <= 4000 then p.payload end
+           case when whole then h.version end, 
+           (select max(v.version) from versions v where v.code = h.code and v.at <= b.finished_at), b.shape, case when length(p.payload) <= 4000 then p.payload end
       from met b left join holders h on h.holder = b.holder
       left join lateral (select j.payload::text as payload from {schema}.any_job j where j.id = b.job_id offset 0) p on true
      order by b.failed desc, b.job_id desc;
@@ -308,63 +317,6 @@ begin
                 or o.filter ->> 'error_group' in (select g.id from {schema}.error_group g where g.job_type = p_job_type))
           order by o.id desc limit p_most)) m(at, kind, label, target)
      order by 1 desc limit p_most;
-end
-$$;
-
--- Open letters by error group, tenant and job type (those without a group by their reason, too), the most first, below
--- (p_n, p_key): how many, of what ages, and when the oldest goes. hour, day, week: younger than that, counted up to p_count.
--- reason: one of them. expires_at NULL: kept for ever.
-create function {schema}.read_dead_groups(p_tenant uuid default null, p_job_type text default null, p_queue text default null,
-    p_n bigint default null, p_key text default null, p_most integer default 50, p_count integer default 10000)
-returns table (key text, error_group text, tenant_id uuid, slug text, job_type text, reason text, n bigint, hour bigint,
-    day bigint, week bigint, oldest timestamptz, newest timestamptz, expires_at timestamptz, error_class text,
-    error_message text, frame text, status text, resolved_version integer, resolved_at timestamptz, total bigint, groups bigint)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
-set jit = off as $$
-declare
-    own uuid := coalesce(p_tenant, {schema}.scope_tenant());
-    moment timestamptz := {schema}.now();
-    kept text[] := (select p.keep_reasons from {schema}.partition_policy p);
-begin
-    return query
-    with live as materialized (
-        select y.error_group, y.tenant_id, y.job_type, case when y.error_group is null then y.reason end as only,
-               min(y.reason) as reason, sum(y.opened - y.closed)::bigint as n
-          from {schema}.dead_tally y
-         where (own is null or y.tenant_id = own) and (p_job_type is null or y.job_type = p_job_type)
-           and (p_queue is null or y.queue = p_queue)
-         group by 1, 2, 3, 4 having sum(y.opened - y.closed) > 0
-    ), keyed as materialized (
-        select l.*, concat_ws('/', coalesce(l.error_group, '-' || l.only), l.tenant_id, l.job_type) as key from live l
-    ), page as materialized (
-        select k.* from keyed k where p_n is null or k.n < p_n or (k.n = p_n and k.key > p_key)
-         order by k.n desc, k.key limit p_most
-    )
-    select p.key, p.error_group, p.tenant_id, t.slug, p.job_type, p.reason, p.n, a.hour, a.day, a.week, o.failed_at, w.failed_at,
-           case when p.reason <> all (kept) and e.keep < interval '1000 years' then o.failed_at + e.keep end, w.error_class,
-           left(w.error_message, 500), g.frame, case when g.id is not null then {schema}.error_status(g, g.first_seen_at, moment) end,
-           g.resolved_version, g.resolved_at, (select sum(l.n)::bigint from live l), (select count(*) from live l)
-      from page p
-      left join {schema}.tenant t on t.id = p.tenant_id
-      left join {schema}.error_group g on g.id = p.error_group
-     cross join lateral (select {schema}.keep_of('dead_letter', p.tenant_id) as keep) e
-      left join lateral (select d.failed_at from {schema}.dead_letter d
-                          where d.tenant_id = p.tenant_id and d.error_group is not distinct from p.error_group
-                            and d.job_type is not distinct from p.job_type and (p.only is null or d.reason = p.only)
-                          order by d.failed_at, d.id limit 1) o on true
-      left join lateral (select d.failed_at, d.error_class, d.error_message from {schema}.dead_letter d
-                          where d.tenant_id = p.tenant_id and d.error_group is not distinct from p.error_group
-                            and d.job_type is not distinct from p.job_type and (p.only is null or d.reason = p.only)
-                          order by d.failed_at desc, d.id desc limit 1) w on true
-     cross join lateral (
-        select count(*) filter (where y.failed_at > moment - interval '1 hour') as hour,
-               count(*) filter (where y.failed_at > moment - interval '1 day') as day, count(*) as week
-          from (select d.failed_at from {schema}.dead_letter d
-                 where d.tenant_id = p.tenant_id and d.error_group is not distinct from p.error_group
-                   and d.failed_at > moment - interval '7 days' and d.job_type is not distinct from p.job_type
-                   and (p.only is null or d.reason = p.only)
-                 order by d.failed_at desc limit p_count) y) a
-     order by p.n desc, p.key;
 end
 $$;
 

@@ -14,7 +14,7 @@
     const old = live.signedOut || age > Math.max(STALE, 3000 * live.interval);
     const mode = stopped() || (old ? "stale" : "live");
     control.dataset.mode = mode;
-    const text = [word(mode), live.trouble, word("ago", { time: lengthOf(age / 1000) })].filter(Boolean).join(" · ");
+    const text = [word(mode === "live" ? "fresh" : mode), live.trouble, inWords(age / 1000)].filter(Boolean).join(" · ");
     if (state.textContent !== text) state.textContent = text;
     const label = word(live.paused ? "resume" : "pause");
     if (button.textContent !== label) button.textContent = label;
@@ -29,7 +29,7 @@
     control.addEventListener("submit", (event) => {
       event.preventDefault();
       live.paused = !live.paused;
-      say(word(live.paused ? "paused" : "live"));
+      say(word(live.paused ? "paused" : "fresh"));
       keep();
       beat();
     });

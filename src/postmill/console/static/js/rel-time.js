@@ -22,14 +22,20 @@ function lengthOf(seconds) {
   return second && count < 20 ? `${count} ${unit} ${second} ${name}` : `${count} ${unit}`;
 }
 
+/** How far a moment is from now: in whole seconds, for tenths that run would be read by nobody. */
+function inWords(apart, since = false) {
+  const far = Math.abs(apart);
+  if (far < 1 && !since) return word("now");
+  const time = far < 9.95 ? `${Math.round(far)} s` : lengthOf(far);
+  return since ? time : word(apart > 0 ? "ago" : "in", { time });
+}
+
 function tellTimes(within = document) {
   const now = Date.now() + clockOffset;
   for (const time of within.querySelectorAll("time[data-rel-time]")) {
     const apart = (now - Date.parse(time.dateTime)) / 1000;
     if (Number.isNaN(apart)) continue;
-    // Whole seconds: tenths that run would be read by nobody.
-    const length = lengthOf(Math.abs(apart) < 9.95 ? Math.round(Math.abs(apart)) : Math.abs(apart)).replace(".0", "");
-    const text = Math.abs(apart) < 1 ? word("now") : time.dataset.relTime === "since" ? length : word(apart > 0 ? "ago" : "in", { time: length });
+    const text = inWords(apart, time.dataset.relTime === "since");
     if (time.textContent !== text) time.textContent = text;
   }
   if (page.clock !== "local") return;

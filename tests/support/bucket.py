@@ -17,8 +17,8 @@ OPTIONS = {"key": "an-access-key", "secret": "its-secret-key"}
 
 @contextmanager
 def bucket(port: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
-    """Settings of an archive in an empty bucket."""
-    from moto.server import ThreadedMotoServer  # two seconds, which only this test pays
+    """Settings of a store in an empty bucket: `url` and `options`."""
+    from moto.server import ThreadedMotoServer  # two seconds, which only such a test pays
 
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
@@ -27,9 +27,9 @@ def bucket(port: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any
     server.start()
     try:
         fs = fsspec.filesystem("s3", **options)
-        name = f"cold-{uuid4().hex}"  # moto forgets no bucket while the process lasts
+        name = f"bucket-{uuid4().hex}"  # moto forgets no bucket while the process lasts
         fs.mkdir(name)
-        yield {"url": f"s3://{name}/archive", "options": options}
+        yield {"url": f"s3://{name}/kept", "options": options}
     finally:
         _end(fs)
         server.stop()

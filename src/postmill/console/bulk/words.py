@@ -1,0 +1,55 @@
+"""What bulk acts are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from postmill.console.frame.nav import N_
+from postmill.console.frame.words import _, many
+from postmill.domain.pace import Kind
+
+LABELS: Mapping[str, str] = {
+    "replay": N_("Replay as new"),
+    "retry": N_("Retry"),
+    "cancel": N_("Cancel"),
+    "discard": N_("Discard"),
+    "priority": N_("Change priority"),
+    "move": N_("Move to a queue"),
+    "run_at": N_("Run at…"),
+}
+
+STEPS: Mapping[str, str] = {
+    "scope": N_("Scope"),
+    "impact": N_("Impact"),
+    "how": N_("How"),
+    "canary": N_("Canary"),
+    "confirm": N_("Confirm"),
+}
+
+WHAT: Mapping[str, str] = {
+    "replay": N_("They run again as new jobs. The old ones stay in history, and each names the other."),
+    "retry": N_(
+        "Those that wait for their next attempt are due at once; those that ended without success are replayed."
+    ),
+    "cancel": N_("Those that wait end here; those that run are asked to stop. This cannot be undone."),
+    "discard": N_(
+        "Dead letters are closed as failed. This cannot be undone, but a failed job can be replayed."
+    ),
+    "priority": N_("Those that wait go to the end of their new place; a lower number is sooner."),
+    "move": N_("Those that wait go to the end of the other queue; new jobs of their type do not follow."),
+    "run_at": N_("Those that wait are due at that moment, whatever their next moment was."),
+}
+
+
+def sentence(kind: Kind, count: str, tenants: int) -> str:
+    """`Replay 1,181 jobs of 37 tenants.`"""
+    words = {
+        "replay": _("Replay %(jobs)s jobs of %(tenants)s."),
+        "retry": _("Retry %(jobs)s jobs of %(tenants)s."),
+        "cancel": _("Cancel %(jobs)s jobs of %(tenants)s."),
+        "discard": _("Discard %(jobs)s jobs of %(tenants)s."),
+        "priority": _("Change the priority of %(jobs)s jobs of %(tenants)s."),
+        "move": _("Move %(jobs)s jobs of %(tenants)s to another queue."),
+        "run_at": _("Let %(jobs)s jobs of %(tenants)s run at another moment."),
+    }
+    return words[kind] % {"jobs": count, "tenants": many("%s tenant", "%s tenants", tenants) % f"{tenants:,}"}

@@ -1,0 +1,3 @@
+select t.id, t.slug, t.name, t.timezone, t.status, t.weight, t.max_running, t.retention_seconds, t.created_at, t.updated_at,
+       t.raised_to, t.raised_until
+  from {schema}.read_tenant_page($1::text, $2::integer, $3::text, $4::text, $5::text[]) t

@@ -1,0 +1,1 @@
+select {schema}.read_attempt_text($1::uuid, $2::integer, $3::text)

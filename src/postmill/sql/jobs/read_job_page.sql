@@ -1,0 +1,1 @@
+select {schema}.read_job_page($1::uuid)::text

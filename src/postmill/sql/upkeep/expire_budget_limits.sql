@@ -1,0 +1,1 @@
+select {schema}.expire_budget_limits($1::integer)

@@ -1,0 +1,1 @@
+select {schema}.select_items($1::uuid, $2::integer)

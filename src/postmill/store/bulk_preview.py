@@ -1,0 +1,115 @@
+"""The statement that tells what a bulk act would meet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from postmill.domain.pace import Kind
+from postmill.store.catalog import DEFAULT_SCHEMA, sql
+from postmill.store.statement import Rows, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """So many jobs of a tenant, queue, state or age."""
+
+    name: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class TypeShare:
+    """So many jobs of a type, made under a version of its definition.
+
+    `state`: current | changed (the definition is at `now`) | inactive (takes no new jobs) | unknown_type (it is gone).
+    """
+
+    job_type: str
+    version: int | None
+    now: int | None
+    replay_class: str | None
+    state: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorShare:
+    """So many jobs that ended with an error."""
+
+    error_class: str
+    error_group: str | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class BulkPreview:
+    """What a bulk act on the jobs of a query would meet. Nothing is done.
+
+    Attributes:
+        count: how many were counted; all of them if `complete`, else there are more.
+        cut_off: jobs with ids from here on are not meant.
+        looked_at: of how many, the newest, the rest is told.
+        fit: how many of these the act can touch, by their state.
+        by_age: 1h, 24h, 7d and older: enqueued so long ago.
+        never, ask: of definitions with this `replay_class`.
+        succeeded_since: of which a later job with the same key, or the same type and payload, has succeeded.
+        past_deadline: whose `expires_at` has passed.
+        version_changed: whose definition has changed since.
+        gone: whose definition is gone or takes no new jobs.
+        over_budget: of tenants whose budget would not let them run.
+    """
+
+    count: int
+    complete: bool
+    cut_off: UUID
+    looked_at: int
+    fit: int
+    tenants: int
+    oldest: datetime | None
+    newest: datetime | None
+    by_tenant: list[Named]
+    by_type: list[TypeShare]
+    by_error: list[ErrorShare]
+    by_age: list[Named]
+    by_state: list[Named]
+    never: int
+    ask: int
+    succeeded_since: int
+    past_deadline: int
+    version_changed: int
+    gone: int
+    paused_queues: list[Named]
+    over_budget: list[Named]
+
+
+def read_operation_preview(
+    kind: Kind,
+    matching: Mapping[str, Any],
+    *,
+    cut_off: UUID | None = None,
+    most: int = 100_000,
+    sample: int = 10_000,
+    schema: str = DEFAULT_SCHEMA,
+) -> Statement[BulkPreview]:
+    """What a bulk act on these jobs would meet; counted up to `most` or for a second, told of the newest `sample`."""
+    args = (kind, json.dumps(matching), cut_off, most, sample)
+    return Statement(
+        "read_operation_preview", sql("operations/read_operation_preview", schema), args, _preview
+    )
+
+
+def _preview(rows: Rows) -> BulkPreview:
+    found = json.loads(rows[0][0])
+    for name in ("oldest", "newest"):
+        found[name] = None if found[name] is None else datetime.fromisoformat(found[name])
+    for name in ("by_tenant", "by_age", "by_state", "paused_queues", "over_budget"):
+        found[name] = [Named(**one) for one in found[name]]
+    found["by_type"] = [TypeShare(**one) for one in found["by_type"]]
+    found["by_error"] = [ErrorShare(**one) for one in found["by_error"]]
+    found["cut_off"] = UUID(found["cut_off"])
+    return BulkPreview(**found)

@@ -1,0 +1,187 @@
+"""Bulk operations on pages: the wizard without a script, the list, one of them, who may what, who sees what."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+
+from postmill.domain.access import Role
+from tests.console.harness import Console
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+TYPES = """select * from postmill.register_job_types(
+    '[{"key": "mail", "max_attempts": 1}, {"key": "asked", "replay_class": "ask"}]')"""
+BURY = """
+with gone as (delete from postmill.ready where id = any(%s) returning *)
+insert into postmill.dead_letter (id, tenant_id, queue, lane, priority, attempt, run, lost, reason, attempts, failed_at,
+       error_class, error_message)
+select g.id, j.tenant_id, g.queue, g.lane, g.priority, 1, 1, 0, 'quota', 1, postmill.now(), 'QuotaExceeded', '<b>no</b>'
+  from gone g join postmill.job j on j.id = g.id"""
+
+HIDDEN = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)">')
+
+
+async def bury(console: Console, n: int, tenant: UUID, job_type: str = "mail") -> list[UUID]:
+    owner = console.api.owner
+    rows = await owner.execute(
+        "select postmill.enqueue(%s, jsonb_build_object('n', g), tenant => %s) from generate_series(1, %s) g",
+        [job_type, tenant, n],
+    )
+    made = [row[0] for row in await rows.fetchall()]
+    await owner.execute(BURY, [made])
+    return made
+
+
+def form(page: httpx.Response, method: str = "get") -> dict[str, Any]:
+    """The hidden fields of the last form of that kind."""
+    assert page.status_code == 200, page.text[:2000]
+    text = page.text.rpartition(f'<form class="stack" method="{method}"')[2] or page.text
+    if method == "get" and '<form method="get" action="/ops/ops-log/new">' in page.text:
+        text = page.text.rpartition('<form method="get" action="/ops/ops-log/new">')[2]
+    found: dict[str, Any] = {}
+    for name, escaped in HIDDEN.findall(text.partition("</form>")[0]):
+        value = html.unescape(escaped)
+        found[name] = [*found[name], value] if isinstance(found.get(name), list) else value
+    return found
+
+
+@pytest.fixture(scope="module")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+async def test_from_a_query_to_a_running_replay(console: Console) -> None:
+    """Five plain forms: nothing is kept on the server between them, and what came in meanwhile is not meant."""
+    await console.api.owner.execute(TYPES)
+    acme, other = await console.api.tenant("acme"), await console.api.tenant("other")
+    await bury(console, 5, acme)
+    await bury(console, 2, other)
+    await bury(console, 1, other, "asked")
+    client = await console.browser()
+    new = "/ops/ops-log/new"
+    scope = await client.get(new, params={"q": "state:dead_letter"})
+    assert "8 jobs match." in scope.text
+    state = form(scope)
+    await bury(console, 1, acme)
+    impact = await client.get(new, params={**state, "step": "impact"})
+    for text in ("Replay 8 jobs of 2 tenants.", "QuotaExceeded", "are of job types for which somebody must be asked first",
+                 ">acme<", "v1"):  # fmt: skip
+        assert text in impact.text, text
+    how = await client.get(new, params={**form(impact), "step": "how"})
+    assert 'name="priority" inputmode="numeric" pattern="-?[0-9]+" size="8" value="1000"' in how.text
+    canary = await client.get(
+        new,
+        params={**form(how), "rate": "20", "ask": "on", "fair": "on", "priority": "500", "step": "canary"},
+    )
+    confirm = await client.get(new, params={**form(canary), "canary": "2", "stop": "50", "step": "confirm"})
+    for text in ("At most 20 jobs a second, tenants take turns.", "paused when more than 50 % fail", "Their priority is 500.",
+                 "It can be undone for 10 s.", 'data-confirm-count="8"'):  # fmt: skip
+        assert text in confirm.text, text
+    fields = form(confirm, "post")
+    assert fields["step"] == "confirm"
+    wrong = await client.post(new, data={**fields, "reason": " ", "count": "7"})
+    assert wrong.status_code == 422
+    assert "Say why" in wrong.text
+    assert "Type the number of jobs" in wrong.text
+    begun = await client.post(new, data={**fields, "reason": "the <i>flood</i>", "count": "8"})
+    assert begun.status_code == 303, begun.text
+    page = await client.get(begun.headers["location"])
+    for text in ("Undo", "Nothing was done yet", "the &lt;i&gt;flood&lt;/i&gt;", "the first 2, then it waits",
+                 "paused above 50 %", "0 of 8 done", "Waiting",
+                 f"op:{begun.headers['location'].rpartition('/')[2]}"):  # fmt: skip
+        assert text in page.text, text
+    id = UUID(begun.headers["location"].rpartition("/")[2])
+    row = await (await console.api.owner.execute(
+        "select kind, total, priority, rate, canary, stop_ratio, fair, confirm, reason, start_at > created_at"
+        " from postmill.operation where id = %s", [id])).fetchone()  # fmt: skip
+    assert row == ("replay", 8, 500, 20.0, 2, 0.5, True, True, "the <i>flood</i>", True)
+    listed = await client.get("/ops/ops-log")
+    assert f'href="/ops/ops-log/{id}"' in listed.text
+    assert "has not begun yet" in listed.text
+    part = await client.get(f"/ops/ops-log/{id}", params={"_part": "progress"})
+    assert "<html" not in part.text
+    same = await client.get("/ops/ops-log", params={"_part": "list", "open": "on"})
+    assert str(id) in same.text
+    undone = await client.post(
+        f"/ops/ops-log/{id}/abort", data={"csrf": fields["csrf"], "reason": "too soon"}
+    )
+    assert undone.status_code == 303
+    said = await client.get(undone.headers["location"])
+    assert "It is undone: nothing had been done yet." in said.text
+    assert str(id) not in (await client.get("/ops/ops-log", params={"open": "on"})).text
+    again = await client.post(f"/ops/ops-log/{id}/pause", data={"csrf": fields["csrf"]})
+    assert "It has ended already." in (await client.get(again.headers["location"])).text
+
+
+async def test_a_selection_and_the_other_acts(console: Console) -> None:
+    acme = await console.api.tenant("acme")
+    ids = await bury(console, 3, acme)
+    client = await console.browser()
+    new = "/ops/ops-log/new"
+    token = form(await client.get("/ops/ops-log/new", params={"q": "state:dead_letter"}))  # any page of ours
+    page = await client.get("/ops/queues")
+    csrf = page.text.partition('name="csrf" value="')[2].partition('"')[0]
+    assert token
+    to = await client.post(new, data={"csrf": csrf, "act": "discard", "id": [str(id) for id in ids]})
+    scope = await client.get(to.headers["location"])
+    assert "3 chosen jobs" in scope.text
+    assert "3 jobs match." in scope.text
+    confirm = await client.get(to.headers["location"].replace("step=scope", "step=confirm"))
+    assert "Canary" not in confirm.text
+    fields = {name: value for name, value in form(confirm, "post").items() if name != "id"}
+    begun = await client.post(new, data={**fields, "id": [str(id) for id in ids], "reason": "spam"})
+    assert begun.status_code == 303, begun.text
+    assert "3 chosen jobs" in (await client.get(begun.headers["location"])).text
+    for act, missing in (("priority", "Which priority?"), ("move", "Which queue?"), ("run_at", "When?")):
+        back = await client.get(new, params={"act": act, "q": "state:dead_letter", "step": "confirm"})
+        assert back.status_code == 422
+        assert missing in back.text
+        assert 'aria-current="step"><a' not in back.text
+    moved = await client.get(
+        new, params={"act": "run_at", "q": "type:mail", "run_at": "2030-02-16T10:30", "step": "confirm"}
+    )
+    assert "2030-02-16 10:30:00 UTC" in moved.text
+    for bad, where in (
+        ({"q": "stat:dead"}, "unknown term"), ({"q": ""}, "Which jobs"),
+        ({"q": "state:dead_letter", "act": "nope"}, "must be one of"),
+        ({"q": "state:dead_letter", "run_at": "noon"}, "must be a moment"), ({"q": "state:succeeded"}, "No job matches"),
+    ):  # fmt: skip
+        answer = await client.get(new, params=bad)
+        assert where in html.unescape(answer.text), (bad, answer.text[:500])
+
+
+async def test_who_may_and_who_sees(console: Console) -> None:
+    acme = await console.api.tenant("acme")
+    await bury(console, 2, acme)
+    operator = await console.browser(Role.OPERATOR, "acme")
+    new = "/t/acme/ops-log/new"
+    scope = await operator.get(new, params={"q": "state:dead_letter"})
+    assert "By tenant" not in scope.text
+    for act, code in (("discard", 403), ("move", 403)):
+        assert (await operator.get(new, params={"q": "state:dead_letter", "act": act})).status_code == code
+    confirm = await operator.get(new, params={"q": "state:dead_letter", "step": "confirm"})
+    fields = form(confirm, "post")
+    count = re.search(r'data-confirm-count="(\d+)"', confirm.text)
+    begun = await operator.post(new, data={**fields, "reason": "fixed", "count": count[1] if count else ""})
+    assert begun.status_code == 303, begun.text
+    path = begun.headers["location"]
+    assert (await operator.get(path)).status_code == 200
+    await console.api.tenant("other")
+    stranger = await console.browser(Role.OPERATOR, "other")
+    assert (await stranger.get(path.replace("/t/acme", "/t/other"))).status_code == 404
+    viewer = await console.browser(Role.VIEWER, "acme")
+    seen = await viewer.get(path)
+    assert "Undo" not in seen.text
+    token = seen.text.partition('name="csrf" value="')[2].partition('"')[0]
+    assert (await viewer.post(f"{path}/abort", data={"csrf": token})).status_code == 403
+    platform = await console.browser()
+    assert ">acme<" in (await platform.get("/ops/ops-log")).text
+    denied = await (await console.api.owner.execute(
+        "select count(*) from postmill.audit_log where result = 'denied' and action = 'dead.replay'")).fetchone()  # fmt: skip
+    assert denied == (1,)

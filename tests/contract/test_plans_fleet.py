@@ -1,0 +1,119 @@
+"""EXPLAIN guards of the console's pages of queues, workers and tenants, beside many jobs, tenants and much history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+from psycopg import Connection
+
+from postmill.bind import drive, run
+from postmill.local.server import LocalServer
+from postmill.operate import fleet, workers
+from postmill.store import fleet as store
+from postmill.store.workers import ended_jobs, held_jobs
+from tests.contract.million import seed
+from tests.support.databases import fresh_database
+from tests.support.plans import Plans, traced
+from tests.support.sessions import WorkerSession
+
+SIZES = [pytest.param(12_000, id="12k"), pytest.param(1_000_000, id="million", marks=pytest.mark.long)]
+SEEDER = UUID("2510c390-11c5-be70-4182-423e3a695e91")  # md5('h'): who ended the seeded jobs
+HOG = UUID("00000001-0000-0000-0000-000000000000")
+
+HISTORY = """
+insert into postmill.rollup (minute, tenant_id, queue, job_type, outcome, n, run_sum, total_hist)
+select postmill.minute_of(postmill.now()) - m * interval '1 minute',
+       (lpad(to_hex(t), 8, '0') || '-0000-0000-0000-000000000000')::uuid, 'default', 'plain', 'succeeded', 1, 1, h.one
+  from generate_series(0, 599) m, generate_series(1, 20) t, (select postmill.histogram(1.0) as one) h;
+insert into postmill.rollup_fleet (minute, queue, job_type, outcome, n, run_sum, total_hist)
+select postmill.minute_of(postmill.now()) - m * interval '1 minute', 'default', 'plain', 'succeeded', 20, 20, h.one
+  from generate_series(0, 2999) m, (select postmill.histogram(1.0) as one) h;
+insert into postmill.queue (name, sla_seconds) select 'q' || g, 60 from generate_series(1, 19) g;
+update postmill.queue set sla_seconds = 60 where name = 'default';
+insert into postmill.queue_minute (queue, minute, arrived, ended, wait_hist, queued)
+select q.name, postmill.minute_of(postmill.now()) - m * interval '1 minute', 5, 5, h.one, 5
+  from postmill.queue q, generate_series(0, 999) m, (select postmill.histogram(1.0) as one) h;
+insert into postmill.tenant (id, slug, name)
+select (lpad(to_hex(t), 8, '0') || '-0000-0000-0000-000000000000')::uuid, 't' || t, 't' || t from generate_series(1, 3000) t;
+insert into postmill.audit_log (id, at, actor_type, via, action, target_kind, target, result, db_role)
+select postmill.new_id(), postmill.now(), 'user', 'cli', 'queues.pause', case g % 4 when 0 then 'queue' else 'job' end,
+       'q' || g % 400, 'done', 'x' from generate_series(1, 6000) g;
+insert into postmill.worker (holder, worker_id, hostname, pid, queues, slots, started_at, last_seen_at, stopped_at)
+select gen_random_uuid(), 'w' || g, 'h', 1, '{default}', '{"default": 4}', postmill.now() - g * interval '1 hour',
+       postmill.now() - g * interval '1 hour', postmill.now() - g * interval '1 hour' from generate_series(3, 500) g;
+analyze postmill.rollup, postmill.rollup_fleet, postmill.queue_minute, postmill.tenant, postmill.audit_log, postmill.worker
+"""
+
+
+@pytest.fixture(scope="module", params=SIZES)
+def big(request: pytest.FixtureRequest, cluster: LocalServer, template: str) -> Iterator[Connection[Any]]:
+    with fresh_database(cluster, template) as database, database.connect() as conn:
+        seed(conn, request.param)
+        for statement in HISTORY.split(";"):
+            conn.execute(statement.encode())
+        yield conn
+
+
+def test_every_read_is_bounded(big: Connection[Any]) -> None:
+    """No table with many rows is read from end to end, and none is touched much."""
+    holder = WorkerSession(big).holder
+    now = datetime.now(UTC)
+    slugs = [f"t{n}" for n in range(50, 100)]
+    ids = [row[0] for row in big.execute("select id from postmill.tenant order by slug limit 50").fetchall()]
+
+    def do(what: Any) -> Callable[[], Any]:
+        return lambda: drive(big, what()) if not hasattr(what, "sql") else run(big, what)
+
+    looks: dict[str, tuple[Callable[[], Any], int]] = {
+        "queues": (do(fleet.queue_cards), 6000),
+        "one queue": (do(lambda: fleet.queue_cards("default")), 3000),
+        "course": (do(store.queue_course("default", 86400.0, 900.0)), 1500),
+        "tenants of a queue": (do(store.queue_tenants("default")), 1500),
+        "limits": (do(store.queue_limits("default")), 500),
+        "log": (do(store.object_log("queue", "q4")), 500),
+        "workers": (do(lambda: fleet.worker_cards(now)), 1500),
+        "a worker": (do(lambda: workers.worker(holder)), 500),
+        "held": (do(held_jobs(holder)), 500),
+        "ended": (do(ended_jobs(SEEDER)), 2000),
+        "a page of tenants": (do(store.tenant_page(after="t1")), 1500),
+        "these tenants": (do(store.tenant_page(slugs=slugs)), 1500),
+        "what tenants did": (do(store.tenant_standing(ids)), 1500),
+        "budgets": (do(store.budget_shares(ids)), 500),
+        "above": (do(store.above()), 500),
+    }
+    for name, (look, most) in looks.items():
+        look()  # the first time the catalog is read, too
+        with traced(big) as plans:
+            look()
+        read = {table: n for table, n in plans.sequential().items() if n > 1000}
+        assert read == {}, f"{name}\n{plans}"
+        assert _buffers(plans) < most, f"{name}: {_buffers(plans)}\n{plans}"
+
+
+def test_a_tenant_is_told_above_its_pages_of_what_is_its_own(big: Connection[Any]) -> None:
+    big.execute("update postmill.queue set paused_at = postmill.now() where name in ('default', 'q1')")
+    with big.transaction(force_rollback=True):
+        big.execute("select set_config('postmill.tenant_id', %s, true)", [str(HOG)])
+        with traced(big) as plans:
+            found = run(big, store.above())
+    assert found.paused == ["default"]
+    assert {table: n for table, n in plans.sequential().items() if n > 1000} == {}, plans
+    assert plans.buffers < 200, plans
+
+
+def test_what_happened_in_queues_is_noted_from_the_last_minutes(big: Connection[Any]) -> None:
+    with traced(big) as plans, big.transaction(force_rollback=True):
+        big.execute("select postmill.note_queues()")
+    assert {
+        table: n for table, n in plans.sequential().items() if n > 1000 and table != "queue_minute"
+    } == {}, plans
+    assert plans.rows("rollup_fleet") < 50, plans
+
+
+def _buffers(plans: Plans) -> int:
+    """Pages that the dearest statement touched, what is within it included."""
+    return max(int(root["Shared Hit Blocks"] + root["Shared Read Blocks"]) for root in plans.roots)
