@@ -153,8 +153,9 @@ async def test_acts_with_hostile_fields(world: World) -> None:
             if (home is not None and door.ops) or "{which}" in door.path or "/settings/" in door.path:
                 continue  # tenants and logins that are ended would end the walk
             vector = VECTORS[n % len(VECTORS)]
-            names = ("reason", "name", "text", "note", "label", "q", "query", "act", "queue", "for", "limit", "payload", "back",
-                     "type", "cron_expr", "timezone", "event_name", "definition", "theme", "format", "args", "col", "since")  # fmt: skip
+            names = ("reason", "name", "text", "note", "label", "q", "query", "act", "queue", "for", "limit", "payload",
+                     "back", "type", "cron_expr", "timezone", "event_name", "definition", "theme", "format", "args", "col",
+                     "since")  # fmt: skip
             data = {
                 **dict.fromkeys(names, vector),
                 **secret(client),

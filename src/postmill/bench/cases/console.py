@@ -145,7 +145,7 @@ async def _tabs(ground: Ground, app: FastAPI, key: str, tabs: int, seconds: int)
     await asyncio.sleep(max(0.0, began + seconds - perf_counter()))
     # Sessions tell what they did about once a second; the last second of some is not in it.
     spent = ground.run("bench/active_time")[0][0] - before
-    return round(spent / 1000 / (perf_counter() - began) / (os.cpu_count() or 1), 4)
+    return float(round(spent / 1000 / (perf_counter() - began) / (os.cpu_count() or 1), 4))
 
 
 TABBED = (
