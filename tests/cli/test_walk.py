@@ -101,7 +101,7 @@ WORDS = {
     "budget ask": ["ai", "--limit", "9", "--reason", "more"],
     "budget requests": [],
     "budget grant": [ID],
-    "budget decline": [ID, "--reason", "no"],
+    "budget decline": [ID, "--answer", "no"],
     "budget correct": ["ai", "1", "--reason", "invoice"],
     "tenants list": [],
     "tenants show": ["bakery"],

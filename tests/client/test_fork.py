@@ -18,7 +18,7 @@ from postmill.schema.runner import migrate
 from tests.client.job_types import echo
 from tests.support.postgres import bindir, new_server
 
-CHILDREN = 8
+CHILDREN = 4
 EACH = 15
 
 PROGRAM = f"""

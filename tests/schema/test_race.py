@@ -18,7 +18,7 @@ from tests.schema.conftest import Write
 from tests.support.databases import Database
 from tests.support.eventually import eventually
 
-pytestmark = pytest.mark.matrix
+pytestmark = [pytest.mark.matrix, pytest.mark.usefixtures("forked")]
 
 MIGRATOR = """
 import sys

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from postmill.bench.case import Case
-from postmill.bench.cases import beside, enqueue, latency, pinned, schedules, soak, telemetry, throughput, wal
+from postmill.bench.cases import (
+    beside,
+    console,
+    enqueue,
+    latency,
+    pinned,
+    schedules,
+    soak,
+    telemetry,
+    throughput,
+    wal,
+)
 
 CASES: dict[str, Case] = {
     case.name: case
@@ -20,5 +31,6 @@ CASES: dict[str, Case] = {
         soak.CASE,
         schedules.CASE,
         telemetry.CASE,
+        console.CASE,
     )
 }

@@ -15483,11 +15483,11 @@ CREATE INDEX attempt_tenant_group ON ONLY postmill.attempt USING btree (tenant_i
 
 -- INDEX audit_log_action
 
-CREATE INDEX audit_log_action ON postmill.audit_log USING btree (action, at, id);
+CREATE INDEX audit_log_action ON postmill.audit_log USING btree (action, at, id, tenant_id);
 
 -- INDEX audit_log_actor
 
-CREATE INDEX audit_log_actor ON postmill.audit_log USING btree (actor_id, at, id);
+CREATE INDEX audit_log_actor ON postmill.audit_log USING btree (actor_id, at, id, tenant_id);
 
 -- INDEX audit_log_at
 
@@ -15495,7 +15495,7 @@ CREATE INDEX audit_log_at ON postmill.audit_log USING btree (at, id);
 
 -- INDEX audit_log_not_done
 
-CREATE INDEX audit_log_not_done ON postmill.audit_log USING btree (at, id) WHERE (result <> 'done'::text);
+CREATE INDEX audit_log_not_done ON postmill.audit_log USING btree (at, id, tenant_id) WHERE (result <> 'done'::text);
 
 -- INDEX audit_log_object
 
@@ -15503,7 +15503,7 @@ CREATE INDEX audit_log_object ON postmill.audit_log USING btree (target_kind, ta
 
 -- INDEX audit_log_target
 
-CREATE INDEX audit_log_target ON postmill.audit_log USING btree (target_kind, target, at, id);
+CREATE INDEX audit_log_target ON postmill.audit_log USING btree (target_kind, target, at, id, tenant_id);
 
 -- INDEX audit_log_tenant
 

@@ -1,0 +1,2 @@
+-- A worker and a trigger.
+select md5('worker 1')::uuid, md5('trigger 0')::uuid

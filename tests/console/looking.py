@@ -1,0 +1,75 @@
+"""What axe and the browser itself say of the page that a window shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from axe_playwright_python.base import AXE_SCRIPT
+from playwright.async_api import Page
+
+from tests.support.chromium import Screen
+
+# All rules, best practices too; the size of targets (WCAG 2.2, 2.5.8) is off unless it is asked for.
+RUN = """async () => {
+    const found = await axe.run(document, {
+        resultTypes: ["violations", "incomplete"], rules: {"target-size": {enabled: true}},
+    });
+    const told = (rules) => rules.flatMap((rule) => rule.nodes.map((node) =>
+        `${rule.id}: ${node.target.join(" ")} ${node.html.slice(0, 160)} | `
+        + [...node.any, ...node.all, ...node.none].map((check) => check.message).join("; ").slice(0, 300)));
+    return {violations: told(found.violations), incomplete: told(found.incomplete)};
+}"""
+
+# Wider than the window, with the elements that are.
+WIDE = """() => {
+    const most = document.documentElement.clientWidth;
+    if (document.documentElement.scrollWidth <= most) return [];
+    const held = (element) => element.parentElement?.closest(".table-wrap, .log, .payload, pre, [class*=chart], figure, nav, .tabs");
+    return [`${document.documentElement.scrollWidth} > ${most}`, ...[...document.querySelectorAll("body *")]
+        .filter((e) => e.getBoundingClientRect().right > most + 1 && !held(e)).slice(0, 8)
+        .map((e) => `${e.tagName} ${e.id} ${e.className} ${e.textContent.trim().slice(0, 40)}`)];
+}"""
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a page is looked at: width in CSS pixels, and the theme."""
+
+    width: int
+    dark: bool
+
+    def __str__(self) -> str:
+        return f"{self.width} px {'dark' if self.dark else 'light'}"
+
+
+LOOKS = [Look(width, dark) for dark in (False, True) for width in (1280, 390, 320)]
+
+
+async def set_look(page: Page, look: Look) -> None:
+    """As the system and the window say it."""
+    await page.set_viewport_size({"width": look.width, "height": 800})
+    await page.emulate_media(color_scheme="dark" if look.dark else "light", reduced_motion="reduce")
+
+
+async def axe(page: Page) -> dict[str, list[str]]:
+    """`violations`, and what axe cannot decide: `incomplete`."""
+    await page.evaluate(AXE_SCRIPT)
+    found: dict[str, list[str]] = await page.evaluate(RUN)
+    return found
+
+
+async def looked(window: Screen, path: str, *, status: int = 200) -> tuple[list[str], list[str]]:
+    """Everything that is wrong with a page, and what axe leaves to people."""
+    answer = await window.page.goto(window.base + path, wait_until="load")
+    assert answer is not None
+    wrong = [] if answer.status == status else [f"answered {answer.status}"]
+    found: dict[str, Any] = await axe(window.page)
+    wide = await window.page.evaluate(WIDE)
+    refused = f"status of {status}" if status >= 400 else None
+    wrong += [fault for fault in window.faults if refused is None or refused not in fault]
+    window.faults.clear()
+    wrong += found["violations"]
+    if wide:
+        wrong.append(f"scrolls sideways: {wide}")
+    return wrong, found["incomplete"]
