@@ -29,7 +29,8 @@ NEEDED = {"api_key.name", "artifact.name", "attempt.stack", "attempt.stderr_tail
           "budget.name", "budget_request.reason", "dead_letter.error_message", "error_group.message", "error_group.mark_note",
           "event.context", "idempotency_key.key", "incident.title", "incident.note", "job.payload", "job.source_ref",
           "job_definition.description", "outcome.result", "outcome.stdout_tail", "progress.message", "queue.owner",
-          "queue.runbook", "saved_view.name", "tenant.name", "trigger.label", "trigger.payload_template", "worker.worker_id"}  # fmt: skip
+          "queue.runbook", "saved_view.name", "tenant.name", "trigger.label",
+          "trigger.payload_template", "worker.worker_id"}  # fmt: skip
 """Where hostile texts must be, or nothing is shown by this module."""
 
 
