@@ -105,6 +105,43 @@ def test_one_is_open_for_each_key(pg: Connection[Any]) -> None:
     assert audited == [("incidents.acknowledge", "ada", "on it")]
 
 
+def test_one_that_comes_back_counts_anew(pg: Connection[Any]) -> None:
+    """Since when, how often and whom it hurts are of this time; and it says that it is not the first."""
+    pg.execute(
+        "insert into postmill.tenant (id, slug, name) values (%s, 'ada', 'Ada'), (%s, 'bob', 'Bob')",
+        [ADA, BOB],
+    )
+    for number in range(15):
+        facts = {"error": "ada's", "only": "then"}
+        id = run(
+            pg,
+            raise_incident(
+                "budget", "k", "critical", "spent", facts, tenant=(ADA, BOB)[number % 2], job=uuid4()
+            ),
+        )
+    assert (shown(pg, id).count, shown(pg, id).tenants, shown(pg, id).reopened) == (15, 2, 0)
+    before = shown(pg, id).opened_at
+    drive(pg, incidents.resolve(id, reason="replayed"))
+    later(pg, "8 minutes")
+    jobs = {uuid4() for _ in range(3)}
+    for job in jobs:
+        assert (
+            run(
+                pg, raise_incident("budget", "k", "warning", "spent", {"error": "bob's"}, tenant=BOB, job=job)
+            )
+            == id
+        )
+    found = shown(pg, id)
+    assert (found.count, found.jobs, found.tenants, found.tenant_id, found.reopened) == (3, 3, 1, BOB, 1)
+    assert (found.opened_at - before).total_seconds() >= 480
+    assert (found.severity, found.facts, found.note) == ("warning", {"error": "bob's"}, None)
+    assert set(drive(pg, incidents.jobs(id))) == jobs
+    parts = pg.execute(
+        "select tenant_id, jobs, first_at from postmill.incident_part where incident_id = %s", [id]
+    )
+    assert parts.fetchall() == [(BOB, 3, found.opened_at)]
+
+
 def test_a_raise_that_comes_after_its_resolve(pg: Connection[Any]) -> None:
     """Nobody is to be called for what is over; but somebody shall hear of it, and of its end."""
     run(pg, resolve_incident("sla_breach", "HIGH"))

@@ -37,6 +37,9 @@ def test_everything_that_helps_and_nothing_that_is_secret() -> None:
     assert "hunter2" not in WORDING.body(NOTICE)
     assert WORDING.facts(replace(NOTICE, tries=1))["sent again"] == "the service did not confirm it before"
     assert WORDING.subject(replace(NOTICE, event="resolve")).startswith("[critical] over: capture")
+    back = replace(NOTICE, reopened=2)
+    assert WORDING.subject(back).startswith("[critical] again: capture")
+    assert (WORDING.facts(back)["came back"], "came back" in facts) == ("2 times", False)
     summary = WORDING.summary([NOTICE, replace(NOTICE, job_id=None, title="other")])
     assert summary.splitlines()[0] == "2 notifications in one message:"
     assert summary.splitlines()[2] == "- [critical] other"

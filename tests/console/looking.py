@@ -25,7 +25,8 @@ RUN = """async () => {
 WIDE = """() => {
     const most = document.documentElement.clientWidth;
     if (document.documentElement.scrollWidth <= most) return [];
-    const held = (element) => element.parentElement?.closest(".table-wrap, .log, .payload, pre, [class*=chart], figure, nav, .tabs");
+    const held = (element) => element.parentElement?.closest(
+        ".table-wrap, .log, .payload, pre, [class*=chart], figure, nav, .tabs");
     return [`${document.documentElement.scrollWidth} > ${most}`, ...[...document.querySelectorAll("body *")]
         .filter((e) => e.getBoundingClientRect().right > most + 1 && !held(e)).slice(0, 8)
         .map((e) => `${e.tagName} ${e.id} ${e.className} ${e.textContent.trim().slice(0, 40)}`)];

@@ -28,8 +28,9 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 NEEDED = {"api_key.name", "artifact.name", "attempt.stack", "attempt.stderr_tail", "attempt.stdout_tail", "audit_log.after",
           "budget.name", "budget_request.reason", "dead_letter.error_message", "error_group.message", "error_group.mark_note",
           "event.context", "idempotency_key.key", "incident.title", "incident.note", "job.payload", "job.source_ref",
-          "job_definition.description", "outcome.result", "outcome.stdout_tail", "progress.message", "queue.owner", "queue.runbook",
-          "saved_view.name", "tenant.name", "trigger.label", "trigger.payload_template", "worker.worker_id"}  # fmt: skip
+          "job_definition.description", "outcome.result", "outcome.stdout_tail", "progress.message", "queue.owner",
+          "queue.runbook", "saved_view.name", "tenant.name", "trigger.label",
+          "trigger.payload_template", "worker.worker_id"}  # fmt: skip
 """Where hostile texts must be, or nothing is shown by this module."""
 
 
@@ -153,8 +154,9 @@ async def test_acts_with_hostile_fields(world: World) -> None:
             if (home is not None and door.ops) or "{which}" in door.path or "/settings/" in door.path:
                 continue  # tenants and logins that are ended would end the walk
             vector = VECTORS[n % len(VECTORS)]
-            names = ("reason", "name", "text", "note", "label", "q", "query", "act", "queue", "for", "limit", "payload", "back",
-                     "type", "cron_expr", "timezone", "event_name", "definition", "theme", "format", "args", "col", "since")  # fmt: skip
+            names = ("reason", "name", "text", "note", "label", "q", "query", "act", "queue", "for", "limit", "payload",
+                     "back", "type", "cron_expr", "timezone", "event_name", "definition", "theme", "format", "args", "col",
+                     "since")  # fmt: skip
             data = {
                 **dict.fromkeys(names, vector),
                 **secret(client),

@@ -30,7 +30,12 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 # What is not a page, as a document: answers to scripts, and files.
 NO_PAGES = ("/facets", "/file")
-ERRORS = [("/ops/jobs/0/", 404), ("/ops/jobs?q=typ:x", 422), ("/ops/queues?sort=nope", 422), ("/t/nobody", 404)]
+ERRORS = [
+    ("/ops/jobs/0/", 404),
+    ("/ops/jobs?q=typ:x", 422),
+    ("/ops/queues?sort=nope", 422),
+    ("/t/nobody", 404),
+]
 
 
 @dataclass
@@ -73,7 +78,9 @@ def pages(shown: Shown) -> list[tuple[Screen, str, int]]:
     """Windows, paths and statuses: everything there is, then what there is of nothing, then errors."""
     own = [door for door in PAGES if not door.path.endswith(NO_PAGES)]
     made = [(shown.full[door.ops], shown.world.path(door, OWN, shown.world.own), 200) for door in own]
-    made += [(shown.empty[door.ops], door.path.replace("{slug}", OWN), 200) for door in own if not door.things]
+    made += [
+        (shown.empty[door.ops], door.path.replace("{slug}", OWN), 200) for door in own if not door.things
+    ]
     return made + [(shown.full[True], path, status) for path, status in ERRORS]
 
 

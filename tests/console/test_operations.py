@@ -109,7 +109,7 @@ async def test_from_a_query_to_a_running_replay(console: Console) -> None:
     same = await client.get("/ops/ops-log", params={"_part": "list", "open": "on"})
     assert str(id) in same.text
     undone = await client.post(
-        f"/ops/ops-log/{id}/abort", data={"csrf": fields["csrf"], "reason": "too soon"}
+        f"/ops/ops-log/{id}/abort", data={"csrf": fields["csrf"], "undo": "on", "reason": "too soon"}
     )
     assert undone.status_code == 303
     said = await client.get(undone.headers["location"])
@@ -117,6 +117,71 @@ async def test_from_a_query_to_a_running_replay(console: Console) -> None:
     assert str(id) not in (await client.get("/ops/ops-log", params={"open": "on"})).text
     again = await client.post(f"/ops/ops-log/{id}/pause", data={"csrf": fields["csrf"]})
     assert "It has ended already." in (await client.get(again.headers["location"])).text
+
+
+async def test_what_it_is_about_and_what_can_be_undone(console: Console) -> None:
+    """The count is of those that fit; the actions follow the state; an undo that would not undo all is refused."""
+    owner = console.api.owner
+    acme = await console.api.tenant("acme")
+    ids = await bury(console, 5, acme)
+    await owner.execute("select * from postmill.door_replay_jobs(%s)", [ids[:2]])
+    client = await console.browser()
+    new, chosen = "/ops/ops-log/new", {"id": [str(id) for id in ids]}
+    told = "3 of 5 that match will be replayed; 2 were replayed already."
+    scope = await client.get(new, params=chosen)
+    assert told in scope.text
+    impact = await client.get(new, params={**chosen, "step": "impact"})
+    assert told in impact.text
+    assert "Straight to: Confirm" in impact.text
+    confirm = await client.get(new, params={**chosen, "step": "confirm"})
+    assert told in confirm.text
+    assert "Replay as new (3)</button>" in confirm.text
+    assert "Reason (required)" in confirm.text
+    once_more = await client.get(new, params={**chosen, "step": "confirm", "again": "on"})
+    assert "Replay as new (5)</button>" in once_more.text
+    for act in ("replay", "retry", "cancel", "discard", "priority", "move", "run_at"):
+        for step in ("scope", "impact", "how", "canary", "confirm"):
+            more = {"priority": "5", "queue": "default", "run_at": "2030-02-16T10:30"}
+            page = await client.get(new, params={**chosen, **more, "act": act, "step": step})
+            assert page.text.count(" autofocus") == 1, (act, step)
+    fresh = await client.get(new)
+    assert fresh.text.count(" autofocus") == 1
+    nothing = await client.get(
+        new, params={**chosen, "act": "cancel", "step": "confirm", "id": [str(ids[4])]}
+    )
+    assert "Every job that matches is in a state in which this does nothing." in nothing.text
+    fields = {**form(confirm, "post"), **chosen}
+    refused = await client.post(new, data={**fields, "act": "cancel", "reason": "x", "id": [str(ids[4])]})
+    assert refused.status_code == 422
+
+    begun = await client.post(new, data={**fields, "reason": "fixed"})
+    assert begun.status_code == 303, begun.text
+    path, id = begun.headers["location"], UUID(begun.headers["location"].rpartition("/")[2])
+    actions = await client.get(path, params={"_part": "actions"})
+    for text in ("Undo", "Pause", "Nothing was done yet", 'name="undo" value="on"'):
+        assert text in actions.text, text
+    undo = {"csrf": fields["csrf"], "undo": "on", "reason": "too soon"}
+    late = "It is too late to undo it"
+    for change, back in (
+        ("done = 1", "done = 0"),
+        ("start_at = postmill.now() - interval '1 s'", "start_at = postmill.now() + interval '1 h'"),
+    ):
+        await owner.execute(f"update postmill.operation set {change} where id = %s", [id])
+        actions = await client.get(path, params={"_part": "actions"})
+        assert "Undo" not in actions.text
+        assert "Abort" in actions.text
+        answer = await client.post(f"{path}/abort", data=undo)
+        assert late in (await client.get(answer.headers["location"])).text
+        row = await (
+            await owner.execute("select status from postmill.operation where id = %s", [id])
+        ).fetchone()
+        assert row == ("running",)
+        await owner.execute(f"update postmill.operation set {back} where id = %s", [id])
+    answer = await client.post(f"{path}/abort", data=undo)
+    assert "It is undone" in (await client.get(answer.headers["location"])).text
+    actions = await client.get(path, params={"_part": "actions"})
+    for text in ("Undo", "Pause", "Abort", "Nothing was done yet"):
+        assert text not in actions.text, text
 
 
 async def test_a_selection_and_the_other_acts(console: Console) -> None:

@@ -16,7 +16,10 @@ SHOP = Path(__file__).parent / "projects/shop"
 
 
 @pytest.mark.matrix
-def test_a_project(empty_database: Database, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "whole", [False, pytest.param(True, marks=pytest.mark.long)], ids=["", "with processes of single jobs"]
+)
+def test_a_project(empty_database: Database, tmp_path: Path, whole: bool) -> None:
     folder = tmp_path / "a shop"
     subprocess.run(["cp", "-r", SHOP, folder], check=True)
     done = subprocess.run(
@@ -38,6 +41,7 @@ def test_a_project(empty_database: Database, tmp_path: Path) -> None:
             **os.environ,
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             "SHOP_DATABASE": empty_database.dsn,
+            "SHOP_WHOLE": "1" if whole else "",
             "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}",
         },
         capture_output=True,

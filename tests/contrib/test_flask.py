@@ -44,6 +44,7 @@ def test_a_client_and_the_context_of_the_application(database: Database) -> None
         return str(postmill.client.enqueue(send_receipt.new(order=order)).id)
 
     assert app.test_client().post("/orders/1").status_code == 200
+    assert "postmill" in app.cli.commands
     with other.app_context(), pytest.raises(RuntimeError, match="init_app"):
         postmill.client  # noqa: B018
     with database.connect() as conn, app.app_context():
@@ -56,6 +57,7 @@ def test_a_client_and_the_context_of_the_application(database: Database) -> None
     client.close()
 
 
+@pytest.mark.long
 def test_its_command_line(database: Database, tmp_path: Path) -> None:
     (tmp_path / "shop.py").write_text(SHOP.format(dsn=database.dsn))
     (tmp_path / "log").touch()

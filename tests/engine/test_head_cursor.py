@@ -60,7 +60,7 @@ async def test_a_late_commit_is_found(database: Database, pg: Connection[Any]) -
         caller.execute("begin; select postmill.enqueue('late')")
         async with busy(database, pg):
             caller.execute("commit")
-            await until(lambda: "late" in started, 5)
+            await until(lambda: "late" in started, 20)
 
 
 async def test_many_late_tickets_are_found_at_once(database: Database, pg: Connection[Any]) -> None:
@@ -103,7 +103,7 @@ async def test_an_urgent_job_before_the_cursor(database: Database, pg: Connectio
         for urgency in (99, 50, 1, 0, -5):
             started.clear()
             pg.execute("select postmill.enqueue('late', priority => %s)", [urgency])
-            await until(lambda: "late" in started, 5)
+            await until(lambda: "late" in started, 20)
 
 
 # The same holes in single statements, to the letter of the protocol.

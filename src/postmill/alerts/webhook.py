@@ -61,6 +61,7 @@ class Webhook:
                 "count": notice.count,
                 "jobs": notice.jobs,
                 "tenants": notice.tenants,
+                "reopened": notice.reopened,
                 "job_id": notice.job_id,
                 "job_url": self._wording.url(notice),
                 "fields": shown_fields(notice),

@@ -31,7 +31,8 @@ class Wording:
 
     def subject(self, notice: Notice) -> str:
         """One line."""
-        return safe_text(f"[{notice.severity}] {_WORDS[notice.event]}{notice.title}")[:_LONGEST]
+        word = "again: " if notice.event == "trigger" and notice.reopened else _WORDS[notice.event]
+        return safe_text(f"[{notice.severity}] {word}{notice.title}")[:_LONGEST]
 
     def facts(self, notice: Notice) -> dict[str, str]:
         """What is to be said besides, by name, in order; nothing secret, and nothing empty."""
@@ -42,6 +43,9 @@ class Wording:
             "job type": notice.job_type,
             "tenant": notice.tenant or (f"{notice.tenants} tenants" if notice.tenants > 1 else None),
             "since": at(notice.opened_at),
+            "came back": (f"{notice.reopened} time" + "s" * (notice.reopened > 1))
+            if notice.reopened
+            else None,
             "how often": f"{notice.count} times, {notice.jobs} jobs" if notice.count > 1 else None,
             "job": self.job(notice),
             "error": None if error is None else safe_text(str(error)),

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from postmill.bench.case import Case
-from postmill.bench.cases import beside, console, enqueue, latency, pinned, schedules, soak, telemetry, throughput, wal
+from postmill.bench.cases import (
+    beside,
+    console,
+    enqueue,
+    latency,
+    pinned,
+    schedules,
+    soak,
+    telemetry,
+    throughput,
+    wal,
+)
 
 CASES: dict[str, Case] = {
     case.name: case

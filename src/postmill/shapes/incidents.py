@@ -33,16 +33,20 @@ class Incident(Answer):
     )
     queue: str | None = Field(examples=["default"])
     job_type: str | None = Field(examples=["recompute-trained-tags"])
-    count: int = Field(description="How often it was raised.", examples=[3])
+    count: int = Field(description="How often it was raised since opened_at.", examples=[3])
     jobs: int = Field(description="Jobs that are affected.", examples=[3])
     tenants: int = Field(description="Tenants that are affected.", examples=[1])
-    opened_at: datetime = Field(description="Since when.")
+    opened_at: datetime = Field(description="Since when; of one that came back, since then.")
     last_at: datetime = Field(description="When it was raised last.")
     acknowledged_at: datetime | None
     acknowledged_by: str | None
     resolved_at: datetime | None
     resolved_by: str | None
     note: str | None = Field(description="What somebody said who acknowledged or ended it.")
+    reopened: int | None = Field(
+        description="How often it came back within ten minutes of its end. Null where others are affected, too.",
+        examples=[0],
+    )
 
 
 class Notification(Answer):

@@ -3526,7 +3526,7 @@ $$;
 
 -- FUNCTION due_notifications(text, integer)
 
-CREATE FUNCTION postmill.due_notifications(p_channel text, p_most integer) RETURNS TABLE(id uuid, incident_id uuid, event text, step integer, cycle integer, instead_of text, tries integer, kind text, key text, severity text, title text, facts jsonb, queue text, job_type text, tenant text, count bigint, jobs bigint, tenants bigint, opened_at timestamp with time zone, acknowledged_by text, resolved_at timestamp with time zone, note text, job_id uuid, action text, fields jsonb, secret_keys text[])
+CREATE FUNCTION postmill.due_notifications(p_channel text, p_most integer) RETURNS TABLE(id uuid, incident_id uuid, event text, step integer, cycle integer, instead_of text, tries integer, kind text, key text, severity text, title text, facts jsonb, queue text, job_type text, tenant text, count bigint, jobs bigint, tenants bigint, opened_at timestamp with time zone, acknowledged_by text, resolved_at timestamp with time zone, note text, job_id uuid, action text, fields jsonb, secret_keys text[], reopened integer)
     LANGUAGE plpgsql
     AS $$
 declare
@@ -3538,7 +3538,7 @@ begin
            (select count(*) from postmill.incident_part t where t.incident_id = i.id), i.opened_at, i.acknowledged_by,
            i.resolved_at, i.note, b.id, d.action,
            (select jsonb_object_agg(f.name, b.payload -> f.name) from unnest(d.escalation_fields) as f(name)
-             where b.payload ? f.name), d.secret_keys
+             where b.payload ? f.name), d.secret_keys, i.reopened
       from postmill.notification n
       join postmill.incident i on i.id = n.incident_id
       left join postmill.job_definition d on d.key = i.job_type
@@ -6005,6 +6005,7 @@ declare
     hit integer := cardinality(p_jobs);
     times integer := greatest(cardinality(p_jobs), 1);
     anew boolean;
+    again boolean;
     over timestamptz;
     own postmill.incident;
 begin
@@ -6026,15 +6027,23 @@ begin
     elsif own.resolved_at is not null and happened < over then
         update postmill.incident i set count = i.count + times, jobs = i.jobs + hit where i.id = own.id;
     else
-        anew := own.resolved_at is not null or own.last_at < moment - interval '1 day';
+        again := own.resolved_at is not null;
+        anew := again or own.last_at < moment - interval '1 day';
+        if again then
+            delete from postmill.incident_part t where t.incident_id = own.id;
+            delete from postmill.incident_job j where j.incident_id = own.id;
+            own.jobs := 0;
+        end if;
         update postmill.incident i
-           set count = i.count + times, last_at = moment, jobs = i.jobs + hit,
-               severity = case when postmill.severity_rank(p_severity) > postmill.severity_rank(i.severity) then p_severity
+           set count = case when again then 0 else i.count end + times, last_at = moment, jobs = own.jobs + hit,
+               reopened = i.reopened + again::integer,
+               opened_at = case when again then greatest(own.resolved_at, coalesce(least(happened, moment), moment)) else i.opened_at end,
+               severity = case when again or postmill.severity_rank(p_severity) > postmill.severity_rank(i.severity) then p_severity
                                else i.severity end,
-               title = left(p_title, 500), facts = i.facts || coalesce(p_facts, '{}'),
-               tenant_id = case when i.tenant_id = p_tenant then p_tenant end,
+               title = left(p_title, 500), facts = case when again then '{}' else i.facts end || coalesce(p_facts, '{}'),
+               tenant_id = case when again or i.tenant_id = p_tenant then p_tenant end,
                queue = coalesce(i.queue, p_queue), job_type = coalesce(i.job_type, p_job_type),
-               resolved_at = null, resolved_by = null,
+               resolved_at = null, resolved_by = null, note = case when not again then i.note end,
                acknowledged_at = case when not anew then i.acknowledged_at end,
                acknowledged_by = case when not anew then i.acknowledged_by end,
                cycle = i.cycle + anew::integer, cycle_at = case when anew then moment else i.cycle_at end,
@@ -8413,7 +8422,7 @@ $$;
 
 -- FUNCTION read_incidents(uuid, text, text, text, uuid, integer)
 
-CREATE FUNCTION postmill.read_incidents(p_id uuid DEFAULT NULL::uuid, p_status text DEFAULT NULL::text, p_kind text DEFAULT NULL::text, p_queue text DEFAULT NULL::text, p_before uuid DEFAULT NULL::uuid, p_most integer DEFAULT 50) RETURNS TABLE(id uuid, kind text, key text, severity text, status text, title text, facts jsonb, tenant_id uuid, queue text, job_type text, count bigint, jobs bigint, tenants bigint, opened_at timestamp with time zone, last_at timestamp with time zone, acknowledged_at timestamp with time zone, acknowledged_by text, resolved_at timestamp with time zone, resolved_by text, note text)
+CREATE FUNCTION postmill.read_incidents(p_id uuid DEFAULT NULL::uuid, p_status text DEFAULT NULL::text, p_kind text DEFAULT NULL::text, p_queue text DEFAULT NULL::text, p_before uuid DEFAULT NULL::uuid, p_most integer DEFAULT 50) RETURNS TABLE(id uuid, kind text, key text, severity text, status text, title text, facts jsonb, tenant_id uuid, queue text, job_type text, count bigint, jobs bigint, tenants bigint, opened_at timestamp with time zone, last_at timestamp with time zone, acknowledged_at timestamp with time zone, acknowledged_by text, resolved_at timestamp with time zone, resolved_by text, note text, reopened integer)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -8427,7 +8436,7 @@ begin
         select i.id, i.kind, i.key, i.severity::text, postmill.incident_status(i.acknowledged_at, i.resolved_at), i.title, i.facts,
                i.tenant_id, i.queue, i.job_type, i.count, i.jobs,
                (select count(*) from postmill.incident_part t where t.incident_id = i.id), i.opened_at, i.last_at,
-               i.acknowledged_at, i.acknowledged_by, i.resolved_at, i.resolved_by, i.note
+               i.acknowledged_at, i.acknowledged_by, i.resolved_at, i.resolved_by, i.note, i.reopened
           from postmill.incident i
          where (p_id is null or i.id = p_id) and (p_before is null or i.id < p_before) and (p_kind is null or i.kind = p_kind)
            and (p_queue is null or i.queue = p_queue) and (live is not true or i.resolved_at is null)
@@ -8440,7 +8449,7 @@ begin
     select t.incident_id, o.kind, i.key, o.severity, postmill.incident_status(o.acknowledged_at, o.resolved_at),
            coalesce(i.title, o.kind || coalesce(' of ' || o.job_type, ' in ' || o.queue, '')), coalesce(i.facts, '{}'), t.tenant_id,
            o.queue, o.job_type, coalesce(i.count, t.jobs), coalesce(i.jobs, t.jobs), 1::bigint, coalesce(i.opened_at, t.first_at),
-           t.last_at, o.acknowledged_at, i.acknowledged_by, o.resolved_at, i.resolved_by, i.note
+           t.last_at, o.acknowledged_at, i.acknowledged_by, o.resolved_at, i.resolved_by, i.note, i.reopened
       from postmill.incident_part t
      cross join lateral postmill.incident_outline(t.incident_id) o
       left join postmill.incident i on i.id = t.incident_id
@@ -14036,6 +14045,7 @@ CREATE TABLE postmill.incident (
     job_type text COLLATE pg_catalog."C",
     count bigint DEFAULT 1 NOT NULL,
     jobs bigint DEFAULT 0 NOT NULL,
+    reopened integer DEFAULT 0 NOT NULL,
     opened_at timestamp with time zone NOT NULL,
     last_at timestamp with time zone NOT NULL,
     acknowledged_at timestamp with time zone,
@@ -15483,11 +15493,11 @@ CREATE INDEX attempt_tenant_group ON ONLY postmill.attempt USING btree (tenant_i
 
 -- INDEX audit_log_action
 
-CREATE INDEX audit_log_action ON postmill.audit_log USING btree (action, at, id);
+CREATE INDEX audit_log_action ON postmill.audit_log USING btree (action, at, id, tenant_id);
 
 -- INDEX audit_log_actor
 
-CREATE INDEX audit_log_actor ON postmill.audit_log USING btree (actor_id, at, id);
+CREATE INDEX audit_log_actor ON postmill.audit_log USING btree (actor_id, at, id, tenant_id);
 
 -- INDEX audit_log_at
 
@@ -15495,7 +15505,7 @@ CREATE INDEX audit_log_at ON postmill.audit_log USING btree (at, id);
 
 -- INDEX audit_log_not_done
 
-CREATE INDEX audit_log_not_done ON postmill.audit_log USING btree (at, id) WHERE (result <> 'done'::text);
+CREATE INDEX audit_log_not_done ON postmill.audit_log USING btree (at, id, tenant_id) WHERE (result <> 'done'::text);
 
 -- INDEX audit_log_object
 
@@ -15503,7 +15513,7 @@ CREATE INDEX audit_log_object ON postmill.audit_log USING btree (target_kind, ta
 
 -- INDEX audit_log_target
 
-CREATE INDEX audit_log_target ON postmill.audit_log USING btree (target_kind, target, at, id);
+CREATE INDEX audit_log_target ON postmill.audit_log USING btree (target_kind, target, at, id, tenant_id);
 
 -- INDEX audit_log_tenant
 

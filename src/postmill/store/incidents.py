@@ -56,9 +56,10 @@ class IncidentView:
         key: what it is about; None where it affects others than the tenant that asks, too.
         status: open, acknowledged or resolved.
         tenant_id: the one tenant whose it is; None: several, or the platform.
-        count: how often it was raised.
+        count: how often it was raised; like `jobs`, `tenants` and `opened_at` since it came back, if it did.
         jobs, tenants: how many are affected.
         opened_at: since when; `last_at`: when it was raised last.
+        reopened: how often it came back within ten minutes of its end; None where it affects others, too.
     """
 
     id: UUID
@@ -81,6 +82,7 @@ class IncidentView:
     resolved_at: datetime | None
     resolved_by: str | None
     note: str | None
+    reopened: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ class Notice:
         tries: how often it was tried before this time.
         tenant: the slug of the one tenant whose it is; None: several, or the platform.
         job_id: the last job that is affected, where its body is still there.
+        reopened: how often the incident came back after it had ended.
         action, fields, secret_keys: what the job's definition says is to be done, and of the payload to be shown.
     """
 
@@ -52,6 +53,7 @@ class Notice:
     action: str | None = None
     fields: dict[str, Any] | None = None
     secret_keys: tuple[str, ...] = ()
+    reopened: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -89,18 +90,21 @@ async def adrain(
     bus.subscribe(keep, JobFailed)
     how = WorkerConfig(**{"grace": 5.0, "poll_interval": 0.2, **config})
     worker = Worker(dsn, registry, dict.fromkeys(registry.queues, SLOTS), schema=schema, config=how, bus=bus)
-    running = asyncio.create_task(worker.run())
-    waiting = asyncio.create_task(_idle(dsn, registry, schema, worker))
-    done, _ = await asyncio.wait(
-        {running, waiting}, timeout=seconds(timeout, "timeout"), return_when=asyncio.FIRST_COMPLETED
-    )
-    waiting.cancel()
-    worker.drain()
-    await running
-    if not done:
-        raise WaitTimeout(f"jobs of {', '.join(registry.names)} were not done in {timeout:g} s")
-    if waiting in done:
-        waiting.result()
+    names = [name for job_type in registry for name in (job_type.name, *job_type.aliases)]
+    left = unfinished(names, schema=schema)
+    deadline = time.monotonic() + seconds(timeout, "timeout")
+    async with await connections.aconnect(dsn, "postmill-drain") as conn:
+        running = asyncio.create_task(worker.run())
+        try:
+            while not (worker.ready.is_set() and await bind.arun(conn, left) == 0):
+                if running.done():
+                    break
+                if time.monotonic() > deadline:
+                    raise WaitTimeout(f"jobs of {', '.join(registry.names)} were not done in {timeout:g} s")
+                await asyncio.sleep(LOOK_EVERY)
+        finally:
+            worker.drain()
+            await running
     return Drained(**counts, errors=tuple(errors))
 
 
@@ -109,12 +113,3 @@ def drain(
 ) -> Drained:
     """`adrain` for tests that block."""
     return finished(adrain(dsn, *sources, timeout=timeout, schema=schema, **config))
-
-
-async def _idle(dsn: str, registry: Registry, schema: str, worker: Worker) -> None:
-    await worker.ready.wait()
-    names = [name for job_type in registry for name in (job_type.name, *job_type.aliases)]
-    statement = unfinished(names, schema=schema)
-    async with await connections.aconnect(dsn, "postmill-drain") as conn:
-        while await bind.arun(conn, statement):  # noqa: ASYNC110 - the database tells, not this process
-            await asyncio.sleep(LOOK_EVERY)

@@ -100,7 +100,8 @@ def assert_not_enqueued(
 ) -> None:
     """Asserts that no such job waits or runs. Raises AssertionError, which lists those that do."""
     found = enqueued(conn, job_type, arguments, **more)
-    assert not found, f"expected no such job, found:{_listed(found)}"
+    if found:
+        raise AssertionError(f"expected no such job, found:{_listed(found)}")
 
 
 async def aassert_not_enqueued(
@@ -108,7 +109,8 @@ async def aassert_not_enqueued(
 ) -> None:
     """`assert_not_enqueued` on the kinds of connection that `postmill.aenqueue` takes."""
     found = await aenqueued(conn, job_type, arguments, **more)
-    assert not found, f"expected no such job, found:{_listed(found)}"
+    if found:
+        raise AssertionError(f"expected no such job, found:{_listed(found)}")
 
 
 def _found(

@@ -23,7 +23,9 @@ from postmill.domain.settings import Settings
 from postmill.operate.keys import create_key
 
 JOBS = Option("jobs", int, 1_000_000, "jobs in the tables, of 200 tenants over 20 days", least=1000)
-SAMPLES = Option("samples", int, 24, "requests for each page by one user, and again by eight at once", least=8)
+SAMPLES = Option(
+    "samples", int, 24, "requests for each page by one user, and again by eight at once", least=8
+)
 TABS = Option("tabs", int, 20, "open tabs, each of which refreshes its live parts every 5 s", least=1)
 SECONDS = Option("seconds", int, 30, "for how long the tabs are open", least=1)
 
@@ -77,7 +79,9 @@ async def _measure(ground: Ground, options: dict[str, Any]) -> Figures:
         paths = paths_of(app, SLUG, things(ground))
         pages = [await _page(ground, app, path, made.key, samples) for path in paths]
         share = await _tabs(ground, app, made.key, tabs, options["seconds"])
-    alone, many = next((target for most, target in TARGETS.items() if jobs <= most), list(TARGETS.values())[-1])
+    alone, many = next(
+        (target for most, target in TARGETS.items() if jobs <= most), list(TARGETS.values())[-1]
+    )
     late = [one for one in pages if one["p95_ms"] > alone * 1000 or one["many_p95_ms"] > many * 1000]
     return {
         "jobs": jobs,
@@ -112,7 +116,9 @@ async def _page(ground: Ground, app: FastAPI, path: str, key: str, samples: int)
         "p95_ms": _at(alone, 0.95),
         "many_p50_ms": _at(many, 0.5),
         "many_p95_ms": _at(many, 0.95),
-        "slowest": None if slowest is None else {"statement": slowest.name, "ms": round(1000 * slowest.seconds / samples, 2)},
+        "slowest": None
+        if slowest is None
+        else {"statement": slowest.name, "ms": round(1000 * slowest.seconds / samples, 2)},
     }
 
 
@@ -139,7 +145,7 @@ async def _tabs(ground: Ground, app: FastAPI, key: str, tabs: int, seconds: int)
     await asyncio.sleep(max(0.0, began + seconds - perf_counter()))
     # Sessions tell what they did about once a second; the last second of some is not in it.
     spent = ground.run("bench/active_time")[0][0] - before
-    return round(spent / 1000 / (perf_counter() - began) / (os.cpu_count() or 1), 4)
+    return float(round(spent / 1000 / (perf_counter() - began) / (os.cpu_count() or 1), 4))
 
 
 TABBED = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -75,7 +76,7 @@ def list_(
             Text(one.severity, style=SEVERITY[one.severity]),
             Text(one.status, style=STATUS[one.status]),
             one.kind,
-            relative(one.opened_at, now),
+            _since(one, now),
             one.count,
             one.jobs,
             one.tenants,
@@ -103,7 +104,8 @@ def show(run: Run, id: Id) -> None:
         "severity": found.severity,
         "status": found.status,
         "what": found.title,
-        "since": relative(found.opened_at, now),
+        "since": _since(found, now),
+        "came back": f"{found.reopened} time{'s' if found.reopened > 1 else ''}" if found.reopened else None,
         "last raised": relative(found.last_at, now),
         "how often": f"{found.count} times, {found.jobs} jobs, {found.tenants} tenants",
         "queue": found.queue,
@@ -152,6 +154,10 @@ def resolve(run: Run, id: Id, reason: Reason = None) -> None:
 
 def _tell(run: Run, incident: IncidentView, words: str) -> None:
     run.out.show(incident, lambda: Text(words, style="green"))
+
+
+def _since(incident: IncidentView, now: datetime) -> str:
+    return ("again " if incident.reopened else "") + relative(incident.opened_at, now)
 
 
 def _plain(incident: IncidentView) -> dict[str, object]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from postmill.console.bulk import words
 from postmill.console.bulk.wizard import Wizard
 from postmill.console.charts import Bar, bars
 from postmill.console.frame.words import _
@@ -22,15 +23,26 @@ class Flag:
     level: str = "warning"
 
 
-def count(found: BulkPreview) -> str:
-    """`1,181`, or `100,000+` where they were not counted to the end."""
-    return f"{found.count:,}" + ("" if found.complete else "+")
+def count(found: BulkPreview, n: int | None = None) -> str:
+    """How many match, or `n` of them: `1,181`, or `100,000+` where they were not counted to the end."""
+    return f"{found.count if n is None else n:,}" + ("" if found.complete else "+")
+
+
+def partly(found: BulkPreview, wizard: Wizard) -> str | None:
+    """How many of those that match it is about, and why not the others; None: about all, or it is not known."""
+    met = wizard.met(found)
+    if met == found.count:
+        return None
+    already = wizard.replayed(found) if wizard.act in ("replay", "retry", "discard") else 0
+    if wizard.act == "replay" and wizard.again:
+        already = 0
+    return words.partly(wizard.act, met, found.count, already)
 
 
 def flags(found: BulkPreview, wizard: Wizard) -> list[Flag]:
     """The worst first; none where there is nothing to think of."""
     made = []
-    unfit = found.looked_at - found.fit
+    unfit = found.looked_at - wizard.fit(found)
     if unfit:
         then = _("They are left as they are.")
         made.append(Flag(unfit, _("are in a state in which this does nothing"), then, "info"))
@@ -99,13 +111,13 @@ def version(one: TypeShare) -> str:
 
 def ages(found: BulkPreview) -> Markup:
     """How long ago they were enqueued, as bars."""
-    words = {
+    names = {
         "1h": _("less than an hour"),
         "24h": _("an hour to a day"),
         "7d": _("a day to a week"),
         "older": _("older"),
     }
-    data = [Bar(words[one.name], one.count) for one in found.by_age]
+    data = [Bar(names[one.name], one.count) for one in found.by_age]
     said = ", ".join(f"{bar.label}: {bar.value:,}" for bar in data)
     return bars(
         data, id="ages", title=_("Enqueued so long ago"), message=_("Enqueued so long ago: %s.") % said

@@ -21,7 +21,7 @@ class Line:
         word: the state that colours it.
         rate: jobs a second so far.
         eta: seconds until it ends, as it goes now; None: nobody knows.
-        undo: whether nothing was done yet, so that an abort undoes all of it.
+        undo: whether nothing was done yet, nor will be in this moment, so that an abort undoes all of it.
         cut: jobs that were enqueued from this moment on are not meant; None: it is about dead letters.
     """
 
@@ -51,7 +51,7 @@ class Line:
             _WORDS.get(op.status, "queued"),
             rate,
             left / speed if going and begun and speed and left else None,
-            not op.ended and not op.tried,
+            not op.ended and not op.tried and (op.status == "proposed" or not begun),
             None if op.cut_off is None else datetime.fromtimestamp((op.cut_off.int >> 80) / 1000, UTC),
         )
 

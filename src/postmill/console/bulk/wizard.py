@@ -167,9 +167,22 @@ class Wizard:
         """Whether kinds are among them that are not replayed without a thought."""
         return self.act in ("replay", "retry") and (found.never > 0 or found.ask > 0)
 
+    def fit(self, found: BulkPreview) -> int:
+        """Of those looked at, how many are in a state in which the act does something."""
+        return found.fit + (self.replayed(found) if self.act == "replay" and self.again else 0)
+
+    def replayed(self, found: BulkPreview) -> int:
+        """Of those looked at, how many dead letters were replayed before."""
+        return sum(one.count for one in found.by_state if one.name == "replayed")
+
+    def met(self, found: BulkPreview) -> int:
+        """How many jobs it is about: those that fit; all that were counted, where not all of these were looked at."""
+        whole = found.complete and found.looked_at == found.count
+        return self.fit(found) if whole else found.count
+
     def typed(self, found: BulkPreview) -> bool:
         """Whether the number of jobs has to be typed in."""
-        return found.count > TYPED_ABOVE or not found.complete or self.unsafe(found)
+        return self.met(found) > TYPED_ABOVE or not found.complete or self.unsafe(found)
 
 
 def _on(args: Arguments, name: str, default: bool) -> bool:

@@ -41,6 +41,35 @@ WHAT: Mapping[str, str] = {
 }
 
 
+def partly(kind: Kind, met: int, count: int, replayed: int) -> str:
+    """`4 of 22 that match will be replayed; 18 were replayed already.`
+
+    Args:
+        met: those in a state in which the act does something, of `count`.
+        replayed: of the rest, those that were replayed before.
+    """
+    words = {
+        "replay": _("%(n)s of %(all)s that match will be replayed"),
+        "retry": _("%(n)s of %(all)s that match will be retried"),
+        "cancel": _("%(n)s of %(all)s that match will be canceled"),
+        "discard": _("%(n)s of %(all)s that match will be discarded"),
+        "priority": _("%(n)s of %(all)s that match will have another priority"),
+        "move": _("%(n)s of %(all)s that match will be moved"),
+        "run_at": _("%(n)s of %(all)s that match will run at another moment"),
+    }
+    said = [words[kind] % {"n": f"{met:,}", "all": f"{count:,}"}]
+    if replayed:
+        said.append(many("%s was replayed already", "%s were replayed already", replayed) % f"{replayed:,}")
+    if other := count - met - replayed:
+        state = many(
+            "%s is in a state in which this does nothing",
+            "%s are in a state in which this does nothing",
+            other,
+        )
+        said.append(state % f"{other:,}")
+    return "; ".join(said) + "."
+
+
 def sentence(kind: Kind, count: str, tenants: int) -> str:
     """`Replay 1,181 jobs of 37 tenants.`"""
     words = {

@@ -46,8 +46,8 @@ def course(
         if attempt.started_at > before:
             spans.append(Span(before, attempt.started_at, _("waited"), "grid"))
         look = _LOOKS.get(attempt.status, "bad")
-        href = f"{visit.here.partition('?')[0]}#attempt-{attempt.run}"
-        spans.append(Span(attempt.started_at, attempt.finished_at, attempt.status, look, visit.root(href)))
+        href = f"{visit.root(visit.here.partition('?')[0])}#attempt-{attempt.run}"
+        spans.append(Span(attempt.started_at, attempt.finished_at, attempt.status, look, href))
         rows.append(Row(_("attempt %s") % attempt.run, spans))
         before = attempt.finished_at or job.moment
     if job.state in ("queued", "scheduled", "blocked"):

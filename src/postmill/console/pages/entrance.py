@@ -66,7 +66,9 @@ async def log_in(request: Request) -> Response:
         return _form(
             request,
             form.text("next"),
-            _("That key or token opens nothing: it was used, is over, or never was."),
+            _(
+                "That key or token opens nothing: it was used, is over, never was, or its tenant is suspended."
+            ),
         )
 
 

@@ -11,6 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from postmill.api.problems import Problem, not_found
 from postmill.console.bulk import impact
 from postmill.console.bulk.progress import Line
+from postmill.console.bulk.undo import TooLate, undo
 from postmill.console.bulk.wizard import Wizard
 from postmill.console.bulk.words import LABELS, STEPS, WHAT, sentence
 from postmill.console.frame.pages import Pages
@@ -125,7 +126,18 @@ async def change(visit: Visit) -> Response:
     if not visit.may(bulk.NEEDS[op.kind]):
         raise await _denied(visit, bulk.NEEDS[op.kind])
     reason = visit.form.text("reason", None)
-    answer = await visit.drive(acts.change(op.id, verb, reason=reason, schema=visit.schema))
+    undoing = verb == "abort" and visit.form.one_of("undo", ("on",), "") == "on"
+    try:
+        answer = await visit.drive(
+            undo(op.id, visit.now, reason=reason, schema=visit.schema)
+            if undoing
+            else acts.change(op.id, verb, reason=reason, schema=visit.schema)
+        )
+    except TooLate:
+        late = _(
+            "It is too late to undo it: its jobs may have had their turn. Nothing was changed; Abort stops the rest."
+        )
+        return visit.done(late, visit.url(f"/ops-log/{op.id}"), kind="refused")
     said, kind = {
         "paused": (_("It is paused."), "done"),
         "resumed": (_("It goes on."), "done"),
@@ -136,7 +148,7 @@ async def change(visit: Visit) -> Response:
         "proposed": (_("It has to be approved first."), "refused"),
         "same_person": (_("Who began it cannot approve it."), "refused"),
     }[answer.status]
-    if answer.status == "aborted" and not op.tried:
+    if answer.status == "aborted" and undoing:
         said = _("It is undone: nothing had been done yet.")
     return visit.done(said, visit.url(f"/ops-log/{op.id}"), kind=kind)
 
@@ -206,12 +218,19 @@ async def _step(
         "here": made.steps.index(step),
     }
     if found is not None:
+        met, partly = made.met(found), impact.partly(found, made)
         values |= {
-            "count": impact.count(found),
+            "matching": impact.count(found),
+            "count": impact.count(found, met),
+            "met": met,
+            "typed": f"{met:,}",
+            "nothing": _nothing(),
+            "partly": partly,
+            "straight": met > 0 and not made.faults() and not made.unsafe(found),
             "flags": impact.flags(found, made),
             "ages": impact.ages(found),
             "looked": impact.looked(found),
-            "sentence": sentence(made.act, impact.count(found), found.tenants),
+            "sentence": partly or sentence(made.act, impact.count(found), found.tenants),
             "tenant_rows": [(one.name, one.count) for one in found.by_tenant],
             "type_rows": [(one.job_type, impact.version(one), one.count) for one in found.by_type],
             "error_rows": [(one.error_class, one.count) for one in found.by_error],
@@ -228,9 +247,16 @@ def _unconfirmed(visit: Visit, made: Wizard, found: BulkPreview) -> list[str]:
     elif len(visit.form.text("reason")) > 2000:
         faults.append(_("The reason has more than 2,000 characters."))
     typed = "".join(letter for letter in visit.form.text("count") if letter.isdigit())
-    if made.typed(found) and typed != str(found.count):
-        faults.append(_("Type the number of jobs as it stands here: %s.") % f"{found.count:,}")
+    met = made.met(found)
+    if not met:
+        faults.append(_nothing())
+    elif made.typed(found) and typed != str(met):
+        faults.append(_("Type the number of jobs as it stands here: %s.") % f"{met:,}")
     return faults
+
+
+def _nothing() -> str:
+    return _("Every job that matches is in a state in which this does nothing.")
 
 
 async def _permitted(visit: Visit, made: Wizard) -> None:

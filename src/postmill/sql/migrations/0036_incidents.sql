@@ -4,6 +4,7 @@
 create domain {schema}.severity as text collate "C" check (value in ('info', 'warning', 'critical'));
 
 -- tenant_id is NULL where it is the platform's, or where several tenants are affected (they are in incident_tenant).
+-- opened_at, count, jobs, incident_part and incident_job are of its last occurrence; reopened counts how often it came back.
 -- cycle counts how often people are to be told of it anew, the last time since cycle_at; step is the next step of its
 -- escalation policy, taken at escalate_at (NULL: nobody is to be told any more).
 create table {schema}.incident (
@@ -19,6 +20,7 @@ create table {schema}.incident (
     job_type text collate "C",
     count bigint not null default 1,
     jobs bigint not null default 0,
+    reopened integer not null default 0,
     opened_at timestamptz not null,
     last_at timestamptz not null,
     acknowledged_at timestamptz,
@@ -83,8 +85,8 @@ end
 $$;
 
 -- Raises an incident, or counts one more in the open one: severity rises to the worst, title and facts are the latest.
--- One that ended less than ten minutes ago is opened again, and people are told of it anew: three times at once, then only
--- when it has stayed open for an hour. An open one that was silent for a day is told anew. facts.at, where it is given, is when it happened: before
+-- One that ended less than ten minutes ago is opened again: since when, how often, how bad and who is affected are counted from
+-- then. People are told of it anew: three times at once, then only when it has stayed open for an hour. An open one that was silent for a day is told anew. facts.at, where it is given, is when it happened: before
 -- the last resolve of the same key the incident is kept as ended at that resolve.
 create function {schema}.raise_incident(p_kind text, p_key text, p_severity text, p_title text, p_facts jsonb,
     p_tenant uuid default null, p_queue text default null, p_job_type text default null, p_job uuid default null)
@@ -106,6 +108,7 @@ declare
     hit integer := cardinality(p_jobs);
     times integer := greatest(cardinality(p_jobs), 1);
     anew boolean;
+    again boolean;
     over timestamptz;
     own {schema}.incident;
 begin
@@ -127,15 +130,23 @@ begin
     elsif own.resolved_at is not null and happened < over then
         update {schema}.incident i set count = i.count + times, jobs = i.jobs + hit where i.id = own.id;
     else
-        anew := own.resolved_at is not null or own.last_at < moment - interval '1 day';
+        again := own.resolved_at is not null;
+        anew := again or own.last_at < moment - interval '1 day';
+        if again then
+            delete from {schema}.incident_part t where t.incident_id = own.id;
+            delete from {schema}.incident_job j where j.incident_id = own.id;
+            own.jobs := 0;
+        end if;
         update {schema}.incident i
-           set count = i.count + times, last_at = moment, jobs = i.jobs + hit,
-               severity = case when {schema}.severity_rank(p_severity) > {schema}.severity_rank(i.severity) then p_severity
+           set count = case when again then 0 else i.count end + times, last_at = moment, jobs = own.jobs + hit,
+               reopened = i.reopened + again::integer,
+               opened_at = case when again then greatest(own.resolved_at, coalesce(least(happened, moment), moment)) else i.opened_at end,
+               severity = case when again or {schema}.severity_rank(p_severity) > {schema}.severity_rank(i.severity) then p_severity
                                else i.severity end,
-               title = left(p_title, 500), facts = i.facts || coalesce(p_facts, '{}'),
-               tenant_id = case when i.tenant_id = p_tenant then p_tenant end,
+               title = left(p_title, 500), facts = case when again then '{}' else i.facts end || coalesce(p_facts, '{}'),
+               tenant_id = case when again or i.tenant_id = p_tenant then p_tenant end,
                queue = coalesce(i.queue, p_queue), job_type = coalesce(i.job_type, p_job_type),
-               resolved_at = null, resolved_by = null,
+               resolved_at = null, resolved_by = null, note = case when not again then i.note end,
                acknowledged_at = case when not anew then i.acknowledged_at end,
                acknowledged_by = case when not anew then i.acknowledged_by end,
                cycle = i.cycle + anew::integer, cycle_at = case when anew then moment else i.cycle_at end,
@@ -264,7 +275,7 @@ create function {schema}.read_incidents(p_id uuid default null, p_status text de
     p_queue text default null, p_before uuid default null, p_most integer default 50)
 returns table (id uuid, kind text, key text, severity text, status text, title text, facts jsonb, tenant_id uuid, queue text,
     job_type text, count bigint, jobs bigint, tenants bigint, opened_at timestamptz, last_at timestamptz,
-    acknowledged_at timestamptz, acknowledged_by text, resolved_at timestamptz, resolved_by text, note text)
+    acknowledged_at timestamptz, acknowledged_by text, resolved_at timestamptz, resolved_by text, note text, reopened integer)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
     live boolean := p_status in ('live', 'open', 'acknowledged');
@@ -275,7 +286,7 @@ begin
         select i.id, i.kind, i.key, i.severity::text, {schema}.incident_status(i.acknowledged_at, i.resolved_at), i.title, i.facts,
                i.tenant_id, i.queue, i.job_type, i.count, i.jobs,
                (select count(*) from {schema}.incident_part t where t.incident_id = i.id), i.opened_at, i.last_at,
-               i.acknowledged_at, i.acknowledged_by, i.resolved_at, i.resolved_by, i.note
+               i.acknowledged_at, i.acknowledged_by, i.resolved_at, i.resolved_by, i.note, i.reopened
           from {schema}.incident i
          where (p_id is null or i.id = p_id) and (p_before is null or i.id < p_before) and (p_kind is null or i.kind = p_kind)
            and (p_queue is null or i.queue = p_queue) and (live is not true or i.resolved_at is null)
@@ -288,7 +299,7 @@ begin
     select t.incident_id, o.kind, i.key, o.severity, {schema}.incident_status(o.acknowledged_at, o.resolved_at),
            coalesce(i.title, o.kind || coalesce(' of ' || o.job_type, ' in ' || o.queue, '')), coalesce(i.facts, '{}'), t.tenant_id,
            o.queue, o.job_type, coalesce(i.count, t.jobs), coalesce(i.jobs, t.jobs), 1::bigint, coalesce(i.opened_at, t.first_at),
-           t.last_at, o.acknowledged_at, i.acknowledged_by, o.resolved_at, i.resolved_by, i.note
+           t.last_at, o.acknowledged_at, i.acknowledged_by, o.resolved_at, i.resolved_by, i.note, i.reopened
       from {schema}.incident_part t
      cross join lateral {schema}.incident_outline(t.incident_id) o
       left join {schema}.incident i on i.id = t.incident_id

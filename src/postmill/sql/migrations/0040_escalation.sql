@@ -130,7 +130,7 @@ create function {schema}.due_notifications(p_channel text, p_most integer)
 returns table (id uuid, incident_id uuid, event text, step integer, cycle integer, instead_of text, tries integer, kind text,
     key text, severity text, title text, facts jsonb, queue text, job_type text, tenant text, count bigint, jobs bigint, tenants bigint,
     opened_at timestamptz, acknowledged_by text, resolved_at timestamptz, note text, job_id uuid, action text, fields jsonb,
-    secret_keys text[])
+    secret_keys text[], reopened integer)
 language plpgsql volatile as $$
 declare
     moment timestamptz := {schema}.now();
@@ -141,7 +141,7 @@ begin
            (select count(*) from {schema}.incident_part t where t.incident_id = i.id), i.opened_at, i.acknowledged_by,
            i.resolved_at, i.note, b.id, d.action,
            (select jsonb_object_agg(f.name, b.payload -> f.name) from unnest(d.escalation_fields) as f(name)
-             where b.payload ? f.name), d.secret_keys
+             where b.payload ? f.name), d.secret_keys, i.reopened
       from {schema}.notification n
       join {schema}.incident i on i.id = n.incident_id
       left join {schema}.job_definition d on d.key = i.job_type
