@@ -105,7 +105,10 @@ async def test_an_incident_says_since_when_whom_and_why(console: Console, incide
     assert {f"/ops/errors/{GROUP}", "/ops/definitions/ChargeInvoice", "https://wiki.test/billing"} <= set(
         now.links
     )
-    assert f"/ops/ops-log/new?q=state%3Adead_letter+error%3A{GROUP}+type%3AChargeInvoice&step=impact" in now.links
+    assert (
+        f"/ops/ops-log/new?q=state%3Adead_letter+error%3A{GROUP}+type%3AChargeInvoice&step=impact"
+        in now.links
+    )
     assert "Deployed ChargeInvoice v42" in now.text
     order = [now.text.index(words) for words in ("Jobs given up", "Queue breach")]
     assert order == sorted(order)

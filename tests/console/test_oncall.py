@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import AsyncIterator
 
 import pytest
@@ -82,7 +81,9 @@ async def test_from_the_verdict_to_a_running_replay_by_keyboard(live: Live, brow
         await window.go("/ops")
         verdict = await page.inner_text("#part-verdict")
         assert "error groups are new" in verdict
-        assert await page.evaluate("document.querySelector('#part-incidents table').getBoundingClientRect().top < innerHeight")
+        assert await page.evaluate(
+            "document.querySelector('#part-incidents table').getBoundingClientRect().top < innerHeight"
+        )
         await keys.go_to("#part-incidents td a[href*='/ops/errors/']", "TimeoutError")
         await keys.press(leads="/ops/errors/")
         assert keys.clicks <= 3
@@ -155,7 +156,9 @@ async def quick(window: Screen) -> None:
             await route.continue_()
             return
         real = await route.fetch(max_redirects=0)
-        await route.fulfill(response=real, body=(await real.text()).replace('data-interval="5"', 'data-interval="0.2"'))
+        await route.fulfill(
+            response=real, body=(await real.text()).replace('data-interval="5"', 'data-interval="0.2"')
+        )
 
     await window.context.route("**/ops*", answer)
 
@@ -175,14 +178,22 @@ async def test_place_and_focus_survive_ten_updates(live: Live, browser: Browser)
         for number in range(10):
             reason = f"reason {number}"
             await live.owner.execute(
-                "update postmill.outcome set attempt = %s where job_id = %s", [number + 2, focused.removeprefix("job-")]
+                "update postmill.outcome set attempt = %s where job_id = %s",
+                [number + 2, focused.removeprefix("job-")],
             )
             await live.ended("acme")
             async with page.expect_response(re.compile("_part=rows")):
                 await live.audited("jobs.cancel", "acme")
-            await page.wait_for_function("text => document.activeElement.closest('tr').textContent.includes(text)", arg=f"{number + 2}/")
+            await page.wait_for_function(
+                "text => document.activeElement.closest('tr').textContent.includes(text)",
+                arg=f"{number + 2}/",
+            )
             assert reason
-            places.add(await page.evaluate("[document.activeElement.closest('tr').id, Math.round(document.activeElement.getBoundingClientRect().top), scrollY].join()"))
+            places.add(
+                await page.evaluate(
+                    "[document.activeElement.closest('tr').id, Math.round(document.activeElement.getBoundingClientRect().top), scrollY].join()"
+                )
+            )
         assert len(places) == 1, places
         assert focused in places.pop()
         window.check()

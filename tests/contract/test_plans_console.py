@@ -47,7 +47,9 @@ class Watched:
 
 
 @pytest.fixture(scope="module", params=SIZES)
-def filled(request: pytest.FixtureRequest, cluster: LocalServer, template: str) -> Iterator[tuple[Database, dict[str, str]]]:
+def filled(
+    request: pytest.FixtureRequest, cluster: LocalServer, template: str
+) -> Iterator[tuple[Database, dict[str, str]]]:
     with fresh_database(cluster, template) as database:
         place = Place(database.dsn, lambda text: None)
         with place.connect() as conn:
@@ -85,12 +87,16 @@ async def test_no_page_reads_a_growing_table_whole(watched: Watched) -> None:
             for table, n in plans.sequential().items():
                 name = table.split("_2")[0]
                 if n > 1000 and name in GROWING:
-                    wrong.append(f"{path}: a sequential scan of {n} rows of {table}\n  {statement_of(plans, table)[:300]}")
+                    wrong.append(
+                        f"{path}: a sequential scan of {n} rows of {table}\n  {statement_of(plans, table)[:300]}"
+                    )
             for table in GROWING:
                 most = ENOUGH.get(table, ROWS)
                 if (n := plans.rows(table)) > most:
                     wrong.append(f"{path}: {n} rows of {table} are looked at")
-            buffers += sum(int(root["Shared Hit Blocks"] + root["Shared Read Blocks"]) for root in plans.roots[-40:])
+            buffers += sum(
+                int(root["Shared Hit Blocks"] + root["Shared Read Blocks"]) for root in plans.roots[-40:]
+            )
         lines.append(f"{buffers:8} {1000 * seconds:7.1f} {path}")
     if out := os.environ.get("PLANS_OF_PAGES"):
         with open(out, "w") as file:

@@ -13,8 +13,8 @@ from postmill.api.asked import Asked
 from postmill.api.problems import Problem, unauthorized
 from postmill.console.frame import headers, preferences
 from postmill.console.frame.arguments import Arguments
-from postmill.console.frame.compression import compressed
 from postmill.console.frame.banner import notices
+from postmill.console.frame.compression import compressed
 from postmill.console.frame.forms import check_token, read_form
 from postmill.console.frame.scope import OPS, TENANT, entered
 from postmill.console.frame.view_as import viewed
