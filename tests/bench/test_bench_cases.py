@@ -27,6 +27,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "soak": {"jobs": 1000},
     "schedules": {"schedules": 500, "due": 50, "rounds": 1},
     "telemetry": {"jobs": 300, "rounds": 1},
+    "console": {"jobs": 1000, "samples": 1, "tabs": 1, "seconds": 1},
 }
 MORE: dict[str, set[str]] = {
     "throughput": {"seconds", "cpu_us_per_job", "limit_cpu_us_per_job"},
@@ -40,6 +41,7 @@ MORE: dict[str, set[str]] = {
     "soak": {"flatness", "rss_bytes", "rss_growth_bytes", "tenths_per_s"},
     "schedules": {"late", "idle_look_ms"},
     "telemetry": {"cpu_us_per_job", "limit_cpu_us_per_job"},
+    "console": {"pages", "p95_ms", "many_p95_ms", "tabs_database_share"},
 }
 
 
@@ -58,7 +60,11 @@ ALIKE = ("scheduled", "history", "soak")
 
 @pytest.mark.parametrize(
     "case",
-    [pytest.param(case, marks=[pytest.mark.long] * (case in ALIKE)) for case in CASES if case != "latency"],
+    [
+        pytest.param(case, marks=[pytest.mark.long] * (case in ALIKE))
+        for case in CASES
+        if case not in ("latency", "console")
+    ],
 )
 def test_a_case_answers_with_its_figures_and_touches_nothing_else(case: str, database: Database) -> None:
     answer = measured(case, database.dsn)
@@ -86,6 +92,14 @@ def test_pick_ups_are_in_order_and_nobody_rings_the_busy(empty_database: Databas
     assert set(answer["limit"]) == {"p50_ms", "p90_ms", "p99_ms", "max_ms"}
     assert answer["notified_while_busy"] == 0
     assert answer["jobs_per_s"] > 0
+
+
+@pytest.mark.long
+def test_each_page_has_its_figures(empty_database: Database) -> None:
+    answer = measured("console", empty_database.dsn)
+    assert set(answer) >= MORE["console"]
+    assert {one["page"].partition("/")[0] for one in answer["pages"]} == {""}
+    assert answer["p95_ms"] == max(one["p95_ms"] for one in answer["pages"])
 
 
 def test_what_the_cases_fill_in(empty_database: Database) -> None:

@@ -22,6 +22,7 @@ NAMES = [
     "soak",
     "schedules",
     "telemetry",
+    "console",
 ]
 
 

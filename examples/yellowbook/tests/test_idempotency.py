@@ -50,9 +50,9 @@ async def test_layer_1_a_change_beside_a_run(book: Book) -> None:
     entry = await book.add(description="Bread")
     book.service.open.clear()
     async with book.worker():
-        await until(lambda: _is(book, entry, "running"))
+        await until(lambda: book.service.waiting == 1)
         changed = await book.change(entry, description="Cakes")
-        await until(lambda: _is(book, changed, "running"))
+        await until(lambda: book.service.waiting == 2)
         book.service.open.set()
     row = await book.entry(entry)
     assert row["embedded_hash"] == row["wanted_hash"]
