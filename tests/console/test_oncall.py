@@ -191,7 +191,8 @@ async def test_place_and_focus_survive_ten_updates(live: Live, browser: Browser)
             assert reason
             places.add(
                 await page.evaluate(
-                    "[document.activeElement.closest('tr').id, Math.round(document.activeElement.getBoundingClientRect().top), scrollY].join()"
+                    "[document.activeElement.closest('tr').id, scrollY,"
+                    " Math.round(document.activeElement.getBoundingClientRect().top)].join()"
                 )
             )
         assert len(places) == 1, places

@@ -61,10 +61,6 @@ async def test_layer_1_a_change_beside_a_run(book: Book) -> None:
     assert await state(book, changed) == "succeeded"
 
 
-async def _is(book: Book, entry: Row, wanted: str) -> bool:
-    return await state(book, entry) == wanted
-
-
 async def test_layers_2_and_3_several_executions_one_effect(book: Book) -> None:
     entry = await book.add()
     await book.run()
