@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -72,6 +73,8 @@ def fresh_database(server: LocalServer, template: str, *, patience: float = 15.0
         left = database.backends()
         # One that is just being closed has a little time to end.
         if left:
+            # One that was given up while it was being opened is closed by the collector.
+            gc.collect()
             eventually(
                 lambda: not database.backends(), patience, f"database without connections (had {left})"
             )
