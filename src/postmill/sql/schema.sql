@@ -9716,15 +9716,19 @@ begin
            case when whole then (select count(*) from (select from postmill.scheduled t where t.queue = q.name limit p_most) x) end,
            case when whole then (select count(*) from postmill.blocked t where t.queue = q.name) end,
            case when whole then (select count(*) from postmill.running t where t.queue = q.name) end,
-           case when whole then (select count(*) from (select from postmill.dead_letter t where t.queue = q.name limit p_most) x) end,
+           case when whole then coalesce(y.n, 0) end,
            case when whole then extract(epoch from moment - postmill.read_oldest(q.name, null))::double precision end,
-           case when whole then extract(epoch from (
-                select min(s.run_at) from (select t.run_at, t.queue from postmill.scheduled t order by t.run_at limit 1000) s
-                 where s.queue = q.name) - moment)::double precision end,
+           case when whole then extract(epoch from n.run_at - moment)::double precision end,
            q.owner, case when whole then q.contact end, q.color, q.sla_seconds, q.wait_target_seconds, q.run_target_seconds,
            case when whole then q.escalation end, case when whole then a.attained end,
            case when whole then a.burn end
       from postmill.queue q
+      -- Once for all queues: who asks for every queue would pay for each.
+      left join (select d.queue, least(p_most, greatest(0, sum(d.opened - d.closed)))::bigint as n from postmill.dead_tally d
+                  where whole and (p_name is null or d.queue = p_name) group by 1) y on y.queue = q.name
+      left join (select s.queue, min(s.run_at) as run_at
+                   from (select t.run_at, t.queue from postmill.scheduled t where whole order by t.run_at limit 1000) s
+                  group by 1) n on n.queue = q.name
       left join postmill.attainment a on a.queue = q.name and a.measured_at > moment - interval '5 minutes'
      where p_name is null or q.name = p_name
      order by q.priority, q.name;
@@ -10138,9 +10142,15 @@ CREATE FUNCTION postmill.read_type_histogram(p_job_type text, p_since timestamp 
 declare
     own constant uuid := postmill.scope_tenant();
 begin
-    select postmill.histogram_sum(r.run_hist), postmill.histogram_sum(r.wait_hist) into runs, waits
-      from postmill.rollups r
-     where r.minute >= postmill.minute_of(p_since) and (own is null or r.tenant_id = own) and r.job_type = p_job_type;
+    -- Of all tenants together where all are seen: a minute has a row for each of them else.
+    if own is null then
+        select postmill.histogram_sum(r.run_hist), postmill.histogram_sum(r.wait_hist) into runs, waits
+          from postmill.fleet_rollups r where r.minute >= postmill.minute_of(p_since) and r.job_type = p_job_type;
+    else
+        select postmill.histogram_sum(r.run_hist), postmill.histogram_sum(r.wait_hist) into runs, waits
+          from postmill.rollups r
+         where r.minute >= postmill.minute_of(p_since) and r.tenant_id = own and r.job_type = p_job_type;
+    end if;
     bounds := postmill.rollup_bounds();
     run_quantiles := array[postmill.quantile(runs, 0.5), postmill.quantile(runs, 0.95), postmill.quantile(runs, 0.99)];
     return next;
@@ -15818,6 +15828,10 @@ CREATE INDEX recovery_root ON postmill.recovery USING btree (root, rule);
 -- INDEX rollup_fleet_queue
 
 CREATE INDEX rollup_fleet_queue ON postmill.rollup_fleet USING btree (queue, minute);
+
+-- INDEX rollup_fleet_type
+
+CREATE INDEX rollup_fleet_type ON postmill.rollup_fleet USING btree (job_type, minute);
 
 -- INDEX rollup_queue
 

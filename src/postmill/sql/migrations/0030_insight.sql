@@ -88,15 +88,19 @@ begin
            case when whole then (select count(*) from (select from {schema}.scheduled t where t.queue = q.name limit p_most) x) end,
            case when whole then (select count(*) from {schema}.blocked t where t.queue = q.name) end,
            case when whole then (select count(*) from {schema}.running t where t.queue = q.name) end,
-           case when whole then (select count(*) from (select from {schema}.dead_letter t where t.queue = q.name limit p_most) x) end,
+           case when whole then coalesce(y.n, 0) end,
            case when whole then extract(epoch from moment - {schema}.read_oldest(q.name, null))::double precision end,
-           case when whole then extract(epoch from (
-                select min(s.run_at) from (select t.run_at, t.queue from {schema}.scheduled t order by t.run_at limit 1000) s
-                 where s.queue = q.name) - moment)::double precision end,
+           case when whole then extract(epoch from n.run_at - moment)::double precision end,
            q.owner, case when whole then q.contact end, q.color, q.sla_seconds, q.wait_target_seconds, q.run_target_seconds,
            case when whole then q.escalation end, case when whole then a.attained end,
            case when whole then a.burn end
       from {schema}.queue q
+      -- Once for all queues: who asks for every queue would pay for each.
+      left join (select d.queue, least(p_most, greatest(0, sum(d.opened - d.closed)))::bigint as n from {schema}.dead_tally d
+                  where whole and (p_name is null or d.queue = p_name) group by 1) y on y.queue = q.name
+      left join (select s.queue, min(s.run_at) as run_at
+                   from (select t.run_at, t.queue from {schema}.scheduled t where whole order by t.run_at limit 1000) s
+                  group by 1) n on n.queue = q.name
       left join {schema}.attainment a on a.queue = q.name and a.measured_at > moment - interval '5 minutes'
      where p_name is null or q.name = p_name
      order by q.priority, q.name;

@@ -43,6 +43,7 @@ create table {schema}.rollup_fleet (
     primary key (minute, queue, job_type, outcome)
 );
 create index rollup_fleet_queue on {schema}.rollup_fleet (queue, minute);
+create index rollup_fleet_type on {schema}.rollup_fleet (job_type, minute);
 
 -- Counts on their way there: who ends jobs adds rows and never touches another's, and the round rollup sums them up.
 create table {schema}.rollup_part (like {schema}.rollup including defaults);
