@@ -163,7 +163,9 @@ async def test_dead_letters_by_cause_and_one_by_one(console: Console, world: Fai
     assert str(world.letters["globex"][0]) not in listed
     assert "All that match" not in listed  # no query of the wizard asks for the age of a letter
     every = await page(ops, f"/ops/dead?error_group={world.group}&tenant=acme")
-    assert f"/ops/ops-log/new?q=state%3Adead_letter+error%3A{world.group}+tenant%3Aacme&amp;step=impact" in every
+    assert (
+        f"/ops/ops-log/new?q=state%3Adead_letter+error%3A{world.group}+tenant%3Aacme&amp;step=impact" in every
+    )
     assert "No dead letter fits" in words(await page(ops, "/ops/dead?age=older"))
     assert (await acme.get(f"/t/acme/dead/{world.letters['globex'][0]}")).status_code == 404
     # A viewer sees no box; an operator of a tenant may replay, and not discard.
