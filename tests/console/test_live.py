@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from time import monotonic
@@ -235,3 +235,39 @@ async def test_a_slow_browser_costs_no_memory() -> None:
         stream.put("jobs", str(uuid4()) if n % 100 == 0 else "ops", n)
         stream.say(UP if n % 2 else DOWN, n)
     assert len(stream._waiting) <= 102
+
+
+async def test_the_parts_of_a_page_are_read_once(live: Live) -> None:
+    """For all parts and all tabs of a person, until something is heard of; each person for himself."""
+    chief, other = await live.browser(Role.SUPER_ADMIN), await live.browser(Role.PLATFORM_VIEWER)
+    timings = live.app.state.timings
+
+    def readings() -> int:
+        return sum(one.n for one in timings.slowest(500) if one.name == "read_queues")
+
+    async def shown(client: httpx.AsyncClient) -> str:
+        answer = await client.get("/ops/queues?_part=list")
+        assert answer.status_code == 200
+        return answer.text
+
+    async with following(chief, "/ops/live") as stream:
+        await stream.until("up")
+        await aeventually(lambda: live.hub.listening)
+
+        async def shared() -> bool:
+            """Twice within a second, whatever else is heard of."""
+            before = readings()
+            await shown(chief)
+            return await shown(chief) != "" and readings() == before + 1
+
+        await aeventually(shared)
+        before = readings()
+        await shown(other)
+        assert readings() == before + 1
+        await live.owner.execute("insert into postmill.queue (name) values ('brand-new')")
+        await live.audited("queues.pause", None)
+        await aeventually(lambda: _says(shown(chief), "brand-new"), what="the new queue")
+
+
+async def _says(text: Awaitable[str], word: str) -> bool:
+    return word in await text

@@ -41,14 +41,14 @@ GROWING = (
 )
 """Tables that grow with the jobs, or for ever: none is read from end to end."""
 ROWS = {
-    # Counts are exact to 10,000, and a page has up to four: of the scope, of its states, of the filter's bars.
-    "job": 45_000,
-    "outcome": 45_000,
+    # Counts are exact to 10,000, and a page has up to five: of the scope, of its states, of the filter's bars.
+    "job": 55_000,
+    "outcome": 55_000,
     # So they are for each of the ten queues.
     "ready": 110_000,
     "scheduled": 110_000,
     "attempt": 5_000,
-    "dead_letter": 5_000,
+    "dead_letter": 11_000,
     "idempotency_key": 500,
     "audit_log": 5_000,
     "error_group_minute": 100_000,

@@ -28,7 +28,7 @@ def run(case: str, dsn: str | None, options: Mapping[str, Any], progress: Progre
         progress: takes a line for people, now and then.
 
     Returns:
-        The figures, with at least `jobs_per_s`, `limit_per_s` (the same SQL driven bare in the same run) and
+        The figures, of a case that runs jobs at least `jobs_per_s`, `limit_per_s` (the same SQL driven bare) and
         `ratio`; `versions`, and `settings` of the case, the server and the machine.
 
     Raises:

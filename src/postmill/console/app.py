@@ -11,6 +11,7 @@ from postmill import api
 from postmill.api.face import Face
 from postmill.console import pages
 from postmill.console.frame.faces import face_of
+from postmill.console.frame.sharing import SharedPages
 from postmill.console.frame.timings import Timings
 from postmill.console.live import routes as live
 from postmill.console.live.hub import Hub
@@ -42,6 +43,7 @@ def create_app(settings: Settings, bus: Bus | None = None) -> FastAPI:
     bus = bus or Bus()
     app = api.create_app(settings, bus, face=face)
     app.state.live = hub = Hub(bus)
+    app.state.shared = SharedPages(hub.unchanged)
     app.state.timings = Timings()
     opened = app.router.lifespan_context
 

@@ -78,7 +78,8 @@ async def _measure(ground: Ground, options: dict[str, Any]) -> Figures:
     async with app.router.lifespan_context(app):
         paths = paths_of(app, SLUG, things(ground))
         pages = [await _page(ground, app, path, made.key, samples) for path in paths]
-        share = await _tabs(ground, app, made.key, tabs, options["seconds"])
+        async with app.state.live.joined("bench", None, app.state.backend):
+            share = await _tabs(ground, app, made.key, tabs, options["seconds"])
     alone, many = next(
         (target for most, target in TARGETS.items() if jobs <= most), list(TARGETS.values())[-1]
     )
@@ -105,6 +106,11 @@ async def _page(ground: Ground, app: FastAPI, path: str, key: str, samples: int)
     app.state.timings = Timings()
     alone = sorted([(await asked(app, path, key))[1] for _ in range(samples)])
     slowest = max(app.state.timings.slowest(100), key=lambda one: one.seconds, default=None)
+    worst = (
+        None
+        if slowest is None
+        else {"statement": slowest.name, "ms": round(1000 * slowest.seconds / samples, 2)}
+    )
     many: list[float] = []
     for _ in range(max(1, samples // USERS)):
         many += [one[1] for one in await asyncio.gather(*(asked(app, path, key) for _ in range(USERS)))]
@@ -116,9 +122,7 @@ async def _page(ground: Ground, app: FastAPI, path: str, key: str, samples: int)
         "p95_ms": _at(alone, 0.95),
         "many_p50_ms": _at(many, 0.5),
         "many_p95_ms": _at(many, 0.95),
-        "slowest": None
-        if slowest is None
-        else {"statement": slowest.name, "ms": round(1000 * slowest.seconds / samples, 2)},
+        "slowest": worst,
     }
 
 

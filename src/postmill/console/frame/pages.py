@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from postmill.api.asked import Asked
 from postmill.api.problems import Problem, unauthorized
-from postmill.console.frame import headers, preferences
+from postmill.console.frame import headers, preferences, rendering
 from postmill.console.frame.arguments import Arguments
 from postmill.console.frame.banner import notices
 from postmill.console.frame.compression import compressed
@@ -84,8 +84,11 @@ class Pages(APIRouter):
             async def endpoint(visit: Visit = Depends(visiting(action))) -> Response:  # noqa: B008
                 if visit.scope.viewing and "POST" in methods and not viewing:
                     raise Problem(403, "forbidden", "who views as a tenant only reads: end it first")
-                if "GET" in methods and visit.part is None:
-                    visit.notices = await notices(visit)
+                if "GET" in methods:
+                    if (known := rendering.remembered(visit)) is not None:
+                        return known
+                    if visit.fragment is None:
+                        visit.notices = await notices(visit)
                 return await handler(visit)
 
             for prefix in ([OPS] if ops else []) + ([TENANT] if tenant else []):

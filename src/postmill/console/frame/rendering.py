@@ -6,11 +6,13 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2.runtime import Context
 from starlette.responses import HTMLResponse, Response
 
 from postmill.console.frame import flash, headers, preferences
 from postmill.console.frame.nav import ENTRIES
+from postmill.console.frame.sharing import Shared, SharedPages
 from postmill.console.frame.shown import FILTERS, when
 from postmill.console.frame.words import catalogue
 from postmill.console.static_files import asset
@@ -47,22 +49,38 @@ def page(visit: Visit, template: str, status: int, context: dict[str, Any]) -> R
 
     `context` may have `secret=True`: what it shows must not be kept by the browser (payloads, keys).
     """
-    said = None if visit.part else flash.take(visit.request)
+    said = None if visit.fragment else flash.take(visit.request)
     secret = bool(context.pop("secret", False))
     shown = environment().get_template(template)
     values = shown.new_context({**common(visit), "said": said, **context})
-    if visit.part is None:
-        text = "".join(shown.root_render_func(values))
-    else:
-        block = shown.blocks.get(PART + visit.part) or _inherited(shown, visit.part)
-        if block is None:
-            status, text = 404, ""
-        else:
-            text = "".join(block(values))
+    if visit.fragment is not None:
+        if status == 200 and not (secret or visit.cut):
+            read_for = visit.fragment if visit.reads_by_part else None
+            _shared(visit).keep(visit.sharing, Shared(visit.began, shown, values, read_for))
+        return _part(visit, shown, values, visit.fragment, status, secret)
+    text = "".join(shown.root_render_func(values))
     answer = _unless_known(visit, HTMLResponse(text, status), said is None and not secret)
     if said is not None:
         flash.drop(answer, visit.request)
     return headers.secure(answer, secret=secret)
+
+
+def remembered(visit: Visit) -> Response | None:
+    """The part that is asked for, of what was read a moment ago; None: it must be read."""
+    part = visit.fragment
+    found = None if part is None else _shared(visit).find(visit.sharing, part)
+    return None if found is None else _part(visit, found.template, found.values, part or "", 200, False)
+
+
+def _part(visit: Visit, shown: Template, values: Context, part: str, status: int, secret: bool) -> Response:
+    block = shown.blocks.get(PART + part) or _inherited(shown, part)
+    answer = HTMLResponse("", 404) if block is None else HTMLResponse("".join(block(values)), status)
+    return headers.secure(_unless_known(visit, answer, not secret), secret=secret)
+
+
+def _shared(visit: Visit) -> SharedPages:
+    shared: SharedPages = visit.request.app.state.shared
+    return shared
 
 
 def bare(template: str, status: int, context: dict[str, Any]) -> Response:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
@@ -52,6 +52,8 @@ class Visit:
         prefers: theme, clock, and whether single keys do something.
         now: the database's time at the first read; None before.
         cut: names of what took too long and is not on the page.
+        began: when it came, on the monotonic clock.
+        reads_by_part: whether the page asked which part is wanted, so that what it has read may be of that part only.
         notices: what is said above the page.
     """
 
@@ -64,6 +66,8 @@ class Visit:
     now: datetime | None = None
     cut: list[str] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
+    began: float = field(default_factory=monotonic)
+    reads_by_part: bool = False
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
     _reading: AsyncConnection[Any] | None = None
 
@@ -79,9 +83,23 @@ class Visit:
         return "" if cookie is None else csrf_token(cookie)
 
     @property
-    def part(self) -> str | None:
+    def fragment(self) -> str | None:
         """The live part that alone is asked for; None: the whole page."""
         return self.args.text("_part", None)
+
+    @property
+    def part(self) -> str | None:
+        """The same, for pages that read less for a part."""
+        self.reads_by_part = True
+        return self.fragment
+
+    @property
+    def sharing(self) -> Hashable:
+        """What two requests must have alike for their parts to be the same text."""
+        query = tuple(
+            (name, tuple(values)) for name, values in self.args.everything().items() if name != "_part"
+        )
+        return self.asked.principal, self.prefers, self.csrf, self.request.scope["path"], query
 
     def may(self, action: Action) -> bool:
         """Whether the role is allowed it."""

@@ -11,6 +11,7 @@ import itertools
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from time import monotonic
 from uuid import UUID, uuid4
 
 import psycopg
@@ -58,6 +59,7 @@ class Hub:
         self.heartbeat = heartbeat
         self.recheck = recheck
         self.listening = False
+        self.heard_at = 0.0
         self.closing = False
         self.streams: set[Stream] = set()
         self._bus = bus
@@ -89,8 +91,13 @@ class Hub:
         finally:
             self.streams.discard(stream)
 
+    def unchanged(self, since: float) -> bool:
+        """Whether changes would have been heard of, and none were since a moment of the monotonic clock."""
+        return self.listening and self.heard_at < since
+
     def heard(self, notification: str) -> None:
         """A notification came."""
+        self.heard_at = monotonic()
         self._pending.update(pings_of(notification))
         if self._pending and (self._flushing is None or self._flushing.done()):
             self._flushing = asyncio.create_task(self._flush(), name="console live pings")
@@ -107,6 +114,7 @@ class Hub:
 
     def _state(self, listening: bool) -> None:
         self.listening = listening
+        self.heard_at = monotonic()  # what was said meanwhile, nobody heard
         if listening:
             self._restored.set()
         n = next(self._numbers)
