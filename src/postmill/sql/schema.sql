@@ -10118,7 +10118,10 @@ $$;
 CREATE FUNCTION postmill.read_type_costs(p_job_types text[]) RETURNS TABLE(job_type text, unit text, per_run numeric, runs bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
     AS $$
+declare
+    own constant uuid := postmill.scope_tenant(); -- passes over others' lines within the index
 begin
     return query
     select u.key, b.unit, sum(l.amount) / count(distinct (l.job_id, l.attempt)), count(distinct (l.job_id, l.attempt))
@@ -10126,7 +10129,8 @@ begin
      cross join lateral (
         select distinct on (y.reservation_id, y.kind) y.budget_id, y.amount, y.job_id, y.attempt
           from (select x.budget_id, x.reservation_id, x.kind, x.amount, x.job_id, x.attempt from postmill.budget_line x
-                 where x.job_type = u.key and x.reservation_id is not null order by x.id desc limit 200) y) l
+                 where x.job_type = u.key and x.reservation_id is not null and (own is null or x.tenant_id = own)
+                 order by x.id desc limit 200) y) l
       join postmill.budget b on b.id = l.budget_id
      group by 1, 2 order by 1, 2;
 end
@@ -15539,7 +15543,7 @@ CREATE UNIQUE INDEX budget_line_once ON postmill.budget_line USING btree (reserv
 
 -- INDEX budget_line_type
 
-CREATE INDEX budget_line_type ON postmill.budget_line USING btree (job_type, id) WHERE (reservation_id IS NOT NULL);
+CREATE INDEX budget_line_type ON postmill.budget_line USING btree (job_type, id, tenant_id) WHERE (reservation_id IS NOT NULL);
 
 -- INDEX budget_name
 

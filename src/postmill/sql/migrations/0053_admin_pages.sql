@@ -173,10 +173,12 @@ $$;
 
 -- What runs of these types cost lately: the average of the last 200 lines of each that somebody spent, by unit. A spend
 -- stands in the ledger of each budget above it, and counts once.
-create index budget_line_type on {schema}.budget_line (job_type, id) where reservation_id is not null;
+create index budget_line_type on {schema}.budget_line (job_type, id, tenant_id) where reservation_id is not null;
 create function {schema}.read_type_costs(p_job_types text[])
 returns table (job_type text, unit text, per_run numeric, runs bigint)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+declare
+    own constant uuid := {schema}.scope_tenant(); -- passes over others' lines within the index
 begin
     return query
     select u.key, b.unit, sum(l.amount) / count(distinct (l.job_id, l.attempt)), count(distinct (l.job_id, l.attempt))
@@ -184,7 +186,8 @@ begin
      cross join lateral (
         select distinct on (y.reservation_id, y.kind) y.budget_id, y.amount, y.job_id, y.attempt
           from (select x.budget_id, x.reservation_id, x.kind, x.amount, x.job_id, x.attempt from {schema}.budget_line x
-                 where x.job_type = u.key and x.reservation_id is not null order by x.id desc limit 200) y) l
+                 where x.job_type = u.key and x.reservation_id is not null and (own is null or x.tenant_id = own)
+                 order by x.id desc limit 200) y) l
       join {schema}.budget b on b.id = l.budget_id
      group by 1, 2 order by 1, 2;
 end
