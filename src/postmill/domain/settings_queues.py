@@ -7,12 +7,28 @@ from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, Field
 
+from postmill.domain.boost import AFTER, BEST, LONGEST_STEP, STEP, Boost
 from postmill.domain.lane import check_rule
 from postmill.domain.queue import Queue, check_queue_name, check_runbook
 from postmill.domain.settings_dead import Above
 from postmill.domain.settings_types import PositiveSeconds, Section
 
 T = TypeVar("T")
+
+
+class BoostSettings(Section):
+    """How jobs rise that have waited for long, as `queues.<NAME>.boost`."""
+
+    after: PositiveSeconds = Field(
+        default=AFTER, description="For each so many seconds that a job has waited, it rises by one step."
+    )
+    step: int = Field(
+        default=STEP,
+        ge=1,
+        le=LONGEST_STEP,
+        description="How much the priority number falls at each step; a lower number is more urgent.",
+    )
+    to: int = Field(default=BEST, description="The most urgent priority that a job can rise to.")
 
 
 class QueueSettings(Section):
@@ -57,6 +73,10 @@ class QueueSettings(Section):
         description="An incident is raised when more dead letters than this are open in the queue; none is as"
         " `dead_letters.alert_above` says, `off` is never.",
     )
+    boost: BoostSettings | None = Field(
+        default=None,
+        description="Jobs that have waited for long rise in priority; none is strict order by priority.",
+    )
 
 
 def queue_names(queues: Mapping[str, T]) -> Mapping[str, T]:
@@ -78,4 +98,5 @@ def declared(name: str, queue: QueueSettings) -> Queue:
         run_target=queue.run_target,
         escalation=queue.escalation,
         runbook=queue.runbook,
+        boost=None if queue.boost is None else Boost(**queue.boost.model_dump()),
     )

@@ -29,6 +29,7 @@ from postmill.engine.outage import Outage
 from postmill.engine.session import Session
 from postmill.engine.transaction import Transactions
 from postmill.engine.upkeep.archivist import Archivist
+from postmill.engine.upkeep.booster import Booster
 from postmill.engine.upkeep.budgets import Budgets
 from postmill.engine.upkeep.clearer import Clearer
 from postmill.engine.upkeep.deliverer import Deliverer
@@ -244,6 +245,7 @@ class Workshop:
         bus, id = worker.bus, worker.worker_id
         return [
             Promoter(self._link("promote"), bus, id, self.claimer.news_of),
+            Booster(self._link("boost", raw=False), bus, id),
             Rescuer(self._link("rescue"), bus, id, worker.session, worker.config.lease, worker.counters),
             Pruner(self._link("prune"), bus, id, worker.config.retention),
             Sweeper(self._link("sweep"), bus, id),
