@@ -45,7 +45,7 @@ class Standing:
 def standing_of(worker: Worker, running: int, draining: bool, last_error: LastError | None) -> Standing:
     """How a worker stands. May be called from any thread."""
     types = worker.counters.types()
-    slots = sum(queue.slots for queue in list(worker.queues.values()))
+    slots = sum(queue.ceiling for queue in list(worker.queues.values()))
     config = {name: getattr(worker.config, name) for name in _OF_CONFIG}
     error = (
         None
@@ -58,7 +58,8 @@ def standing_of(worker: Worker, running: int, draining: bool, last_error: LastEr
             "message": last_error[3][:_LONGEST],
         }
     )
-    report = {
+    ranged = [queue for queue in list(worker.queues.values()) if queue.ranged]
+    report: dict[str, Any] = {
         "memory_bytes": resident(),
         "succeeded": sum(one.succeeded for one in types),
         "failed": sum(sum(one.failed.values()) for one in types),
@@ -66,4 +67,10 @@ def standing_of(worker: Worker, running: int, draining: bool, last_error: LastEr
         "python": sys.version.split()[0],
         "config": config,
     }
+    if ranged:
+        report["slots"] = {queue.name: queue.slots for queue in ranged}
+        report["ranges"] = {
+            queue.name: {"least": queue.floor, "most": queue.ceiling, "because": queue.because}
+            for queue in ranged
+        }
     return Standing(running, 0 < slots <= running, draining, report)
