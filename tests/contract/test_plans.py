@@ -175,6 +175,23 @@ def test_a_boost(big: Big) -> None:
         assert plans.rows("job") <= 51 * 50 * 3
 
 
+def test_scaling(big: Big) -> None:
+    """Counting ends at 10,000; the monitor's last count takes its place."""
+    depths = '{"depths": [["default", "a", "queued", 70000, 1.0], ["default", "b", "queued", 5000, 1.0]]}'
+
+    def do() -> None:
+        big.conn.execute("update postmill.upkeep set note = %s where name = 'monitor'", [depths])
+        row = big.conn.execute(
+            "select waiting, at_least, oldest_seconds > 0 from postmill.read_scaling('default')"
+        ).fetchone()
+        assert row == (75000, True, True)
+
+    for plans in big.trace(do, calls=3):
+        lean(plans)
+        assert plans.rows("ready") <= 10_000 + 200
+        assert plans.rows("queue_minute") <= 2881
+
+
 def test_a_rescue(big: Big) -> None:
     """Only what runs is looked through; of bodies one for each that is taken back."""
     dead = WorkerSession(big.conn)
