@@ -364,6 +364,7 @@ begin
     perform postmill.set_actor(p_via, p_actor_type, p_actor_id, p_role, p_request_id, p_address),
             set_config('postmill.tenant_id', coalesce(p_tenant::text, ''), true),
             set_config('postmill.platform', case when p_platform then 'on' else 'off' end, true),
+            set_config('jit', 'off', true),
             set_config('role', 'postmill_request', true);
     return true;
 end
@@ -826,6 +827,8 @@ begin
     get diagnostics gone = row_count;
     delete from postmill.rollup_fleet r where r.ctid = any (array(
         select q.ctid from postmill.rollup_fleet q where q.minute < moment - p_keep order by q.minute limit p_most));
+    delete from postmill.rollup_hour r where r.ctid = any (array(
+        select q.ctid from postmill.rollup_hour q where q.hour < moment - p_keep order by q.hour limit p_most));
     select least(date_bin('1 hour', moment - p_fine, timestamptz '2000-01-01 00:00+00'),
                  date_bin('1 hour', s.final_to, timestamptz '2000-01-01 00:00+00')) into edge
       from postmill.rollup_state s;
@@ -4841,6 +4844,20 @@ begin
                wait_hist = postmill.histogram_plus(r.wait_hist, excluded.wait_hist),
                run_hist = postmill.histogram_plus(r.run_hist, excluded.run_hist),
                total_hist = postmill.histogram_plus(r.total_hist, excluded.total_hist)
+    ), hours as (
+        insert into postmill.rollup_hour as r (hour, tenant_id, queue, job_type, outcome, n, wait_sum, run_sum, total_sum, wait_hist,
+               run_hist, total_hist)
+        select date_bin('1 hour', f.minute, timestamptz '2000-01-01 00:00+00'), s.tenant_id, f.queue, f.job_type, f.outcome,
+               sum(f.n), sum(f.wait_sum), sum(f.run_sum), sum(f.total_sum), postmill.histogram_sum(f.wait_hist),
+               postmill.histogram_sum(f.run_hist), postmill.histogram_sum(f.total_hist)
+          from fine f cross join lateral (values (f.tenant_id), (null)) as s(tenant_id)
+         group by 1, 2, 3, 4, 5
+        on conflict (tenant_id, hour, queue, job_type, outcome) do update
+           set n = r.n + excluded.n, wait_sum = r.wait_sum + excluded.wait_sum, run_sum = r.run_sum + excluded.run_sum,
+               total_sum = r.total_sum + excluded.total_sum,
+               wait_hist = postmill.histogram_plus(r.wait_hist, excluded.wait_hist),
+               run_hist = postmill.histogram_plus(r.run_hist, excluded.run_hist),
+               total_hist = postmill.histogram_plus(r.total_hist, excluded.total_hist)
     ), put as (
         insert into postmill.rollup as r (minute, tenant_id, queue, job_type, outcome, n, wait_sum, run_sum, total_sum,
                wait_hist, run_hist, total_hist)
@@ -7041,11 +7058,12 @@ begin
                        coalesce(sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'dead_letter')), 0) as ended,
                        coalesce(sum(r.n) filter (where r.outcome in ('failed', 'dead_letter')), 0) as failed,
                        (array[%s])::bigint[] as hist
-                  from postmill.%s r
+                  from %s r
                  where r.minute >= postmill.minute_of($1) and r.minute < $2 and ($3 is null or r.tenant_id = $3)
                  group by 1, 2) s
           left join postmill.queue q on q.name = s.queue
-         order by 7 nulls last, 6 desc, 1, 2$q$, cells, case when own is null then 'fleet_rollups' else 'rollups' end)
+         order by 7 nulls last, 6 desc, 1, 2$q$, cells,
+        postmill.rollup_source(p_since, p_until, own is null, null))
     using p_since, p_until, own;
 end
 $_$;
@@ -7975,16 +7993,19 @@ begin
                g.last_seen_at, g.count, w.tenants, w.sample_job, postmill.error_status(g, g.first_seen_at, moment),
                g.first_version, g.last_version, g.ignored_until, g.resolved_version, g.resolved_at, g.regressed_at, g.marked_by,
                g.mark_note
-          from postmill.error_group g
+          -- The page first: what is said of each group's tenants is read for those that are shown.
+          from (select e.* from postmill.error_group e
+                 where (e.last_seen_at, e.id) < (p_at, p_before) and e.last_seen_at >= p_since and (select postmill.sees_all())
+                   and (p_job_type is null or e.job_type = p_job_type) and (p_class is null or e.error_class = p_class)
+                   and (p_id is null or e.id = p_id)
+                   and (p_statuses is null or postmill.error_status(e, e.first_seen_at, moment) = any (p_statuses))
+                   and (part is null or strpos(lower(e.error_class || ': ' || e.message || ' ' || e.frame), part) > 0)
+                 order by e.last_seen_at desc, e.id desc limit p_most) page
+          join postmill.error_group g on g.id = page.id
          cross join lateral (select count(*) as tenants, (array_agg(t.sample_job order by t.last_seen_at desc)
                                     filter (where t.sample_job is not null))[1] as sample_job
                                from postmill.error_group_tenant t where t.id = g.id) w
-         where (g.last_seen_at, g.id) < (p_at, p_before) and g.last_seen_at >= p_since and (select postmill.sees_all())
-           and (p_job_type is null or g.job_type = p_job_type) and (p_class is null or g.error_class = p_class)
-           and (p_id is null or g.id = p_id)
-           and (p_statuses is null or postmill.error_status(g, g.first_seen_at, moment) = any (p_statuses))
-           and (part is null or strpos(lower(g.error_class || ': ' || g.message || ' ' || g.frame), part) > 0)
-         order by g.last_seen_at desc, g.id desc limit p_most;
+         order by g.last_seen_at desc, g.id desc;
         return;
     end if;
     return query
@@ -8007,7 +8028,7 @@ $$;
 CREATE FUNCTION postmill.read_error_jobs(p_ids text[], p_most integer DEFAULT 10000) RETURNS TABLE(id text, n bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
+    SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_hashagg TO 'off'
     SET enable_sort TO 'off'
@@ -8015,14 +8036,23 @@ CREATE FUNCTION postmill.read_error_jobs(p_ids text[], p_most integer DEFAULT 10
 declare
     own uuid := postmill.scope_tenant();
 begin
-    -- One by one: with a value in its place each index is read in its order, and no further than to the last that counts.
+    -- One by one: each index is read in its order, and no further than to the last that counts.
     foreach id in array p_ids loop
-        select count(distinct j.job_id) into n from (
-            (select distinct o.job_id from postmill.outcome o
-              where o.error_group = read_error_jobs.id and (own is null or o.tenant_id = own) order by 1 desc limit p_most)
-            union all
-            (select distinct a.job_id from postmill.attempt a
-              where a.error_group = read_error_jobs.id and (own is null or a.tenant_id = own) order by 1 desc limit p_most)) j;
+        if own is null then
+            select count(distinct j.job_id) into n from (
+                (select distinct o.job_id from postmill.outcome o
+                  where o.error_group = read_error_jobs.id order by 1 desc limit p_most)
+                union all
+                (select distinct a.job_id from postmill.attempt a
+                  where a.error_group = read_error_jobs.id order by 1 desc limit p_most)) j;
+        else
+            select count(distinct j.job_id) into n from (
+                (select distinct o.job_id from postmill.outcome o
+                  where o.error_group = read_error_jobs.id and o.tenant_id = own order by 1 desc limit p_most)
+                union all
+                (select distinct a.job_id from postmill.attempt a
+                  where a.error_group = read_error_jobs.id and a.tenant_id = own order by 1 desc limit p_most)) j;
+        end if;
         return next;
     end loop;
 end
@@ -9327,7 +9357,16 @@ CREATE FUNCTION postmill.read_oldest(p_queue text, p_lane uuid) RETURNS timestam
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
+declare
+    found record;
 begin
+    if p_queue is null and p_lane is null then
+        select min(x.ready_at) as ready_at, max(postmill.id_time(x.id)) as made, count(*) as n into found
+          from (select r.ready_at, r.id from postmill.ready r order by r.id limit 100) x;
+        if found.n < 100 or found.ready_at <= found.made then
+            return found.ready_at;
+        end if;
+    end if;
     return (
         with recursive step as (
             select f.* from postmill.queue q cross join lateral (
@@ -9712,17 +9751,21 @@ begin
     return query
     select q.name, q.priority, q.lane, q.paused_at is not null and (q.resume_at is null or q.resume_at > moment), q.paused_at,
            case when whole then q.paused_by end, q.pause_reason, q.resume_at,
-           case when whole then (select count(*) from (select from postmill.ready t where t.queue = q.name limit p_most) x) end,
+           case when whole then r.n end,
            case when whole then (select count(*) from (select from postmill.scheduled t where t.queue = q.name limit p_most) x) end,
            case when whole then (select count(*) from postmill.blocked t where t.queue = q.name) end,
            case when whole then (select count(*) from postmill.running t where t.queue = q.name) end,
            case when whole then coalesce(y.n, 0) end,
-           case when whole then extract(epoch from moment - postmill.read_oldest(q.name, null))::double precision end,
+           -- What was counted to its end has been seen: only a longer backlog is asked lane by lane.
+           case when whole then extract(epoch from moment - case when r.n < p_most then r.oldest
+                                                                 else postmill.read_oldest(q.name, null) end)::double precision end,
            case when whole then extract(epoch from n.run_at - moment)::double precision end,
            q.owner, case when whole then q.contact end, q.color, q.sla_seconds, q.wait_target_seconds, q.run_target_seconds,
            case when whole then q.escalation end, case when whole then a.attained end,
            case when whole then a.burn end
       from postmill.queue q
+      left join lateral (select count(*) as n, min(x.ready_at) as oldest from (
+                            select t.ready_at from postmill.ready t where whole and t.queue = q.name limit p_most) x) r on true
       -- Once for all queues: who asks for every queue would pay for each.
       left join (select d.queue, least(p_most, greatest(0, sum(d.opened - d.closed)))::bigint as n from postmill.dead_tally d
                   where whole and (p_name is null or d.queue = p_name) group by 1) y on y.queue = q.name
@@ -9829,7 +9872,7 @@ begin
                    case $4 when 'queue' then r.queue when 'job_type' then r.job_type when 'tenant' then r.tenant_id::text
                         else '' end as name, r.outcome, sum(r.n) as n, sum(r.wait_sum) as wait, sum(r.run_sum) as run,
                    sum(r.total_sum) as total, %s
-              from postmill.%s r
+              from %s r
              where r.minute >= postmill.minute_of($1) and r.minute < $2 and ($5 is null or r.tenant_id = $5)
                and ($6 is null or r.queue = $6) and ($7 is null or r.job_type = $7)
              group by 1, 2, 3
@@ -9843,7 +9886,7 @@ begin
         select m.bucket, m.name, m.counts, postmill.summary_of(m.waits_hist, m.wait), postmill.summary_of(m.runs_hist, m.run),
                postmill.summary_of(m.totals_hist, m.total)
           from merged m order by 1, 2$q$, sums,
-        case when own is null and p_by is distinct from 'tenant' then 'fleet_rollups' else 'rollups' end) using p_since, p_until, p_seconds, p_by, own, p_queue, p_job_type;
+        postmill.rollup_source(p_since, p_until, own is null and p_by is distinct from 'tenant', p_seconds)) using p_since, p_until, p_seconds, p_by, own, p_queue, p_job_type;
 end
 $_$;
 
@@ -9880,12 +9923,17 @@ begin
                     select from postmill.dead_letter d where own is null or d.tenant_id = own limit p_most + 1) x;
             end if;
         else
-            select count(*) into tickets from (
-                (select from postmill.ready t where state = 'queued' limit p_most + 1) union all
-                (select from postmill.scheduled t where state = 'scheduled' limit p_most + 1) union all
-                (select from postmill.blocked t where state = 'blocked' limit p_most + 1) union all
-                (select from postmill.running t where state = 'running' limit p_most + 1)) x;
-            if own is null then
+            -- One statement of one table: a plan of all four takes as long as the count.
+            if state = 'queued' then
+                select count(*) into tickets from (select from postmill.ready t limit p_most + 1) x;
+            elsif state = 'scheduled' then
+                select count(*) into tickets from (select from postmill.scheduled t limit p_most + 1) x;
+            elsif state = 'blocked' then
+                select count(*) into tickets from (select from postmill.blocked t limit p_most + 1) x;
+            else
+                select count(*) into tickets from (select from postmill.running t limit p_most + 1) x;
+            end if;
+            if own is null or tickets = 0 then
                 n := tickets;
             elsif bodies > p_most and tickets > p_most then
                 at_least := true;
@@ -9925,9 +9973,14 @@ begin
     state := 'succeeded';
     oldest_seconds := null;
     if bodies > p_most or bounded then
-        select count(*) into n from (
-            select o.status, o.tenant_id from postmill.outcome o order by o.job_id desc limit 2 * p_most) x
-         where x.status = 'succeeded' and (own is null or x.tenant_id = own);
+        if own is null then
+            select count(*) into n from (select o.status from postmill.outcome o order by o.job_id desc limit p_most * 5 / 4) x
+             where x.status = 'succeeded';
+        else
+            select count(*) into n from (
+                select o.status, o.tenant_id from postmill.outcome o order by o.job_id desc limit 2 * p_most) x
+             where x.status = 'succeeded' and x.tenant_id = own;
+        end if;
         n := least(greatest(n, bodies - known, 0), p_most);
         at_least := true;
     else
@@ -9973,36 +10026,39 @@ $$;
 CREATE FUNCTION postmill.read_tenant_standing(p_ids uuid[], p_seconds double precision) RETURNS TABLE(tenant_id uuid, arrived bigint, ended bigint, failed bigint, run_seconds double precision, judged bigint, late bigint, fleet_seconds double precision, last_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
-    AS $$
+    AS $_$
 declare
+    until timestamptz := postmill.now() + interval '1 minute';
     since timestamptz := postmill.minute_of(postmill.now()) - p_seconds * interval '1 second';
-    fleet double precision := (select sum(f.run_sum) from postmill.fleet_rollups f where f.minute >= since);
-    bounds double precision[] := postmill.rollup_bounds();
+    fleet double precision;
 begin
     if not postmill.sees_all() then
         return;
     end if;
-    return query
-    with promise as materialized (
-        select q.name, (select count(*) from unnest(bounds) as b where b <= q.sla_seconds)::integer as cells
-          from postmill.queue q where q.sla_seconds is not null
-    )
-    select u.id, coalesce(s.arrived, 0), coalesce(s.ended, 0), coalesce(s.failed, 0), coalesce(s.run_seconds, 0), coalesce(s.judged, 0),
-           coalesce(s.late, 0), fleet,
-           greatest((select x.minute from postmill.rollup x where x.tenant_id = u.id order by x.minute desc limit 1), s.last_minute)
-      from unnest(p_ids) as u(id)
-     cross join lateral (
-        select (sum(r.n) filter (where r.outcome = 'enqueued'))::bigint as arrived,
-               (sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'canceled', 'dead_letter')))::bigint as ended,
-               (sum(r.n) filter (where r.outcome in ('retried', 'lost', 'failed', 'dead_letter')))::bigint as failed,
-               sum(r.run_sum) as run_seconds, (sum(r.n) filter (where r.total_hist is not null and p.name is not null))::bigint as judged,
-               (sum((select sum(h) from unnest(r.total_hist[p.cells + 1:]) as h)) filter (where p.name is not null))::bigint as late,
-               max(r.minute) as last_minute
-          from postmill.rollups r left join promise p on p.name = r.queue
-         where r.tenant_id = u.id and r.minute >= since) s;
+    execute format('select sum(f.run_sum) from %s f where f.minute >= $1', postmill.rollup_source(since, until, true, null))
+        into fleet using since;
+    return query execute format($q$
+        with promise as materialized (
+            select q.name, (select count(*) from unnest(postmill.rollup_bounds()) as b where b <= q.sla_seconds)::integer as cells
+              from postmill.queue q where q.sla_seconds is not null
+        )
+        select u.id, coalesce(s.arrived, 0), coalesce(s.ended, 0), coalesce(s.failed, 0), coalesce(s.run_seconds, 0),
+               coalesce(s.judged, 0), coalesce(s.late, 0), $3,
+               greatest((select x.minute from postmill.rollup x where x.tenant_id = u.id order by x.minute desc limit 1), s.last_minute)
+          from unnest($1) as u(id)
+         cross join lateral (
+            select (sum(r.n) filter (where r.outcome = 'enqueued'))::bigint as arrived,
+                   (sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'canceled', 'dead_letter')))::bigint as ended,
+                   (sum(r.n) filter (where r.outcome in ('retried', 'lost', 'failed', 'dead_letter')))::bigint as failed,
+                   sum(r.run_sum) as run_seconds,
+                   (sum(r.n) filter (where r.total_hist is not null and p.name is not null))::bigint as judged,
+                   (sum((select sum(h) from unnest(r.total_hist[p.cells + 1:]) as h)) filter (where p.name is not null))::bigint as late,
+                   max(r.minute) as last_minute
+              from %s r left join promise p on p.name = r.queue
+             where r.tenant_id = u.id and r.minute >= $2) s$q$, postmill.rollup_source(since, until, false, null))
+    using p_ids, since, fleet;
 end
-$$;
+$_$;
 
 -- FUNCTION read_tenants(text, integer, uuid, text)
 
@@ -10142,24 +10198,20 @@ CREATE FUNCTION postmill.read_type_histogram(p_job_type text, p_since timestamp 
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
-    AS $$
+    AS $_$
 declare
     own constant uuid := postmill.scope_tenant();
 begin
-    -- Of all tenants together where all are seen: a minute has a row for each of them else.
-    if own is null then
-        select postmill.histogram_sum(r.run_hist), postmill.histogram_sum(r.wait_hist) into runs, waits
-          from postmill.fleet_rollups r where r.minute >= postmill.minute_of(p_since) and r.job_type = p_job_type;
-    else
-        select postmill.histogram_sum(r.run_hist), postmill.histogram_sum(r.wait_hist) into runs, waits
-          from postmill.rollups r
-         where r.minute >= postmill.minute_of(p_since) and r.tenant_id = own and r.job_type = p_job_type;
-    end if;
+    -- Of all tenants together where all are seen: an hour has a row for each of them else.
+    execute format('select postmill.histogram_sum(r.run_hist), postmill.histogram_sum(r.wait_hist) from %s r
+         where r.job_type = $1 and ($2 is null or r.tenant_id = $2) and r.minute >= postmill.minute_of($3)',
+        postmill.rollup_source(p_since, postmill.now() + interval '1 minute', own is null, null)) into runs, waits
+        using p_job_type, own, p_since;
     bounds := postmill.rollup_bounds();
     run_quantiles := array[postmill.quantile(runs, 0.5), postmill.quantile(runs, 0.95), postmill.quantile(runs, 0.99)];
     return next;
 end
-$$;
+$_$;
 
 -- FUNCTION read_type_marks(text, timestamp with time zone, integer)
 
@@ -11470,6 +11522,28 @@ CREATE FUNCTION postmill.rollup_bounds() RETURNS double precision[]
                  14400, 86400]::double precision[]
 $$;
 
+-- FUNCTION rollup_source(timestamp with time zone, timestamp with time zone, boolean, double precision)
+
+CREATE FUNCTION postmill.rollup_source(p_since timestamp with time zone, p_until timestamp with time zone, p_fleet boolean, p_seconds double precision) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+    fine constant text := case when p_fleet then 'fleet_rollups' else 'rollups' end;
+    low constant timestamptz := case when isfinite(p_since) then date_bin('1 hour', p_since + interval '1 hour' - interval '1 microsecond',
+                                                                           timestamptz '2000-01-01 00:00+00') else p_since end;
+    high constant timestamptz := date_bin('1 hour', p_until, timestamptz '2000-01-01 00:00+00');
+begin
+    if low >= high or p_seconds is not null and mod(p_seconds::numeric, 3600) <> 0 then
+        return 'postmill.' || fine;
+    end if;
+    return format('(select * from postmill.%I h where h.minute >= %L and h.minute < %L
+        union all select * from postmill.%I f where f.minute >= %L and f.minute < %L
+        union all select * from postmill.%I f where f.minute >= %L and f.minute < %L)',
+        case when p_fleet then 'fleet_rollup_hours' else 'rollup_hours' end, low, high,
+        fine, postmill.minute_of(p_since), low, fine, high, p_until);
+end
+$$;
+
 -- FUNCTION root_of(uuid)
 
 CREATE FUNCTION postmill.root_of(p_id uuid) RETURNS uuid
@@ -11629,7 +11703,7 @@ begin
         if own_column like 'read\_%' or own_column like 'door\_%' or own_column in ('now', 'new_id', 'id_at', 'id_time',
             'scope_tenant', 'sees_all', 'in_scope', 'ids_in_scope') then
             execute format('grant execute on function %s to postmill_reader, postmill_request', name);
-        elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'error_status', 'version_run', 'keep_of', 'type_paused', 'rollup_bounds', 'quantile', 'summary_of',
+        elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'error_status', 'version_run', 'keep_of', 'type_paused', 'rollup_bounds', 'rollup_source', 'quantile', 'summary_of',
             'histogram_plus', 'histogram_sum', 'histogram_within',
             'incident_outline', 'incident_status', 'args_matching', 'state_test', 'places_of', 'states_of') then
             execute format('grant execute on function %s to postmill_reader', name);
@@ -13892,10 +13966,11 @@ CREATE VIEW postmill.events AS
     traceparent
    FROM postmill.event e;
 
--- TABLE rollup_fleet
+-- TABLE rollup_hour
 
-CREATE TABLE postmill.rollup_fleet (
-    minute timestamp with time zone NOT NULL,
+CREATE TABLE postmill.rollup_hour (
+    hour timestamp with time zone NOT NULL,
+    tenant_id uuid,
     queue text NOT NULL COLLATE pg_catalog."C",
     job_type text NOT NULL COLLATE pg_catalog."C",
     outcome text NOT NULL COLLATE pg_catalog."C",
@@ -13920,6 +13995,67 @@ CREATE TABLE postmill.rollup_part (
     wait_sum double precision DEFAULT 0 CONSTRAINT rollup_wait_sum_not_null NOT NULL,
     run_sum double precision DEFAULT 0 CONSTRAINT rollup_run_sum_not_null NOT NULL,
     total_sum double precision DEFAULT 0 CONSTRAINT rollup_total_sum_not_null NOT NULL,
+    wait_hist bigint[],
+    run_hist bigint[],
+    total_hist bigint[]
+);
+
+-- VIEW fleet_rollup_hours
+
+CREATE VIEW postmill.fleet_rollup_hours WITH (security_barrier='true') AS
+ SELECT tenant_id,
+    minute,
+    queue,
+    job_type,
+    outcome,
+    n,
+    wait_sum,
+    run_sum,
+    total_sum,
+    wait_hist,
+    run_hist,
+    total_hist
+   FROM ( SELECT NULL::uuid AS tenant_id,
+            h.hour AS minute,
+            h.queue,
+            h.job_type,
+            h.outcome,
+            h.n,
+            h.wait_sum,
+            h.run_sum,
+            h.total_sum,
+            h.wait_hist,
+            h.run_hist,
+            h.total_hist
+           FROM postmill.rollup_hour h
+          WHERE (h.tenant_id IS NULL)
+        UNION ALL
+         SELECT NULL::uuid,
+            date_bin('01:00:00'::interval, p.minute, '2000-01-01 00:00:00+00'::timestamp with time zone) AS date_bin,
+            p.queue,
+            p.job_type,
+            p.outcome,
+            p.n,
+            p.wait_sum,
+            p.run_sum,
+            p.total_sum,
+            p.wait_hist,
+            p.run_hist,
+            p.total_hist
+           FROM postmill.rollup_part p) r
+  WHERE ( SELECT postmill.sees_all() AS sees_all);
+
+-- TABLE rollup_fleet
+
+CREATE TABLE postmill.rollup_fleet (
+    minute timestamp with time zone NOT NULL,
+    queue text NOT NULL COLLATE pg_catalog."C",
+    job_type text NOT NULL COLLATE pg_catalog."C",
+    outcome text NOT NULL COLLATE pg_catalog."C",
+    n bigint NOT NULL,
+    wait_sum double precision DEFAULT 0 NOT NULL,
+    run_sum double precision DEFAULT 0 NOT NULL,
+    total_sum double precision DEFAULT 0 NOT NULL,
     wait_hist bigint[],
     run_hist bigint[],
     total_hist bigint[]
@@ -14786,6 +14922,38 @@ CREATE TABLE postmill.rollup (
     CONSTRAINT rollup_outcome_check CHECK ((outcome = ANY (ARRAY['enqueued'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text, 'dead_letter'::text, 'retried'::text, 'lost'::text, 'snoozed'::text, 'interrupted'::text, 'discarded'::text, 'replayed'::text])))
 );
 
+-- VIEW rollup_hours
+
+CREATE VIEW postmill.rollup_hours WITH (security_barrier='true') AS
+ SELECT h.hour AS minute,
+    h.tenant_id,
+    h.queue,
+    h.job_type,
+    h.outcome,
+    h.n,
+    h.wait_sum,
+    h.run_sum,
+    h.total_sum,
+    h.wait_hist,
+    h.run_hist,
+    h.total_hist
+   FROM postmill.rollup_hour h
+  WHERE (h.tenant_id IS NOT NULL)
+UNION ALL
+ SELECT date_bin('01:00:00'::interval, p.minute, '2000-01-01 00:00:00+00'::timestamp with time zone) AS minute,
+    p.tenant_id,
+    p.queue,
+    p.job_type,
+    p.outcome,
+    p.n,
+    p.wait_sum,
+    p.run_sum,
+    p.total_sum,
+    p.wait_hist,
+    p.run_hist,
+    p.total_hist
+   FROM postmill.rollup_part p;
+
 -- TABLE rollup_state
 
 CREATE TABLE postmill.rollup_state (
@@ -15367,6 +15535,11 @@ ALTER TABLE ONLY postmill.retention_rule
 ALTER TABLE ONLY postmill.rollup_fleet
     ADD CONSTRAINT rollup_fleet_pkey PRIMARY KEY (minute, queue, job_type, outcome);
 
+-- CONSTRAINT rollup_hour rollup_hour_tenant_id_hour_queue_job_type_outcome_key
+
+ALTER TABLE ONLY postmill.rollup_hour
+    ADD CONSTRAINT rollup_hour_tenant_id_hour_queue_job_type_outcome_key UNIQUE NULLS NOT DISTINCT (tenant_id, hour, queue, job_type, outcome);
+
 -- CONSTRAINT rollup rollup_pkey
 
 ALTER TABLE ONLY postmill.rollup
@@ -15836,6 +16009,10 @@ CREATE INDEX rollup_fleet_queue ON postmill.rollup_fleet USING btree (queue, min
 -- INDEX rollup_fleet_type
 
 CREATE INDEX rollup_fleet_type ON postmill.rollup_fleet USING btree (job_type, minute);
+
+-- INDEX rollup_hour_hour
+
+CREATE INDEX rollup_hour_hour ON postmill.rollup_hour USING btree (hour);
 
 -- INDEX rollup_queue
 
@@ -16393,6 +16570,10 @@ CREATE POLICY of_the_scope ON postmill.retention_rule AS RESTRICTIVE FOR SELECT 
 
 CREATE POLICY of_the_scope ON postmill.rollup AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
+-- POLICY rollup_hour of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.rollup_hour AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
 -- POLICY rollup_part of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.rollup_part AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
@@ -16452,6 +16633,10 @@ ALTER TABLE postmill.retention_rule ENABLE ROW LEVEL SECURITY;
 -- ROW SECURITY rollup
 
 ALTER TABLE postmill.rollup ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY rollup_hour
+
+ALTER TABLE postmill.rollup_hour ENABLE ROW LEVEL SECURITY;
 
 -- ROW SECURITY rollup_part
 
@@ -16632,6 +16817,10 @@ CREATE POLICY whoever_has_rights ON postmill.retention_rule USING (true) WITH CH
 -- POLICY rollup whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.rollup USING (true) WITH CHECK (true);
+
+-- POLICY rollup_hour whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.rollup_hour USING (true) WITH CHECK (true);
 
 -- POLICY rollup_part whoever_has_rights
 
