@@ -219,11 +219,16 @@ begin
                 n := tickets;
             elsif bodies > p_most and tickets > p_most then
                 at_least := true;
-                select count(*) into n from {schema}.queue q cross join lateral (
-                    (select from {schema}.ready t where state = 'queued' and t.queue = q.name and t.lane = own limit p_most + 1)
-                    union all
-                    (select from {schema}.scheduled t
-                      where state = 'scheduled' and t.queue = q.name and t.lane = own limit p_most + 1)) x;
+                -- The limit at the end, too: a queue is not looked at where the ones before it are enough.
+                if state = 'queued' then
+                    select count(*) into n from (select from {schema}.queue q cross join lateral (
+                        select from {schema}.ready t where t.queue = q.name and t.lane = own offset 0) x limit p_most + 1) y;
+                elsif state = 'scheduled' then
+                    select count(*) into n from (select from {schema}.queue q cross join lateral (
+                        select from {schema}.scheduled t where t.queue = q.name and t.lane = own offset 0) x limit p_most + 1) y;
+                else
+                    n := 0;
+                end if;
             elsif bodies <= p_most then
                 if mine is null then
                     mine := array(select j.id from {schema}.any_job j where j.tenant_id = own);
