@@ -155,7 +155,7 @@ def offers(typed: str, *, most: int = 12, schema: str = DEFAULT_SCHEMA) -> Flow[
             key=lambda choice: not choice.startswith(last.lower()),
         )
         return [Offer(head + choice) for choice in fitting][:most]
-    if name.lower() not in RESOLVED:
+    if name.lower() not in (*RESOLVED, "tag"):
         return [] if last else [Offer(field.example, field.help)]
     found: list[tuple[str, str | None]] = yield store.read_facets(
         name.lower(), last, most=most, schema=schema

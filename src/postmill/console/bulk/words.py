@@ -16,6 +16,7 @@ LABELS: Mapping[str, str] = {
     "priority": N_("Change priority"),
     "move": N_("Move to a queue"),
     "run_at": N_("Run at…"),
+    "tag": N_("Tag"),
 }
 
 STEPS: Mapping[str, str] = {
@@ -37,6 +38,7 @@ WHAT: Mapping[str, str] = {
     ),
     "priority": N_("Those that wait go to the end of their new place; a lower number is sooner."),
     "move": N_("Those that wait go to the end of the other queue; new jobs of their type do not follow."),
+    "tag": N_("They are found by their tags, as tag:vip in a query; nothing else becomes of them."),
     "run_at": N_("Those that wait are due at that moment, whatever their next moment was."),
 }
 
@@ -55,6 +57,7 @@ def partly(kind: Kind, met: int, count: int, replayed: int) -> str:
         "discard": _("%(n)s of %(all)s that match will be discarded"),
         "priority": _("%(n)s of %(all)s that match will have another priority"),
         "move": _("%(n)s of %(all)s that match will be moved"),
+        "tag": _("%(n)s of %(all)s that match will be tagged"),
         "run_at": _("%(n)s of %(all)s that match will run at another moment"),
     }
     said = [words[kind] % {"n": f"{met:,}", "all": f"{count:,}"}]
@@ -79,6 +82,7 @@ def sentence(kind: Kind, count: str, tenants: int) -> str:
         "discard": _("Discard %(jobs)s jobs of %(tenants)s."),
         "priority": _("Change the priority of %(jobs)s jobs of %(tenants)s."),
         "move": _("Move %(jobs)s jobs of %(tenants)s to another queue."),
+        "tag": _("Tag %(jobs)s jobs of %(tenants)s."),
         "run_at": _("Let %(jobs)s jobs of %(tenants)s run at another moment."),
     }
     return words[kind] % {"jobs": count, "tenants": many("%s tenant", "%s tenants", tenants) % f"{tenants:,}"}

@@ -260,6 +260,7 @@ begin
             when 'retry' then f.state in ('scheduled', 'dead_letter', 'failed', 'canceled')
             when 'cancel' then f.state in ('scheduled', 'queued', 'blocked', 'running')
             when 'discard' then f.state = 'dead_letter'
+            when 'tag' then true
             when 'run_at' then f.state in ('scheduled', 'queued') else f.state in ('scheduled', 'queued', 'blocked') end),
         'tenants', (select count(distinct f.tenant_id) from f), 'oldest', (select min(f.created_at) from f),
         'newest', (select max(f.created_at) from f),
