@@ -178,8 +178,11 @@ class Wizard:
         return self.act in ("replay", "retry") and (found.never > 0 or found.ask > 0)
 
     def fit(self, found: BulkPreview) -> int:
-        """Of those looked at, how many are in a state in which the act does something."""
-        return found.fit + (self.replayed(found) if self.act == "replay" and self.again else 0)
+        """Of those looked at, to how many the act does something, as it was chosen so far: by their state, and by all that
+        leaves jobs as they are."""
+        return found.touched(
+            self.act, again=self.again, confirm=self.ask, despite_success=self.despite, same_version=self.same
+        )
 
     def replayed(self, found: BulkPreview) -> int:
         """Of those looked at, how many dead letters were replayed before."""

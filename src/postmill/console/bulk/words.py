@@ -43,12 +43,13 @@ WHAT: Mapping[str, str] = {
 }
 
 
-def partly(kind: Kind, met: int, count: int, replayed: int) -> str:
+def partly(kind: Kind, met: int, count: int, replayed: int, unfit: int) -> str:
     """`4 of 22 that match will be replayed; 18 were replayed already.`
 
     Args:
         met: those in a state in which the act does something, of `count`.
         replayed: of the rest, those that were replayed before.
+        unfit: and those in another state; what is left stays as it is for what the flags say.
     """
     words = {
         "replay": _("%(n)s of %(all)s that match will be replayed"),
@@ -63,13 +64,16 @@ def partly(kind: Kind, met: int, count: int, replayed: int) -> str:
     said = [words[kind] % {"n": f"{met:,}", "all": f"{count:,}"}]
     if replayed:
         said.append(many("%s was replayed already", "%s were replayed already", replayed) % f"{replayed:,}")
-    if other := count - met - replayed:
+    if unfit > 0:
         state = many(
             "%s is in a state in which this does nothing",
             "%s are in a state in which this does nothing",
-            other,
+            unfit,
         )
-        said.append(state % f"{other:,}")
+        said.append(state % f"{unfit:,}")
+    if (rest := count - met - replayed - max(unfit, 0)) > 0:
+        left = many("%s is left as it is, as told here", "%s are left as they are, as told here", rest)
+        said.append(left % f"{rest:,}")
     return "; ".join(said) + "."
 
 
