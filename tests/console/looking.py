@@ -36,11 +36,13 @@ WIDE = """() => {
 # Words that are broken in their middle, but within long ones without a blank.
 BROKEN = """() => {
     const found = [], walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), range = document.createRange();
+    const beside = (node, way) => (node[way] ?? node.parentElement[way])?.textContent ?? "";
     for (let node = walk.nextNode(); node; node = walk.nextNode()) {
         const holder = node.parentElement;
         if (!holder.checkVisibility() || holder.closest(".log, .payload, .visually-hidden, [popover], svg")) continue;
         for (const word of node.data.matchAll(/[\\p{L}\\p{N}_]+/gu)) {
-            const before = /\\S*$/.exec(node.data.slice(0, word.index))[0], rest = /^\\S*/.exec(node.data.slice(word.index))[0];
+            const before = /\\S*$/.exec(beside(node, "previousSibling") + node.data.slice(0, word.index))[0];
+            const rest = /^\\S*/.exec(node.data.slice(word.index) + beside(node, "nextSibling"))[0];
             if (before.length + rest.length > 24) continue;
             range.setStart(node, word.index);
             range.setEnd(node, word.index + word[0].length);

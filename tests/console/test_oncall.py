@@ -201,6 +201,7 @@ async def test_a_chart_is_zoomed_and_rows_are_chosen(live: Live, browser: Browse
         assert "/ops/queues/mailers" in page.url
         await window.go("/ops/jobs?q=type:SendEmail&density=compact")
         assert not await page.is_visible(".bar")
+        await page.set_viewport_size({"width": 1280, "height": 1100})
         places = [await page.locator("tr[id^=job-]").nth(n).bounding_box() for n in range(3)]
         await page.locator("tbody input[type=checkbox]").nth(1).check()
         assert await page.is_visible(".bar")

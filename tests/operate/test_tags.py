@@ -70,7 +70,7 @@ def test_tags_from_the_enqueue_to_the_sweep(pg: psycopg.Connection[object], data
     assert found(pg, "tag:vip tenant:acme") == {keyed}
     assert found(pg, "tag:nobody") == set()
     assert [one.text for one in drive(pg, finding.offers("tag:"))] == [
-        "tag:fine", "tag:größe", "tag:import-2026", "tag:sql", "tag:vip"
+        "tag:sql", "tag:vip", "tag:fine", "tag:größe", "tag:import-2026"
     ]  # fmt: skip
     assert [one.text for one in drive(pg, finding.offers("-tag:im"))] == ["-tag:import-2026"]
     # A request of a tenant sees and offers its own.
