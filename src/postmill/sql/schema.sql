@@ -64,6 +64,7 @@ CREATE TABLE postmill.operation (
     priority integer,
     queue text COLLATE pg_catalog."C",
     run_at timestamp with time zone,
+    tags jsonb,
     stop_ratio double precision,
     start_at timestamp with time zone,
     approve_above integer,
@@ -89,7 +90,7 @@ CREATE TABLE postmill.operation (
     pause_reason text,
     ended_at timestamp with time zone,
     CONSTRAINT operation_canary_check CHECK ((canary >= 0)),
-    CONSTRAINT operation_kind_check CHECK ((kind = ANY (ARRAY['replay'::text, 'retry'::text, 'cancel'::text, 'discard'::text, 'priority'::text, 'move'::text, 'run_at'::text]))),
+    CONSTRAINT operation_kind_check CHECK ((kind = ANY (ARRAY['replay'::text, 'retry'::text, 'cancel'::text, 'discard'::text, 'priority'::text, 'move'::text, 'run_at'::text, 'tag'::text]))),
     CONSTRAINT operation_rate_check CHECK ((rate > (0)::double precision)),
     CONSTRAINT operation_stage_check CHECK ((stage = ANY (ARRAY['select'::text, 'canary'::text, 'rest'::text]))),
     CONSTRAINT operation_status_check CHECK ((status = ANY (ARRAY['proposed'::text, 'running'::text, 'paused'::text, 'finished'::text, 'aborted'::text]))),
@@ -121,6 +122,12 @@ begin
                            from postmill.door_prioritize_jobs(p_ids, p_op.priority, p_op.reason) d;
         elsif p_op.kind = 'move' then
             return query select d.id, d.status, null::uuid, null::text from postmill.door_move_jobs(p_ids, p_op.queue, p_op.reason) d;
+        elsif p_op.kind = 'tag' then
+            return query select d.id, d.status, null::uuid, null::text
+                           from postmill.door_tag_jobs(p_ids,
+                               array(select t.tag from jsonb_array_elements_text(p_op.tags) as t(tag) where t.tag not like '-%'),
+                               array(select substr(t.tag, 2) from jsonb_array_elements_text(p_op.tags) as t(tag) where t.tag like '-%'),
+                               p_op.reason) d;
         else
             return query select d.id, d.status, null::uuid, null::text
                            from postmill.door_schedule_jobs(p_ids, p_op.run_at, p_op.reason) d;
@@ -2040,9 +2047,9 @@ begin
 end
 $$;
 
--- FUNCTION door_enqueue(text, integer, jsonb, uuid, uuid, integer, timestamp with time zone, text, text, text, text)
+-- FUNCTION door_enqueue(text, integer, jsonb, uuid, uuid, integer, timestamp with time zone, text, text, text, text, jsonb)
 
-CREATE FUNCTION postmill.door_enqueue(p_job_type text, p_version integer, p_payload jsonb, p_tenant uuid, p_project uuid, p_priority integer, p_scheduled_for timestamp with time zone, p_key text, p_mode text, p_correlation_id text, p_traceparent text, OUT id uuid, OUT status text, OUT detail text, OUT tenant_id uuid, OUT state text, OUT created_at timestamp with time zone) RETURNS record
+CREATE FUNCTION postmill.door_enqueue(p_job_type text, p_version integer, p_payload jsonb, p_tenant uuid, p_project uuid, p_priority integer, p_scheduled_for timestamp with time zone, p_key text, p_mode text, p_correlation_id text, p_traceparent text, p_tags jsonb DEFAULT NULL::jsonb, OUT id uuid, OUT status text, OUT detail text, OUT tenant_id uuid, OUT state text, OUT created_at timestamp with time zone) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -2067,6 +2074,9 @@ begin
         select from postmill.project p where p.id = p_project and p.tenant_id = door_enqueue.tenant_id)
     then
         status := 'unknown_project';
+    elsif p_tags is not null then
+        detail := postmill.fault_of_tags(p_tags);
+        status := case when detail is not null then 'invalid' end;
     end if;
     if status is not null then
         return;
@@ -2084,6 +2094,9 @@ begin
     id := answer.id;
     status := answer.status;
     detail := answer.detail;
+    if p_tags is not null and status = 'created' then
+        perform postmill.keep_tags(id, tenant_id, p_tags);
+    end if;
     if status = 'created' and p_key is null then
         created_at := answer.made_at;
         state := case when p_scheduled_for > created_at then 'scheduled' else 'queued' end;
@@ -3377,7 +3390,7 @@ begin
     end if;
     id := postmill.new_id();
     insert into postmill.operation as o (id, tenant_id, kind, stage, filter, matching, cut_off, held, rate, canary, again, confirm,
-           despite_success, version, fair, same_version, priority, queue, run_at, stop_ratio, start_at, approve_above, reason,
+           despite_success, version, fair, same_version, priority, queue, run_at, tags, stop_ratio, start_at, approve_above, reason,
            total, actor_type, actor_id, actor_role, request_id, created_at)
     values (id, own, p_kind, 'select', p_filter, postmill.at_moments(p_matching, moment),
             case when p_matching is not null then least(coalesce(p_cut_off, id), id) end,
@@ -3385,7 +3398,7 @@ begin
             coalesce((p_options ->> 'canary')::integer, 0), coalesce((p_options ->> 'again')::boolean, false),
             coalesce((p_options ->> 'confirm')::boolean, false), coalesce((p_options ->> 'despite_success')::boolean, false),
             (p_options ->> 'version')::integer, fairly, coalesce((p_options ->> 'same_version')::boolean, false),
-            (p_options ->> 'priority')::integer, p_options ->> 'queue', (p_options ->> 'run_at')::timestamptz,
+            (p_options ->> 'priority')::integer, p_options ->> 'queue', (p_options ->> 'run_at')::timestamptz, p_options -> 'tags',
             (p_options ->> 'stop_ratio')::double precision,
             greatest((p_options ->> 'start_at')::timestamptz, moment + (p_options ->> 'undo_seconds')::double precision * interval '1 s'),
             (p_options ->> 'approve_above')::integer, p_reason, 0, postmill.acting_type(), postmill.acting_id(),
@@ -3439,6 +3452,46 @@ begin
     perform postmill.audit('archive.' || case when p_on then 'on' else 'off' end, 'archive', null, null,
                            jsonb_build_object('required', before.required), jsonb_build_object('required', p_on), p_reason);
     return 'changed';
+end
+$$;
+
+-- FUNCTION door_tag_jobs(uuid[], text[], text[], text, text, text)
+
+CREATE FUNCTION postmill.door_tag_jobs(p_ids uuid[], p_add text[], p_remove text[], p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, status text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    fault text := postmill.fault_of_tags(to_jsonb(coalesce(p_add, '{}')));
+    owner uuid;
+    before text[];
+    wanted text[];
+begin
+    if fault is not null then
+        raise exception 'postmill: %', fault using errcode = 'invalid_parameter_value';
+    end if;
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    for id in select distinct u.id from unnest(p_ids) as u(id) order by 1 loop
+        select b.tenant_id into owner from postmill.any_job b where b.id = door_tag_jobs.id;
+        if not found or not postmill.in_scope(owner) then
+            status := 'unknown';
+            return next;
+            continue;
+        end if;
+        -- Two who tag one job at once come one after the other, or it had more than it may.
+        perform pg_advisory_xact_lock(hashtextextended('postmill.tag:' || id::text, 0));
+        before := postmill.tags_of(id);
+        wanted := array(select w.tag from (select unnest(before) except select unnest(p_remove) union select unnest(p_add)) as w(tag)
+                         order by w.tag collate "C");
+        status := case when wanted = before then 'unchanged' when cardinality(wanted) > 8 then 'full' else 'changed' end;
+        if status = 'changed' then
+            delete from postmill.job_tag t where t.job_id = door_tag_jobs.id and t.tag <> all (wanted);
+            perform postmill.keep_tags(id, owner, to_jsonb(wanted));
+            perform postmill.audit('jobs.tag', 'job', id::text, owner, jsonb_build_object('tags', before),
+                                   jsonb_build_object('tags', wanted), p_reason);
+        end if;
+        return next;
+    end loop;
 end
 $$;
 
@@ -3633,21 +3686,30 @@ begin
 end
 $$;
 
--- FUNCTION enqueue(text, jsonb, uuid, text, interval, timestamp with time zone, integer, uuid, text, interval, text, text, text, text, text)
+-- FUNCTION enqueue(text, jsonb, uuid, text, interval, timestamp with time zone, integer, uuid, text, interval, text, text, text, text, text, text[])
 
-CREATE FUNCTION postmill.enqueue(job_type text, payload jsonb DEFAULT '{}'::jsonb, tenant uuid DEFAULT NULL::uuid, key text DEFAULT NULL::text, delay interval DEFAULT NULL::interval, scheduled_for timestamp with time zone DEFAULT NULL::timestamp with time zone, priority integer DEFAULT NULL::integer, project uuid DEFAULT NULL::uuid, mode text DEFAULT NULL::text, ttl interval DEFAULT NULL::interval, actor_type text DEFAULT NULL::text, actor_id text DEFAULT NULL::text, request_id text DEFAULT NULL::text, correlation_id text DEFAULT NULL::text, traceparent text DEFAULT NULL::text) RETURNS uuid
+CREATE FUNCTION postmill.enqueue(job_type text, payload jsonb DEFAULT '{}'::jsonb, tenant uuid DEFAULT NULL::uuid, key text DEFAULT NULL::text, delay interval DEFAULT NULL::interval, scheduled_for timestamp with time zone DEFAULT NULL::timestamp with time zone, priority integer DEFAULT NULL::integer, project uuid DEFAULT NULL::uuid, mode text DEFAULT NULL::text, ttl interval DEFAULT NULL::interval, actor_type text DEFAULT NULL::text, actor_id text DEFAULT NULL::text, request_id text DEFAULT NULL::text, correlation_id text DEFAULT NULL::text, traceparent text DEFAULT NULL::text, tags text[] DEFAULT NULL::text[]) RETURNS uuid
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
     answer record;
+    fault text;
 begin
-    if key is null then
+    if tags is not null then
+        fault := postmill.fault_of_tags(to_jsonb(tags));
+    end if;
+    if fault is not null then
+        raise exception 'postmill: no job of type "%" was made: %', job_type, fault using errcode = 'invalid_parameter_value';
+    elsif key is null then
         answer := postmill.enqueue_one(job_type, payload, tenant, priority, delay, scheduled_for, project, null, null, null,
             null, null, actor_type, actor_id, request_id, correlation_id, traceparent);
     else
         answer := postmill.enqueue_keyed(key, mode, ttl, job_type, payload, tenant, priority, delay, scheduled_for, project,
             null, null, null, null, null, actor_type, actor_id, request_id, correlation_id, traceparent);
+    end if;
+    if tags is not null and answer.status = 'created' then
+        perform postmill.keep_tags(answer.id, tenant, to_jsonb(tags));
     end if;
     case answer.status
         when 'created', 'duplicate' then
@@ -3810,9 +3872,9 @@ begin
 end
 $$;
 
--- FUNCTION enqueue_many(text[], jsonb[], uuid[], text[], text[], interval[], integer[], interval[], timestamp with time zone[], uuid[], integer[], double precision[], timestamp with time zone[], text[], text[], text[], text[], text[], text[], text[], interval, text[])
+-- FUNCTION enqueue_many(text[], jsonb[], uuid[], text[], text[], interval[], integer[], interval[], timestamp with time zone[], uuid[], integer[], double precision[], timestamp with time zone[], text[], text[], text[], text[], text[], text[], text[], interval, text[], jsonb[])
 
-CREATE FUNCTION postmill.enqueue_many(p_job_types text[], p_payloads jsonb[], p_tenants uuid[] DEFAULT NULL::uuid[], p_keys text[] DEFAULT NULL::text[], p_modes text[] DEFAULT NULL::text[], p_ttls interval[] DEFAULT NULL::interval[], p_priorities integer[] DEFAULT NULL::integer[], p_delays interval[] DEFAULT NULL::interval[], p_scheduled_for timestamp with time zone[] DEFAULT NULL::timestamp with time zone[], p_projects uuid[] DEFAULT NULL::uuid[], p_max_attempts integer[] DEFAULT NULL::integer[], p_timeouts double precision[] DEFAULT NULL::double precision[], p_expires_at timestamp with time zone[] DEFAULT NULL::timestamp with time zone[], p_sources text[] DEFAULT NULL::text[], p_source_refs text[] DEFAULT NULL::text[], p_actor_types text[] DEFAULT NULL::text[], p_actor_ids text[] DEFAULT NULL::text[], p_request_ids text[] DEFAULT NULL::text[], p_correlation_ids text[] DEFAULT NULL::text[], p_traceparents text[] DEFAULT NULL::text[], p_wait interval DEFAULT NULL::interval, p_lane_keys text[] DEFAULT NULL::text[]) RETURNS TABLE(n integer, id uuid, status text, detail text)
+CREATE FUNCTION postmill.enqueue_many(p_job_types text[], p_payloads jsonb[], p_tenants uuid[] DEFAULT NULL::uuid[], p_keys text[] DEFAULT NULL::text[], p_modes text[] DEFAULT NULL::text[], p_ttls interval[] DEFAULT NULL::interval[], p_priorities integer[] DEFAULT NULL::integer[], p_delays interval[] DEFAULT NULL::interval[], p_scheduled_for timestamp with time zone[] DEFAULT NULL::timestamp with time zone[], p_projects uuid[] DEFAULT NULL::uuid[], p_max_attempts integer[] DEFAULT NULL::integer[], p_timeouts double precision[] DEFAULT NULL::double precision[], p_expires_at timestamp with time zone[] DEFAULT NULL::timestamp with time zone[], p_sources text[] DEFAULT NULL::text[], p_source_refs text[] DEFAULT NULL::text[], p_actor_types text[] DEFAULT NULL::text[], p_actor_ids text[] DEFAULT NULL::text[], p_request_ids text[] DEFAULT NULL::text[], p_correlation_ids text[] DEFAULT NULL::text[], p_traceparents text[] DEFAULT NULL::text[], p_wait interval DEFAULT NULL::interval, p_lane_keys text[] DEFAULT NULL::text[], p_tags jsonb[] DEFAULT NULL::jsonb[]) RETURNS TABLE(n integer, id uuid, status text, detail text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -3821,7 +3883,7 @@ declare
     wide integer := greatest(cardinality(p_job_types), cardinality(p_payloads), cardinality(p_keys));
     before text := current_setting('lock_timeout');
 begin
-    if p_keys is null then
+    if p_keys is null and p_tags is null then
         return query select * from postmill.enqueue_plain(
             (select array_agg(g) from generate_series(1, wide) g), p_job_types, p_payloads, p_tenants,
             p_priorities, p_delays, p_scheduled_for, p_projects, p_max_attempts, p_timeouts, p_expires_at, p_sources,
@@ -3835,7 +3897,11 @@ begin
     for row_no in select g.n from generate_series(1, wide) as g(n)
                    order by p_keys[g.n] collate "C" nulls last, g.n loop
         n := row_no;
-        if p_keys[row_no] is null then
+        if p_tags[row_no] is not null and postmill.fault_of_tags(p_tags[row_no]) is not null then
+            id := null;
+            status := 'invalid';
+            detail := postmill.fault_of_tags(p_tags[row_no]);
+        elsif p_keys[row_no] is null then
             select e.id, e.status, e.detail into id, status, detail
               from postmill.enqueue_one(p_job_types[row_no], p_payloads[row_no], p_tenants[row_no],
                   p_priorities[row_no], p_delays[row_no], p_scheduled_for[row_no], p_projects[row_no],
@@ -3850,6 +3916,9 @@ begin
                   p_expires_at[row_no], p_sources[row_no], p_source_refs[row_no], p_actor_types[row_no],
                   p_actor_ids[row_no], p_request_ids[row_no], p_correlation_ids[row_no], p_traceparents[row_no],
                   p_lane_key => p_lane_keys[row_no]) e;
+        end if;
+        if status = 'created' and p_tags[row_no] is not null then
+            perform postmill.keep_tags(id, p_tenants[row_no], p_tags[row_no]);
         end if;
         return next;
     end loop;
@@ -4368,6 +4437,26 @@ CREATE FUNCTION postmill.fault_of_key(p_key text, p_mode text, p_ttl interval) R
             then 'ttl: must be more than nothing and at most ten years'
     end
 $$;
+
+-- FUNCTION fault_of_tags(jsonb)
+
+CREATE FUNCTION postmill.fault_of_tags(p_tags jsonb) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $_$
+declare
+    odd jsonb;
+begin
+    if jsonb_typeof(p_tags) <> 'array' then
+        return 'tags: must be a list of words';
+    elsif jsonb_array_length(p_tags) > 8 then
+        return 'tags: has ' || jsonb_array_length(p_tags) || '; 8 are allowed';
+    end if;
+    select t.value into odd from jsonb_array_elements(p_tags) as t(value)
+     where jsonb_typeof(t.value) <> 'string' or t.value #>> '{}' !~ '^[^-[:space:][:cntrl:],"][^[:space:][:cntrl:],"]{0,39}$' limit 1;
+    return 'tags: ' || left(odd::text, 60)
+        || ' is no tag: 1 to 40 characters without blanks, commas and quotes, and no minus at the beginning';
+end
+$_$;
 
 -- FUNCTION fields_of(jsonb, text)
 
@@ -5375,7 +5464,7 @@ $$;
 
 -- FUNCTION job_state(uuid[])
 
-CREATE FUNCTION postmill.job_state(p_ids uuid[]) RETURNS TABLE(id uuid, job_type text, queue text, tenant_id uuid, project_id uuid, state text, priority integer, attempt integer, max_attempts integer, payload jsonb, idempotency_key text, created_at timestamp with time zone, scheduled_for timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, worker_id text, reason text, error_class text, error_code text, error_message text, result jsonb, replayed_from uuid, replayed_as uuid, progress_done double precision, progress_total double precision, progress_message text, cancel_requested boolean, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, source text, source_ref text)
+CREATE FUNCTION postmill.job_state(p_ids uuid[]) RETURNS TABLE(id uuid, job_type text, queue text, tenant_id uuid, project_id uuid, state text, priority integer, attempt integer, max_attempts integer, payload jsonb, idempotency_key text, created_at timestamp with time zone, scheduled_for timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, worker_id text, reason text, error_class text, error_code text, error_message text, result jsonb, replayed_from uuid, replayed_as uuid, progress_done double precision, progress_total double precision, progress_message text, cancel_requested boolean, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, source text, source_ref text, tags text[])
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -5397,7 +5486,7 @@ begin
            (select n.id from (select f.id from postmill.any_job f where f.replayed_from = j.id offset 0) n
              order by n.id desc limit 1),
            g.done, g.total, g.message, c.job_id is not null, j.actor_type::text, j.actor_id, j.request_id, j.correlation_id,
-           j.traceparent, j.source::text, j.source_ref
+           j.traceparent, j.source::text, j.source_ref, array(select t.tag from postmill.job_tag t where t.job_id = j.id order by t.tag)
       from unnest(p_ids) as u(id)
      cross join lateral (select f.* from postmill.any_job f where f.id = u.id offset 0) j
       left join lateral (select t.* from postmill.ready t where t.id = u.id offset 0) w on true
@@ -5535,6 +5624,18 @@ begin
     return kept;
 end
 $_$;
+
+-- FUNCTION keep_tags(uuid, uuid, jsonb)
+
+CREATE FUNCTION postmill.keep_tags(p_id uuid, p_tenant uuid, p_tags jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    insert into postmill.job_tag (job_id, tag, tenant_id)
+    select p_id, t.value, coalesce(p_tenant, '00000000-0000-0000-0000-000000000001') from jsonb_array_elements_text(p_tags) as t(value)
+    on conflict do nothing;
+end
+$$;
 
 -- FUNCTION key_lives(uuid)
 
@@ -8212,6 +8313,8 @@ begin
         union all
         select t.slug, t.name from postmill.tenant t where p_field = 'tenant'
         union all
+        select t.tag, null from postmill.read_tags(p_text, p_most) as t(tag) where p_field = 'tag'
+        union all
         (select g.id, concat_ws(': ', g.error_class, left(g.message, 80)) from postmill.error_group g
           where p_field = 'error' and exists (select from postmill.error_group_tenant n where n.id = g.id)
           order by g.last_seen_at desc limit 2000)
@@ -8494,7 +8597,7 @@ $$;
 
 -- FUNCTION read_job_lines(uuid[], jsonb)
 
-CREATE FUNCTION postmill.read_job_lines(p_ids uuid[], p_paths jsonb DEFAULT '[]'::jsonb) RETURNS TABLE(id uuid, tenant_id uuid, tenant text, job_type text, queue text, state text, retrying boolean, source text, source_ref text, trigger_id uuid, trigger_label text, priority integer, attempt integer, max_attempts integer, key text, created_at timestamp with time zone, due_at timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, worker_id text, reason text, error_class text, error_message text, error_group text, actor_type text, actor_id text, correlation_id text, replayed_from uuid, waits_on text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text, args jsonb, moment timestamp with time zone)
+CREATE FUNCTION postmill.read_job_lines(p_ids uuid[], p_paths jsonb DEFAULT '[]'::jsonb) RETURNS TABLE(id uuid, tenant_id uuid, tenant text, job_type text, queue text, state text, retrying boolean, source text, source_ref text, trigger_id uuid, trigger_label text, priority integer, attempt integer, max_attempts integer, key text, created_at timestamp with time zone, due_at timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, worker_id text, reason text, error_class text, error_message text, error_group text, actor_type text, actor_id text, correlation_id text, replayed_from uuid, waits_on text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text, args jsonb, moment timestamp with time zone, tags text[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -8528,7 +8631,7 @@ begin
            case when jsonb_array_length(p_paths) > 0 then (
                 select jsonb_agg(j.payload #> array(select jsonb_array_elements_text(x.value)) order by x.n)
                   from jsonb_array_elements(p_paths) with ordinality x(value, n)) end,
-           at_now
+           at_now, array(select t.tag from postmill.job_tag t where t.job_id = j.id order by t.tag)
       from unnest(p_ids) as u(id)
      cross join lateral (select f.* from postmill.any_job f where f.id = u.id offset 0) j
       left join postmill.tenant n on n.id = j.tenant_id
@@ -8615,7 +8718,7 @@ $$;
 
 -- FUNCTION read_job_state(uuid[])
 
-CREATE FUNCTION postmill.read_job_state(p_ids uuid[]) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, state text, priority integer, attempt integer, max_attempts integer, payload jsonb, created_at timestamp with time zone, scheduled_for timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, project_id uuid, idempotency_key text, source text, source_ref text, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, result jsonb, reason text, error_class text, error_code text, error_message text, replayed_from uuid, replayed_as uuid, worker_id text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text)
+CREATE FUNCTION postmill.read_job_state(p_ids uuid[]) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, state text, priority integer, attempt integer, max_attempts integer, payload jsonb, created_at timestamp with time zone, scheduled_for timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, project_id uuid, idempotency_key text, source text, source_ref text, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, result jsonb, reason text, error_class text, error_code text, error_message text, replayed_from uuid, replayed_as uuid, worker_id text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text, tags text[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -8626,7 +8729,7 @@ begin
            s.priority, s.attempt, s.max_attempts, s.payload, s.created_at, s.scheduled_for, s.started_at, s.finished_at,
            s.project_id, s.idempotency_key, s.source, s.source_ref, s.actor_type, s.actor_id, s.request_id, s.correlation_id,
            s.traceparent, s.result, s.reason, s.error_class, s.error_code, s.error_message, s.replayed_from, s.replayed_as,
-           s.worker_id, s.cancel_requested, s.progress_done, s.progress_total, s.progress_message
+           s.worker_id, s.cancel_requested, s.progress_done, s.progress_total, s.progress_message, s.tags
       from postmill.job_state(array(select j.id from postmill.any_job j where j.id = any (p_ids))) s;
 end
 $$;
@@ -8914,6 +9017,7 @@ declare
     held uuid[];
     keys text[];
     groups text[];
+    tags text[];
     tests text := 'true';       -- of a body j, whatever walk found it
     queue_of constant text := ' and (coalesce((select t.queue from postmill.ready t where t.id = j.id offset 0),
         (select t.queue from postmill.scheduled t where t.id = j.id offset 0), (select t.queue from postmill.running t where t.id = j.id offset 0),
@@ -9025,6 +9129,12 @@ begin
                 groups := array(select jsonb_array_elements_text(term -> 'values'));
                 part := null;
             end if;
+        elsif field = 'tag' then
+            part := format('exists (select from postmill.job_tag g where g.job_id = j.id and g.tag = any (%s::text[]) offset 0)', named);
+            if yes = 'is true' and candidates is null and tags is null then
+                tags := array(select jsonb_array_elements_text(term -> 'values'));
+                part := null;
+            end if;
         elsif field = 'worker' then
             holders := array(select w.holder from postmill.worker w
                               where w.worker_id in (select v from jsonb_array_elements_text(term -> 'values') v)
@@ -9073,6 +9183,14 @@ begin
           into candidates
           from unnest(array['attempt', 'outcome']) as t(name) cross join unnest(groups) as g(id)
          cross join unnest(coalesce(tenants, array[nobody])) as n(id);
+    end if;
+    if tags is not null and candidates is null then
+        select string_agg(format('(select g.job_id as id from postmill.job_tag g where g.tag = %L and g.job_id < $1 and g.job_id >= $2
+            and %s order by 1 desc limit $3)', u.tag, case when n.id = nobody then 'true' else format('g.tenant_id = %L', n.id) end), ' union all ')
+          into candidates
+          from unnest(tags) as u(tag) cross join unnest(coalesce(tenants, array[nobody])) as n(id);
+    elsif tags is not null then
+        tests := tests || format(' and exists (select from postmill.job_tag g where g.job_id = j.id and g.tag = any (%L::text[]) offset 0)', tags);
     end if;
     if keys is not null and candidates is null then
         -- Those that hold the key now are asked first; the others are met on the way.
@@ -9468,6 +9586,7 @@ begin
             when 'retry' then f.state in ('scheduled', 'dead_letter', 'failed', 'canceled')
             when 'cancel' then f.state in ('scheduled', 'queued', 'blocked', 'running')
             when 'discard' then f.state = 'dead_letter'
+            when 'tag' then true
             when 'run_at' then f.state in ('scheduled', 'queued') else f.state in ('scheduled', 'queued', 'blocked') end),
         'tenants', (select count(distinct f.tenant_id) from f), 'oldest', (select min(f.created_at) from f),
         'newest', (select max(f.created_at) from f),
@@ -9527,7 +9646,7 @@ $$;
 
 -- FUNCTION read_operations(uuid, uuid, integer, boolean)
 
-CREATE FUNCTION postmill.read_operations(p_id uuid DEFAULT NULL::uuid, p_before uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 50, p_open boolean DEFAULT false) RETURNS TABLE(id uuid, tenant_id uuid, kind text, status text, stage text, filter jsonb, rate double precision, canary integer, again boolean, confirm boolean, despite_success boolean, version integer, reason text, total integer, done integer, skipped integer, failed integer, actor_type text, actor_id text, created_at timestamp with time zone, started_at timestamp with time zone, paused_at timestamp with time zone, paused_by text, pause_reason text, ended_at timestamp with time zone, fair boolean, same_version boolean, priority integer, queue text, run_at timestamp with time zone, stop_ratio double precision, start_at timestamp with time zone, approve_above integer, approved_by text, approved_at timestamp with time zone, cut_off uuid)
+CREATE FUNCTION postmill.read_operations(p_id uuid DEFAULT NULL::uuid, p_before uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 50, p_open boolean DEFAULT false) RETURNS TABLE(id uuid, tenant_id uuid, kind text, status text, stage text, filter jsonb, rate double precision, canary integer, again boolean, confirm boolean, despite_success boolean, version integer, reason text, total integer, done integer, skipped integer, failed integer, actor_type text, actor_id text, created_at timestamp with time zone, started_at timestamp with time zone, paused_at timestamp with time zone, paused_by text, pause_reason text, ended_at timestamp with time zone, fair boolean, same_version boolean, priority integer, queue text, run_at timestamp with time zone, stop_ratio double precision, start_at timestamp with time zone, approve_above integer, approved_by text, approved_at timestamp with time zone, cut_off uuid, tags jsonb)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -9536,7 +9655,7 @@ begin
     select o.id, o.tenant_id, o.kind, o.status, o.stage, o.filter, o.rate, o.canary, o.again, o.confirm, o.despite_success,
            o.version, o.reason, o.total, o.done, o.skipped, o.failed, o.actor_type, o.actor_id, o.created_at, o.started_at,
            o.paused_at, o.paused_by, o.pause_reason, o.ended_at, o.fair, o.same_version, o.priority, o.queue, o.run_at,
-           o.stop_ratio, o.start_at, o.approve_above, o.approved_by, o.approved_at, o.cut_off
+           o.stop_ratio, o.start_at, o.approve_above, o.approved_by, o.approved_at, o.cut_off, o.tags
       from postmill.operation o
      where (p_id is null or o.id = p_id) and o.id < p_before and (not p_open or o.status in ('proposed', 'running', 'paused'))
      order by o.id desc limit p_most;
@@ -9993,6 +10112,33 @@ begin
         at_least := false;
     end if;
     return next;
+end
+$$;
+
+-- FUNCTION read_tags(text, integer)
+
+CREATE FUNCTION postmill.read_tags(p_text text, p_most integer DEFAULT 12) RETURNS SETOF text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    own constant uuid := postmill.scope_tenant();
+    known text[] := '{}';
+    following text := '';
+begin
+    for n in 1 .. 1000 loop
+        if own is null then
+            select t.tag into following from postmill.job_tag t where t.tag > following order by t.tag limit 1;
+        else
+            select t.tag into following from postmill.job_tag t where t.tenant_id = own and t.tag > following order by t.tag limit 1;
+        end if;
+        exit when not found;
+        known := known || following;
+    end loop;
+    return query
+    select k.tag from unnest(known) as k(tag) where strpos(lower(k.tag), lower(p_text)) > 0
+     order by left(lower(k.tag), length(p_text)) <> lower(p_text), k.tag limit p_most;
 end
 $$;
 
@@ -10830,9 +10976,9 @@ begin
 end
 $$;
 
--- FUNCTION register_queues(jsonb)
+-- FUNCTION register_queues(jsonb, boolean)
 
-CREATE FUNCTION postmill.register_queues(p_queues jsonb) RETURNS void
+CREATE FUNCTION postmill.register_queues(p_queues jsonb, p_fill boolean DEFAULT false) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -10855,7 +11001,9 @@ begin
      where (q.owner, q.contact, q.color, q.sla_seconds, q.wait_target_seconds, q.run_target_seconds, q.escalation,
             q.runbook)
            is distinct from (excluded.owner, excluded.contact, excluded.color, excluded.sla_seconds,
-                             excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation, excluded.runbook);
+                             excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation, excluded.runbook)
+       and not (p_fill and coalesce(q.owner, q.contact, q.color, q.escalation, q.runbook, q.sla_seconds::text,
+                                    q.wait_target_seconds::text, q.run_target_seconds::text) is not null);
     for one in select n.name from jsonb_populate_recordset(null::postmill.queue, p_queues) n order by n.name loop
         if postmill.promise_json(one) is distinct from before -> one then
             perform postmill.audit('queues.declare', 'queue', one, null, before -> one, postmill.promise_json(one));
@@ -11144,6 +11292,9 @@ begin
             end if;
             new_id := answer.id;
             status := case answer.status when 'created' then 'replayed' when 'duplicate' then 'key_held' else answer.status end;
+            if status = 'replayed' and exists (select from postmill.job_tag t where t.job_id = body.id) then
+                perform postmill.keep_tags(new_id, body.tenant_id, to_jsonb(postmill.tags_of(body.id)));
+            end if;
             if status = 'replayed' and letter.id is not null then
                 perform postmill.close_letter(id, 'dead_letter', letter.reason);
             end if;
@@ -11153,9 +11304,9 @@ begin
 end
 $$;
 
--- FUNCTION request_enqueue(uuid, boolean, text, text, text, text, text[], text[], integer[], jsonb[], uuid[], uuid[], integer[], timestamp with time zone[], text[], text[], text[], text[])
+-- FUNCTION request_enqueue(uuid, boolean, text, text, text, text, text[], text[], integer[], jsonb[], uuid[], uuid[], integer[], timestamp with time zone[], text[], text[], text[], text[], jsonb[])
 
-CREATE FUNCTION postmill.request_enqueue(p_scope uuid, p_platform boolean, p_via text, p_actor_type text, p_actor_id text, p_role text, p_request_ids text[], p_job_types text[], p_versions integer[], p_payloads jsonb[], p_tenants uuid[], p_projects uuid[], p_priorities integer[], p_scheduled_for timestamp with time zone[], p_keys text[], p_modes text[], p_correlation_ids text[], p_traceparents text[]) RETURNS TABLE(id uuid, status text, detail text, tenant_id uuid, state text, created_at timestamp with time zone)
+CREATE FUNCTION postmill.request_enqueue(p_scope uuid, p_platform boolean, p_via text, p_actor_type text, p_actor_id text, p_role text, p_request_ids text[], p_job_types text[], p_versions integer[], p_payloads jsonb[], p_tenants uuid[], p_projects uuid[], p_priorities integer[], p_scheduled_for timestamp with time zone[], p_keys text[], p_modes text[], p_correlation_ids text[], p_traceparents text[], p_tags jsonb[] DEFAULT NULL::jsonb[]) RETURNS TABLE(id uuid, status text, detail text, tenant_id uuid, state text, created_at timestamp with time zone)
     LANGUAGE plpgsql
     AS $$
 declare
@@ -11167,7 +11318,7 @@ begin
             perform set_config('postmill.request_id', p_request_ids[i], true);
         end if;
         answer := postmill.door_enqueue(p_job_types[i], p_versions[i], p_payloads[i], p_tenants[i], p_projects[i], p_priorities[i],
-            p_scheduled_for[i], p_keys[i], p_modes[i], p_correlation_ids[i], p_traceparents[i]);
+            p_scheduled_for[i], p_keys[i], p_modes[i], p_correlation_ids[i], p_traceparents[i], p_tags[i]);
         id := answer.id; status := answer.status; detail := answer.detail;
         tenant_id := answer.tenant_id; state := answer.state; created_at := answer.created_at;
         return next;
@@ -12176,6 +12327,7 @@ begin
        and (exists (select from postmill.outcome o where o.job_id = c.job_id)
          or exists (select from postmill.dead_letter d where d.id = c.job_id)
          or c.requested_at < moment - interval '1 day');
+    perform postmill.sweep_tags(p_most);
     delete from postmill.progress g where not exists (select from postmill.running r where r.id = g.job_id);
     delete from postmill.tally t using postmill.partition_policy p where t.at < moment - p.retention;
 end
@@ -12320,6 +12472,21 @@ begin
 end
 $$;
 
+-- FUNCTION sweep_tags(integer)
+
+CREATE FUNCTION postmill.sweep_tags(p_most integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    oldest timestamptz := (select min(x.since) from postmill.partition x where x.parent = 'job');
+begin
+    delete from postmill.job_tag t where t.ctid = any (array(
+        select i.ctid from postmill.job_tag i
+         where i.job_id < postmill.id_at(oldest) and not exists (select from postmill.job_kept k where k.id = i.job_id)
+         order by i.job_id limit p_most for update skip locked));
+end
+$$;
+
 -- FUNCTION sweep_triggers(integer)
 
 CREATE FUNCTION postmill.sweep_triggers(p_most integer) RETURNS integer
@@ -12359,6 +12526,16 @@ begin
                                              where x.received_at < edge order by x.received_at limit p_most);
     get diagnostics n = row_count;
     return greatest(gone, n);
+end
+$$;
+
+-- FUNCTION tags_of(uuid)
+
+CREATE FUNCTION postmill.tags_of(p_id uuid) RETURNS text[]
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return array(select t.tag from postmill.job_tag t where t.job_id = p_id order by t.tag);
 end
 $$;
 
@@ -14471,6 +14648,14 @@ CREATE VIEW postmill.job_definitions AS
     updated_at
    FROM postmill.job_definition d;
 
+-- TABLE job_tag
+
+CREATE TABLE postmill.job_tag (
+    job_id uuid NOT NULL,
+    tag text NOT NULL COLLATE pg_catalog."C",
+    tenant_id uuid NOT NULL
+);
+
 -- VIEW job_triggers
 
 CREATE VIEW postmill.job_triggers AS
@@ -15395,6 +15580,11 @@ ALTER TABLE ONLY postmill.job_kept
 ALTER TABLE ONLY postmill.job
     ADD CONSTRAINT job_pkey PRIMARY KEY (id);
 
+-- CONSTRAINT job_tag job_tag_pkey
+
+ALTER TABLE ONLY postmill.job_tag
+    ADD CONSTRAINT job_tag_pkey PRIMARY KEY (job_id, tag);
+
 -- CONSTRAINT lane lane_pkey
 
 ALTER TABLE ONLY postmill.lane
@@ -15915,6 +16105,14 @@ CREATE INDEX job_replayed_from ON ONLY postmill.job USING btree (replayed_from) 
 
 CREATE INDEX job_source_ref ON ONLY postmill.job USING btree (source_ref, id) WHERE ((source_ref IS NOT NULL) AND ((source)::text <> 'event'::text));
 
+-- INDEX job_tag_tag
+
+CREATE INDEX job_tag_tag ON postmill.job_tag USING btree (tag, job_id);
+
+-- INDEX job_tag_tenant
+
+CREATE INDEX job_tag_tenant ON postmill.job_tag USING btree (tenant_id, tag, job_id);
+
 -- INDEX job_tenant
 
 CREATE INDEX job_tenant ON ONLY postmill.job USING btree (tenant_id, id);
@@ -16411,6 +16609,10 @@ ALTER TABLE postmill.job ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE postmill.job_kept ENABLE ROW LEVEL SECURITY;
 
+-- ROW SECURITY job_tag
+
+ALTER TABLE postmill.job_tag ENABLE ROW LEVEL SECURITY;
+
 -- ROW SECURITY leaving
 
 ALTER TABLE postmill.leaving ENABLE ROW LEVEL SECURITY;
@@ -16530,6 +16732,10 @@ CREATE POLICY of_the_scope ON postmill.job AS RESTRICTIVE FOR SELECT TO postmill
 -- POLICY job_kept of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.job_kept AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY job_tag of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.job_tag AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
 -- POLICY leaving of_the_scope
 
@@ -16778,6 +16984,10 @@ CREATE POLICY whoever_has_rights ON postmill.job USING (true) WITH CHECK (true);
 -- POLICY job_kept whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.job_kept USING (true) WITH CHECK (true);
+
+-- POLICY job_tag whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.job_tag USING (true) WITH CHECK (true);
 
 -- POLICY leaving whoever_has_rights
 
