@@ -777,9 +777,9 @@ begin
 end
 $$;
 
--- FUNCTION close_session(uuid)
+-- FUNCTION close_session(uuid, jsonb)
 
-CREATE FUNCTION postmill.close_session(p_holder uuid) RETURNS void
+CREATE FUNCTION postmill.close_session(p_holder uuid, p_ended jsonb DEFAULT '{}'::jsonb) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
@@ -792,7 +792,7 @@ begin
     insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
     select h.queue, h.lane, h.priority, postmill.now(), h.id, h.attempt, h.run - 1, h.lost from held h;
     delete from postmill.lease l where l.holder = p_holder;
-    update postmill.worker w set stopped_at = postmill.now(), running_count = 0 where w.holder = p_holder;
+    update postmill.worker w set stopped_at = postmill.now(), running_count = 0, report = w.report || p_ended where w.holder = p_holder;
 end
 $$;
 
@@ -6212,9 +6212,9 @@ begin
 end
 $$;
 
--- FUNCTION open_session(uuid, double precision, text, text, integer, text, text[], jsonb, text[], jsonb)
+-- FUNCTION open_session(uuid, double precision, text, text, integer, text, text[], jsonb, text[], jsonb, text)
 
-CREATE FUNCTION postmill.open_session(p_holder uuid, p_seconds double precision, p_worker_id text, p_hostname text, p_pid integer, p_version text, p_queues text[], p_slots jsonb, p_job_types text[], p_metadata jsonb) RETURNS void
+CREATE FUNCTION postmill.open_session(p_holder uuid, p_seconds double precision, p_worker_id text, p_hostname text, p_pid integer, p_version text, p_queues text[], p_slots jsonb, p_job_types text[], p_metadata jsonb, p_build text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
@@ -6223,8 +6223,8 @@ begin
     insert into postmill.lease (holder, started_at, expires_at)
     values (p_holder, moment, moment + p_seconds * interval '1 second');
     insert into postmill.worker (holder, worker_id, hostname, pid, version, queues, slots, job_types, started_at,
-           last_seen_at, metadata)
-    values (p_holder, p_worker_id, p_hostname, p_pid, p_version, p_queues, p_slots, p_job_types, moment, moment, p_metadata);
+           last_seen_at, metadata, build)
+    values (p_holder, p_worker_id, p_hostname, p_pid, p_version, p_queues, p_slots, p_job_types, moment, moment, p_metadata, p_build);
     insert into postmill.queue (name) select unnest(p_queues) on conflict do nothing;
 end
 $$;
@@ -7052,7 +7052,7 @@ $_$;
 
 -- FUNCTION read_attempt_page(uuid, integer, integer, integer, integer)
 
-CREATE FUNCTION postmill.read_attempt_page(p_id uuid, p_below integer DEFAULT 2147483647, p_most integer DEFAULT 10, p_text integer DEFAULT 70000, p_tail integer DEFAULT 20000) RETURNS TABLE(run integer, attempt integer, status text, worker_id text, pid integer, started_at timestamp with time zone, finished_at timestamp with time zone, exit_code integer, error_class text, error_code text, error_message text, error_status integer, error_group text, stack text, stdout_tail text, stderr_tail text, lengths integer[])
+CREATE FUNCTION postmill.read_attempt_page(p_id uuid, p_below integer DEFAULT 2147483647, p_most integer DEFAULT 10, p_text integer DEFAULT 70000, p_tail integer DEFAULT 20000) RETURNS TABLE(run integer, attempt integer, status text, worker_id text, pid integer, started_at timestamp with time zone, finished_at timestamp with time zone, exit_code integer, error_class text, error_code text, error_message text, error_status integer, error_group text, stack text, stdout_tail text, stderr_tail text, lengths integer[], build text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -7076,7 +7076,7 @@ begin
     select p.run, p.attempt, p.status, coalesce(w.worker_id, p.holder::text), coalesce(p.pid, w.pid), p.started_at, p.finished_at,
            p.exit_code, p.error_class, p.error_code, left(p.error_message, p_text), p.error_status, p.error_group,
            left(p.stack, p_text), right(p.stdout_tail, p_tail), right(p.stderr_tail, p_tail),
-           array[length(p.error_message), length(p.stack), length(p.stdout_tail), length(p.stderr_tail)]
+           array[length(p.error_message), length(p.stack), length(p.stdout_tail), length(p.stderr_tail)], w.build
       from page p left join postmill.worker w on w.holder = p.holder
      order by p.run desc;
 end
@@ -7104,14 +7104,14 @@ $$;
 
 -- FUNCTION read_attempts(uuid)
 
-CREATE FUNCTION postmill.read_attempts(p_id uuid) RETURNS TABLE(run integer, attempt integer, status text, worker_id text, pid integer, started_at timestamp with time zone, finished_at timestamp with time zone, exit_code integer, error_class text, error_code text, error_message text, error_status integer, stack text, stdout_tail text, stderr_tail text)
+CREATE FUNCTION postmill.read_attempts(p_id uuid) RETURNS TABLE(run integer, attempt integer, status text, worker_id text, pid integer, started_at timestamp with time zone, finished_at timestamp with time zone, exit_code integer, error_class text, error_code text, error_message text, error_status integer, stack text, stdout_tail text, stderr_tail text, build text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
     return query
     select h.run, h.attempt, h.status, coalesce(w.worker_id, h.holder::text), coalesce(h.pid, w.pid), h.started_at, h.finished_at,
-           h.exit_code, h.error_class, h.error_code, h.error_message, h.error_status, h.stack, h.stdout_tail, h.stderr_tail
+           h.exit_code, h.error_class, h.error_code, h.error_message, h.error_status, h.stack, h.stdout_tail, h.stderr_tail, w.build
       from (select a.run, a.attempt, a.status, a.holder, a.pid, a.started_at, a.finished_at, a.exit_code, a.error_class,
                    a.error_code, a.error_message, a.error_status, a.stack, a.stdout_tail, a.stderr_tail
               from postmill.attempt a where a.job_id = p_id
@@ -7502,6 +7502,29 @@ begin
 end
 $$;
 
+-- FUNCTION read_builds(timestamp with time zone, text, integer)
+
+CREATE FUNCTION postmill.read_builds(p_since timestamp with time zone, p_job_type text DEFAULT NULL::text, p_most integer DEFAULT 50) RETURNS TABLE(at timestamp with time zone, build text, holder uuid)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select w.started_at, w.build, w.holder from postmill.worker w
+     where w.last_seen_at >= p_since and w.started_at >= p_since and w.build is not null
+       and (p_job_type is null or p_job_type = any (w.job_types))
+       and not exists (select from postmill.worker o
+                        where o.build = w.build and o.last_seen_at >= w.started_at - interval '1 minute'
+                          and (o.started_at, o.holder) < (w.started_at, w.holder)
+                          and (p_job_type is null or p_job_type = any (o.job_types)))
+     order by w.started_at desc limit p_most;
+end
+$$;
+
 -- FUNCTION read_changes(timestamp with time zone, integer, integer)
 
 CREATE FUNCTION postmill.read_changes(p_since timestamp with time zone, p_most integer DEFAULT 50, p_look integer DEFAULT 2000) RETURNS TABLE(at timestamp with time zone, kind text, target text, actor text, via text, reason text, ref text)
@@ -7520,6 +7543,8 @@ begin
         (select v.at, 'deploy', d.key || ' v' || v.version, coalesce(v.actor_id, v.actor_type), v.via, null::text, d.key
            from postmill.definition_version v join postmill.job_definition d on d.id = v.definition_id
           where v.at >= p_since order by v.at desc limit p_most)
+        union all
+        (select b.at, 'build', b.build, null, null, null, b.holder::text from postmill.read_builds(p_since, null, p_most) b)
         union all
         (select w.last_seen_at, 'worker_loss', w.worker_id, null, null, null, w.holder::text
            from postmill.worker w
@@ -8094,14 +8119,14 @@ begin
         union all
         select false, f.job_id, f.tenant_id, f.finished_at, f.holder, null from fine f
     ), holders as materialized (
-        select w.holder, w.worker_id, w.hostname, w.version, w.metadata -> 'definitions' ->> p_job_type as code
+        select w.holder, w.worker_id, w.hostname, w.build, w.metadata -> 'definitions' ->> p_job_type as code
           from postmill.worker w where w.holder in (select b.holder from met b)
     ), versions as materialized (
         select v.version, v.at, case when d.kind = 'function' then v.definition ->> 'fingerprint' else v.version::text end as code
           from postmill.job_definition d join postmill.definition_version v on v.definition_id = d.id where d.key = p_job_type
     )
     select b.failed, b.job_id, b.tenant_id, b.finished_at, case when whole then h.worker_id end, case when whole then h.hostname end,
-           case when whole then h.version end, 
+           case when whole then h.build end,
            (select max(v.version) from versions v where v.code = h.code and v.at <= b.finished_at), b.shape, case when length(p.payload) <= 4000 then p.payload end
       from met b left join holders h on h.holder = b.holder
       left join lateral (select j.payload::text as payload from postmill.any_job j where j.id = b.job_id offset 0) p on true
@@ -8408,6 +8433,16 @@ begin
               where v.at between i.opened_at - interval '1 hour' and i.opened_at + interval '1 minute' and v.version > 1
                 and (f.key = i.job_type or (i.job_type is null and f.queue = i.queue))
               order by v.at desc limit 1)
+            union all
+            (select 4.5, 'build', b.at, b.build,
+                    (select g.error_class from postmill.error_group g
+                      where g.job_type = any (w.job_types) and (i.job_type is null or g.job_type = i.job_type)
+                        and g.first_seen_at between b.at and i.opened_at + interval '10 minutes'
+                      order by g.first_seen_at limit 1)
+               from postmill.read_builds(i.opened_at - interval '1 hour', i.job_type, 20) b join postmill.worker w on w.holder = b.holder
+              where b.at <= i.opened_at + interval '1 minute' and (i.job_type is not null or i.queue = any (w.queues))
+                and exists (select from postmill.worker o where o.build <> b.build and o.started_at < b.at)
+              order by b.at desc limit 1)
             union all
             select 6, 'db_wait', null, waiting::text, null where waiting > 0 and i.kind in ('sla_breach', 'job_exhausted', 'dead_letters')
             union all
@@ -9421,6 +9456,17 @@ begin
          where p_kind = 'replay'
            and exists (select from postmill.outcome o where o.job_id = k.job_id and o.status = 'succeeded' offset 0)
            and not exists (select from postmill.any_job j where j.id = k.job_id and j.replayed_from = f.id offset 0)
+    ), failed_of as materialized (
+        -- Which build failed them last: of the newest 1,000. Who runs jobs is the platform's to see.
+        select w.build, count(*) as n
+          from (select f.id from f where p_kind in ('replay', 'retry') and postmill.sees_all() order by f.id desc limit 1000) l
+         cross join lateral (select a.holder from postmill.attempt a where a.job_id = l.id order by a.run desc limit 1) a
+          join postmill.worker w on w.holder = a.holder
+         where w.build is not null group by 1
+    ), runs_now as (
+        select w.build, count(*) as n from postmill.worker w join postmill.lease l on l.holder = w.holder
+         where l.expires_at > began and w.build is not null and exists (select from failed_of)
+           and w.job_types && array(select distinct f.job_type from f) group by 1
     )
     select jsonb_build_object(
         'count', cardinality(ids), 'complete', done, 'cut_off', cut, 'looked_at', (select count(*) from f),
@@ -9451,6 +9497,10 @@ begin
                            ('older', '7 days', '1000 years')) as a(name, low, high)),
         'by_state', coalesce((select jsonb_agg(jsonb_build_object('name', g.state, 'count', g.n) order by g.n desc, g.state)
               from (select f.state, count(*) as n from f group by 1) g), '[]'),
+        'by_build', coalesce((select jsonb_agg(jsonb_build_object('name', b.build, 'count', b.n) order by b.n desc, b.build)
+              from failed_of b), '[]'),
+        'builds_now', coalesce((select jsonb_agg(jsonb_build_object('name', b.build, 'count', b.n) order by b.n desc, b.build)
+              from runs_now b), '[]'),
         'never', (select count(*) from f where f.replay_class = 'never'),
         'ask', (select count(*) from f where f.replay_class = 'ask'),
         'succeeded_since', (select count(*) from since),
@@ -10177,6 +10227,8 @@ begin
            from postmill.job_definition d join postmill.definition_version v on v.definition_id = d.id
           where d.key = p_job_type and v.at >= p_since order by v.version desc limit p_most)
         union all
+        (select b.at, 'build', b.build, b.holder::text from postmill.read_builds(p_since, p_job_type, p_most) b)
+        union all
         (select p.paused_at, 'pause', coalesce(p.reason, ''), p.id::text from postmill.type_pause p
           where p.job_type = p_job_type and p.paused_at >= p_since order by p.paused_at desc limit p_most)
         union all
@@ -10411,7 +10463,7 @@ $$;
 
 -- FUNCTION read_workers(double precision, timestamp with time zone, uuid, integer, uuid)
 
-CREATE FUNCTION postmill.read_workers(p_seen double precision DEFAULT NULL::double precision, p_before timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_holder uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 1000, p_only uuid DEFAULT NULL::uuid) RETURNS TABLE(holder uuid, worker_id text, hostname text, pid integer, version text, queues text[], slots jsonb, job_types text[], state text, running_count integer, started_at timestamp with time zone, last_seen_at timestamp with time zone, stopped_at timestamp with time zone, lease_expires_at timestamp with time zone, metadata jsonb, asked text, asked_at timestamp with time zone, asked_by text, asked_reason text, draining_since timestamp with time zone, full_since timestamp with time zone, skew_seconds double precision, report jsonb)
+CREATE FUNCTION postmill.read_workers(p_seen double precision DEFAULT NULL::double precision, p_before timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_holder uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 1000, p_only uuid DEFAULT NULL::uuid) RETURNS TABLE(holder uuid, worker_id text, hostname text, pid integer, version text, queues text[], slots jsonb, job_types text[], state text, running_count integer, started_at timestamp with time zone, last_seen_at timestamp with time zone, stopped_at timestamp with time zone, lease_expires_at timestamp with time zone, metadata jsonb, asked text, asked_at timestamp with time zone, asked_by text, asked_reason text, draining_since timestamp with time zone, full_since timestamp with time zone, skew_seconds double precision, report jsonb, build text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -10426,7 +10478,7 @@ begin
            case when w.stopped_at is not null then 'stopped' when l.expires_at is null or l.expires_at <= moment then 'lost'
                 when w.draining then 'draining' else 'running' end,
            w.running_count, w.started_at, w.last_seen_at, w.stopped_at, l.expires_at, w.metadata, w.asked, w.asked_at,
-           w.asked_by, w.asked_reason, w.draining_since, w.full_since, w.skew_seconds, w.report
+           w.asked_by, w.asked_reason, w.draining_since, w.full_since, w.skew_seconds, w.report, w.build
       from postmill.worker w
       left join postmill.lease l on l.holder = w.holder
      where (p_seen is null or w.last_seen_at >= moment - p_seen * interval '1 second')
@@ -14171,6 +14223,7 @@ CREATE TABLE postmill.worker (
     hostname text NOT NULL,
     pid integer NOT NULL,
     version text DEFAULT ''::text NOT NULL,
+    build text,
     queues text[] DEFAULT '{}'::text[] NOT NULL,
     slots jsonb DEFAULT '{}'::jsonb NOT NULL,
     job_types text[] DEFAULT '{}'::text[] NOT NULL,
@@ -14189,7 +14242,8 @@ CREATE TABLE postmill.worker (
     full_since timestamp with time zone,
     skew_seconds double precision,
     report jsonb DEFAULT '{}'::jsonb NOT NULL,
-    CONSTRAINT worker_asked_check CHECK ((asked = ANY (ARRAY['drain'::text, 'resume'::text, 'stop'::text])))
+    CONSTRAINT worker_asked_check CHECK ((asked = ANY (ARRAY['drain'::text, 'resume'::text, 'stop'::text]))),
+    CONSTRAINT worker_build_check CHECK (((length(build) >= 1) AND (length(build) <= 100)))
 );
 
 -- VIEW job_attempts
@@ -15916,6 +15970,10 @@ CREATE INDEX webhook_message_received ON postmill.webhook_message USING btree (r
 -- INDEX webhook_tenant
 
 CREATE INDEX webhook_tenant ON postmill.webhook USING btree (tenant_id, id);
+
+-- INDEX worker_build
+
+CREATE INDEX worker_build ON postmill.worker USING btree (build, last_seen_at) WHERE (build IS NOT NULL);
 
 -- INDEX worker_last_seen
 

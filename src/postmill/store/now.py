@@ -11,7 +11,7 @@ from uuid import UUID
 from postmill.store.catalog import DEFAULT_SCHEMA, sql
 from postmill.store.statement import Statement
 
-Cause = Literal["paused", "no_workers", "worker_lost", "deploy", "db_wait", "new_error"]
+Cause = Literal["paused", "no_workers", "worker_lost", "deploy", "build", "db_wait", "new_error"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,8 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that was changed. `kind`: deploy, worker_loss, or an action of the audit log; `ref`: the key of the
-    definition, the holder of the worker, the id in the log."""
+    """Something that was changed. `kind`: deploy, build, worker_loss, or an action of the audit log; `ref`: the key of the
+    definition, the holder of the worker (of a build the first one), the id in the log."""
 
     at: datetime
     kind: str

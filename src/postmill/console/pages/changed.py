@@ -36,6 +36,7 @@ def marks(visit: Visit, changes: Sequence[Change]) -> list[Mark]:
     """Those that explain a curve: deploys, pauses, replays, lost workers."""
     kinds = {
         "deploy": MarkKind.DEPLOY,
+        "build": MarkKind.DEPLOY,
         "queues.pause": MarkKind.PAUSE,
         "operations.start": MarkKind.REPLAY,
         "worker_loss": MarkKind.WORKER_LOSS,
@@ -52,6 +53,7 @@ def what(kind: str) -> str:
     """A kind of change in words; an action that has none as the log spells it."""
     return {
         "deploy": _("Deployed"),
+        "build": _("Build started"),
         "worker_loss": _("Worker lost"),
         "queues.pause": _("Queue paused"),
         "queues.resume": _("Queue resumed"),
@@ -77,7 +79,7 @@ def where(visit: Visit, change: Change) -> str | None:
     head, target = change.kind.partition(".")[0], change.target
     if change.kind == "deploy":
         return visit.url(f"/definitions/{change.ref}")
-    if change.kind == "worker_loss":
+    if change.kind in ("worker_loss", "build"):
         return visit.url(f"/workers/{change.ref}")
     paths = {
         "queues": "/queues/",

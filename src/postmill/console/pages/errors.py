@@ -57,7 +57,12 @@ TABS: dict[str, tuple[str, ...] | None] = {
 RUNS = ("succeeded", "failed", "dead_letter", "retried", "lost")
 """Outcomes that are the end of a run."""
 
-_MARKS = {"deploy": MarkKind.DEPLOY, "pause": MarkKind.PAUSE, "replay": MarkKind.REPLAY}
+_MARKS = {
+    "deploy": MarkKind.DEPLOY,
+    "build": MarkKind.DEPLOY,
+    "pause": MarkKind.PAUSE,
+    "replay": MarkKind.REPLAY,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +265,8 @@ def _mark(visit: Visit, group: ErrorGroupView, mark: TypeMark) -> Mark:
     label, href = mark.label, None
     if mark.kind == "deploy":
         label, href = f"{group.job_type} {mark.label}", visit.url(f"/definitions/{group.job_type}")
+    elif mark.kind == "build":
+        label, href = _("build %s") % mark.label, visit.url(f"/workers/{mark.target}")
     elif mark.kind == "replay":
         label, href = _("%s dead letters") % mark.label, visit.url(f"/ops-log/{mark.target}")
     return Mark(mark.at, _MARKS.get(mark.kind, MarkKind.OTHER), label or group.job_type, href)

@@ -136,6 +136,18 @@ def _cause(visit: Visit, scene: Scene | None) -> tuple[str | None, str | None]:
             return told, visit.url(f"/definitions/{ref.rpartition(' v')[0]}")
         case "deploy":
             return _("%s came shortly before") % ref, visit.url(f"/definitions/{ref.rpartition(' v')[0]}")
+        case "build":
+            when = _("build %s") % ref
+            told = (
+                _("first %(error)s after %(version)s")
+                % {
+                    "error": detail.rpartition(".")[2],
+                    "version": when,
+                }
+                if detail
+                else _("%s came shortly before") % when
+            )
+            return told, visit.url("/workers")
         case "db_wait":
             return _("the database: %s statements wait for locks") % ref, visit.url("/system")
         case _:
