@@ -58,6 +58,7 @@ class Scene:
         rate: events a minute in the last ten (failures of what failed, ends of what is late); `rate_before`: in the same
             hour a week ago. None: nothing is counted for its kind.
         owner, runbook: of its queue; `action`: what its job type says is to be done.
+        error_group: the cause of failures that it is about, where it is about one.
         cause: what is suspected; `cause_at` when it happened, `cause_ref` and `cause_detail` what it is.
     """
 
@@ -72,6 +73,7 @@ class Scene:
     cause_at: datetime | None
     cause_ref: str | None
     cause_detail: str | None
+    error_group: str | None
 
 
 @dataclass(frozen=True, slots=True)

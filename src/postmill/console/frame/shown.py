@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from postmill.console.frame.action_words import action_words
 from postmill.console.frame.words import _
 from postmill.domain.duration import written
 
@@ -141,4 +142,5 @@ FILTERS = {
     "short_id": short_id,
     "cut": cut,
     "titled": first_upper,
+    "action": action_words,
 }

@@ -57,9 +57,10 @@ $$;
 --   build         another build of the application began to run in the hour before; detail: as of a deploy
 --   db_wait       statements wait for locks in the database; ref: how many
 --   new_error     a cause of failures was seen for the first time
+-- error_group: what it is about; of many dead letters the group that at least half of those now open are of.
 create function {schema}.read_incident_scenes(p_ids uuid[])
 returns table (id uuid, top_tenants text[], rate double precision, rate_before double precision, owner text, runbook text,
-    action text, cause text, cause_at timestamptz, cause_ref text, cause_detail text)
+    action text, cause text, cause_at timestamptz, cause_ref text, cause_detail text, error_group text)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
     moment timestamptz := {schema}.now();
@@ -71,13 +72,22 @@ begin
     end if;
     select count(*) into waiting from pg_locks l where not l.granted and l.waitstart < moment - interval '10 seconds';
     return query
+    with tally as materialized (
+        select y.queue, y.job_type, y.error_group, sum(y.opened - y.closed) as n from {schema}.dead_tally y group by 1, 2, 3
+    )
     select i.id,
            array(select coalesce(n.slug, t.tenant_id::text) from {schema}.incident_part t
                    left join {schema}.tenant n on n.id = t.tenant_id
                   where t.incident_id = i.id order by t.jobs desc, t.tenant_id limit 3),
            {schema}.read_event_rate(i.kind, i.queue, i.job_type, moment - interval '10 minutes', moment) / 10,
            {schema}.read_event_rate(i.kind, i.queue, i.job_type, hour, hour + interval '1 hour') / 60,
-           q.owner, q.runbook, nullif(d.action, ''), c.cause, c.at, c.ref, c.detail
+           q.owner, q.runbook, nullif(d.action, ''), c.cause, c.at, c.ref, c.detail,
+           case i.kind when 'job_exhausted' then i.facts ->> 'group'
+                when 'dead_letters' then (
+               select g.error_group
+                 from (select t.error_group, sum(t.n) as n, sum(sum(t.n)) over () as whole from tally t
+                        where t.queue = i.queue or t.job_type = i.job_type group by 1) g
+                where g.n > 0 and 2 * g.n >= g.whole order by g.n desc limit 1) end
       from {schema}.incident i
       left join {schema}.queue q on q.name = i.queue
       left join {schema}.job_definition d on d.key = i.job_type
