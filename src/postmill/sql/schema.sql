@@ -6457,7 +6457,8 @@ begin
         parts := parts || '(select t.job_id, null, t.status = ''succeeded'' from postmill.outcome t
             where t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)'::text;
     end if;
-    for ended in select s from unnest(p_states) s where s in ('failed', 'canceled', 'dead_letter') loop
+    for ended in select case s when 'replayed' then 'dead_letter' else s end from unnest(p_states) s
+                  where s in ('failed', 'canceled', 'replayed') loop
         parts := parts || array(select format('(select t.job_id, null, true from postmill.outcome t where t.status <> ''succeeded'' and t.status = %L
             and %s and t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)', ended, n.condition)
             from (select format('t.tenant_id = %L', p.id) as condition from unnest(p_tenants) as p(id)
@@ -8382,7 +8383,7 @@ $$;
 
 -- FUNCTION read_incident_scenes(uuid[])
 
-CREATE FUNCTION postmill.read_incident_scenes(p_ids uuid[]) RETURNS TABLE(id uuid, top_tenants text[], rate double precision, rate_before double precision, owner text, runbook text, action text, cause text, cause_at timestamp with time zone, cause_ref text, cause_detail text)
+CREATE FUNCTION postmill.read_incident_scenes(p_ids uuid[]) RETURNS TABLE(id uuid, top_tenants text[], rate double precision, rate_before double precision, owner text, runbook text, action text, cause text, cause_at timestamp with time zone, cause_ref text, cause_detail text, error_group text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -8397,13 +8398,22 @@ begin
     end if;
     select count(*) into waiting from pg_locks l where not l.granted and l.waitstart < moment - interval '10 seconds';
     return query
+    with tally as materialized (
+        select y.queue, y.job_type, y.error_group, sum(y.opened - y.closed) as n from postmill.dead_tally y group by 1, 2, 3
+    )
     select i.id,
            array(select coalesce(n.slug, t.tenant_id::text) from postmill.incident_part t
                    left join postmill.tenant n on n.id = t.tenant_id
                   where t.incident_id = i.id order by t.jobs desc, t.tenant_id limit 3),
            postmill.read_event_rate(i.kind, i.queue, i.job_type, moment - interval '10 minutes', moment) / 10,
            postmill.read_event_rate(i.kind, i.queue, i.job_type, hour, hour + interval '1 hour') / 60,
-           q.owner, q.runbook, nullif(d.action, ''), c.cause, c.at, c.ref, c.detail
+           q.owner, q.runbook, nullif(d.action, ''), c.cause, c.at, c.ref, c.detail,
+           case i.kind when 'job_exhausted' then i.facts ->> 'group'
+                when 'dead_letters' then (
+               select g.error_group
+                 from (select t.error_group, sum(t.n) as n, sum(sum(t.n)) over () as whole from tally t
+                        where t.queue = i.queue or t.job_type = i.job_type group by 1) g
+                where g.n > 0 and 2 * g.n >= g.whole order by g.n desc limit 1) end
       from postmill.incident i
       left join postmill.queue q on q.name = i.queue
       left join postmill.job_definition d on d.key = i.job_type
@@ -8499,7 +8509,7 @@ $$;
 
 -- FUNCTION read_job_lines(uuid[], jsonb)
 
-CREATE FUNCTION postmill.read_job_lines(p_ids uuid[], p_paths jsonb DEFAULT '[]'::jsonb) RETURNS TABLE(id uuid, tenant_id uuid, tenant text, job_type text, queue text, state text, retrying boolean, source text, source_ref text, trigger_id uuid, trigger_label text, priority integer, attempt integer, max_attempts integer, key text, created_at timestamp with time zone, due_at timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, worker_id text, reason text, error_class text, error_message text, error_group text, actor_type text, actor_id text, correlation_id text, replayed_from uuid, waits_on text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text, args jsonb, moment timestamp with time zone)
+CREATE FUNCTION postmill.read_job_lines(p_ids uuid[], p_paths jsonb DEFAULT '[]'::jsonb) RETURNS TABLE(id uuid, tenant_id uuid, tenant text, job_type text, queue text, state text, retrying boolean, replayed boolean, source text, source_ref text, trigger_id uuid, trigger_label text, priority integer, attempt integer, max_attempts integer, key text, created_at timestamp with time zone, due_at timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, worker_id text, reason text, error_class text, error_message text, error_group text, actor_type text, actor_id text, correlation_id text, replayed_from uuid, waits_on text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text, args jsonb, moment timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -8513,7 +8523,7 @@ begin
            case when s.run_at <= at_now or w.id is not null then 'queued' when s.id is not null then 'scheduled'
                 when b.id is not null then 'blocked' when r.id is not null then 'running'
                 when d.id is not null then 'dead_letter' else o.status end,
-           s.run_at > at_now and s.attempt > 1, j.source::text, j.source_ref, g.id, g.label,
+           s.run_at > at_now and s.attempt > 1, d.id is null and o.status = 'dead_letter', j.source::text, j.source_ref, g.id, g.label,
            coalesce(w.priority, s.priority, b.priority, r.priority, d.priority, j.priority),
            coalesce(w.attempt - 1, s.attempt - 1, b.attempt - 1, r.attempt, d.attempts, o.attempt, 0), j.max_attempts,
            j.idempotency_key, j.created_at, coalesce(s.run_at, j.scheduled_for),
@@ -9090,10 +9100,10 @@ begin
         tests := tests || format(' and j.id <> all (%L::uuid[])', held);
     end if;
     walks := case when candidates is not null then array['candidates'] when states is null then array['bodies']
-                  when tenants is null or states <@ array['failed', 'canceled'] then array['places']
+                  when tenants is null or states <@ array['failed', 'canceled', 'replayed'] then array['places']
                   -- Successes of one tenant among those of all: its own jobs tell sooner.
                   when 'succeeded' = any (states) then array['bodies']
-                  when states <@ array['dead_letter', 'failed', 'canceled', 'running'] then array['places', 'bodies']
+                  when states <@ array['dead_letter', 'replayed', 'failed', 'canceled', 'running'] then array['places', 'bodies']
                   else array['bodies', 'places'] end;
     if 'queued' = any (states) then
         overdue := array(select s.id from postmill.scheduled s where s.run_at <= moment order by s.run_at limit 1000);
@@ -9185,7 +9195,7 @@ declare
     ids uuid[];
     dear constant boolean := jsonb_path_exists(p_filter, '$.terms[*] ? (@.field == "ran" || @.field == "attempt" || @.field == "worker"
         || @.field == "queue" || (@.field == "error" && @.not == true) || (@.field == "op" && @.not == true))')
-        or (p_filter ? 'states' and postmill.scope_tenant() is not null and not p_filter -> 'states' <@ '["failed", "canceled", "dead_letter"]');
+        or (p_filter ? 'states' and postmill.scope_tenant() is not null and not p_filter -> 'states' <@ '["failed", "canceled", "dead_letter", "replayed"]');
 begin
     select w.ids, w.low into found_ones
       from postmill.read_matching(p_filter, p_need => p_need + 1, p_look => case when dear then p_look / 4 else p_look end) w;
@@ -9213,7 +9223,7 @@ CREATE FUNCTION postmill.read_matching_counts(p_filter jsonb, p_look integer DEF
     SET jit TO 'off'
     AS $$
 declare
-    groups constant jsonb := '[["queued", "scheduled"], ["blocked", "running", "failed", "canceled", "dead_letter"]]';
+    groups constant jsonb := '[["queued", "scheduled"], ["blocked", "running", "failed", "canceled", "dead_letter", "replayed"]]';
     whole record;
     counted jsonb;
     one record;
@@ -9232,7 +9242,7 @@ begin
             more[place] := one.low is not null or cardinality(one.ids) >= p_look;
         end loop;
     end if;
-    for state in select unnest(array['scheduled', 'retrying', 'queued', 'blocked', 'running', 'succeeded', 'failed', 'canceled', 'dead_letter']) loop
+    for state in select unnest(array['scheduled', 'retrying', 'queued', 'blocked', 'running', 'succeeded', 'failed', 'canceled', 'dead_letter', 'replayed']) loop
         place := case when state = 'succeeded' then null when state in ('scheduled', 'retrying', 'queued') then 0 else 1 end;
         at_least := more[place] or (more[0] is not null and place is null);
         n := greatest((counted ->> state)::bigint, (parts[place] ->> state)::bigint, 0);
@@ -9248,17 +9258,36 @@ $$;
 
 -- FUNCTION read_members(integer)
 
-CREATE FUNCTION postmill.read_members(p_most integer) RETURNS TABLE(actor_id text, tenant_id uuid, role text, since timestamp with time zone, last_seen_at timestamp with time zone, logins bigint)
+CREATE FUNCTION postmill.read_members(p_most integer) RETURNS TABLE(actor_id text, tenant_id uuid, role text, since timestamp with time zone, last_seen_at timestamp with time zone, logins bigint, kind text, expires_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
     return query
-    select s.actor_id, s.tenant_id, s.role::text, min(s.created_at), max(s.last_seen_at),
-           count(*) filter (where s.ended_at is null and s.expires_at > (select postmill.now()))
+    with people as materialized (
+    select s.actor_id, s.tenant_id, s.role::text as role, min(s.created_at) as since, max(s.last_seen_at) as seen,
+           count(*) filter (where s.ended_at is null and s.expires_at > (select postmill.now())) as logins
       from (select x.actor_id, x.tenant_id, x.role, x.created_at, x.last_seen_at, x.ended_at, x.expires_at
               from postmill.console_session x order by x.id desc limit 5000) s
-     group by 1, 2, 3 order by 5 desc limit p_most;
+     group by 1, 2, 3
+    )
+    select a.* from (
+        select p.actor_id, p.tenant_id, p.role, p.since, p.seen, p.logins, 'login', null::timestamptz from people p
+        union all
+        -- Links have no row-level security: nobody reads them but here.
+        select l.actor_id, l.tenant_id, l.role::text, max(l.created_at), null, 0, 'invited', max(l.expires_at)
+          from postmill.login_link l
+         where l.used_at is null and l.expires_at > (select postmill.now()) and postmill.in_scope(l.tenant_id)
+           and not exists (select from people p where p.actor_id = l.actor_id and p.role = l.role
+                              and p.tenant_id is not distinct from l.tenant_id)
+         group by 1, 2, 3
+        union all
+        select k.name, k.tenant_id, k.role::text, k.created_at, k.last_used_at, 0, 'key', k.expires_at
+          from postmill.api_key k
+         where k.revoked_at is null and (k.expires_at is null or k.expires_at > (select postmill.now()))
+           and not exists (select from people p where p.actor_id = 'key ' || k.name and p.tenant_id is not distinct from k.tenant_id))
+        a(actor_id, tenant_id, role, since, seen, logins, kind, expires_at)
+     order by a.seen desc nulls last, a.since desc limit p_most;
 end
 $$;
 
@@ -9899,7 +9928,7 @@ $_$;
 
 -- FUNCTION read_summary(uuid, integer)
 
-CREATE FUNCTION postmill.read_summary(p_tenant uuid DEFAULT NULL::uuid, p_most integer DEFAULT 10000) RETURNS TABLE(state text, n bigint, at_least boolean, oldest_seconds double precision)
+CREATE FUNCTION postmill.read_summary(p_tenant uuid DEFAULT NULL::uuid, p_most integer DEFAULT 10000) RETURNS TABLE(state text, n bigint, at_least boolean, oldest_seconds double precision, open_letters bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -9921,13 +9950,15 @@ begin
     for state in select unnest(array['scheduled', 'queued', 'blocked', 'running', 'dead_letter', 'failed', 'canceled']) loop
         at_least := false;
         oldest_seconds := null;
+        open_letters := null;
         if state in ('failed', 'canceled', 'dead_letter') then
             select count(*) into n from (
                 select from postmill.outcome o
                  where o.status = state and o.status <> 'succeeded' and (own is null or o.tenant_id = own) limit p_most + 1) x;
             if state = 'dead_letter' then
-                select n + count(*) into n from (
+                select count(*) into open_letters from (
                     select from postmill.dead_letter d where own is null or d.tenant_id = own limit p_most + 1) x;
+                n := n + open_letters;
             end if;
         else
             select count(*) into tickets from (
@@ -9974,6 +10005,7 @@ begin
     -- What is neither waiting nor running, nor ended otherwise, has succeeded.
     state := 'succeeded';
     oldest_seconds := null;
+    open_letters := null;
     if bodies > p_most or bounded then
         select count(*) into n from (
             select o.status, o.tenant_id from postmill.outcome o order by o.job_id desc limit 2 * p_most) x
@@ -11966,7 +11998,9 @@ CREATE FUNCTION postmill.state_test(p_states text[]) RETURNS text
     LANGUAGE plpgsql IMMUTABLE
     AS $_$
 declare
-    ended text[] := array(select s from unnest(p_states) s where s in ('succeeded', 'failed', 'canceled', 'dead_letter'));
+    -- A letter that was replayed has an outcome, an open one has none yet.
+    ended text[] := array(select case s when 'replayed' then 'dead_letter' else s end from unnest(p_states) s
+                           where s in ('succeeded', 'failed', 'canceled', 'replayed'));
     parts text[] := array['false'];
 begin
     if 'queued' = any (p_states) then
@@ -11998,7 +12032,7 @@ declare
 begin
     return coalesce((select jsonb_object_agg(x.word, x.n) from (
         select y.word, count(*) as n from (
-            select coalesce((select o.status from postmill.outcome o where o.job_id = u.id offset 0),
+            select coalesce((select case o.status when 'dead_letter' then 'replayed' else o.status end from postmill.outcome o where o.job_id = u.id offset 0),
                             (select 'queued' from postmill.ready t where t.id = u.id offset 0),
                             (select case when t.run_at <= at_now then 'queued' when t.attempt > 1 then 'retrying' else 'scheduled' end
                                from postmill.scheduled t where t.id = u.id offset 0),
@@ -12011,7 +12045,7 @@ $$;
 
 -- FUNCTION step_operation(uuid, integer[], jsonb)
 
-CREATE FUNCTION postmill.step_operation(p_id uuid, p_ns integer[], p_refused jsonb) RETURNS TABLE(status text, done integer, skipped integer, failed integer)
+CREATE FUNCTION postmill.step_operation(p_id uuid, p_ns integer[], p_refused jsonb) RETURNS TABLE(status text, done integer, skipped integer, failed integer, passed integer)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     AS $$
@@ -12021,11 +12055,13 @@ declare
     left_over integer;
     out_there integer;
     unlucky integer;
+    skipped_before integer;
 begin
     select o.* into op from postmill.operation o where o.id = p_id and o.status = 'running' for update;
     if not found then
         return;
     end if;
+    skipped_before := op.skipped;
     perform postmill.set_actor('upkeep', op.actor_type, op.actor_id, op.actor_role, op.request_id),
             set_config('lock_timeout', '1s', true);
     with refused as (
@@ -12054,7 +12090,7 @@ begin
     update postmill.operation o
        set done = o.done + c.done, skipped = o.skipped + c.skipped, failed = o.failed + c.failed,
            taken_at = case when o.rate is not null
-                           then postmill.rate_base(o, moment) + cardinality(p_ns) * interval '1 s' / o.rate end
+                           then postmill.rate_base(o, moment) + (cardinality(p_ns) - c.skipped) * interval '1 s' / o.rate end
       from (select count(*) filter (where i.status in ('replayed', 'due', 'requested', 'canceled', 'discarded', 'changed')) as done,
                    count(*) filter (where i.status in ('live', 'already_replayed', 'succeeded_since', 'succeeded', 'running',
                        'waiting', 'never', 'unconfirmed', 'not_dead', 'unknown', 'key_held', 'old_version',
@@ -12110,7 +12146,7 @@ begin
             jsonb_build_object('kind', op.kind, 'total', op.total, 'done', op.done, 'skipped', op.skipped, 'failed', op.failed));
     end if;
     perform postmill.set_actor(null, null, null);
-    return query select op.status, op.done, op.skipped, op.failed;
+    return query select op.status, op.done, op.skipped, op.failed, op.skipped - skipped_before;
 end
 $$;
 
@@ -12537,8 +12573,8 @@ begin
             case split_part(new.action, '.', 1)
                 when 'dead' then 'audit,dead,jobs'
                 when 'webhooks' then 'audit,triggers'
-                when 'keys' then 'audit,settings'
-                when 'logins' then 'audit,settings'
+                when 'keys' then 'audit,settings' || case when new.action = 'keys.revoke' then ',logins' else '' end
+                when 'logins' then 'audit,settings' || case when new.action in ('logins.close', 'logins.end') then ',logins' else '' end
                 when 'projects' then 'audit,settings'
                 when 'archive' then 'audit,system'
                 when 'retention' then 'audit,system'

@@ -67,7 +67,7 @@ def flags(found: BulkPreview, wizard: Wizard) -> list[Flag]:
                 Flag(found.gone, _("are of job types that are gone, or take no new jobs"), then, "critical")
             )
     if wizard.act in ("replay", "retry") and found.by_build:
-        made.append(_builds(found))
+        made.append(builds(found))
     if wizard.act == "replay":
         if found.succeeded_since:
             then = _("They run all the same.") if wizard.despite else _("They are left as they are.")
@@ -101,7 +101,7 @@ def flags(found: BulkPreview, wizard: Wizard) -> list[Flag]:
     return made
 
 
-def _builds(found: BulkPreview) -> Flag:
+def builds(found: BulkPreview) -> Flag:
     """Is the code that runs now another one than that which failed?"""
     n = sum(one.count for one in found.by_build)
     failed, now = ({one.name for one in some} for some in (found.by_build, found.builds_now))

@@ -184,7 +184,7 @@ $$;
 -- Within a tenant, tickets are counted by whichever are fewer, its jobs or all tickets; where both are many, by the
 -- tenant's own lane, which most of its jobs wait in.
 create function {schema}.read_summary(p_tenant uuid default null, p_most integer default 10000)
-returns table (state text, n bigint, at_least boolean, oldest_seconds double precision)
+returns table (state text, n bigint, at_least boolean, oldest_seconds double precision, open_letters bigint)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
 set enable_seqscan = off as $$
 declare
@@ -203,13 +203,15 @@ begin
     for state in select unnest(array['scheduled', 'queued', 'blocked', 'running', 'dead_letter', 'failed', 'canceled']) loop
         at_least := false;
         oldest_seconds := null;
+        open_letters := null;
         if state in ('failed', 'canceled', 'dead_letter') then
             select count(*) into n from (
                 select from {schema}.outcome o
                  where o.status = state and o.status <> 'succeeded' and (own is null or o.tenant_id = own) limit p_most + 1) x;
             if state = 'dead_letter' then
-                select n + count(*) into n from (
+                select count(*) into open_letters from (
                     select from {schema}.dead_letter d where own is null or d.tenant_id = own limit p_most + 1) x;
+                n := n + open_letters;
             end if;
         else
             select count(*) into tickets from (
@@ -256,6 +258,7 @@ begin
     -- What is neither waiting nor running, nor ended otherwise, has succeeded.
     state := 'succeeded';
     oldest_seconds := null;
+    open_letters := null;
     if bodies > p_most or bounded then
         select count(*) into n from (
             select o.status, o.tenant_id from {schema}.outcome o order by o.job_id desc limit 2 * p_most) x
