@@ -9274,10 +9274,9 @@ begin
     select a.* from (
         select p.actor_id, p.tenant_id, p.role, p.since, p.seen, p.logins, 'login', null::timestamptz from people p
         union all
-        -- Links have no row-level security: nobody reads them but here.
         select l.actor_id, l.tenant_id, l.role::text, max(l.created_at), null, 0, 'invited', max(l.expires_at)
           from postmill.login_link l
-         where l.used_at is null and l.expires_at > (select postmill.now()) and postmill.in_scope(l.tenant_id)
+         where l.used_at is null and l.expires_at > (select postmill.now())
            and not exists (select from people p where p.actor_id = l.actor_id and p.role = l.role
                               and p.tenant_id is not distinct from l.tenant_id)
          group by 1, 2, 3
@@ -11671,17 +11670,17 @@ begin
     execute 'grant usage on schema postmill to postmill_request';
 
     -- Every table that has a tenant is under the policy. The reader does not see who may come in, but for what
-    -- read_keys and read_logins show; the intake is left out, since COPY does not go into a table with policies.
+    -- read_keys, read_logins and read_members show; the intake is left out, since COPY does not go into a table with policies.
     for name, own_column in
         select c.relname, case c.relname when 'tenant' then 'id' else
                    (select a.attname from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id') end
           from pg_class c where c.relnamespace = 'postmill'::regnamespace and c.relkind in ('r', 'p')
-           and not c.relispartition and c.relname !~ '^(login_link|intake)$|_(secret|answer)$'
+           and not c.relispartition and c.relname !~ '^intake$|_(secret|answer)$'
     loop
         if own_column is not null then
             perform postmill.secure_table(name, own_column);
         end if;
-        if name not in ('api_key', 'console_session', 'webhook_secret') then
+        if name not in ('api_key', 'console_session', 'login_link', 'webhook_secret') then
             execute format('grant select on postmill.%I to postmill_reader', name);
         end if;
     end loop;
@@ -11689,6 +11688,7 @@ begin
         revoked_by) on postmill.api_key to postmill_reader';
     execute 'grant select (id, actor_id, tenant_id, role, api_key_id, created_at, last_seen_at, expires_at, ended_at)
         on postmill.console_session to postmill_reader';
+    execute 'grant select (actor_id, tenant_id, role, created_at, expires_at, used_at) on postmill.login_link to postmill_reader';
     for name, owner in select c.relname, c.relowner from pg_class c
                         where c.relnamespace = 'postmill'::regnamespace and c.relkind = 'v' loop
         if owner <> 'postmill_reader'::regrole then
@@ -16327,6 +16327,10 @@ ALTER TABLE postmill.job_kept ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE postmill.leaving ENABLE ROW LEVEL SECURITY;
 
+-- ROW SECURITY login_link
+
+ALTER TABLE postmill.login_link ENABLE ROW LEVEL SECURITY;
+
 -- ROW SECURITY notification
 
 ALTER TABLE postmill.notification ENABLE ROW LEVEL SECURITY;
@@ -16446,6 +16450,10 @@ CREATE POLICY of_the_scope ON postmill.job_kept AS RESTRICTIVE FOR SELECT TO pos
 -- POLICY leaving of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.leaving AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY login_link of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.login_link AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
 -- POLICY notification of_the_scope
 
@@ -16686,6 +16694,10 @@ CREATE POLICY whoever_has_rights ON postmill.job_kept USING (true) WITH CHECK (t
 -- POLICY leaving whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.leaving USING (true) WITH CHECK (true);
+
+-- POLICY login_link whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.login_link USING (true) WITH CHECK (true);
 
 -- POLICY notification whoever_has_rights
 

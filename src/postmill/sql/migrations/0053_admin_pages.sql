@@ -260,10 +260,9 @@ begin
     select a.* from (
         select p.actor_id, p.tenant_id, p.role, p.since, p.seen, p.logins, 'login', null::timestamptz from people p
         union all
-        -- Links have no row-level security: nobody reads them but here.
         select l.actor_id, l.tenant_id, l.role::text, max(l.created_at), null, 0, 'invited', max(l.expires_at)
           from {schema}.login_link l
-         where l.used_at is null and l.expires_at > (select {schema}.now()) and {schema}.in_scope(l.tenant_id)
+         where l.used_at is null and l.expires_at > (select {schema}.now())
            and not exists (select from people p where p.actor_id = l.actor_id and p.role = l.role
                               and p.tenant_id is not distinct from l.tenant_id)
          group by 1, 2, 3
