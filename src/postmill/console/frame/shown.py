@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from postmill.console.frame.action_words import action_words
 from postmill.console.frame.words import _
 from postmill.domain.duration import written
 
@@ -139,4 +140,5 @@ FILTERS = {
     "short_id": short_id,
     "cut": cut,
     "titled": first_upper,
+    "action": action_words,
 }

@@ -110,17 +110,17 @@ begin
     execute 'grant usage on schema {schema} to {schema}_request';
 
     -- Every table that has a tenant is under the policy. The reader does not see who may come in, but for what
-    -- read_keys and read_logins show; the intake is left out, since COPY does not go into a table with policies.
+    -- read_keys, read_logins and read_members show; the intake is left out, since COPY does not go into a table with policies.
     for name, own_column in
         select c.relname, case c.relname when 'tenant' then 'id' else
                    (select a.attname from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id') end
           from pg_class c where c.relnamespace = '{schema}'::regnamespace and c.relkind in ('r', 'p')
-           and not c.relispartition and c.relname !~ '^(login_link|intake)$|_(secret|answer)$'
+           and not c.relispartition and c.relname !~ '^intake$|_(secret|answer)$'
     loop
         if own_column is not null then
             perform {schema}.secure_table(name, own_column);
         end if;
-        if name not in ('api_key', 'console_session', 'webhook_secret') then
+        if name not in ('api_key', 'console_session', 'login_link', 'webhook_secret') then
             execute format('grant select on {schema}.%I to {schema}_reader', name);
         end if;
     end loop;
@@ -128,6 +128,7 @@ begin
         revoked_by) on {schema}.api_key to {schema}_reader';
     execute 'grant select (id, actor_id, tenant_id, role, api_key_id, created_at, last_seen_at, expires_at, ended_at)
         on {schema}.console_session to {schema}_reader';
+    execute 'grant select (actor_id, tenant_id, role, created_at, expires_at, used_at) on {schema}.login_link to {schema}_reader';
     for name, owner in select c.relname, c.relowner from pg_class c
                         where c.relnamespace = '{schema}'::regnamespace and c.relkind = 'v' loop
         if owner <> '{schema}_reader'::regrole then

@@ -151,7 +151,7 @@ returns table (
     holder uuid, worker_id text, hostname text, pid integer, version text, queues text[], slots jsonb, job_types text[], state text,
     running_count integer, started_at timestamptz, last_seen_at timestamptz, stopped_at timestamptz, lease_expires_at timestamptz,
     metadata jsonb, asked text, asked_at timestamptz, asked_by text, asked_reason text, draining_since timestamptz,
-    full_since timestamptz, skew_seconds double precision, report jsonb)
+    full_since timestamptz, skew_seconds double precision, report jsonb, build text)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 declare
     moment timestamptz := {schema}.now();
@@ -164,7 +164,7 @@ begin
            case when w.stopped_at is not null then 'stopped' when l.expires_at is null or l.expires_at <= moment then 'lost'
                 when w.draining then 'draining' else 'running' end,
            w.running_count, w.started_at, w.last_seen_at, w.stopped_at, l.expires_at, w.metadata, w.asked, w.asked_at,
-           w.asked_by, w.asked_reason, w.draining_since, w.full_since, w.skew_seconds, w.report
+           w.asked_by, w.asked_reason, w.draining_since, w.full_since, w.skew_seconds, w.report, w.build
       from {schema}.worker w
       left join {schema}.lease l on l.holder = w.holder
      where (p_seen is null or w.last_seen_at >= moment - p_seen * interval '1 second')
@@ -173,11 +173,32 @@ begin
 end
 $$;
 
+-- When another build of an application began to run since a moment, the latest first: its first session that started while
+-- none of the same build had lived for a minute. p_job_type: only of workers that serve it.
+create function {schema}.read_builds(p_since timestamptz, p_job_type text default null, p_most integer default 50)
+returns table (at timestamptz, build text, holder uuid)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+begin
+    if not {schema}.sees_all() then
+        return;
+    end if;
+    return query
+    select w.started_at, w.build, w.holder from {schema}.worker w
+     where w.last_seen_at >= p_since and w.started_at >= p_since and w.build is not null
+       and (p_job_type is null or p_job_type = any (w.job_types))
+       and not exists (select from {schema}.worker o
+                        where o.build = w.build and o.last_seen_at >= w.started_at - interval '1 minute'
+                          and (o.started_at, o.holder) < (w.started_at, w.holder)
+                          and (p_job_type is null or p_job_type = any (o.job_types)))
+     order by w.started_at desc limit p_most;
+end
+$$;
+
 -- How many jobs are where, each count ending at p_most (at_least: there may be more), and since when the oldest is due.
 -- Within a tenant, tickets are counted by whichever are fewer, its jobs or all tickets; where both are many, by the
 -- tenant's own lane, which most of its jobs wait in.
 create function {schema}.read_summary(p_tenant uuid default null, p_most integer default 10000)
-returns table (state text, n bigint, at_least boolean, oldest_seconds double precision)
+returns table (state text, n bigint, at_least boolean, oldest_seconds double precision, open_letters bigint)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
 set enable_seqscan = off as $$
 declare
@@ -196,13 +217,15 @@ begin
     for state in select unnest(array['scheduled', 'queued', 'blocked', 'running', 'dead_letter', 'failed', 'canceled']) loop
         at_least := false;
         oldest_seconds := null;
+        open_letters := null;
         if state in ('failed', 'canceled', 'dead_letter') then
             select count(*) into n from (
                 select from {schema}.outcome o
                  where o.status = state and o.status <> 'succeeded' and (own is null or o.tenant_id = own) limit p_most + 1) x;
             if state = 'dead_letter' then
-                select n + count(*) into n from (
+                select count(*) into open_letters from (
                     select from {schema}.dead_letter d where own is null or d.tenant_id = own limit p_most + 1) x;
+                n := n + open_letters;
             end if;
         else
             -- One statement of one table: a plan of all four takes as long as the count.
@@ -259,6 +282,7 @@ begin
     -- What is neither waiting nor running, nor ended otherwise, has succeeded.
     state := 'succeeded';
     oldest_seconds := null;
+    open_letters := null;
     if bodies > p_most or bounded then
         if own is null then
             select count(*) into n from (select o.status from {schema}.outcome o order by o.job_id desc limit p_most * 5 / 4) x
