@@ -59,7 +59,17 @@ def test_clean():
 
 def test_a_leak_fails_the_test_that_made_it_and_so_does_what_it_cost(tmp_path: Path) -> None:
     (tmp_path / "test_leaky.py").write_text(LEAKY)
-    options = ["-p", "tests.support.leaks", "-p", "tests.support.budget", "-p", "no:cacheprovider", "--rootdir", tmp_path, "-q"]
+    options = [
+        "-p",
+        "tests.support.leaks",
+        "-p",
+        "tests.support.budget",
+        "-p",
+        "no:cacheprovider",
+        "--rootdir",
+        tmp_path,
+        "-q",
+    ]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *options, tmp_path], cwd=ROOT, capture_output=True, text=True
     )
