@@ -18,7 +18,10 @@ from tests.support.databases import running_servers
 from tests.support.spawner import lasting
 
 MOST = 10.0
-"""Seconds for a test that is not long. The dearest take half of it; a processor that is shared may count more."""
+"""Seconds for a test that is not long. The dearest take half of it; a processor that is shared may count more.
+
+`@pytest.mark.dear(seconds)` allows one test more: a whole demo, which nothing smaller can stand for.
+"""
 
 SUITE = 480.0
 """Seconds for all of them: four minutes of two processors. More is said, not refused."""
@@ -63,9 +66,11 @@ def within_budget(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     cost = max(0.0, spent() - before)
     request.node.user_properties.append((_KEY, round(cost, 2)))
-    if cost > MOST and request.node.get_closest_marker("long") is None:
+    dear, long = map(request.node.get_closest_marker, ("dear", "long"))
+    most = MOST if dear is None else float(dear.args[0])
+    if cost > most and long is None:
         pytest.fail(
-            f"the test took {cost:.1f} s of processor, and {MOST:g} s is the most: see tests/support/budget.py",
+            f"the test took {cost:.1f} s of processor, and {most:g} s is the most: see tests/support/budget.py",
             pytrace=False,
         )
 
