@@ -36,7 +36,7 @@ def test_the_story_from_pictures_to_tags(data: Path) -> None:
         "--data",
         str(data),
         "--pictures",
-        "32",
+        "40",
         "--new",
         "4",
         "--workers",
@@ -55,7 +55,7 @@ def test_the_story_from_pictures_to_tags(data: Path) -> None:
     for event in ("provider.connection.changed", "list.created", "provider.folder.updated"):
         assert event in done.stdout
     tenants = re.findall(
-        r"│ (bcg|lakeside) +│ 36 +│ .*\(36 pictures\) .* [78] keywords .*│ (\d+) done +│", done.stdout
+        r"│ (bcg|lakeside) +│ 44 +│ .*\(44 pictures\) .* [78] keywords .*│ (\d+) done +│", done.stdout
     )
     assert [slug for slug, _ in tenants] == ["bcg", "lakeside"]
     assert all(int(jobs) >= 9 for _, jobs in tenants)
