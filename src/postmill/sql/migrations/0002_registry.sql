@@ -33,7 +33,7 @@ create table {schema}.queue (
     escalation text,
     -- An address: what whoever is on call shall read.
     runbook text,
-    -- By how much waiting jobs rise for each so many seconds that they have been ready, and up to where (0057). NULL: not.
+    -- By how much waiting jobs rise for each so many seconds that they have been ready, and up to where (0058). NULL: not.
     boost_after_seconds double precision check (boost_after_seconds > 0),
     boost_step integer check (boost_step > 0),
     boost_to integer,
