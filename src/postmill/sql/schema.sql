@@ -5057,6 +5057,7 @@ declare
 begin
     execute format('grant usage on schema postmill to %I', p_role);
     execute format('grant insert on postmill.intake to %I', p_role);
+    execute format('grant select on postmill.migration to %I', p_role);
     for door in
         select p.oid::regprocedure::text from pg_proc p join pg_namespace n on n.oid = p.pronamespace
          where n.nspname = 'postmill'
