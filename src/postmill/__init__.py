@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from postmill.client import (
+        AsyncCells,
         AsyncClient,
+        Cells,
         Client,
         acancel,
         aenqueue,
@@ -65,6 +67,8 @@ __all__ = [
     "acancel",
     "Client",
     "AsyncClient",
+    "Cells",
+    "AsyncCells",
     "NewJob",
     "Enqueued",
     "JobView",
@@ -86,7 +90,7 @@ __all__ = [
 
 _HOMES = {
     "postmill.client": (
-        "AsyncClient Client acancel aenqueue aenqueue_many apublish cancel enqueue enqueue_many publish"
+        "AsyncCells AsyncClient Cells Client acancel aenqueue aenqueue_many apublish cancel enqueue enqueue_many publish"
     ),
     "postmill.domain.declared": "on_event schedule",
     "postmill.domain.errors": "EnqueueRefused PostmillError",

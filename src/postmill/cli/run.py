@@ -19,6 +19,7 @@ from postmill.cli.who import who
 from postmill.client.address import find_store, left_by_up
 from postmill.domain.errors import DatabaseMissing
 from postmill.domain.settings import Settings
+from postmill.domain.settings_cells import cell_named
 from postmill.domain.settings_load import load
 from postmill.schema.check import check
 from postmill.store.access import set_actor
@@ -37,6 +38,7 @@ class Given:
     schema: str | None = None
     json: bool = False
     debug: bool = False
+    cell: str | None = None
 
     def overridden_by(self, later: Given) -> Given:
         """These options, with those after the command's name winning over those before it."""
@@ -46,6 +48,7 @@ class Given:
             schema=later.schema or self.schema,
             json=later.json or self.json,
             debug=later.debug or self.debug,
+            cell=later.cell or self.cell,
         )
 
     def overrides(self) -> dict[str, Any]:
@@ -56,6 +59,12 @@ class Given:
         if self.schema:
             found["schema"] = self.schema
         return found
+
+
+def in_cell(settings: Settings, name: str) -> Settings:
+    """The settings as they are for one cell. Raises NotFound."""
+    cell = cell_named(settings.cells, name)
+    return settings.model_copy(update={"database_url": cell.database_url, "listen_url": cell.listen_url})
 
 
 class Run:
@@ -71,8 +80,12 @@ class Run:
 
     @cached_property
     def settings(self) -> Settings:
-        """Settings file, environment, options; the last wins. Raises SettingsError."""
-        return load(self.given.config, overrides=self.given.overrides())
+        """Settings file, environment, options; the last wins. With --cell the database is that cell's.
+
+        Raises SettingsError, NotFound for an unknown cell.
+        """
+        found = load(self.given.config, overrides=self.given.overrides())
+        return found if self.given.cell is None else in_cell(found, self.given.cell)
 
     @cached_property
     def settings_here(self) -> Settings:

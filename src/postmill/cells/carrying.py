@@ -1,0 +1,61 @@
+"""Carries rows of one tenant from one cell to the other: out by COPY, in by COPY, and then where they belong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import psycopg
+
+from postmill.cells.sides import Side
+from postmill.store.carrying import Carried, carry_in, copy_in, copy_out
+from postmill.store.catalog import DEFAULT_SCHEMA
+
+SLICE = timedelta(days=7)
+"""History goes in pieces of this length, each in a transaction of its own."""
+
+Stretch = tuple[datetime | None, datetime | None]
+
+
+def carry(
+    source: Side,
+    target: Side,
+    tenant: UUID,
+    tables: Sequence[Carried],
+    stretch: Stretch = (None, None),
+    *,
+    schema: str = DEFAULT_SCHEMA,
+) -> dict[str, int]:
+    """The rows of these tables, in the order given; how many arrived, by table. The target is in a transaction."""
+    counts: dict[str, int] = {}
+    for table in tables:
+        counts[table.name] = counts.get(table.name, 0) + _one(
+            source, target, tenant, table.name, stretch, schema
+        )
+    return counts
+
+
+def slices(first: datetime, last: datetime) -> Iterator[Stretch]:
+    """A stretch of time in pieces; the first one is open below."""
+    low: datetime | None = None
+    high = first + SLICE
+    while high < last:
+        yield low, high
+        low, high = high, high + SLICE
+    yield low, last
+
+
+def _one(source: Side, target: Side, tenant: UUID, table: str, stretch: Stretch, schema: str) -> int:
+    out = source.run(copy_out(table, tenant, *stretch, schema=schema))
+    into = target.run(copy_in(table, schema=schema))
+    with (
+        psycopg.RawCursor(source.conn) as reading,
+        psycopg.RawCursor(target.conn) as writing,
+        reading.copy(out.encode()) as rows,
+        writing.copy(into.encode()) as place,
+    ):
+        for piece in rows:
+            place.write(bytes(piece))
+    target.run(carry_in(table, schema=schema))
+    return max(0, reading.rowcount)
