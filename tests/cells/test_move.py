@@ -97,6 +97,7 @@ def killed_at(two: Two, move: UUID, point: str) -> None:
             moves.resume(
                 two.cells,
                 move,
+                linger=0.0,
                 before=lambda step: os.kill(os.getpid(), signal.SIGKILL) if step == point else None,
             )
         finally:
@@ -123,7 +124,7 @@ def test_a_mover_is_killed_at_each_step_and_another_one_goes_on(two: Two) -> Non
             two.a.execute(
                 "delete from postmill.ready where lane = %s and id <> %s", [two.other, made["other"]]
             )
-    ended = moves.resume(two.cells, move)
+    ended = moves.resume(two.cells, move, linger=0.0)
     assert (ended.status, ended.step) == ("done", "done")
     assert ended.closed_seconds is not None
     there(two, made)
@@ -149,12 +150,12 @@ def test_a_move_is_taken_back_from_each_step(two: Two) -> None:
     with pytest.raises(InvalidValue, match="can only go on"):
         moves.abort(two.cells, move, actor="ops")
     seen: list[Move] = []
-    moves.resume(two.cells, move, told=seen.append)
+    moves.resume(two.cells, move, told=seen.append, linger=0.0)
     assert seen[-1].status == "done"
     there(two, made)
     # And home again.
     back = moves.begin(two.cells, "acme", "a", actor="ops")
-    moves.resume(two.cells, back)
+    moves.resume(two.cells, back, linger=0.0)
     assert tickets(two.a, two.acme) == before
     assert tickets(two.b, two.acme) == {}
     invariants(two.a)

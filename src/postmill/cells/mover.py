@@ -48,6 +48,7 @@ class Mover:
         told: hears of each change.
         schema: of all cells.
         before: hears of each step before it is done, once more for each of its parts.
+        linger: seconds between the switch and the taking away of what is left: so long may others believe what they knew.
     """
 
     directory: Side
@@ -57,6 +58,7 @@ class Mover:
     told: Told = lambda move: None
     schema: str = DEFAULT_SCHEMA
     before: Callable[[str], object] = lambda step: None
+    linger: float = 0.0
 
     def run(self) -> Move:
         """Does what is left to do. Raises MoveStopped; what the databases raise leaves the move where it is."""
@@ -214,6 +216,8 @@ def _open(mover: Mover, move: Move) -> None:
 
 def _clean(mover: Mover, move: Move) -> None:
     """What is not in use any more goes, in pieces."""
+    mover.note(move, "what is left behind goes soon")
+    time.sleep(mover.linger)
     _take_away(mover, mover.source, move)
     mover.note(move, step="done")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from uuid import UUID
 
 import psycopg
@@ -28,6 +29,9 @@ from postmill.store.cells import (
 )
 
 Cells = Mapping[str, CellSettings]
+
+LINGER = 6.0
+"""Seconds that a tenant's old rows stay after the switch: longer than anybody believes what the directory said before."""
 
 
 class MoveRefused(PostmillError):
@@ -97,6 +101,7 @@ def resume(
     *,
     told: Told = lambda move: None,
     before: Callable[[str], object] = lambda step: None,
+    linger: float = LINGER,
     schema: str = DEFAULT_SCHEMA,
 ) -> Move:
     """Does what is left of a move, and returns it when it is done.
@@ -107,7 +112,7 @@ def resume(
         MoveStopped: it was aborted.
     """
     with _mover(cells, id, told, before, schema) as mover:
-        return mover.run()
+        return replace(mover, linger=linger).run()
 
 
 def abort(cells: Cells, id: UUID, *, actor: str, schema: str = DEFAULT_SCHEMA) -> Move:

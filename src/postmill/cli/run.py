@@ -19,7 +19,6 @@ from postmill.cli.who import who
 from postmill.client.address import find_store, left_by_up
 from postmill.domain.errors import DatabaseMissing
 from postmill.domain.settings import Settings
-from postmill.domain.settings_cells import cell_named
 from postmill.domain.settings_load import load
 from postmill.schema.check import check
 from postmill.store.access import set_actor
@@ -61,12 +60,6 @@ class Given:
         return found
 
 
-def in_cell(settings: Settings, name: str) -> Settings:
-    """The settings as they are for one cell. Raises NotFound."""
-    cell = cell_named(settings.cells, name)
-    return settings.model_copy(update={"database_url": cell.database_url, "listen_url": cell.listen_url})
-
-
 class Run:
     """What a command's handler gets first."""
 
@@ -85,7 +78,7 @@ class Run:
         Raises SettingsError, NotFound for an unknown cell.
         """
         found = load(self.given.config, overrides=self.given.overrides())
-        return found if self.given.cell is None else in_cell(found, self.given.cell)
+        return found if self.given.cell is None else found.in_cell(self.given.cell)
 
     @cached_property
     def settings_here(self) -> Settings:

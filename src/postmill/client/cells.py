@@ -19,7 +19,7 @@ from postmill.domain.job import Enqueued, NewJob
 from postmill.domain.settings import Settings
 from postmill.domain.settings_cells import cell_named, directory_of
 from postmill.domain.settings_load import load
-from postmill.store.cells import Place, read_places
+from postmill.store.cells import find_place
 from postmill.store.flow import Flow, once
 
 C = TypeVar("C", Client, AsyncClient)
@@ -68,15 +68,13 @@ class _Ways(Generic[C]):
         cell, until = self._places.get(tenant, ("", 0.0))
         return cell if until > monotonic() else None
 
-    def look(self, tenant: UUID | str) -> Flow[list[Place]]:
+    def look(self, tenant: UUID | str) -> Flow[str | None]:
         """Asks the directory."""
-        if isinstance(tenant, UUID):
-            return once(read_places(id=tenant, schema=self.schema))
-        return once(read_places(slug=tenant, schema=self.schema))
+        return once(find_place(tenant, schema=self.schema))
 
-    def learn(self, tenant: UUID | str, found: list[Place]) -> str:
+    def learn(self, tenant: UUID | str, found: str | None) -> str:
         """What the directory said: a tenant that is not in it lives in the directory's own cell."""
-        cell = found[0].cell if found else self.home
+        cell = found or self.home
         if len(self._places) >= MOST:
             self._places.clear()
         self._places[tenant] = (cell, monotonic() + KNOWN_FOR)

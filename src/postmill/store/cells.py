@@ -176,3 +176,23 @@ def audit_move(
     """Writes into the cell's log what was done to a tenant."""
     args = (action, tenant, json.dumps(after), reason)
     return Statement("audit_move", sql("cells/audit_move", schema), args, lambda rows: None)
+
+
+def find_place(tenant: UUID | str, *, schema: str = DEFAULT_SCHEMA) -> Statement[str | None]:
+    """The cell that holds a tenant, named by id or slug; None: the directory does not know it."""
+    return Statement("find_place", sql("cells/find_place", schema), (str(tenant),), lambda rows: rows[0][0])
+
+
+def find_credential(hash: bytes, *, schema: str = DEFAULT_SCHEMA) -> Statement[tuple[bool, UUID | None]]:
+    """Whether this cell knows a key, login or login link by its hash, and whose it is."""
+    return Statement(
+        "find_credential",
+        sql("cells/find_credential", schema),
+        (hash,),
+        lambda rows: (bool(rows[0][0]), rows[0][1]),
+    )
+
+
+def has_webhook(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[bool]:
+    """Whether messages for this webhook belong to this cell."""
+    return Statement("has_webhook", sql("cells/has_webhook", schema), (id,), lambda rows: bool(rows[0][0]))

@@ -38,6 +38,36 @@ create table {schema}.tenant_move (
 create unique index tenant_move_running on {schema}.tenant_move (tenant_id) where status in ('running', 'aborting');
 create index tenant_move_tenant on {schema}.tenant_move (tenant_id, id);
 
+-- The cell that holds a tenant, named by id or slug; NULL: the directory does not know it.
+create function {schema}.find_place(p_tenant text) returns text
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    return (select c.cell from {schema}.cell_tenant c
+             where c.slug = p_tenant or c.tenant_id::text = lower(p_tenant) limit 1);
+end
+$$;
+
+-- Does this cell know the key, login or login link with this hash, and of which tenant is it (NULL: the platform's)? For who
+-- looks for the way: whether it holds is asked there.
+create function {schema}.find_credential(p_hash bytea, out found boolean, out tenant_id uuid)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    select true, c.tenant_id into found, tenant_id from (
+        select k.tenant_id from {schema}.api_key k where k.hash = p_hash
+        union all select s.tenant_id from {schema}.console_session s where s.hash = p_hash
+        union all select l.tenant_id from {schema}.login_link l where l.hash = p_hash) c limit 1;
+    found := coalesce(found, false);
+end
+$$;
+
+create function {schema}.has_webhook(p_id uuid) returns boolean
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    return exists (select from {schema}.webhook w where w.id = p_id) and not {schema}.is_away(
+        (select w.tenant_id from {schema}.webhook w where w.id = p_id));
+end
+$$;
+
 -- Puts a gate up or changes it, if it stands at one of p_from ('here': there is none) or is there already; false where it
 -- does not. p_stage 'here' takes it down. Waits for those that write for the tenant just now, as long as lock_timeout.
 create function {schema}.set_gate(p_tenant uuid, p_stage text, p_cell text, p_move uuid, p_from text[]) returns boolean
