@@ -15,6 +15,9 @@ from postmill.store.catalog import DEFAULT_SCHEMA
 SLICE = timedelta(days=7)
 """History goes in pieces of this length, each in a transaction of its own."""
 
+_EMPTY = 21
+"""Bytes of a binary COPY without rows: its header and its trailer. Most tables have nothing of most tenants."""
+
 Stretch = tuple[datetime | None, datetime | None]
 
 
@@ -48,14 +51,20 @@ def slices(first: datetime, last: datetime) -> Iterator[Stretch]:
 
 def _one(source: Side, target: Side, tenant: UUID, table: str, stretch: Stretch, schema: str) -> int:
     out = source.run(copy_out(table, tenant, *stretch, schema=schema))
+    with psycopg.RawCursor(source.conn) as reading:
+        with reading.copy(out.encode()) as rows:
+            first = b""
+            for piece in rows:
+                first += bytes(piece)
+                if len(first) > _EMPTY:
+                    _put(target, table, first, rows, schema)
+        return max(0, reading.rowcount)
+
+
+def _put(target: Side, table: str, first: bytes, rows: psycopg.Copy, schema: str) -> None:
     into = target.run(copy_in(table, schema=schema))
-    with (
-        psycopg.RawCursor(source.conn) as reading,
-        psycopg.RawCursor(target.conn) as writing,
-        reading.copy(out.encode()) as rows,
-        writing.copy(into.encode()) as place,
-    ):
+    with psycopg.RawCursor(target.conn) as writing, writing.copy(into.encode()) as place:
+        place.write(first)
         for piece in rows:
             place.write(bytes(piece))
     target.run(carry_in(table, schema=schema))
-    return max(0, reading.rowcount)

@@ -187,8 +187,10 @@ def _switch(mover: Mover, move: Move) -> None:
         with mover.target.conn.transaction():
             if mover.target.run(rows.lock_gate(tenant, move.id, schema=schema)) != "arriving":
                 raise MoveStopped(f"cell {move.to_cell!r} does not wait for tenant {move.tenant!r} any more")
-            for table in reversed(state):
-                mover.target.run(rows.carry_off(table.name, tenant, move.id, schema=schema))
+            if mover.target.run(rows.count_rows(tenant, schema=schema)) is not None:
+                # A mover before this one came so far and no farther.
+                for table in reversed(state):
+                    mover.target.run(rows.carry_off(table.name, tenant, move.id, schema=schema))
             mover.target.run(rows.note_definitions(known, schema=schema))
             arrived = carry(mover.source, mover.target, tenant, missing, schema=schema)
             arrived |= carry(mover.source, mover.target, tenant, ahead, (since, None), schema=schema)

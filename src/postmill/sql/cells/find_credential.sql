@@ -1,1 +1,1 @@
-select c.found, c.tenant_id from {schema}.find_credential($1::bytea) c
+select c.known, c.tenant from {schema}.find_credential($1::bytea) c

@@ -49,14 +49,14 @@ $$;
 
 -- Does this cell know the key, login or login link with this hash, and of which tenant is it (NULL: the platform's)? For who
 -- looks for the way: whether it holds is asked there.
-create function {schema}.find_credential(p_hash bytea, out found boolean, out tenant_id uuid)
+create function {schema}.find_credential(p_hash bytea, out known boolean, out tenant uuid)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 begin
-    select true, c.tenant_id into found, tenant_id from (
+    select true, c.tenant_id into known, tenant from (
         select k.tenant_id from {schema}.api_key k where k.hash = p_hash
         union all select s.tenant_id from {schema}.console_session s where s.hash = p_hash
         union all select l.tenant_id from {schema}.login_link l where l.hash = p_hash) c limit 1;
-    found := coalesce(found, false);
+    known := coalesce(known, false);
 end
 $$;
 
