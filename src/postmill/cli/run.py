@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The options of every command, as they were typed."""
+    """The options of every command, as they were typed; `build` is of those that run jobs."""
 
     config: Path | None = None
     dsn: str | None = None
@@ -38,6 +38,7 @@ class Given:
     json: bool = False
     debug: bool = False
     cell: str | None = None
+    build: str | None = None
 
     def overridden_by(self, later: Given) -> Given:
         """These options, with those after the command's name winning over those before it."""
@@ -48,6 +49,7 @@ class Given:
             json=later.json or self.json,
             debug=later.debug or self.debug,
             cell=later.cell or self.cell,
+            build=later.build or self.build,
         )
 
     def overrides(self) -> dict[str, Any]:
@@ -57,6 +59,8 @@ class Given:
             found |= {"database_url": self.dsn, "listen_url": None}
         if self.schema:
             found["schema"] = self.schema
+        if self.build:
+            found["build"] = self.build
         return found
 
 

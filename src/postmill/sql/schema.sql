@@ -777,9 +777,9 @@ begin
 end
 $$;
 
--- FUNCTION close_session(uuid)
+-- FUNCTION close_session(uuid, jsonb)
 
-CREATE FUNCTION postmill.close_session(p_holder uuid) RETURNS void
+CREATE FUNCTION postmill.close_session(p_holder uuid, p_ended jsonb DEFAULT '{}'::jsonb) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
@@ -792,7 +792,7 @@ begin
     insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
     select h.queue, h.lane, h.priority, postmill.now(), h.id, h.attempt, h.run - 1, h.lost from held h;
     delete from postmill.lease l where l.holder = p_holder;
-    update postmill.worker w set stopped_at = postmill.now(), running_count = 0 where w.holder = p_holder;
+    update postmill.worker w set stopped_at = postmill.now(), running_count = 0, report = w.report || p_ended where w.holder = p_holder;
 end
 $$;
 
@@ -6212,9 +6212,9 @@ begin
 end
 $$;
 
--- FUNCTION open_session(uuid, double precision, text, text, integer, text, text[], jsonb, text[], jsonb)
+-- FUNCTION open_session(uuid, double precision, text, text, integer, text, text[], jsonb, text[], jsonb, text)
 
-CREATE FUNCTION postmill.open_session(p_holder uuid, p_seconds double precision, p_worker_id text, p_hostname text, p_pid integer, p_version text, p_queues text[], p_slots jsonb, p_job_types text[], p_metadata jsonb) RETURNS void
+CREATE FUNCTION postmill.open_session(p_holder uuid, p_seconds double precision, p_worker_id text, p_hostname text, p_pid integer, p_version text, p_queues text[], p_slots jsonb, p_job_types text[], p_metadata jsonb, p_build text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
@@ -6223,8 +6223,8 @@ begin
     insert into postmill.lease (holder, started_at, expires_at)
     values (p_holder, moment, moment + p_seconds * interval '1 second');
     insert into postmill.worker (holder, worker_id, hostname, pid, version, queues, slots, job_types, started_at,
-           last_seen_at, metadata)
-    values (p_holder, p_worker_id, p_hostname, p_pid, p_version, p_queues, p_slots, p_job_types, moment, moment, p_metadata);
+           last_seen_at, metadata, build)
+    values (p_holder, p_worker_id, p_hostname, p_pid, p_version, p_queues, p_slots, p_job_types, moment, moment, p_metadata, p_build);
     insert into postmill.queue (name) select unnest(p_queues) on conflict do nothing;
 end
 $$;
@@ -6457,7 +6457,8 @@ begin
         parts := parts || '(select t.job_id, null, t.status = ''succeeded'' from postmill.outcome t
             where t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)'::text;
     end if;
-    for ended in select s from unnest(p_states) s where s in ('failed', 'canceled', 'dead_letter') loop
+    for ended in select case s when 'replayed' then 'dead_letter' else s end from unnest(p_states) s
+                  where s in ('failed', 'canceled', 'replayed') loop
         parts := parts || array(select format('(select t.job_id, null, true from postmill.outcome t where t.status <> ''succeeded'' and t.status = %L
             and %s and t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)', ended, n.condition)
             from (select format('t.tenant_id = %L', p.id) as condition from unnest(p_tenants) as p(id)
@@ -7052,7 +7053,7 @@ $_$;
 
 -- FUNCTION read_attempt_page(uuid, integer, integer, integer, integer)
 
-CREATE FUNCTION postmill.read_attempt_page(p_id uuid, p_below integer DEFAULT 2147483647, p_most integer DEFAULT 10, p_text integer DEFAULT 70000, p_tail integer DEFAULT 20000) RETURNS TABLE(run integer, attempt integer, status text, worker_id text, pid integer, started_at timestamp with time zone, finished_at timestamp with time zone, exit_code integer, error_class text, error_code text, error_message text, error_status integer, error_group text, stack text, stdout_tail text, stderr_tail text, lengths integer[])
+CREATE FUNCTION postmill.read_attempt_page(p_id uuid, p_below integer DEFAULT 2147483647, p_most integer DEFAULT 10, p_text integer DEFAULT 70000, p_tail integer DEFAULT 20000) RETURNS TABLE(run integer, attempt integer, status text, worker_id text, pid integer, started_at timestamp with time zone, finished_at timestamp with time zone, exit_code integer, error_class text, error_code text, error_message text, error_status integer, error_group text, stack text, stdout_tail text, stderr_tail text, lengths integer[], build text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -7076,7 +7077,7 @@ begin
     select p.run, p.attempt, p.status, coalesce(w.worker_id, p.holder::text), coalesce(p.pid, w.pid), p.started_at, p.finished_at,
            p.exit_code, p.error_class, p.error_code, left(p.error_message, p_text), p.error_status, p.error_group,
            left(p.stack, p_text), right(p.stdout_tail, p_tail), right(p.stderr_tail, p_tail),
-           array[length(p.error_message), length(p.stack), length(p.stdout_tail), length(p.stderr_tail)]
+           array[length(p.error_message), length(p.stack), length(p.stdout_tail), length(p.stderr_tail)], w.build
       from page p left join postmill.worker w on w.holder = p.holder
      order by p.run desc;
 end
@@ -7104,14 +7105,14 @@ $$;
 
 -- FUNCTION read_attempts(uuid)
 
-CREATE FUNCTION postmill.read_attempts(p_id uuid) RETURNS TABLE(run integer, attempt integer, status text, worker_id text, pid integer, started_at timestamp with time zone, finished_at timestamp with time zone, exit_code integer, error_class text, error_code text, error_message text, error_status integer, stack text, stdout_tail text, stderr_tail text)
+CREATE FUNCTION postmill.read_attempts(p_id uuid) RETURNS TABLE(run integer, attempt integer, status text, worker_id text, pid integer, started_at timestamp with time zone, finished_at timestamp with time zone, exit_code integer, error_class text, error_code text, error_message text, error_status integer, stack text, stdout_tail text, stderr_tail text, build text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
     return query
     select h.run, h.attempt, h.status, coalesce(w.worker_id, h.holder::text), coalesce(h.pid, w.pid), h.started_at, h.finished_at,
-           h.exit_code, h.error_class, h.error_code, h.error_message, h.error_status, h.stack, h.stdout_tail, h.stderr_tail
+           h.exit_code, h.error_class, h.error_code, h.error_message, h.error_status, h.stack, h.stdout_tail, h.stderr_tail, w.build
       from (select a.run, a.attempt, a.status, a.holder, a.pid, a.started_at, a.finished_at, a.exit_code, a.error_class,
                    a.error_code, a.error_message, a.error_status, a.stack, a.stdout_tail, a.stderr_tail
               from postmill.attempt a where a.job_id = p_id
@@ -7502,6 +7503,29 @@ begin
 end
 $$;
 
+-- FUNCTION read_builds(timestamp with time zone, text, integer)
+
+CREATE FUNCTION postmill.read_builds(p_since timestamp with time zone, p_job_type text DEFAULT NULL::text, p_most integer DEFAULT 50) RETURNS TABLE(at timestamp with time zone, build text, holder uuid)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select w.started_at, w.build, w.holder from postmill.worker w
+     where w.last_seen_at >= p_since and w.started_at >= p_since and w.build is not null
+       and (p_job_type is null or p_job_type = any (w.job_types))
+       and not exists (select from postmill.worker o
+                        where o.build = w.build and o.last_seen_at >= w.started_at - interval '1 minute'
+                          and (o.started_at, o.holder) < (w.started_at, w.holder)
+                          and (p_job_type is null or p_job_type = any (o.job_types)))
+     order by w.started_at desc limit p_most;
+end
+$$;
+
 -- FUNCTION read_changes(timestamp with time zone, integer, integer)
 
 CREATE FUNCTION postmill.read_changes(p_since timestamp with time zone, p_most integer DEFAULT 50, p_look integer DEFAULT 2000) RETURNS TABLE(at timestamp with time zone, kind text, target text, actor text, via text, reason text, ref text)
@@ -7520,6 +7544,8 @@ begin
         (select v.at, 'deploy', d.key || ' v' || v.version, coalesce(v.actor_id, v.actor_type), v.via, null::text, d.key
            from postmill.definition_version v join postmill.job_definition d on d.id = v.definition_id
           where v.at >= p_since order by v.at desc limit p_most)
+        union all
+        (select b.at, 'build', b.build, null, null, null, b.holder::text from postmill.read_builds(p_since, null, p_most) b)
         union all
         (select w.last_seen_at, 'worker_loss', w.worker_id, null, null, null, w.holder::text
            from postmill.worker w
@@ -8094,14 +8120,14 @@ begin
         union all
         select false, f.job_id, f.tenant_id, f.finished_at, f.holder, null from fine f
     ), holders as materialized (
-        select w.holder, w.worker_id, w.hostname, w.version, w.metadata -> 'definitions' ->> p_job_type as code
+        select w.holder, w.worker_id, w.hostname, w.build, w.metadata -> 'definitions' ->> p_job_type as code
           from postmill.worker w where w.holder in (select b.holder from met b)
     ), versions as materialized (
         select v.version, v.at, case when d.kind = 'function' then v.definition ->> 'fingerprint' else v.version::text end as code
           from postmill.job_definition d join postmill.definition_version v on v.definition_id = d.id where d.key = p_job_type
     )
     select b.failed, b.job_id, b.tenant_id, b.finished_at, case when whole then h.worker_id end, case when whole then h.hostname end,
-           case when whole then h.version end, 
+           case when whole then h.build end,
            (select max(v.version) from versions v where v.code = h.code and v.at <= b.finished_at), b.shape, case when length(p.payload) <= 4000 then p.payload end
       from met b left join holders h on h.holder = b.holder
       left join lateral (select j.payload::text as payload from postmill.any_job j where j.id = b.job_id offset 0) p on true
@@ -8357,7 +8383,7 @@ $$;
 
 -- FUNCTION read_incident_scenes(uuid[])
 
-CREATE FUNCTION postmill.read_incident_scenes(p_ids uuid[]) RETURNS TABLE(id uuid, top_tenants text[], rate double precision, rate_before double precision, owner text, runbook text, action text, cause text, cause_at timestamp with time zone, cause_ref text, cause_detail text)
+CREATE FUNCTION postmill.read_incident_scenes(p_ids uuid[]) RETURNS TABLE(id uuid, top_tenants text[], rate double precision, rate_before double precision, owner text, runbook text, action text, cause text, cause_at timestamp with time zone, cause_ref text, cause_detail text, error_group text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -8372,13 +8398,22 @@ begin
     end if;
     select count(*) into waiting from pg_locks l where not l.granted and l.waitstart < moment - interval '10 seconds';
     return query
+    with tally as materialized (
+        select y.queue, y.job_type, y.error_group, sum(y.opened - y.closed) as n from postmill.dead_tally y group by 1, 2, 3
+    )
     select i.id,
            array(select coalesce(n.slug, t.tenant_id::text) from postmill.incident_part t
                    left join postmill.tenant n on n.id = t.tenant_id
                   where t.incident_id = i.id order by t.jobs desc, t.tenant_id limit 3),
            postmill.read_event_rate(i.kind, i.queue, i.job_type, moment - interval '10 minutes', moment) / 10,
            postmill.read_event_rate(i.kind, i.queue, i.job_type, hour, hour + interval '1 hour') / 60,
-           q.owner, q.runbook, nullif(d.action, ''), c.cause, c.at, c.ref, c.detail
+           q.owner, q.runbook, nullif(d.action, ''), c.cause, c.at, c.ref, c.detail,
+           case i.kind when 'job_exhausted' then i.facts ->> 'group'
+                when 'dead_letters' then (
+               select g.error_group
+                 from (select t.error_group, sum(t.n) as n, sum(sum(t.n)) over () as whole from tally t
+                        where t.queue = i.queue or t.job_type = i.job_type group by 1) g
+                where g.n > 0 and 2 * g.n >= g.whole order by g.n desc limit 1) end
       from postmill.incident i
       left join postmill.queue q on q.name = i.queue
       left join postmill.job_definition d on d.key = i.job_type
@@ -8408,6 +8443,16 @@ begin
               where v.at between i.opened_at - interval '1 hour' and i.opened_at + interval '1 minute' and v.version > 1
                 and (f.key = i.job_type or (i.job_type is null and f.queue = i.queue))
               order by v.at desc limit 1)
+            union all
+            (select 4.5, 'build', b.at, b.build,
+                    (select g.error_class from postmill.error_group g
+                      where g.job_type = any (w.job_types) and (i.job_type is null or g.job_type = i.job_type)
+                        and g.first_seen_at between b.at and i.opened_at + interval '10 minutes'
+                      order by g.first_seen_at limit 1)
+               from postmill.read_builds(i.opened_at - interval '1 hour', i.job_type, 20) b join postmill.worker w on w.holder = b.holder
+              where b.at <= i.opened_at + interval '1 minute' and (i.job_type is not null or i.queue = any (w.queues))
+                and exists (select from postmill.worker o where o.build <> b.build and o.started_at < b.at)
+              order by b.at desc limit 1)
             union all
             select 6, 'db_wait', null, waiting::text, null where waiting > 0 and i.kind in ('sla_breach', 'job_exhausted', 'dead_letters')
             union all
@@ -8464,7 +8509,7 @@ $$;
 
 -- FUNCTION read_job_lines(uuid[], jsonb)
 
-CREATE FUNCTION postmill.read_job_lines(p_ids uuid[], p_paths jsonb DEFAULT '[]'::jsonb) RETURNS TABLE(id uuid, tenant_id uuid, tenant text, job_type text, queue text, state text, retrying boolean, source text, source_ref text, trigger_id uuid, trigger_label text, priority integer, attempt integer, max_attempts integer, key text, created_at timestamp with time zone, due_at timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, worker_id text, reason text, error_class text, error_message text, error_group text, actor_type text, actor_id text, correlation_id text, replayed_from uuid, waits_on text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text, args jsonb, moment timestamp with time zone)
+CREATE FUNCTION postmill.read_job_lines(p_ids uuid[], p_paths jsonb DEFAULT '[]'::jsonb) RETURNS TABLE(id uuid, tenant_id uuid, tenant text, job_type text, queue text, state text, retrying boolean, replayed boolean, source text, source_ref text, trigger_id uuid, trigger_label text, priority integer, attempt integer, max_attempts integer, key text, created_at timestamp with time zone, due_at timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, worker_id text, reason text, error_class text, error_message text, error_group text, actor_type text, actor_id text, correlation_id text, replayed_from uuid, waits_on text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text, args jsonb, moment timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -8478,7 +8523,7 @@ begin
            case when s.run_at <= at_now or w.id is not null then 'queued' when s.id is not null then 'scheduled'
                 when b.id is not null then 'blocked' when r.id is not null then 'running'
                 when d.id is not null then 'dead_letter' else o.status end,
-           s.run_at > at_now and s.attempt > 1, j.source::text, j.source_ref, g.id, g.label,
+           s.run_at > at_now and s.attempt > 1, d.id is null and o.status = 'dead_letter', j.source::text, j.source_ref, g.id, g.label,
            coalesce(w.priority, s.priority, b.priority, r.priority, d.priority, j.priority),
            coalesce(w.attempt - 1, s.attempt - 1, b.attempt - 1, r.attempt, d.attempts, o.attempt, 0), j.max_attempts,
            j.idempotency_key, j.created_at, coalesce(s.run_at, j.scheduled_for),
@@ -9055,10 +9100,10 @@ begin
         tests := tests || format(' and j.id <> all (%L::uuid[])', held);
     end if;
     walks := case when candidates is not null then array['candidates'] when states is null then array['bodies']
-                  when tenants is null or states <@ array['failed', 'canceled'] then array['places']
+                  when tenants is null or states <@ array['failed', 'canceled', 'replayed'] then array['places']
                   -- Successes of one tenant among those of all: its own jobs tell sooner.
                   when 'succeeded' = any (states) then array['bodies']
-                  when states <@ array['dead_letter', 'failed', 'canceled', 'running'] then array['places', 'bodies']
+                  when states <@ array['dead_letter', 'replayed', 'failed', 'canceled', 'running'] then array['places', 'bodies']
                   else array['bodies', 'places'] end;
     if 'queued' = any (states) then
         overdue := array(select s.id from postmill.scheduled s where s.run_at <= moment order by s.run_at limit 1000);
@@ -9150,7 +9195,7 @@ declare
     ids uuid[];
     dear constant boolean := jsonb_path_exists(p_filter, '$.terms[*] ? (@.field == "ran" || @.field == "attempt" || @.field == "worker"
         || @.field == "queue" || (@.field == "error" && @.not == true) || (@.field == "op" && @.not == true))')
-        or (p_filter ? 'states' and postmill.scope_tenant() is not null and not p_filter -> 'states' <@ '["failed", "canceled", "dead_letter"]');
+        or (p_filter ? 'states' and postmill.scope_tenant() is not null and not p_filter -> 'states' <@ '["failed", "canceled", "dead_letter", "replayed"]');
 begin
     select w.ids, w.low into found_ones
       from postmill.read_matching(p_filter, p_need => p_need + 1, p_look => case when dear then p_look / 4 else p_look end) w;
@@ -9178,7 +9223,7 @@ CREATE FUNCTION postmill.read_matching_counts(p_filter jsonb, p_look integer DEF
     SET jit TO 'off'
     AS $$
 declare
-    groups constant jsonb := '[["queued", "scheduled"], ["blocked", "running", "failed", "canceled", "dead_letter"]]';
+    groups constant jsonb := '[["queued", "scheduled"], ["blocked", "running", "failed", "canceled", "dead_letter", "replayed"]]';
     whole record;
     counted jsonb;
     one record;
@@ -9197,7 +9242,7 @@ begin
             more[place] := one.low is not null or cardinality(one.ids) >= p_look;
         end loop;
     end if;
-    for state in select unnest(array['scheduled', 'retrying', 'queued', 'blocked', 'running', 'succeeded', 'failed', 'canceled', 'dead_letter']) loop
+    for state in select unnest(array['scheduled', 'retrying', 'queued', 'blocked', 'running', 'succeeded', 'failed', 'canceled', 'dead_letter', 'replayed']) loop
         place := case when state = 'succeeded' then null when state in ('scheduled', 'retrying', 'queued') then 0 else 1 end;
         at_least := more[place] or (more[0] is not null and place is null);
         n := greatest((counted ->> state)::bigint, (parts[place] ->> state)::bigint, 0);
@@ -9213,17 +9258,35 @@ $$;
 
 -- FUNCTION read_members(integer)
 
-CREATE FUNCTION postmill.read_members(p_most integer) RETURNS TABLE(actor_id text, tenant_id uuid, role text, since timestamp with time zone, last_seen_at timestamp with time zone, logins bigint)
+CREATE FUNCTION postmill.read_members(p_most integer) RETURNS TABLE(actor_id text, tenant_id uuid, role text, since timestamp with time zone, last_seen_at timestamp with time zone, logins bigint, kind text, expires_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
     return query
-    select s.actor_id, s.tenant_id, s.role::text, min(s.created_at), max(s.last_seen_at),
-           count(*) filter (where s.ended_at is null and s.expires_at > (select postmill.now()))
+    with people as materialized (
+    select s.actor_id, s.tenant_id, s.role::text as role, min(s.created_at) as since, max(s.last_seen_at) as seen,
+           count(*) filter (where s.ended_at is null and s.expires_at > (select postmill.now())) as logins
       from (select x.actor_id, x.tenant_id, x.role, x.created_at, x.last_seen_at, x.ended_at, x.expires_at
               from postmill.console_session x order by x.id desc limit 5000) s
-     group by 1, 2, 3 order by 5 desc limit p_most;
+     group by 1, 2, 3
+    )
+    select a.* from (
+        select p.actor_id, p.tenant_id, p.role, p.since, p.seen, p.logins, 'login', null::timestamptz from people p
+        union all
+        select l.actor_id, l.tenant_id, l.role::text, max(l.created_at), null, 0, 'invited', max(l.expires_at)
+          from postmill.login_link l
+         where l.used_at is null and l.expires_at > (select postmill.now())
+           and not exists (select from people p where p.actor_id = l.actor_id and p.role = l.role
+                              and p.tenant_id is not distinct from l.tenant_id)
+         group by 1, 2, 3
+        union all
+        select k.name, k.tenant_id, k.role::text, k.created_at, k.last_used_at, 0, 'key', k.expires_at
+          from postmill.api_key k
+         where k.revoked_at is null and (k.expires_at is null or k.expires_at > (select postmill.now()))
+           and not exists (select from people p where p.actor_id = 'key ' || k.name and p.tenant_id is not distinct from k.tenant_id))
+        a(actor_id, tenant_id, role, since, seen, logins, kind, expires_at)
+     order by a.seen desc nulls last, a.since desc limit p_most;
 end
 $$;
 
@@ -9421,6 +9484,17 @@ begin
          where p_kind = 'replay'
            and exists (select from postmill.outcome o where o.job_id = k.job_id and o.status = 'succeeded' offset 0)
            and not exists (select from postmill.any_job j where j.id = k.job_id and j.replayed_from = f.id offset 0)
+    ), failed_of as materialized (
+        -- Which build failed them last: of the newest 1,000. Who runs jobs is the platform's to see.
+        select w.build, count(*) as n
+          from (select f.id from f where p_kind in ('replay', 'retry') and postmill.sees_all() order by f.id desc limit 1000) l
+         cross join lateral (select a.holder from postmill.attempt a where a.job_id = l.id order by a.run desc limit 1) a
+          join postmill.worker w on w.holder = a.holder
+         where w.build is not null group by 1
+    ), runs_now as (
+        select w.build, count(*) as n from postmill.worker w join postmill.lease l on l.holder = w.holder
+         where l.expires_at > began and w.build is not null and exists (select from failed_of)
+           and w.job_types && array(select distinct f.job_type from f) group by 1
     )
     select jsonb_build_object(
         'count', cardinality(ids), 'complete', done, 'cut_off', cut, 'looked_at', (select count(*) from f),
@@ -9451,6 +9525,10 @@ begin
                            ('older', '7 days', '1000 years')) as a(name, low, high)),
         'by_state', coalesce((select jsonb_agg(jsonb_build_object('name', g.state, 'count', g.n) order by g.n desc, g.state)
               from (select f.state, count(*) as n from f group by 1) g), '[]'),
+        'by_build', coalesce((select jsonb_agg(jsonb_build_object('name', b.build, 'count', b.n) order by b.n desc, b.build)
+              from failed_of b), '[]'),
+        'builds_now', coalesce((select jsonb_agg(jsonb_build_object('name', b.build, 'count', b.n) order by b.n desc, b.build)
+              from runs_now b), '[]'),
         'never', (select count(*) from f where f.replay_class = 'never'),
         'ask', (select count(*) from f where f.replay_class = 'ask'),
         'succeeded_since', (select count(*) from since),
@@ -9849,7 +9927,7 @@ $_$;
 
 -- FUNCTION read_summary(uuid, integer)
 
-CREATE FUNCTION postmill.read_summary(p_tenant uuid DEFAULT NULL::uuid, p_most integer DEFAULT 10000) RETURNS TABLE(state text, n bigint, at_least boolean, oldest_seconds double precision)
+CREATE FUNCTION postmill.read_summary(p_tenant uuid DEFAULT NULL::uuid, p_most integer DEFAULT 10000) RETURNS TABLE(state text, n bigint, at_least boolean, oldest_seconds double precision, open_letters bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -9871,13 +9949,15 @@ begin
     for state in select unnest(array['scheduled', 'queued', 'blocked', 'running', 'dead_letter', 'failed', 'canceled']) loop
         at_least := false;
         oldest_seconds := null;
+        open_letters := null;
         if state in ('failed', 'canceled', 'dead_letter') then
             select count(*) into n from (
                 select from postmill.outcome o
                  where o.status = state and o.status <> 'succeeded' and (own is null or o.tenant_id = own) limit p_most + 1) x;
             if state = 'dead_letter' then
-                select n + count(*) into n from (
+                select count(*) into open_letters from (
                     select from postmill.dead_letter d where own is null or d.tenant_id = own limit p_most + 1) x;
+                n := n + open_letters;
             end if;
         else
             select count(*) into tickets from (
@@ -9924,6 +10004,7 @@ begin
     -- What is neither waiting nor running, nor ended otherwise, has succeeded.
     state := 'succeeded';
     oldest_seconds := null;
+    open_letters := null;
     if bodies > p_most or bounded then
         select count(*) into n from (
             select o.status, o.tenant_id from postmill.outcome o order by o.job_id desc limit 2 * p_most) x
@@ -10177,6 +10258,8 @@ begin
            from postmill.job_definition d join postmill.definition_version v on v.definition_id = d.id
           where d.key = p_job_type and v.at >= p_since order by v.version desc limit p_most)
         union all
+        (select b.at, 'build', b.build, b.holder::text from postmill.read_builds(p_since, p_job_type, p_most) b)
+        union all
         (select p.paused_at, 'pause', coalesce(p.reason, ''), p.id::text from postmill.type_pause p
           where p.job_type = p_job_type and p.paused_at >= p_since order by p.paused_at desc limit p_most)
         union all
@@ -10411,7 +10494,7 @@ $$;
 
 -- FUNCTION read_workers(double precision, timestamp with time zone, uuid, integer, uuid)
 
-CREATE FUNCTION postmill.read_workers(p_seen double precision DEFAULT NULL::double precision, p_before timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_holder uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 1000, p_only uuid DEFAULT NULL::uuid) RETURNS TABLE(holder uuid, worker_id text, hostname text, pid integer, version text, queues text[], slots jsonb, job_types text[], state text, running_count integer, started_at timestamp with time zone, last_seen_at timestamp with time zone, stopped_at timestamp with time zone, lease_expires_at timestamp with time zone, metadata jsonb, asked text, asked_at timestamp with time zone, asked_by text, asked_reason text, draining_since timestamp with time zone, full_since timestamp with time zone, skew_seconds double precision, report jsonb)
+CREATE FUNCTION postmill.read_workers(p_seen double precision DEFAULT NULL::double precision, p_before timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_holder uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 1000, p_only uuid DEFAULT NULL::uuid) RETURNS TABLE(holder uuid, worker_id text, hostname text, pid integer, version text, queues text[], slots jsonb, job_types text[], state text, running_count integer, started_at timestamp with time zone, last_seen_at timestamp with time zone, stopped_at timestamp with time zone, lease_expires_at timestamp with time zone, metadata jsonb, asked text, asked_at timestamp with time zone, asked_by text, asked_reason text, draining_since timestamp with time zone, full_since timestamp with time zone, skew_seconds double precision, report jsonb, build text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -10426,7 +10509,7 @@ begin
            case when w.stopped_at is not null then 'stopped' when l.expires_at is null or l.expires_at <= moment then 'lost'
                 when w.draining then 'draining' else 'running' end,
            w.running_count, w.started_at, w.last_seen_at, w.stopped_at, l.expires_at, w.metadata, w.asked, w.asked_at,
-           w.asked_by, w.asked_reason, w.draining_since, w.full_since, w.skew_seconds, w.report
+           w.asked_by, w.asked_reason, w.draining_since, w.full_since, w.skew_seconds, w.report, w.build
       from postmill.worker w
       left join postmill.lease l on l.holder = w.holder
      where (p_seen is null or w.last_seen_at >= moment - p_seen * interval '1 second')
@@ -11587,17 +11670,17 @@ begin
     execute 'grant usage on schema postmill to postmill_request';
 
     -- Every table that has a tenant is under the policy. The reader does not see who may come in, but for what
-    -- read_keys and read_logins show; the intake is left out, since COPY does not go into a table with policies.
+    -- read_keys, read_logins and read_members show; the intake is left out, since COPY does not go into a table with policies.
     for name, own_column in
         select c.relname, case c.relname when 'tenant' then 'id' else
                    (select a.attname from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id') end
           from pg_class c where c.relnamespace = 'postmill'::regnamespace and c.relkind in ('r', 'p')
-           and not c.relispartition and c.relname !~ '^(login_link|intake)$|_(secret|answer)$'
+           and not c.relispartition and c.relname !~ '^intake$|_(secret|answer)$'
     loop
         if own_column is not null then
             perform postmill.secure_table(name, own_column);
         end if;
-        if name not in ('api_key', 'console_session', 'webhook_secret') then
+        if name not in ('api_key', 'console_session', 'login_link', 'webhook_secret') then
             execute format('grant select on postmill.%I to postmill_reader', name);
         end if;
     end loop;
@@ -11605,6 +11688,7 @@ begin
         revoked_by) on postmill.api_key to postmill_reader';
     execute 'grant select (id, actor_id, tenant_id, role, api_key_id, created_at, last_seen_at, expires_at, ended_at)
         on postmill.console_session to postmill_reader';
+    execute 'grant select (actor_id, tenant_id, role, created_at, expires_at, used_at) on postmill.login_link to postmill_reader';
     for name, owner in select c.relname, c.relowner from pg_class c
                         where c.relnamespace = 'postmill'::regnamespace and c.relkind = 'v' loop
         if owner <> 'postmill_reader'::regrole then
@@ -11914,7 +11998,9 @@ CREATE FUNCTION postmill.state_test(p_states text[]) RETURNS text
     LANGUAGE plpgsql IMMUTABLE
     AS $_$
 declare
-    ended text[] := array(select s from unnest(p_states) s where s in ('succeeded', 'failed', 'canceled', 'dead_letter'));
+    -- A letter that was replayed has an outcome, an open one has none yet.
+    ended text[] := array(select case s when 'replayed' then 'dead_letter' else s end from unnest(p_states) s
+                           where s in ('succeeded', 'failed', 'canceled', 'replayed'));
     parts text[] := array['false'];
 begin
     if 'queued' = any (p_states) then
@@ -11946,7 +12032,7 @@ declare
 begin
     return coalesce((select jsonb_object_agg(x.word, x.n) from (
         select y.word, count(*) as n from (
-            select coalesce((select o.status from postmill.outcome o where o.job_id = u.id offset 0),
+            select coalesce((select case o.status when 'dead_letter' then 'replayed' else o.status end from postmill.outcome o where o.job_id = u.id offset 0),
                             (select 'queued' from postmill.ready t where t.id = u.id offset 0),
                             (select case when t.run_at <= at_now then 'queued' when t.attempt > 1 then 'retrying' else 'scheduled' end
                                from postmill.scheduled t where t.id = u.id offset 0),
@@ -11959,7 +12045,7 @@ $$;
 
 -- FUNCTION step_operation(uuid, integer[], jsonb)
 
-CREATE FUNCTION postmill.step_operation(p_id uuid, p_ns integer[], p_refused jsonb) RETURNS TABLE(status text, done integer, skipped integer, failed integer)
+CREATE FUNCTION postmill.step_operation(p_id uuid, p_ns integer[], p_refused jsonb) RETURNS TABLE(status text, done integer, skipped integer, failed integer, passed integer)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     AS $$
@@ -11969,11 +12055,13 @@ declare
     left_over integer;
     out_there integer;
     unlucky integer;
+    skipped_before integer;
 begin
     select o.* into op from postmill.operation o where o.id = p_id and o.status = 'running' for update;
     if not found then
         return;
     end if;
+    skipped_before := op.skipped;
     perform postmill.set_actor('upkeep', op.actor_type, op.actor_id, op.actor_role, op.request_id),
             set_config('lock_timeout', '1s', true);
     with refused as (
@@ -12002,7 +12090,7 @@ begin
     update postmill.operation o
        set done = o.done + c.done, skipped = o.skipped + c.skipped, failed = o.failed + c.failed,
            taken_at = case when o.rate is not null
-                           then postmill.rate_base(o, moment) + cardinality(p_ns) * interval '1 s' / o.rate end
+                           then postmill.rate_base(o, moment) + (cardinality(p_ns) - c.skipped) * interval '1 s' / o.rate end
       from (select count(*) filter (where i.status in ('replayed', 'due', 'requested', 'canceled', 'discarded', 'changed')) as done,
                    count(*) filter (where i.status in ('live', 'already_replayed', 'succeeded_since', 'succeeded', 'running',
                        'waiting', 'never', 'unconfirmed', 'not_dead', 'unknown', 'key_held', 'old_version',
@@ -12058,7 +12146,7 @@ begin
             jsonb_build_object('kind', op.kind, 'total', op.total, 'done', op.done, 'skipped', op.skipped, 'failed', op.failed));
     end if;
     perform postmill.set_actor(null, null, null);
-    return query select op.status, op.done, op.skipped, op.failed;
+    return query select op.status, op.done, op.skipped, op.failed, op.skipped - skipped_before;
 end
 $$;
 
@@ -12485,8 +12573,8 @@ begin
             case split_part(new.action, '.', 1)
                 when 'dead' then 'audit,dead,jobs'
                 when 'webhooks' then 'audit,triggers'
-                when 'keys' then 'audit,settings'
-                when 'logins' then 'audit,settings'
+                when 'keys' then 'audit,settings' || case when new.action = 'keys.revoke' then ',logins' else '' end
+                when 'logins' then 'audit,settings' || case when new.action in ('logins.close', 'logins.end') then ',logins' else '' end
                 when 'projects' then 'audit,settings'
                 when 'archive' then 'audit,system'
                 when 'retention' then 'audit,system'
@@ -14171,6 +14259,7 @@ CREATE TABLE postmill.worker (
     hostname text NOT NULL,
     pid integer NOT NULL,
     version text DEFAULT ''::text NOT NULL,
+    build text,
     queues text[] DEFAULT '{}'::text[] NOT NULL,
     slots jsonb DEFAULT '{}'::jsonb NOT NULL,
     job_types text[] DEFAULT '{}'::text[] NOT NULL,
@@ -14189,7 +14278,8 @@ CREATE TABLE postmill.worker (
     full_since timestamp with time zone,
     skew_seconds double precision,
     report jsonb DEFAULT '{}'::jsonb NOT NULL,
-    CONSTRAINT worker_asked_check CHECK ((asked = ANY (ARRAY['drain'::text, 'resume'::text, 'stop'::text])))
+    CONSTRAINT worker_asked_check CHECK ((asked = ANY (ARRAY['drain'::text, 'resume'::text, 'stop'::text]))),
+    CONSTRAINT worker_build_check CHECK (((length(build) >= 1) AND (length(build) <= 100)))
 );
 
 -- VIEW job_attempts
@@ -15917,6 +16007,10 @@ CREATE INDEX webhook_message_received ON postmill.webhook_message USING btree (r
 
 CREATE INDEX webhook_tenant ON postmill.webhook USING btree (tenant_id, id);
 
+-- INDEX worker_build
+
+CREATE INDEX worker_build ON postmill.worker USING btree (build, last_seen_at) WHERE (build IS NOT NULL);
+
 -- INDEX worker_last_seen
 
 CREATE INDEX worker_last_seen ON postmill.worker USING btree (last_seen_at);
@@ -16233,6 +16327,10 @@ ALTER TABLE postmill.job_kept ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE postmill.leaving ENABLE ROW LEVEL SECURITY;
 
+-- ROW SECURITY login_link
+
+ALTER TABLE postmill.login_link ENABLE ROW LEVEL SECURITY;
+
 -- ROW SECURITY notification
 
 ALTER TABLE postmill.notification ENABLE ROW LEVEL SECURITY;
@@ -16352,6 +16450,10 @@ CREATE POLICY of_the_scope ON postmill.job_kept AS RESTRICTIVE FOR SELECT TO pos
 -- POLICY leaving of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.leaving AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY login_link of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.login_link AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
 -- POLICY notification of_the_scope
 
@@ -16592,6 +16694,10 @@ CREATE POLICY whoever_has_rights ON postmill.job_kept USING (true) WITH CHECK (t
 -- POLICY leaving whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.leaving USING (true) WITH CHECK (true);
+
+-- POLICY login_link whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.login_link USING (true) WITH CHECK (true);
 
 -- POLICY notification whoever_has_rights
 
