@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from postmill.client import (
+        AsyncCells,
         AsyncClient,
+        Cells,
         Client,
         acancel,
         aenqueue,
@@ -67,6 +69,8 @@ __all__ = [
     "acancel",
     "Client",
     "AsyncClient",
+    "Cells",
+    "AsyncCells",
     "NewJob",
     "Enqueued",
     "JobView",
@@ -88,7 +92,7 @@ __all__ = [
 
 _HOMES = {
     "postmill.client": (
-        "AsyncClient Client acancel aenqueue aenqueue_many apublish cancel enqueue enqueue_many publish"
+        "AsyncCells AsyncClient Cells Client acancel aenqueue aenqueue_many apublish cancel enqueue enqueue_many publish"
     ),
     "postmill.domain.boost": "Boost",
     "postmill.domain.declared": "on_event schedule",

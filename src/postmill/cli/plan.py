@@ -25,7 +25,7 @@ from postmill.engine.work import QueueSlots
 MIB = 2**20
 
 UPKEEP_PROCESSES = 2
-"""So many processes of one command run the rounds of upkeep: one more than needed, in case that one hangs."""
+"""So many processes of one command run the rounds of upkeep in a cell: one more than needed, in case that one hangs."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class Plan:
     modules: tuple[str, ...]
     adopts: bool
     equipment: Equipment | None = None
+    cells: int = 1
 
     @property
     def slots(self) -> dict[str, Slots]:
@@ -81,7 +82,7 @@ class Plan:
         """How one process works."""
         return replace(
             base_config(self.settings),
-            upkeep=index < UPKEEP_PROCESSES,
+            upkeep=index // self.cells < UPKEEP_PROCESSES,
             modules=self.modules,
             worker_limits=self.shares[index].limits,
             adopt=partial(self.adopted, index) if self.adopts else None,
