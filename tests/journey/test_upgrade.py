@@ -71,7 +71,7 @@ class Shop:
         """How many jobs were run by the code in this folder."""
         return int(self.one("select count(*) from effect where by like %s", f"{of}%"))
 
-    def flows(self, of: Path, more: int = 20) -> None:
+    def flows(self, of: Path, more: int = 10) -> None:
         """Wait until code in this folder has run some more."""
         before = self.effects(of)
         eventually(
