@@ -94,6 +94,7 @@ def attempt(view: AttemptView) -> Attempt:
         attempt=view.attempt,
         status=view.status,  # type: ignore[arg-type]  # the table has a CHECK
         worker_id=view.worker_id,
+        build=view.build,
         pid=view.pid,
         started_at=view.started_at,
         finished_at=view.finished_at,

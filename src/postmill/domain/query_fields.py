@@ -14,7 +14,10 @@ Kind = Literal["name", "choice", "id", "length", "number", "moment"]
 RETRYING = "retrying"
 """What a scheduled job is shown as that has failed before."""
 
-STATES = (*(str(state) for state in State), RETRYING)
+REPLAYED = "replayed"
+"""What a dead letter is shown as that runs again as another job: it is open no longer, and `dead_letter` finds only open ones."""
+
+STATES = (*(str(state) for state in State), RETRYING, REPLAYED)
 SOURCES = ("manual", "event", "schedule", "system")
 
 

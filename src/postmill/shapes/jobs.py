@@ -151,6 +151,9 @@ class Attempt(Answer):
         "running", "succeeded", "failed", "timeout", "canceled", "lost", "snoozed", "interrupted"
     ] = Field(examples=["failed"])
     worker_id: str = Field(examples=["web-1:4711:9f86d081"])
+    build: str | None = Field(
+        description="What its worker's application calls the code that it ran.", examples=["2026.11.3"]
+    )
     pid: int | None
     started_at: datetime
     finished_at: datetime | None

@@ -259,6 +259,12 @@ class Impact(Answer):
     by_error: list[ErrorCount]
     by_age: list[NamedCount] = Field(description="Enqueued so long ago: 1h, 24h, 7d, older.")
     by_state: list[NamedCount]
+    by_build: list[NamedCount] = Field(
+        description="Which builds of the application failed them, of the newest 1,000; empty within a tenant."
+    )
+    builds_now: list[NamedCount] = Field(
+        description="Which builds live workers that serve these job types run now: so many workers of each."
+    )
     never: int = Field(description="Of definitions whose `replay_class` is never.")
     ask: int = Field(description="Of definitions whose `replay_class` is ask.")
     succeeded_since: int = Field(

@@ -75,6 +75,8 @@ class BulkPreview:
         looked_at: of how many, the newest, the rest is told.
         fit: how many of these the act can touch, by their state.
         by_age: 1h, 24h, 7d and older: enqueued so long ago.
+        by_build: which builds of the application failed them, of the newest 1,000 that tell; `builds_now`: which of them live
+            workers that serve these job types run now. Empty outside of the platform.
         never, ask: of definitions with this `replay_class`.
         succeeded_since: of which a later job with the same key, or the same type and payload, has succeeded.
         past_deadline: whose `expires_at` has passed.
@@ -97,6 +99,8 @@ class BulkPreview:
     by_error: list[ErrorShare]
     by_age: list[Named]
     by_state: list[Named]
+    by_build: list[Named]
+    builds_now: list[Named]
     never: int
     ask: int
     succeeded_since: int
@@ -147,7 +151,7 @@ def _preview(rows: Rows) -> BulkPreview:
     found = json.loads(rows[0][0])
     for name in ("oldest", "newest"):
         found[name] = None if found[name] is None else datetime.fromisoformat(found[name])
-    for name in ("by_tenant", "by_age", "by_state", "paused_queues", "over_budget"):
+    for name in ("by_tenant", "by_age", "by_state", "by_build", "builds_now", "paused_queues", "over_budget"):
         found[name] = [Named(**one) for one in found[name]]
     found["by_type"] = [TypeShare(**one) for one in found["by_type"]]
     found["by_error"] = [ErrorShare(**one) for one in found["by_error"]]

@@ -45,6 +45,7 @@ class FoundJob:
     queue: str
     state: str
     retrying: bool
+    replayed: bool
     source: str
     source_ref: str | None
     trigger_id: UUID | None
@@ -77,8 +78,8 @@ class FoundJob:
 
     @property
     def shown_state(self) -> str:
-        """The word that people see: a state of the glossary, or retrying."""
-        return "retrying" if self.retrying else self.state
+        """The word that people see: a state of the glossary, retrying, or replayed (a letter that is open no longer)."""
+        return "retrying" if self.retrying else "replayed" if self.replayed else self.state
 
     @property
     def waited(self) -> float | None:

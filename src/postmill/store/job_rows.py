@@ -48,6 +48,7 @@ class AttemptView:
     """One execution of a job. `run` counts them all; `attempt` is the number that the retry policy counts by.
 
     `status`: running | succeeded | failed | timeout | canceled | lost | snoozed | interrupted.
+    `build`: what its worker's application called the code that it ran; None: it said nothing of that.
     """
 
     run: int
@@ -65,6 +66,7 @@ class AttemptView:
     stack: str | None
     stdout_tail: str | None
     stderr_tail: str | None
+    build: str | None = None
 
 
 # The columns of job_state.sql, in their order.

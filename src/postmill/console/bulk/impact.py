@@ -68,6 +68,8 @@ def flags(found: BulkPreview, wizard: Wizard) -> list[Flag]:
             made.append(
                 Flag(found.gone, _("are of job types that are gone, or take no new jobs"), then, "critical")
             )
+    if wizard.act in ("replay", "retry") and found.by_build:
+        made.append(builds(found))
     if wizard.act == "replay":
         if found.succeeded_since:
             then = _("They run all the same.") if wizard.despite else _("They are left as they are.")
@@ -99,6 +101,21 @@ def flags(found: BulkPreview, wizard: Wizard) -> list[Flag]:
             if name:
                 made.append(Flag(sum(one.count for one in name), text % _names(name), then))
     return made
+
+
+def builds(found: BulkPreview) -> Flag:
+    """Is the code that runs now another one than that which failed?"""
+    n = sum(one.count for one in found.by_build)
+    failed, now = ({one.name for one in some} for some in (found.by_build, found.builds_now))
+    text = _("failed under build %s") % _names(found.by_build)
+    if not now:
+        return Flag(n, text, _("No worker that lives says of which build it is."), "info")
+    run = _("Workers now run %s.") % _names(found.builds_now)
+    if now <= failed:
+        return Flag(n, text, f"{run} {_('That is no other code: they may fail again.')}")
+    if now & failed:
+        return Flag(n, text, f"{run} {_('Some still run what failed.')}")
+    return Flag(n, text, run, "info")
 
 
 def version(one: TypeShare) -> str:

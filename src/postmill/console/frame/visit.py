@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from time import monotonic, perf_counter
 from typing import Any, TypeVar
 from urllib.parse import quote, unquote, urlencode
@@ -31,6 +32,13 @@ from postmill.store.flow import Flow
 from postmill.store.statement import Statement
 
 T = TypeVar("T")
+
+
+@lru_cache(maxsize=4000)
+def _quoted(path: str) -> str:
+    """A path of a link; a page has hundreds, and every page most of them again."""
+    return quote(path, safe="/%:@!$&()*+,;=~")
+
 
 READING_SECONDS = 2.0
 """What one query of a page may take; then the page says what was left out."""
@@ -145,13 +153,13 @@ class Visit:
 
     def root(self, path: str, /, **query: object) -> str:
         """A link to a path below our root."""
-        pairs = [
+        pairs = query and [
             (key, str(value))
             for key, values in query.items()
             for value in (values if isinstance(values, list | tuple) else [values])
             if value is not None
         ]
-        base = f"{self.request.scope.get('root_path', '')}{quote(path, safe='/%:@!$&()*+,;=~')}"
+        base = f"{self.request.scope.get('root_path', '')}{_quoted(path)}"
         return f"{base}?{urlencode(pairs)}" if pairs else base
 
     def page(self, template: str, /, status: int = 200, **context: Any) -> Response:
@@ -199,7 +207,7 @@ class Visit:
         if self._came_from is not None:
             return self._came_from
         scope = self.request.scope
-        path = quote(str(scope["path"]).removeprefix(str(scope.get("root_path", ""))), safe="/%:@!$&()*+,;=~")
+        path = _quoted(str(scope["path"]).removeprefix(str(scope.get("root_path", ""))))
         pairs = [
             (key, one) for key, values in self.args.everything().items() for one in values if key != "_part"
         ]

@@ -228,6 +228,7 @@ async def _step(
             "partly": partly,
             "straight": met > 0 and not made.faults() and not made.unsafe(found),
             "flags": impact.flags(found, made),
+            "builds": impact.builds(found) if found.by_build else None,
             "ages": impact.ages(found),
             "looked": impact.looked(found),
             "sentence": partly or sentence(made.act, impact.count(found), found.tenants),

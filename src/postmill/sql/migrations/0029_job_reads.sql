@@ -223,12 +223,12 @@ create function {schema}.read_attempts(p_id uuid)
 returns table (
     run integer, attempt integer, status text, worker_id text, pid integer, started_at timestamptz, finished_at timestamptz,
     exit_code integer, error_class text, error_code text, error_message text, error_status integer, stack text,
-    stdout_tail text, stderr_tail text)
+    stdout_tail text, stderr_tail text, build text)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 begin
     return query
     select h.run, h.attempt, h.status, coalesce(w.worker_id, h.holder::text), coalesce(h.pid, w.pid), h.started_at, h.finished_at,
-           h.exit_code, h.error_class, h.error_code, h.error_message, h.error_status, h.stack, h.stdout_tail, h.stderr_tail
+           h.exit_code, h.error_class, h.error_code, h.error_message, h.error_status, h.stack, h.stdout_tail, h.stderr_tail, w.build
       from (select a.run, a.attempt, a.status, a.holder, a.pid, a.started_at, a.finished_at, a.exit_code, a.error_class,
                    a.error_code, a.error_message, a.error_status, a.stack, a.stdout_tail, a.stderr_tail
               from {schema}.attempt a where a.job_id = p_id

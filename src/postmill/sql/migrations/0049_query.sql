@@ -44,7 +44,9 @@ $$;
 create function {schema}.state_test(p_states text[]) returns text
 language plpgsql immutable as $$
 declare
-    ended text[] := array(select s from unnest(p_states) s where s in ('succeeded', 'failed', 'canceled', 'dead_letter'));
+    -- A letter that was replayed has an outcome, an open one has none yet.
+    ended text[] := array(select case s when 'replayed' then 'dead_letter' else s end from unnest(p_states) s
+                           where s in ('succeeded', 'failed', 'canceled', 'replayed'));
     parts text[] := array['false'];
 begin
     if 'queued' = any (p_states) then
@@ -97,7 +99,8 @@ begin
         parts := parts || '(select t.job_id, null, t.status = ''succeeded'' from {schema}.outcome t
             where t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)'::text;
     end if;
-    for ended in select s from unnest(p_states) s where s in ('failed', 'canceled', 'dead_letter') loop
+    for ended in select case s when 'replayed' then 'dead_letter' else s end from unnest(p_states) s
+                  where s in ('failed', 'canceled', 'replayed') loop
         parts := parts || array(select format('(select t.job_id, null, true from {schema}.outcome t where t.status <> ''succeeded'' and t.status = %L
             and %s and t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)', ended, n.condition)
             from (select format('t.tenant_id = %L', p.id) as condition from unnest(p_tenants) as p(id)
@@ -321,10 +324,10 @@ begin
         tests := tests || format(' and j.id <> all (%L::uuid[])', held);
     end if;
     walks := case when candidates is not null then array['candidates'] when states is null then array['bodies']
-                  when tenants is null or states <@ array['failed', 'canceled'] then array['places']
+                  when tenants is null or states <@ array['failed', 'canceled', 'replayed'] then array['places']
                   -- Successes of one tenant among those of all: its own jobs tell sooner.
                   when 'succeeded' = any (states) then array['bodies']
-                  when states <@ array['dead_letter', 'failed', 'canceled', 'running'] then array['places', 'bodies']
+                  when states <@ array['dead_letter', 'replayed', 'failed', 'canceled', 'running'] then array['places', 'bodies']
                   else array['bodies', 'places'] end;
     if 'queued' = any (states) then
         overdue := array(select s.id from {schema}.scheduled s where s.run_at <= moment order by s.run_at limit 1000);
