@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         enqueue_many,
         publish,
     )
+    from postmill.domain.boost import Boost
     from postmill.domain.declared import on_event, schedule
     from postmill.domain.errors import EnqueueRefused, PostmillError
     from postmill.domain.idempotency import Idempotency, Mode
@@ -46,6 +47,7 @@ __all__ = [
     "resource",
     "Registry",
     "Queue",
+    "Boost",
     "Exponential",
     "Steps",
     "Constant",
@@ -92,6 +94,7 @@ _HOMES = {
     "postmill.client": (
         "AsyncCells AsyncClient Cells Client acancel aenqueue aenqueue_many apublish cancel enqueue enqueue_many publish"
     ),
+    "postmill.domain.boost": "Boost",
     "postmill.domain.declared": "on_event schedule",
     "postmill.domain.errors": "EnqueueRefused PostmillError",
     "postmill.domain.idempotency": "Idempotency Mode",

@@ -16,6 +16,7 @@ NAMES = [
         "resource",
         "Registry",
         "Queue",
+        "Boost",
         "Exponential",
         "Steps",
         "Constant",

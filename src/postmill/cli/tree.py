@@ -23,6 +23,7 @@ from postmill.cli.commands import (
     openapi,
     publish,
     queues,
+    scaling,
     server,
     settings,
     stats,
@@ -180,6 +181,17 @@ command(
         "postmill stats --tenant bakery --json",
     ],
 )(stats.stats)
+
+command(
+    app,
+    "scaling",
+    panel=OPERATE,
+    examples=[
+        "postmill scaling",
+        "postmill scaling high --slots 20 --drain 1m --max 30",
+        "postmill scaling high --json",
+    ],
+)(scaling.scaling)
 
 app.add_typer(artifacts_app, name="artifacts", rich_help_panel=OPERATE)
 command(

@@ -412,6 +412,88 @@ begin
 end
 $$;
 
+-- FUNCTION boost_round(text, uuid, integer, integer, integer)
+
+CREATE FUNCTION postmill.boost_round(p_queue text, p_lane uuid, p_lanes integer, p_window integer, p_most integer) RETURNS TABLE(queue text, raised integer, next_queue text, next_lane uuid)
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+    q record;
+    part uuid[];
+    since uuid;
+    done record;
+    left_lanes integer := p_lanes;
+    left_jobs integer := p_most;
+begin
+    perform postmill.set_actor('upkeep', 'system', 'boost');
+    for q in
+        select u.* from postmill.queue u
+         where u.boost_after_seconds is not null and u.name >= coalesce(p_queue, '')
+           and (u.paused_at is null or u.resume_at <= moment) order by u.name
+    loop
+        since := case when q.name = p_queue then p_lane else '00000000-0000-0000-0000-000000000000' end;
+        part := postmill.boosted_lanes(q.name, since, left_lanes);
+        select * into done from postmill.raise_lanes(q.name, part, q.boost_after_seconds, q.boost_step, q.boost_to, p_window,
+                                                     left_jobs);
+        if done.n > 0 then
+            perform postmill.audit('queues.boost', 'queue', q.name, null, null,
+                jsonb_build_object('raised', done.n, 'waiting_since', done.oldest, 'first', done.sample));
+        end if;
+        left_jobs := left_jobs - done.n;
+        queue := q.name; raised := done.n; next_queue := null; next_lane := null;
+        if left_jobs <= 0 then
+            next_queue := q.name; next_lane := since;  -- there is more in the same lanes
+        elsif cardinality(part) >= left_lanes then
+            next_queue := q.name; next_lane := part[cardinality(part)];
+        end if;
+        return next;
+        exit when next_queue is not null;
+        left_lanes := greatest(2, left_lanes - cardinality(part));
+    end loop;
+    update postmill.boost b set ended_at = moment
+     where b.ended_at is null
+       and not exists (select from postmill.queue u where u.name = b.queue and u.boost_after_seconds is not null);
+    delete from postmill.boost b where b.job_id = any (array(
+        select o.job_id from postmill.boost o where o.ended_at < moment - interval '7 days' limit p_most));
+end
+$$;
+
+-- FUNCTION boosted_lanes(text, uuid, integer)
+
+CREATE FUNCTION postmill.boosted_lanes(p_queue text, p_lane uuid, p_most integer) RETURNS uuid[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    return array(
+        with recursive step as (
+            select least((select r.lane from postmill.ready r where r.queue = p_queue and r.lane >= p_lane
+                           order by r.queue, r.lane limit 1),
+                         (select b.lane from postmill.boost b where b.queue = p_queue and b.ended_at is null and b.lane >= p_lane
+                           order by b.queue, b.lane limit 1)) as lane
+            union all
+            select least((select r.lane from postmill.ready r where r.queue = p_queue and r.lane > s.lane
+                           order by r.queue, r.lane limit 1),
+                         (select b.lane from postmill.boost b where b.queue = p_queue and b.ended_at is null and b.lane > s.lane
+                           order by b.queue, b.lane limit 1))
+              from step s where s.lane is not null
+        )
+        select s.lane from step s where s.lane is not null limit p_most);
+end
+$$;
+
+-- FUNCTION boosted_to(integer, interval, double precision, integer, integer)
+
+CREATE FUNCTION postmill.boosted_to(p_base integer, p_waited interval, p_after double precision, p_step integer, p_to integer) RETURNS integer
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return least(p_base, greatest(p_to::double precision, p_base - p_step * floor(extract(epoch from p_waited) / p_after)));
+end
+$$;
+
 -- FUNCTION budget_json(uuid)
 
 CREATE FUNCTION postmill.budget_json(p_id uuid) RETURNS jsonb
@@ -5205,6 +5287,7 @@ declare
 begin
     execute format('grant usage on schema postmill to %I', p_role);
     execute format('grant insert on postmill.intake to %I', p_role);
+    execute format('grant select on postmill.migration to %I', p_role);
     for door in
         select p.oid::regprocedure::text from pg_proc p join pg_namespace n on n.oid = p.pronamespace
          where n.nspname = 'postmill'
@@ -6999,7 +7082,8 @@ CREATE FUNCTION postmill.promise_json(p_queue text) RETURNS jsonb
 begin
     return (select jsonb_build_object('owner', q.owner, 'contact', q.contact, 'color', q.color, 'sla_seconds', q.sla_seconds,
                        'wait_target_seconds', q.wait_target_seconds, 'run_target_seconds', q.run_target_seconds,
-                       'escalation', q.escalation, 'runbook', q.runbook) from postmill.queue q where q.name = p_queue);
+                       'escalation', q.escalation, 'runbook', q.runbook, 'boost_after_seconds', q.boost_after_seconds,
+                       'boost_step', q.boost_step, 'boost_to', q.boost_to) from postmill.queue q where q.name = p_queue);
 end
 $$;
 
@@ -7044,7 +7128,10 @@ begin
             delete from postmill.scheduled s where s.ctid = any (array(select p.tid from picked p))
         ), put as (
             insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
-            select p.queue, p.lane, p.priority, postmill.now(), p.id, p.attempt, p.run, p.lost from picked p
+            select p.queue, p.lane, p.priority,
+                   case when p.run_at < moment - interval '1 second' and (p.run > 0 or due < p_most) then p.run_at
+                        else postmill.now() end,
+                   p.id, p.attempt, p.run, p.lost from picked p
              order by p.run_at, p.id
         )
         select p.queue, p.lane, p.priority, count(*) as n from picked p group by 1, 2, 3
@@ -7445,6 +7532,78 @@ begin
 end
 $$;
 
+-- FUNCTION raise_lanes(text, uuid[], double precision, integer, integer, integer, integer)
+
+CREATE FUNCTION postmill.raise_lanes(p_queue text, p_lanes uuid[], p_after double precision, p_step integer, p_to integer, p_window integer, p_most integer, OUT n integer, OUT oldest timestamp with time zone, OUT sample jsonb) RETURNS record
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+    due constant timestamptz := moment - p_after * interval '1 second';
+begin
+    -- What has left its place: it started, was canceled, or an operator gave it another priority or queue.
+    update postmill.boost b set ended_at = moment
+     where b.queue = p_queue and b.lane = any (p_lanes) and b.ended_at is null
+       and not exists (select from postmill.ready r where r.id = b.job_id and r.queue = b.queue and r.lane = b.lane
+                          and r.priority = b.priority);
+    with recursive levels as (
+        select l.lane, f.priority from unnest(p_lanes) as l(lane) cross join lateral (
+            select r.priority from postmill.ready r where r.queue = p_queue and r.lane = l.lane and r.priority > p_to
+             order by r.priority limit 1) f
+        union all
+        select s.lane, f.priority from levels s cross join lateral (
+            select r.priority from postmill.ready r where r.queue = p_queue and r.lane = s.lane and r.priority > s.priority
+             order by r.priority limit 1) f
+    ), busy as materialized (
+        select b.lane, count(*) as n from postmill.boost b
+         where b.queue = p_queue and b.lane = any (p_lanes) and b.ended_at is null group by 1
+    ), fresh as materialized (
+        select x.* from (
+            select f.id, f.lane, f.priority, f.ready_at, row_number() over (partition by l.lane order by f.ready_at, f.id) as place
+              from (select v.* from levels v limit 10000) l cross join lateral (
+                select r.id, r.lane, r.priority, r.ready_at from postmill.ready r
+                 where r.queue = p_queue and r.lane = l.lane and r.priority = l.priority and r.ready_at <= due
+                   and not exists (select from postmill.boost b where b.job_id = r.id and b.ended_at is null)
+                 order by r.ready_at, r.id limit p_window) f) x
+          left join busy y on y.lane = x.lane
+         where x.place <= p_window - coalesce(y.n, 0)
+         order by x.ready_at, x.id limit p_most
+    ), higher as materialized (
+        select o.id, o.base, o.priority, postmill.boosted_to(o.base, moment - o.ready_at, p_after, p_step, p_to) as target
+          from (select f.id, f.priority as base, f.priority, f.ready_at from fresh f
+                union all
+                select b.job_id, b.from_priority, b.priority, b.ready_at from postmill.boost b
+                 where b.queue = p_queue and b.lane = any (p_lanes) and b.ended_at is null) o
+         where postmill.boosted_to(o.base, moment - o.ready_at, p_after, p_step, p_to) < o.priority
+         order by o.ready_at, o.id limit p_most
+    ), locked as materialized (
+        select r.ctid as tid, r.*, h.base, h.target from postmill.ready r join higher h on h.id = r.id
+         where r.id = any (array(select i.id from higher i)) and r.queue = p_queue and r.priority = h.priority
+         order by r.id for update of r skip locked
+    ), gone as (
+        delete from postmill.ready r where r.ctid = any (array(select k.tid from locked k)) returning r.*
+    ), put as (
+        insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+        select g.queue, g.lane, k.target, g.ready_at, g.id, g.attempt, g.run, g.lost from gone g join locked k on k.id = g.id
+    ), noted as (
+        insert into postmill.boost as b (job_id, tenant_id, queue, lane, from_priority, priority, ready_at, raised_at)
+        select k.id, j.tenant_id, k.queue, k.lane, k.base, k.target, k.ready_at, moment
+          from locked k cross join lateral (select f.tenant_id from postmill.any_job f where f.id = k.id offset 0) j
+         order by k.id
+        on conflict (job_id) do update
+           set queue = excluded.queue, lane = excluded.lane, from_priority = excluded.from_priority, priority = excluded.priority,
+               ready_at = excluded.ready_at, raised_at = excluded.raised_at, ended_at = null
+    )
+    select count(*)::integer, min(k.ready_at),
+           jsonb_agg(jsonb_build_object('id', k.id, 'from', k.priority, 'to', k.target) order by k.ready_at, k.id)
+             filter (where k.place <= 20)
+      into n, oldest, sample
+      from (select c.*, row_number() over (order by c.ready_at, c.id) as place from locked c) k;
+end
+$$;
+
 -- FUNCTION rate_base(postmill.operation, timestamp with time zone)
 
 CREATE FUNCTION postmill.rate_base(p_op postmill.operation, p_moment timestamp with time zone) RETURNS timestamp with time zone
@@ -7726,6 +7885,19 @@ begin
            exists (select from pg_locks l
                     where l.locktype = 'advisory' and l.granted and l.objsubid = 1
                       and (l.classid::bigint << 32) | l.objid::bigint = hashtextextended(p_lock, 0));
+end
+$$;
+
+-- FUNCTION read_boost(uuid)
+
+CREATE FUNCTION postmill.read_boost(p_id uuid) RETURNS TABLE(from_priority integer, priority integer, raised_at timestamp with time zone, waiting_since timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select b.from_priority, b.priority, b.raised_at, b.ready_at from postmill.boost b
+     where b.job_id = p_id and postmill.in_scope(b.tenant_id);
 end
 $$;
 
@@ -10410,6 +10582,53 @@ begin
 end
 $$;
 
+-- FUNCTION read_scaling(text, integer)
+
+CREATE FUNCTION postmill.read_scaling(p_name text DEFAULT NULL::text, p_most integer DEFAULT 10000) RETURNS TABLE(queue text, paused boolean, waiting bigint, at_least boolean, oldest_seconds double precision, running bigint, arrived_rate double precision, ended_rate double precision, run_seconds double precision, workers bigint, draining bigint, slots bigint, most_slots bigint, sla_seconds double precision, wait_target_seconds double precision, moment timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    this timestamptz := postmill.minute_of(moment);
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select q.name, q.paused_at is not null and (q.resume_at is null or q.resume_at > moment), greatest(c.n, d.n)::bigint, c.n >= p_most,
+           extract(epoch from moment - postmill.read_oldest(q.name, null))::double precision,
+           (select count(*) from postmill.running t where t.queue = q.name),
+           coalesce(f.arrived, 0) / 300, coalesce(f.ended, 0) / 300,
+           case when r.runs >= 20 then r.seconds / r.runs::double precision else (
+               select sum(m.run_seconds) / nullif(sum((select sum(h) from unnest(m.run_hist) h)), 0)::double precision
+                 from postmill.queue_minute m where m.queue = q.name) end,
+           coalesce(w.workers, 0), coalesce(w.draining, 0), coalesce(w.slots, 0)::bigint, coalesce(w.most, 0)::bigint, q.sla_seconds,
+           q.wait_target_seconds, moment
+      from postmill.queue q
+      left join (select n.name, count(*) filter (where not k.draining) as workers, count(*) filter (where k.draining) as draining,
+                        sum((k.slots ->> n.name)::bigint) filter (where not k.draining) as slots,
+                        sum(coalesce((k.report -> 'ranges' -> n.name ->> 'most')::bigint, (k.slots ->> n.name)::bigint))
+                            filter (where not k.draining) as most
+                   from postmill.lease l join postmill.worker k on k.holder = l.holder cross join unnest(k.queues) as n(name)
+                  where l.expires_at > moment and k.stopped_at is null group by 1) w on w.name = q.name
+     cross join lateral (select count(*) as n from (select from postmill.ready t where t.queue = q.name limit p_most) x) c
+     cross join lateral (select sum((x.one ->> 3)::bigint) as n
+                           from postmill.upkeep u cross join jsonb_array_elements(u.note -> 'depths') as x(one)
+                          where c.n >= p_most and u.name = 'monitor' and x.one ->> 0 = q.name and x.one ->> 2 = 'queued') d
+     cross join lateral (select sum(m.arrived)::double precision as arrived, sum(m.ended)::double precision as ended
+                           from postmill.queue_minute m
+                          where m.queue = q.name and m.minute >= this - interval '5 minutes' and m.minute < this) f
+     cross join lateral (select sum(m.run_seconds) as seconds, sum((select sum(h) from unnest(m.run_hist) h)) as runs
+                           from postmill.queue_minute m
+                          where m.queue = q.name and m.minute >= this - interval '15 minutes') r
+     where p_name is null or q.name = p_name
+     order by q.priority, q.name limit 1000;
+end
+$$;
+
 -- FUNCTION read_sealed(postmill.audit_log)
 
 CREATE FUNCTION postmill.read_sealed(p_row postmill.audit_log) RETURNS text
@@ -11462,23 +11681,27 @@ declare
     one text;
 begin
     insert into postmill.queue as q (name, owner, contact, color, sla_seconds, wait_target_seconds, run_target_seconds, escalation,
-           runbook)
-    select n.name, n.owner, n.contact, n.color, n.sla_seconds, n.wait_target_seconds, n.run_target_seconds, n.escalation, n.runbook
+           runbook, boost_after_seconds, boost_step, boost_to)
+    select n.name, n.owner, n.contact, n.color, n.sla_seconds, n.wait_target_seconds, n.run_target_seconds, n.escalation, n.runbook,
+           n.boost_after_seconds, n.boost_step, n.boost_to
       from jsonb_populate_recordset(null::postmill.queue, p_queues) n
      where coalesce(n.owner, n.contact, n.color, n.escalation, n.runbook, n.sla_seconds::text, n.wait_target_seconds::text,
-                    n.run_target_seconds::text) is not null
+                    n.run_target_seconds::text, n.boost_after_seconds::text) is not null
         or exists (select from postmill.queue o where o.name = n.name)
      order by n.name
     on conflict (name) do update
        set owner = excluded.owner, contact = excluded.contact, color = excluded.color, sla_seconds = excluded.sla_seconds,
            wait_target_seconds = excluded.wait_target_seconds, run_target_seconds = excluded.run_target_seconds,
-           escalation = excluded.escalation, runbook = excluded.runbook
+           escalation = excluded.escalation, runbook = excluded.runbook,
+           boost_after_seconds = excluded.boost_after_seconds, boost_step = excluded.boost_step, boost_to = excluded.boost_to
      where (q.owner, q.contact, q.color, q.sla_seconds, q.wait_target_seconds, q.run_target_seconds, q.escalation,
-            q.runbook)
+            q.runbook, q.boost_after_seconds, q.boost_step, q.boost_to)
            is distinct from (excluded.owner, excluded.contact, excluded.color, excluded.sla_seconds,
-                             excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation, excluded.runbook)
+                             excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation, excluded.runbook,
+                             excluded.boost_after_seconds, excluded.boost_step, excluded.boost_to)
        and not (p_fill and coalesce(q.owner, q.contact, q.color, q.escalation, q.runbook, q.sla_seconds::text,
-                                    q.wait_target_seconds::text, q.run_target_seconds::text) is not null);
+                                    q.wait_target_seconds::text, q.run_target_seconds::text, q.boost_after_seconds::text)
+                           is not null);
     for one in select n.name from jsonb_populate_recordset(null::postmill.queue, p_queues) n order by n.name loop
         if postmill.promise_json(one) is distinct from before -> one then
             perform postmill.audit('queues.declare', 'queue', one, null, before -> one, postmill.promise_json(one));
@@ -14004,6 +14227,7 @@ begin
         why := case when q.n >= 5 and q.total_p95 > q.sla_seconds then format('P95 of the total is %s, target %s', postmill.lasting(q.total_p95), postmill.lasting(q.sla_seconds))
                     when q.oldest_seconds > q.sla_seconds then format('the oldest job waits for %s, target %s', postmill.lasting(q.oldest_seconds), postmill.lasting(q.sla_seconds))
                     when q.n >= 5 and q.wait_p95 > q.wait_target_seconds then format('P95 of the wait is %s, target %s', postmill.lasting(q.wait_p95), postmill.lasting(q.wait_target_seconds))
+                    when q.oldest_seconds > q.wait_target_seconds then format('the oldest job waits for %s, target of the wait %s', postmill.lasting(q.oldest_seconds), postmill.lasting(q.wait_target_seconds))
                     when q.n >= 5 and q.run_p95 > q.run_target_seconds then format('P95 of the run is %s, target %s', postmill.lasting(q.run_p95), postmill.lasting(q.run_target_seconds)) end;
         continue when why is null;
         keys := keys || q.queue;
@@ -14126,6 +14350,8 @@ declare
 begin
     update postmill.worker w
        set skew_seconds = p_clock - extract(epoch from moment), report = p_report,
+           -- Of queues whose slots follow their work.
+           slots = w.slots || coalesce(p_report -> 'slots', '{}'),
            full_since = case when p_full then coalesce(w.full_since, moment) end,
            draining_since = case when p_draining then coalesce(w.draining_since, moment) end
      where w.holder = p_holder
@@ -14423,6 +14649,21 @@ CREATE TABLE postmill.blocked (
     run integer NOT NULL,
     lost integer NOT NULL
 );
+
+-- TABLE boost
+
+CREATE TABLE postmill.boost (
+    job_id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    queue text NOT NULL COLLATE pg_catalog."C",
+    lane uuid NOT NULL,
+    from_priority integer NOT NULL,
+    priority integer NOT NULL,
+    ready_at timestamp with time zone NOT NULL,
+    raised_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone
+)
+WITH (fillfactor='80');
 
 -- TABLE budget
 
@@ -15634,7 +15875,13 @@ CREATE TABLE postmill.queue (
     run_target_seconds double precision,
     escalation text,
     runbook text,
+    boost_after_seconds double precision,
+    boost_step integer,
+    boost_to integer,
     created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    CONSTRAINT queue_boost_after_seconds_check CHECK ((boost_after_seconds > (0)::double precision)),
+    CONSTRAINT queue_boost_step_check CHECK ((boost_step > 0)),
+    CONSTRAINT queue_check CHECK ((num_nulls(boost_after_seconds, boost_step, boost_to) = ANY (ARRAY[0, 3]))),
     CONSTRAINT queue_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
     CONSTRAINT queue_run_target_seconds_check CHECK ((run_target_seconds > (0)::double precision)),
     CONSTRAINT queue_sla_seconds_check CHECK ((sla_seconds > (0)::double precision)),
@@ -16080,6 +16327,11 @@ ALTER TABLE ONLY postmill.audit_unsealed
 
 ALTER TABLE ONLY postmill.blocked
     ADD CONSTRAINT blocked_pkey PRIMARY KEY (id);
+
+-- CONSTRAINT boost boost_pkey
+
+ALTER TABLE ONLY postmill.boost
+    ADD CONSTRAINT boost_pkey PRIMARY KEY (job_id);
 
 -- CONSTRAINT budget_alert budget_alert_pkey
 
@@ -16586,6 +16838,14 @@ CREATE INDEX audit_log_target ON postmill.audit_log USING btree (target_kind, ta
 -- INDEX audit_log_tenant
 
 CREATE INDEX audit_log_tenant ON postmill.audit_log USING btree (tenant_id, at, id);
+
+-- INDEX boost_ended
+
+CREATE INDEX boost_ended ON postmill.boost USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+
+-- INDEX boost_waiting
+
+CREATE INDEX boost_waiting ON postmill.boost USING btree (queue, lane) WHERE (ended_at IS NULL);
 
 -- INDEX budget_alert_open
 
@@ -17215,6 +17475,10 @@ ALTER TABLE postmill.attempt ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE postmill.audit_log ENABLE ROW LEVEL SECURITY;
 
+-- ROW SECURITY boost
+
+ALTER TABLE postmill.boost ENABLE ROW LEVEL SECURITY;
+
 -- ROW SECURITY budget
 
 ALTER TABLE postmill.budget ENABLE ROW LEVEL SECURITY;
@@ -17346,6 +17610,10 @@ CREATE POLICY of_the_scope ON postmill.attempt AS RESTRICTIVE FOR SELECT TO post
 -- POLICY audit_log of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.audit_log AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY boost of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.boost AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
 -- POLICY budget of_the_scope
 
@@ -17622,6 +17890,10 @@ CREATE POLICY whoever_has_rights ON postmill.attempt USING (true) WITH CHECK (tr
 -- POLICY audit_log whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.audit_log USING (true) WITH CHECK (true);
+
+-- POLICY boost whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.boost USING (true) WITH CHECK (true);
 
 -- POLICY budget whoever_has_rights
 

@@ -131,6 +131,7 @@ declare
 begin
     execute format('grant usage on schema {schema} to %I', p_role);
     execute format('grant insert on {schema}.intake to %I', p_role);
+    execute format('grant select on {schema}.migration to %I', p_role);
     for door in
         select p.oid::regprocedure::text from pg_proc p join pg_namespace n on n.oid = p.pronamespace
          where n.nspname = '{schema}'
