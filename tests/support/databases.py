@@ -54,8 +54,10 @@ class Database:
 
 
 @contextmanager
-def administered(server: LocalServer) -> Iterator[None]:
+def administered(server: LocalServer, template: str) -> Iterator[None]:
     """Keep a connection to the server's own database, by which the databases of its tests are made and dropped."""
+    # Who comes first since the start writes down what every session has to know of the catalogs: copies have it, too.
+    psycopg.connect(server.dsn(template)).close()
     with psycopg.connect(server.dsn(), autocommit=True) as _ADMINS[server]:
         try:
             yield

@@ -55,7 +55,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.fixture(scope="session")
 def cluster(mould: Mould, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalServer]:
     """The server that the tests of this process share."""
-    with mould.server(tmp_path_factory.mktemp("cluster")) as server, administered(server):
+    with mould.server(tmp_path_factory.mktemp("cluster")) as server, administered(server, TEMPLATE):
         yield server
     shutil.rmtree(server.cluster)  # the log stays
 
