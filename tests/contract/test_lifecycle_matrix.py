@@ -21,6 +21,12 @@ pytestmark = pytest.mark.matrix
 NOT_YET = {(Verb.PROMOTE, State.BLOCKED)}
 
 
+@pytest.fixture
+def database(emptied: Database) -> Database:
+    """One for the whole module."""
+    return emptied
+
+
 @pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
 def test_a_verb_on_every_state(database: Database, verb: VerbOnJobs) -> None:
     with database.connect() as conn:

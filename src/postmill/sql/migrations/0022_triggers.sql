@@ -386,5 +386,3 @@ begin
     return planned;
 end
 $$;
-
-select {schema}.secure_requests();

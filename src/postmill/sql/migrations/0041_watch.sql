@@ -255,5 +255,3 @@ begin
                        'escalation', q.escalation, 'runbook', q.runbook) from {schema}.queue q where q.name = p_queue);
 end
 $$;
-
-select {schema}.secure_requests();
