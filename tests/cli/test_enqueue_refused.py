@@ -12,11 +12,6 @@ from tests.cli.support import cli
 def send(to: str, copies: int = 1, urgent: bool = False, cc: list[str] | None = None) -> None: ...
 
 
-@pytest.fixture
-def database(emptied):
-    return emptied
-
-
 @pytest.fixture(autouse=True)
 def registered(pg, here):
     drive(pg, commands.register(Registry([send])))
