@@ -404,5 +404,3 @@ begin
     end if;
 end
 $$;
-
-select {schema}.secure_requests();
