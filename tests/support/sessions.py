@@ -131,7 +131,7 @@ def _head(held: Sequence[Held]) -> list[Any]:
 
 def complete(conn: Connection[Any], held: Sequence[Held], result: str | None = None) -> set[UUID]:
     """The ids that the report did not touch; the same of all below."""
-    missed = rows(conn, "report/complete", *_head(held), [result] * len(held), None)
+    missed = rows(conn, "report/complete", *_head(held), [result] * len(held), None, None)
     return {row[0] for row in missed}
 
 

@@ -102,7 +102,7 @@ begin
     micros := held.micros;
     select j.job_type, coalesce(j.scheduled_for, j.created_at) as due, j.workflow_id into body from {schema}.any_job j where j.id = p_id;
     -- What others wait for is kept, whatever the definition says.
-    case case when body.workflow_id is not null then replace(p_report, '_forgotten', '') else p_report end
+    case (case when body.workflow_id is not null then replace(p_report, '_forgotten', '') else p_report end)
     when 'complete' then
         missed := {schema}.complete(p_holder, array[p_id], array[p_claim_no], array[whose], array[micros], array[p_result],
             p_workflows => array[body.workflow_id]);

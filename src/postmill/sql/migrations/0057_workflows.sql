@@ -182,8 +182,8 @@ begin
     end if;
     select d.guarded, d.is_active into definition from {schema}.job_definition d where d.key = p_spec ->> 'job_type';
     if not found or not definition.is_active then
-        select r.status, p_spec ->> 'job_type' into status, detail from {schema}.refusal(p_spec ->> 'job_type') r
-         where r.status <> 'alias';
+        select coalesce(r.detail, r.status), p_spec ->> 'job_type' into status, detail
+          from {schema}.refusal(p_spec ->> 'job_type') r where r.status <> 'alias';
         return;
     end if;
     detail := {schema}.fault_of(coalesce(p_spec -> 'payload', '{}'), null, null, (p_spec ->> 'max_attempts')::integer,
@@ -264,7 +264,7 @@ begin
             select e.* into one.id, one.status, one.detail from {schema}.enqueue_step(p_flow, p_steps -> (one.n - 1), (base + one.n)::text) e;
         end if;
         if one.status <> 'created' then
-            status := one.status;
+            status := case when one.detail = 'may_register' then one.detail else one.status end;
             detail := case when one.status in ('unknown_type', 'inactive', 'unencrypted') then made.types[one.n]
                            else concat_ws(': ', 'step "' || (p_steps -> (one.n - 1) ->> 'name') || '"', one.detail) end;
             return;
@@ -309,7 +309,8 @@ end
 $$;
 
 -- Starts a workflow or a batch. Never raises for a refusal. created | duplicate (its key belongs to a live one: id) | invalid
--- (detail) | busy | serialization, and what enqueue_one says of a step (detail names it).
+-- (detail) | busy | serialization, and what enqueue_one says of a step (detail names it, or its type). may_register: its type is
+-- unknown, and this role could make it known.
 create function {schema}.start_workflow(p_spec jsonb, p_tenant uuid default null, p_project uuid default null,
     p_actor_type text default 'system', p_actor_id text default null, p_request_id text default null,
     p_correlation_id text default null, p_traceparent text default null, out id uuid, out status text, out detail text)

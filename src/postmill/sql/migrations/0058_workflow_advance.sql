@@ -196,7 +196,7 @@ set search_path = pg_catalog, pg_temp set enable_seqscan = off set plan_cache_mo
 declare
     flow {schema}.workflow;
     lines integer := 0;
-    some record;
+    news record;
     bad integer[];
     again boolean := false;
 begin
@@ -226,26 +226,26 @@ begin
                (select count(*) from ended e where e.role = 'step' and e.state = 'succeeded') as succeeded,
                (select count(*) from ended e where e.role = 'step' and e.state = 'failed') as failed,
                (select count(*) from ended e where e.role = 'step' and e.state = 'canceled') as canceled
-          into some;
-        exit when some.lines = 0;
-        lines := lines + some.lines;
-        if some.succeeded + some.failed + some.canceled > 0 then
-            update {schema}.workflow w set succeeded = w.succeeded + some.succeeded, failed = w.failed + some.failed,
-                   canceled = w.canceled + some.canceled where w.id = p_id;
+          into news;
+        exit when news.lines = 0;
+        lines := lines + news.lines;
+        if news.succeeded + news.failed + news.canceled > 0 then
+            update {schema}.workflow w set succeeded = w.succeeded + news.succeeded, failed = w.failed + news.failed,
+                   canceled = w.canceled + news.canceled where w.id = p_id;
         end if;
-        bad := some.bad;
-        if some.whole then
+        bad := news.bad;
+        if news.whole then
             perform {schema}.recount_steps(p_id);
             bad := array(select s.no from {schema}.workflow_step s where s.workflow_id = p_id and s.state in ('failed', 'canceled'));
-        elsif some.ended is not null then
+        elsif news.ended is not null then
             update {schema}.workflow_step s set waits = s.waits - x.n, holds = s.holds + x.held
-              from (select e.child, count(*) as n, count(*) filter (where e.policy = 'hold' and e.parent = any (some.bad)) as held
-                      from {schema}.workflow_edge e where e.workflow_id = p_id and e.parent = any (some.ended) group by e.child) x
+              from (select e.child, count(*) as n, count(*) filter (where e.policy = 'hold' and e.parent = any (news.bad)) as held
+                      from {schema}.workflow_edge e where e.workflow_id = p_id and e.parent = any (news.ended) group by e.child) x
              where s.workflow_id = p_id and s.no = x.child and s.state in ('waiting', 'held');
         end if;
         if flow.verdict is null and flow.fail_fast and flow.cancel_reason is null
             and {schema}.untolerated(p_id, array(
-                select u.no from unnest(some.bad) as u(no) where not exists (
+                select u.no from unnest(news.bad) as u(no) where not exists (
                     select from {schema}.workflow_edge e where e.workflow_id = p_id and e.parent = u.no and e.policy = 'hold'))) then
             flow.cancel_reason := 'a step did not succeed';
             update {schema}.workflow w set cancel_reason = flow.cancel_reason where w.id = p_id;
@@ -306,14 +306,14 @@ begin
     for flow in select w.id, w.looked_no from {schema}.workflow w
                  where w.finished_at is null and w.looked_at < (select {schema}.now()) - p_after
                  order by w.looked_at limit 20 for update skip locked loop
-        with some as materialized (
+        with part as materialized (
             select s.no, s.job_id from {schema}.workflow_step s
              where s.workflow_id = flow.id and s.no > flow.looked_no order by s.no limit p_most
         ), ended as (
             select s.job_id, case when o.status is not null then replace(o.status, 'dead_letter', 'failed')
                                   when d.id is not null then 'failed'
                                   when not exists (select from {schema}.any_job j where j.id = s.job_id) then 'succeeded' end as state
-              from some s join {schema}.workflow_step w on w.workflow_id = flow.id and w.no = s.no and w.state in ('waiting', 'held', 'open')
+              from part s join {schema}.workflow_step w on w.workflow_id = flow.id and w.no = s.no and w.state in ('waiting', 'held', 'open')
               left join lateral (select t.status from {schema}.outcome t where t.job_id = s.job_id limit 1) o on true
               left join lateral (select t.id from {schema}.dead_letter t where t.id = s.job_id offset 0) d on true
              where s.job_id is not null -- in one snapshot: between two looks a ticket moves
@@ -326,7 +326,7 @@ begin
              where e.state is not null
             returning 1
         )
-        select (select count(*) from told), (select max(s.no) from some s having count(*) = p_most) into lines, last;
+        select (select count(*) from told), (select max(s.no) from part s having count(*) = p_most) into lines, last;
         found_some := found_some + lines;
         update {schema}.workflow w set looked_no = coalesce(last, 0),
                looked_at = case when last is null then {schema}.now() else w.looked_at end where w.id = flow.id;
