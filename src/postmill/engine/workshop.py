@@ -131,7 +131,7 @@ class Workshop:
         self.operator = Operator(
             self._link("operate", raw=False), worker.bus, worker.worker_id, config.letters, config.keys
         )
-        self.advancer = Advancer(self._link("workflows"), worker.bus, worker.worker_id)
+        self.advancer = Advancer(self._link("workflows", raw=False), worker.bus, worker.worker_id)
         self.completer.stirred = self.advancer.wake
         worker.counters.gauges.slots = lambda: {
             queue.name: Usage(queue.slots, queue.active) for queue in list(worker.queues.values())

@@ -343,7 +343,7 @@ begin
         returning w.* into flow;
         if flow.id is null then
             select w.id into id from {schema}.workflow w
-             where w.tenant_id = flow.tenant_id and w.key = p_spec ->> 'key' and w.finished_at is null;
+             where w.tenant_id = coalesce(p_tenant, '00000000-0000-0000-0000-000000000001') and w.key = p_spec ->> 'key' and w.finished_at is null;
             status := case when id is null then 'serialization' else 'duplicate' end;
             return;
         end if;
