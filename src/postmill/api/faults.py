@@ -35,6 +35,7 @@ from postmill.domain.errors import (
     SerializationConflict,
     UnknownJobType,
     UnknownQueue,
+    WorkflowRefused,
 )
 from postmill.domain.trigger import TriggerRefused
 from postmill.operate.incidents import IncidentRefused
@@ -98,6 +99,7 @@ MEANINGS: dict[type[Exception], Made] = {
     KeyBusy: lambda error: Problem(409, "key-busy", str(error), headers=SOON),
     SerializationConflict: lambda error: Problem(409, "conflict", str(error), headers=SOON),
     PayloadRefused: _payload,
+    WorkflowRefused: _refused(422, "workflow-refused"),
     EnqueueRefused: _refused(422, "job-refused"),
     # What no check of ours saw and the database cannot hold: a value of the caller's.
     psycopg.DataError: lambda error: Problem(422, "unstorable", "a value cannot be stored or compared"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
 from postmill.client.checks import checked
@@ -30,11 +30,25 @@ from postmill.domain.workflow_spec import job_spec, jobs_text, step_spec, workfl
 from postmill.domain.workflow_view import Started
 from postmill.store import workflows as store
 from postmill.store.flow import Flow
+from postmill.store.reads import read_job_type_names
 from postmill.store.registration import job_type_names, register_job_types
 from postmill.store.statement import Statement
 from postmill.store.workflows import Added, StartAnswer
 
 T = TypeVar("T", StartAnswer, Added)
+
+
+class Send(Protocol):
+    """A statement that starts a workflow."""
+
+    def __call__(self, flow: Workflow, text: str, *, schema: str) -> Statement[StartAnswer]: ...
+
+
+class SendJobs(Protocol):
+    """A statement that adds jobs to a batch."""
+
+    def __call__(self, id: UUID, text: str, *, schema: str) -> Statement[Added]: ...
+
 
 CHUNK = 2000
 """Jobs of a batch in one statement."""
@@ -54,6 +68,11 @@ def start_workflow(schema: str, workflow: Workflow) -> Flow[Started]:
         UnknownJobType, InactiveJobType, KeyBusy, SerializationConflict, PayloadRefused: nothing was made.
         SchemaMissing: the database has no Postmill schema.
     """
+    return (yield from starting(schema, workflow, store.start_workflow))
+
+
+def starting(schema: str, workflow: Workflow, send: Send) -> Flow[Started]:
+    """`start_workflow` by this statement."""
     if isinstance(workflow, Batch):
         raise TypeError("a batch is started by start_batch, with its jobs")
     steps = workflow.ordered()
@@ -67,7 +86,7 @@ def start_workflow(schema: str, workflow: Workflow) -> Flow[Started]:
             step_spec(Step(step.name, all_jobs[n], step.after, back.get(n))) for n, step in enumerate(steps)
         ]
         text = workflow_text(workflow, "workflow", rows, sealed=True, callbacks=callbacks)
-        return store.start_workflow(workflow, text, schema=schema)
+        return send(workflow, text, schema=schema)
 
     return (yield from _start(schema, workflow, ready, build))
 
@@ -77,7 +96,7 @@ def open_batch(schema: str, batch: Batch) -> Flow[Started]:
 
     Errors as those of `start_workflow`.
     """
-    return (yield from _start_batch(schema, batch, [], sealed=False))
+    return (yield from starting_batch(schema, batch, [], sealed=False, send=store.start_workflow))
 
 
 def start_batch(schema: str, batch: Batch, jobs: Iterable[NewJob]) -> Flow[Started]:
@@ -88,7 +107,7 @@ def start_batch(schema: str, batch: Batch, jobs: Iterable[NewJob]) -> Flow[Start
     rest = iter(jobs)
     first = list(islice(rest, CHUNK))
     more = list(islice(rest, CHUNK))
-    started = yield from _start_batch(schema, batch, first, sealed=not more)
+    started = yield from starting_batch(schema, batch, first, sealed=not more, send=store.start_workflow)
     while more and started.created:
         yield from add_to_batch(schema, started.id, more, tenant=batch.tenant_id)
         more = list(islice(rest, CHUNK))
@@ -106,13 +125,23 @@ def add_to_batch(
         NotFound: there is no such batch. WorkflowRefused: it is sealed, canceled or has ended.
         The others as `start_workflow`.
     """
+    return (yield from adding(schema, id, jobs, store.add_jobs, tenant=tenant))
+
+
+def adding(
+    schema: str, id: UUID | str, jobs: Iterable[NewJob], send: SendJobs, *, tenant: UUID | None = None
+) -> Flow[int]:
+    """`add_to_batch` by this statement."""
     total = 0
     rest = iter(jobs)
     while chunk := list(islice(rest, CHUNK)):
         for job in chunk:
             check_step_job("a job of a batch", job, tenant or job.tenant_id)
         ready = yield from ruled(schema, [checked(job) for job in chunk])
-        build = lambda all_jobs, callbacks: store.add_jobs(id_of(id), jobs_text(all_jobs), schema=schema)  # noqa: E731
+
+        def build(all_jobs: Sequence[NewJob], callbacks: dict[str, NewJob]) -> Statement[Added]:
+            return send(id_of(id), jobs_text(all_jobs), schema=schema)
+
         answer = yield from _tried(schema, ready, {}, build)
         if answer.status == "unknown":
             raise NotFound(f"there is no batch {id}")
@@ -135,7 +164,10 @@ def seal_batch(schema: str, id: UUID | str) -> Flow[bool]:
     return status == "sealed"
 
 
-def _start_batch(schema: str, batch: Batch, jobs: list[NewJob], *, sealed: bool) -> Flow[Started]:
+def starting_batch(
+    schema: str, batch: Batch, jobs: list[NewJob], *, sealed: bool, send: Send
+) -> Flow[Started]:
+    """A batch with its first jobs, by this statement."""
     if not isinstance(batch, Batch):
         raise TypeError(f"start_batch takes a Batch, not {type(batch).__name__}")
     for job in jobs:
@@ -145,7 +177,7 @@ def _start_batch(schema: str, batch: Batch, jobs: list[NewJob], *, sealed: bool)
     def build(all_jobs: Sequence[NewJob], callbacks: dict[str, NewJob]) -> Statement[StartAnswer]:
         rows = [job_spec(job) for job in all_jobs]
         text = workflow_text(batch, "batch", rows, sealed=sealed, callbacks=callbacks)
-        return store.start_workflow(batch, text, schema=schema)
+        return send(batch, text, schema=schema)
 
     return (yield from _start(schema, batch, ready, build))
 
@@ -206,9 +238,14 @@ def _sealed(job: NewJob, name: str | None) -> NewJob:
 def _refusal(schema: str, what: str, answer: StartAnswer | Added) -> Flow[EnqueueRefused]:
     detail = answer.detail or "it is refused"
     match answer.status:
-        case "unknown_type" | "may_register":
-            known: list[str] = yield job_type_names(schema=schema)
-            return UnknownJobType(detail, known, answer.status == "may_register")
+        case "may_register":
+            return UnknownJobType(detail, (yield job_type_names(schema=schema)), may_register=True)
+        case "unknown_type":
+            return UnknownJobType(detail, (yield read_job_type_names(schema=schema)))
+        case "unknown_tenant" | "unknown_project":
+            return WorkflowRefused(f"{what}: there is no such {answer.status[8:]}")
+        case "suspended":
+            return WorkflowRefused(f"{what}: this tenant is suspended")
         case "inactive":
             return InactiveJobType(detail)
         case "serialization":

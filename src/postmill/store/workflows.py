@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from postmill.domain.lane import DEFAULT_TENANT
 from postmill.domain.workflow import Workflow
 from postmill.domain.workflow_view import EdgeView, StepView, WorkflowView
 from postmill.store.catalog import DEFAULT_SCHEMA, sql
@@ -64,6 +65,38 @@ def start_workflow(flow: Workflow, text: str, *, schema: str = DEFAULT_SCHEMA) -
     )  # fmt: skip
     return Statement(
         "start_workflow", sql("workflows/start_workflow", schema), args, lambda rows: StartAnswer(*rows[0])
+    )
+
+
+def door_start_workflow(flow: Workflow, text: str, *, schema: str = DEFAULT_SCHEMA) -> Statement[StartAnswer]:
+    """The same as who began the request, within its scope. Audited. Also unknown_tenant, unknown_project, suspended."""
+    tenant = None if flow.tenant_id == DEFAULT_TENANT else flow.tenant_id
+    args = (
+        text,
+        tenant,
+        flow.project_id,
+        flow.envelope.get("correlation_id"),
+        flow.envelope.get("traceparent"),
+    )
+    return Statement(
+        "door_start_workflow",
+        sql("workflows/door_start_workflow", schema),
+        args,
+        lambda rows: StartAnswer(*rows[0]),
+    )
+
+
+def door_add_jobs(id: UUID, text: str, *, schema: str = DEFAULT_SCHEMA) -> Statement[Added]:
+    """More jobs for an open batch. Audited."""
+    return Statement(
+        "door_add_jobs", sql("workflows/door_add_jobs", schema), (id, text), lambda rows: Added(*rows[0])
+    )
+
+
+def door_seal_batch(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[str]:
+    """No more jobs come. Audited."""
+    return Statement(
+        "door_seal_batch", sql("workflows/door_seal_batch", schema), (id,), lambda rows: str(rows[0][0])
     )
 
 

@@ -9,6 +9,7 @@ from postmill.api.routes import (
     archive,
     artifacts,
     audit,
+    batches,
     budget_requests,
     budgets,
     dead_letters,
@@ -41,6 +42,7 @@ from postmill.api.routes import (
     work_artifacts,
     work_budgets,
     workers,
+    workflows,
 )
 
 BELOW_PREFIX: tuple[APIRouter, ...] = tuple(
@@ -50,6 +52,8 @@ BELOW_PREFIX: tuple[APIRouter, ...] = tuple(
         job_insight,
         job_acts,
         job_priority,
+        workflows,
+        batches,
         envelope,
         dead_letters,
         dead_statistics,
