@@ -36,10 +36,7 @@ def random_dag(rng: random.Random, steps: int, *, most: int = 3) -> Dag:
     for n, name in enumerate(names):
         near = names[max(0, n - 40) : n]
         after = rng.sample(near, min(len(near), rng.randint(0, most)))
-        made.parents[name] = {
-            one: rng.choices(("cancel", "continue", "hold"), (5, 4, 1))[0]  # type: ignore[misc]
-            for one in after
-        }
+        made.parents[name] = {one: rng.choices(("cancel", "continue", "hold"), (5, 4, 1))[0] for one in after}
     return made
 
 

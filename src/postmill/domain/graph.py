@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from postmill.domain.workflow_view import EdgeView, StepView
@@ -64,7 +64,7 @@ def folded(steps: Sequence[StepView], edges: Sequence[EdgeView], most: int) -> l
             children[edge.parent].add(edge.child)
     layer = _layers(parents, children)
     names = labels(steps)
-    keys = [
+    keys: list[Callable[[StepView], object]] = [
         lambda step: step.no,
         lambda step: (layer[step.no], step.job_type, step.role, frozenset(parents[step.no]), frozenset(children[step.no])),
         lambda step: (layer[step.no], step.job_type, step.role),

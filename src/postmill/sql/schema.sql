@@ -311,7 +311,7 @@ begin
             select e.* into one.id, one.status, one.detail from postmill.enqueue_step(p_flow, p_steps -> (one.n - 1), (base + one.n)::text) e;
         end if;
         if one.status <> 'created' then
-            status := one.status;
+            status := case when one.detail = 'may_register' then one.detail else one.status end;
             detail := case when one.status in ('unknown_type', 'inactive', 'unencrypted') then made.types[one.n]
                            else concat_ws(': ', 'step "' || (p_steps -> (one.n - 1) ->> 'name') || '"', one.detail) end;
             return;
@@ -4943,8 +4943,8 @@ begin
     end if;
     select d.guarded, d.is_active into definition from postmill.job_definition d where d.key = p_spec ->> 'job_type';
     if not found or not definition.is_active then
-        select r.status, p_spec ->> 'job_type' into status, detail from postmill.refusal(p_spec ->> 'job_type') r
-         where r.status <> 'alias';
+        select coalesce(r.detail, r.status), p_spec ->> 'job_type' into status, detail
+          from postmill.refusal(p_spec ->> 'job_type') r where r.status <> 'alias';
         return;
     end if;
     detail := postmill.fault_of(coalesce(p_spec -> 'payload', '{}'), null, null, (p_spec ->> 'max_attempts')::integer,
@@ -5603,7 +5603,7 @@ begin
                              'read_enqueue_rules', 'publish', 'publish_event', 'deliver_events', 'begin_artifact',
                              'keep_artifact', 'read_artifact', 'read_artifacts', 'door_delete_artifact', 'start_workflow', 'workflow',
                              'add_jobs', 'seal_batch', 'cancel_workflow', 'retry_workflow', 'release_steps',
-                             'read_workflow', 'read_workflow_steps', 'read_workflow_edges')
+                             'read_workflow', 'read_workflow_steps', 'read_workflow_edges', 'read_job_type_names')
     loop
         execute format('grant execute on function %s to %I', door, p_role);
     end loop;
@@ -13077,7 +13077,7 @@ begin
         returning w.* into flow;
         if flow.id is null then
             select w.id into id from postmill.workflow w
-             where w.tenant_id = flow.tenant_id and w.key = p_spec ->> 'key' and w.finished_at is null;
+             where w.tenant_id = coalesce(p_tenant, '00000000-0000-0000-0000-000000000001') and w.key = p_spec ->> 'key' and w.finished_at is null;
             status := case when id is null then 'serialization' else 'duplicate' end;
             return;
         end if;
