@@ -262,7 +262,7 @@ begin
     if not found then
         return null;
     end if;
-    update {schema}.workflow_step s set released = true, holds = 0
+    update {schema}.workflow_step s set released = true, holds = 0, state = 'waiting'
      where s.workflow_id = p_id and s.state = 'held' and (p_names is null or s.name = any (p_names));
     get diagnostics n = row_count;
     if n > 0 then
