@@ -71,6 +71,7 @@ def whole(job: JobView, *, payloads: bool) -> WholeJob:
         project_id=job.project_id,
         replayed_from=job.replayed_from,
         replayed_as=job.replayed_as,
+        tags=list(job.tags),
         request_id=job.request_id,
         traceparent=job.traceparent,
         cancel_requested=job.cancel_requested,
@@ -93,6 +94,7 @@ def attempt(view: AttemptView) -> Attempt:
         attempt=view.attempt,
         status=view.status,  # type: ignore[arg-type]  # the table has a CHECK
         worker_id=view.worker_id,
+        build=view.build,
         pid=view.pid,
         started_at=view.started_at,
         finished_at=view.finished_at,

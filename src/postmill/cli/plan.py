@@ -90,6 +90,7 @@ def base_config(settings: Settings) -> WorkerConfig:
     """How every process of ours works, by the settings."""
     worker = settings.worker
     return WorkerConfig(
+        build=settings.build,
         lease=worker.lease,
         grace=worker.grace,
         notify=settings.notify,

@@ -30,13 +30,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The options of every command, as they were typed."""
+    """The options of every command, as they were typed; `build` is of those that run jobs."""
 
     config: Path | None = None
     dsn: str | None = None
     schema: str | None = None
     json: bool = False
     debug: bool = False
+    build: str | None = None
 
     def overridden_by(self, later: Given) -> Given:
         """These options, with those after the command's name winning over those before it."""
@@ -46,6 +47,7 @@ class Given:
             schema=later.schema or self.schema,
             json=later.json or self.json,
             debug=later.debug or self.debug,
+            build=later.build or self.build,
         )
 
     def overrides(self) -> dict[str, Any]:
@@ -55,6 +57,8 @@ class Given:
             found |= {"database_url": self.dsn, "listen_url": None}
         if self.schema:
             found["schema"] = self.schema
+        if self.build:
+            found["build"] = self.build
         return found
 
 

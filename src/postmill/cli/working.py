@@ -89,7 +89,7 @@ def run_upkeep(run: Run, port: int | None, *, child: str | None, report: Path | 
 def finish(run: Run, code: int, summary: Summary, *, child: bool = False, report: Path | None = None) -> None:
     """The last line of a worker command, and its exit code. A child leaves its summary to its parent."""
     if report is not None:
-        report.write_text(json.dumps(summary), encoding="utf-8")
+        _leave(report, summary)
     if not child:
         run.out.show({"exit_code": code, **summary}, lambda: described_end(code, summary))
     if summary.get("abandoned"):
@@ -101,13 +101,33 @@ def finish(run: Run, code: int, summary: Summary, *, child: bool = False, report
 
 
 def described_end(code: int, summary: Summary) -> str:
-    """`drained in 40 ms, up for 3 h 12 min: 120 succeeded, 3 released`."""
+    """`drained in 40 ms, up for 3 h 12 min: 120 succeeded, 2 dead letters, 3 released`."""
     counts = {name: value for name, value in summary.items() if name not in TIMES}
-    said = ", ".join(f"{value} {name}" for name, value in counts.items() if value or name == "succeeded")
+    said = ", ".join(_counted(name, value) for name, value in counts.items() if value or name == "succeeded")
     took = f" in {length(summary['drain_seconds'])}" if "drain_seconds" in summary else ""
     up = f", up for {length(summary['seconds'])}" if "seconds" in summary else ""
     word = "drained" if code == 0 else f"ended with exit code {code}"
     return f"{word}{took}{up}" + (f": {said}" if said else "")
+
+
+_WORDS = {
+    "dead_letters": ("dead letter", "dead letters"),
+    "retried": ("attempt failed and is retried", "attempts failed and are retried"),
+    "interrupted": ("interrupted and given back", "interrupted and given back"),
+}
+"""What counts are called, of one and of several; others by their own name."""
+
+
+def _counted(name: str, value: float) -> str:
+    one, several = _WORDS.get(name, (name, name))
+    return f"{value} {one if value == 1 else several}"
+
+
+def _leave(report: Path, summary: Summary) -> None:
+    """Leaves the summary to the parent, joined to what a process left there that this one has replaced."""
+    before = json.loads(report.read_text(encoding="utf-8")) if report.exists() else {}
+    counts = {name: value + before.get(name, 0) for name, value in summary.items() if name not in TIMES}
+    report.write_text(json.dumps(before | summary | counts), encoding="utf-8")
 
 
 def _process(
@@ -135,6 +155,8 @@ def _family(run: Run, plan: Plan, queues: Sequence[str], processes: int, port: i
             words += ["--queues", queue]
         if port is not None:
             words += ["--port", str(port)]
+        if run.given.build:
+            words += ["--build", run.given.build]
         return child_command(words, run.given)
 
     slots = ", ".join(f"{name}={count}" for name, count in plan.slots.items())

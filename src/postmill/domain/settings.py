@@ -138,6 +138,11 @@ class Settings(Section):
         max_length=48,
         description="PostgreSQL schema of all tables.",
     )
+    build: Annotated[str, Field(min_length=1, max_length=100)] | None = Field(
+        default=None,
+        description="What you call the code that workers run here, such as a release or a commit: stored with the worker"
+        " and shown beside what it ran.",
+    )
     notify: bool = Field(
         default=True, description="`on`: workers are woken by NOTIFY; `off`: they only poll."
     )

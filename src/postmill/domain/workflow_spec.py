@@ -24,6 +24,8 @@ def job_spec(job: NewJob) -> dict[str, Any]:
         spec["max_attempts"] = job.max_attempts
     if job.timeout is not None:
         spec["timeout"] = job.timeout
+    if job.tags:
+        spec["tags"] = list(job.tags)
     return spec
 
 

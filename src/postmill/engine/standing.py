@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from postmill.engine.child_memory import resident
+from postmill.telemetry.type_counters import TypeCounters
 
 if TYPE_CHECKING:
     from postmill.engine.verdict import LastError
@@ -60,10 +62,30 @@ def standing_of(worker: Worker, running: int, draining: bool, last_error: LastEr
     )
     report = {
         "memory_bytes": resident(),
-        "succeeded": sum(one.succeeded for one in types),
-        "failed": sum(sum(one.failed.values()) for one in types),
+        **ended_with(types),
         "last_error": error,
         "python": sys.version.split()[0],
         "config": config,
     }
     return Standing(running, 0 < slots <= running, draining, report)
+
+
+def ended_with(types: Iterable[TypeCounters]) -> dict[str, int]:
+    """What a worker has ended since its start: jobs that succeeded, attempts that failed."""
+    known = list(types)
+    return {
+        "succeeded": sum(one.succeeded for one in known),
+        "failed": sum(sum(one.failed.values()) for one in known),
+    }
+
+
+def became(types: Iterable[TypeCounters]) -> dict[str, int]:
+    """What became of its jobs: those that ended, and attempts after which one runs again (`retried`)."""
+    known = list(types)
+    return {
+        "succeeded": sum(one.succeeded for one in known),
+        "failed": sum(one.ended for one in known),
+        "dead_letters": sum(sum(one.dead.values()) for one in known),
+        "retried": sum(one.retried for one in known),
+        "canceled": sum(one.canceled for one in known),
+    }

@@ -28,7 +28,9 @@ class WorkerView:
         draining_since: since when it claims nothing more.
         full_since: since when all its slots have been taken.
         skew_seconds: how far its own clock is ahead of the database's.
-        report: what it says of itself: `memory_bytes`, `succeeded`, `failed`, `last_error`, `config`.
+        report: what it says of itself: `memory_bytes`, `succeeded`, `failed`, `last_error`, `config`; once it has ended
+            `interrupted` and `abandoned`, too.
+        build: what its application calls the code that it runs; None: it says nothing of that.
     """
 
     holder: UUID
@@ -54,6 +56,13 @@ class WorkerView:
     full_since: datetime | None = None
     skew_seconds: float | None = None
     report: dict[str, Any] | None = None
+    build: str | None = None
+
+    @property
+    def interrupted(self) -> int:
+        """How many jobs it gave back while they ran, when it ended."""
+        told = (self.report or {}).get("interrupted")
+        return told if isinstance(told, int) else 0
 
     @property
     def clean(self) -> bool:

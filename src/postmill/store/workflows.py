@@ -56,6 +56,26 @@ class StepRetried:
     new_id: UUID | None
 
 
+@dataclass(frozen=True, slots=True)
+class StepOf:
+    """A job's place in its workflow.
+
+    `no`, `step`, `role`, `state`, `waits` are None where the step goes on with another job, since this one was replayed.
+    `failed`: parents that did not succeed, the first ten.
+    """
+
+    workflow_id: UUID
+    workflow: str
+    kind: str
+    status: str
+    no: int | None
+    step: str | None
+    role: str | None
+    state: str | None
+    waits: int | None
+    failed: list[str]
+
+
 def start_workflow(flow: Workflow, text: str, *, schema: str = DEFAULT_SCHEMA) -> Statement[StartAnswer]:
     """A workflow or batch, by its JSON."""
     e = flow.envelope
@@ -206,6 +226,16 @@ def read_edges(
         sql("workflows/read_workflow_edges", schema),
         (id, *after, most),
         lambda rows: [EdgeView(*row) for row in rows],
+    )
+
+
+def read_step_of(job: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[StepOf | None]:
+    """The workflow that a job belongs to, and its step; None: it is in none."""
+    return Statement(
+        "read_step_of",
+        sql("workflows/read_step_of", schema),
+        (job,),
+        lambda rows: StepOf(*rows[0]) if rows else None,
     )
 
 

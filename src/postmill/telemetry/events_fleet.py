@@ -12,12 +12,13 @@ from postmill.telemetry.event import Event
 
 @dataclass(frozen=True, slots=True)
 class WorkerStarted(Event):
-    """A worker process began to work. `queues` maps queue to slots."""
+    """A worker process began to work. `queues` maps queue to slots; `build` is what its application calls its code."""
 
     name: ClassVar[str] = "worker_started"
     worker_id: str
     queues: Mapping[str, int]
     version: str = ""
+    build: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from postmill.cli.builds import Build
 from postmill.cli.completion import complete_module, complete_queues
 from postmill.cli.run import Run
 
@@ -47,6 +49,7 @@ def worker(
         int | None, typer.Option("--processes", "-p", min=1, max=256, help="Processes that share the slots.")
     ] = None,
     port: Port = None,
+    build: Build = None,
     child: Child = None,
     report: Report = None,
     quiet_start: Annotated[bool, typer.Option("--quiet-start", hidden=True)] = False,
@@ -60,6 +63,7 @@ def worker(
     """
     from postmill.cli.working import run_worker
 
+    run.given = replace(run.given, build=build)
     run_worker(
         run,
         modules or [],

@@ -19,7 +19,7 @@ from postmill.store.workers import WorkerView
 LATELY = 3600.0
 """Seconds for which a worker that has stopped is still shown."""
 
-COLUMNS = ("worker", "state", "running", "slots", "started", "seen", "version", "job types")
+COLUMNS = ("worker", "state", "running", "slots", "started", "seen", "build", "version", "job types")
 
 
 def list_(
@@ -48,6 +48,7 @@ def list_(
             slots,
             relative(worker.started_at, now),
             relative(worker.stopped_at or worker.last_seen_at, now),
+            worker.build,
             worker.version,
             one_line(", ".join(worker.job_types), 80),
         )

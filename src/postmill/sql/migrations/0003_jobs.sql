@@ -32,7 +32,7 @@ create table {schema}.job (
     primary key (id)
 ) partition by range (id);
 create index job_replayed_from on {schema}.job (replayed_from) where replayed_from is not null;
-create index job_workflow on {schema}.job (workflow_id) where workflow_id is not null;
+create index job_workflow on {schema}.job (workflow_id, id) where workflow_id is not null;
 
 -- Bodies that outlive their partition: waiting tickets and history that stays (see the pruner).
 create table {schema}.job_kept (like {schema}.job including all);

@@ -3,7 +3,7 @@
 --
 -- A step is a row of its own beside its job. Who ends a job of a workflow writes one line into the workflow's inbox, in the
 -- same transaction and locking nothing: a report never waits for anybody's open transaction. Whoever holds the workflow's row
--- reads the inbox and moves the steps on (0058). A line is read only after its commit, and who could not get the row tries
+-- reads the inbox and moves the steps on (0059). A line is read only after its commit, and who could not get the row tries
 -- again, so no end is overlooked however many come at the same instant.
 
 create table {schema}.workflow (
@@ -151,6 +151,9 @@ begin
         select format('step "%s": failure is none of cancel, continue, hold', e.name), 6, e.n from edges e
          where e.failure not in ('cancel', 'continue', 'hold')
         union all
+        select format('steps[%s].%s', g.n - 1, {schema}.fault_of_tags(g.item -> 'tags')), 6, g.n from given g
+         where g.item ? 'tags' and {schema}.fault_of_tags(g.item -> 'tags') is not null
+        union all
         select format('steps: %s lines between them are too many; a workflow has at most 100000', count(*)), 7, 0
           from edges having count(*) > 100000
     ) f order by f.rank, f.n limit 1;
@@ -168,6 +171,9 @@ begin
           (p_spec ->> 'max_attempts')::integer, (p_spec ->> 'timeout')::double precision, null, 'system',
           p_flow.name, p_flow.actor_type, p_flow.actor_id, p_flow.request_id, coalesce(p_flow.correlation_id, p_flow.id::text),
           p_flow.traceparent, 'workflow:' || p_flow.id || ':' || p_no, p_workflow => p_flow.id) e;
+    if status = 'created' and p_spec ? 'tags' then
+        perform {schema}.keep_tags(id, p_flow.tenant_id, p_spec -> 'tags');
+    end if;
 end
 $$;
 
@@ -186,8 +192,9 @@ begin
           from {schema}.refusal(p_spec ->> 'job_type') r where r.status <> 'alias';
         return;
     end if;
-    detail := {schema}.fault_of(coalesce(p_spec -> 'payload', '{}'), null, null, (p_spec ->> 'max_attempts')::integer,
-        (p_spec ->> 'timeout')::double precision, null, null, null, null, null, null, null);
+    detail := case when p_spec ? 'tags' then {schema}.fault_of_tags(p_spec -> 'tags') end;
+    detail := coalesce(detail, {schema}.fault_of(coalesce(p_spec -> 'payload', '{}'), null, null, (p_spec ->> 'max_attempts')::integer,
+        (p_spec ->> 'timeout')::double precision, null, null, null, null, null, null, null));
     if detail is not null then
         status := 'invalid';
         detail := p_what || ': ' || detail;
@@ -270,6 +277,9 @@ begin
             return;
         end if;
         ids[one.n] := one.id;
+        if p_steps -> (one.n - 1) ? 'tags' then
+            perform {schema}.keep_tags(one.id, p_flow.tenant_id, p_steps -> (one.n - 1) -> 'tags');
+        end if;
     end loop;
     with edges as materialized (
         select base + t.n::integer as child, coalesce(p.no, base + g.n::integer) as parent,
