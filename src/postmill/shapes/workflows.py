@@ -196,7 +196,9 @@ class CanceledWorkflow(Answer):
 class RetryWorkflow(Model):
     """How a workflow is retried."""
 
-    confirm: bool = Field(default=False, description="Also steps whose definition wants to be asked.")
+    confirm: bool = Field(
+        default=False, description="Also steps whose definition wants to be asked.", examples=[True]
+    )
 
 
 class RetriedStep(Answer):
@@ -226,4 +228,4 @@ class ReleaseSteps(Model):
 class ReleasedSteps(Answer):
     """How many held steps go on."""
 
-    released: int
+    released: int = Field(examples=[1])

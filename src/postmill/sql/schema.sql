@@ -5719,7 +5719,8 @@ begin
                              'read_enqueue_rules', 'publish', 'publish_event', 'deliver_events', 'begin_artifact',
                              'keep_artifact', 'read_artifact', 'read_artifacts', 'door_delete_artifact', 'start_workflow', 'workflow',
                              'add_jobs', 'seal_batch', 'cancel_workflow', 'retry_workflow', 'release_steps',
-                             'read_workflow', 'read_workflow_steps', 'read_workflow_edges', 'read_job_type_names')
+                             'read_workflow', 'read_workflows', 'read_workflow_steps', 'read_workflow_edges', 'read_job_type_names',
+                             'door_cancel_workflow', 'door_retry_workflow', 'door_release_steps')
     loop
         execute format('grant execute on function %s to %I', door, p_role);
     end loop;
