@@ -62,7 +62,19 @@ class WorkerSession:
         self.lease = lease
         self.holder = uuid4()
         self.claim_no = 0
-        args: tuple[Any, ...] = (self.holder, lease + age, "test", "host", 1, "", ["default"], "{}", [], "{}")
+        args: tuple[Any, ...] = (
+            self.holder,
+            lease + age,
+            "test",
+            "host",
+            1,
+            "",
+            ["default"],
+            "{}",
+            [],
+            "{}",
+            None,
+        )
         if age:
             with shifted(conn, f"-{age} s"):
                 rows(conn, "leases/open_session", *args)
