@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from postmill.client import (
+        AsyncCells,
         AsyncClient,
+        Cells,
         Client,
         acancel,
         aenqueue,
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
         start_workflow,
     )
     from postmill.domain.batch import Batch
+    from postmill.domain.boost import Boost
     from postmill.domain.declared import on_event, schedule
     from postmill.domain.errors import EnqueueRefused, PostmillError
     from postmill.domain.idempotency import Idempotency, Mode
@@ -50,6 +53,7 @@ __all__ = [
     "resource",
     "Registry",
     "Queue",
+    "Boost",
     "Exponential",
     "Steps",
     "Constant",
@@ -78,6 +82,8 @@ __all__ = [
     "astart_batch",
     "Client",
     "AsyncClient",
+    "Cells",
+    "AsyncCells",
     "NewJob",
     "Enqueued",
     "JobView",
@@ -99,11 +105,12 @@ __all__ = [
 
 _HOMES = {
     "postmill.client": (
-        "AsyncClient Client acancel aenqueue aenqueue_many apublish astart_batch astart_workflow cancel enqueue"
-        " enqueue_many publish start_batch start_workflow"
+        "AsyncCells AsyncClient Cells Client acancel aenqueue aenqueue_many apublish astart_batch astart_workflow cancel"
+        " enqueue enqueue_many publish start_batch start_workflow"
     ),
     "postmill.domain.batch": "Batch",
     "postmill.domain.workflow": "Workflow",
+    "postmill.domain.boost": "Boost",
     "postmill.domain.declared": "on_event schedule",
     "postmill.domain.errors": "EnqueueRefused PostmillError",
     "postmill.domain.idempotency": "Idempotency Mode",

@@ -16,6 +16,7 @@ NAMES = [
         "resource",
         "Registry",
         "Queue",
+        "Boost",
         "Exponential",
         "Steps",
         "Constant",
@@ -27,7 +28,7 @@ NAMES = [
     *("schedule", "on_event"),
     *("enqueue", "aenqueue", "enqueue_many", "aenqueue_many", "publish", "apublish", "cancel", "acancel"),
     *("Workflow", "Batch", "start_workflow", "astart_workflow", "start_batch", "astart_batch"),
-    *("Client", "AsyncClient"),
+    *("Client", "AsyncClient", "Cells", "AsyncCells"),
     *("NewJob", "Enqueued", "JobView"),
     *(
         "Context",

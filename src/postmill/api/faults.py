@@ -33,6 +33,8 @@ from postmill.domain.errors import (
     NotPermitted,
     PayloadRefused,
     SerializationConflict,
+    TenantMoved,
+    TenantMoving,
     UnknownJobType,
     UnknownQueue,
     WorkflowRefused,
@@ -100,6 +102,8 @@ MEANINGS: dict[type[Exception], Made] = {
     SerializationConflict: lambda error: Problem(409, "conflict", str(error), headers=SOON),
     PayloadRefused: _payload,
     WorkflowRefused: _refused(422, "workflow-refused"),
+    TenantMoving: _refused(503, "tenant-moving"),
+    TenantMoved: _refused(503, "tenant-moved"),
     EnqueueRefused: _refused(422, "job-refused"),
     # What no check of ours saw and the database cannot hold: a value of the caller's.
     psycopg.DataError: lambda error: Problem(422, "unstorable", "a value cannot be stored or compared"),

@@ -71,6 +71,13 @@ def complete_step(ctx: typer.Context, incomplete: str) -> list[Offer]:
     return _asked(ctx, incomplete, ask)
 
 
+def complete_cell(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Names of the cells that the settings have."""
+    with suppress(Exception):
+        return [name for name in _run(ctx).settings.cells if name.startswith(incomplete)]
+    return []
+
+
 def complete_dead(ctx: typer.Context, incomplete: str) -> list[Offer]:
     """Ids of open dead letters, the newest first, with job type and reason."""
     from postmill.bind import drive
@@ -283,7 +290,12 @@ def _run(ctx: typer.Context) -> Run:
     for level in (ctx.find_root(), ctx):
         named = {key.removeprefix("shared_"): value for key, value in level.params.items()}
         given = given.overridden_by(
-            Given(config=named.get("config"), dsn=named.get("dsn"), schema=named.get("schema"))
+            Given(
+                config=named.get("config"),
+                dsn=named.get("dsn"),
+                schema=named.get("schema"),
+                cell=named.get("cell"),
+            )
         )
     return Run(given)
 

@@ -2,6 +2,7 @@
 
 from postmill.client.asynchronous import AsyncClient
 from postmill.client.canceling import acancel, cancel
+from postmill.client.cells import AsyncCells, Cells
 from postmill.client.producing import aenqueue, aenqueue_many, apublish, enqueue, enqueue_many, publish
 from postmill.client.sync import Client
 from postmill.client.workflow_producing import (
@@ -16,7 +17,9 @@ from postmill.client.workflow_producing import (
 )
 
 __all__ = [
+    "AsyncCells",
     "AsyncClient",
+    "Cells",
     "Client",
     "aadd_to_batch",
     "acancel",

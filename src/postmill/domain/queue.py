@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
+from postmill.domain.boost import OFF, Boost
 from postmill.domain.duration import seconds
 from postmill.domain.errors import DefinitionError, UnknownQueue
 
@@ -70,6 +71,7 @@ class Queue:
         wait_target, run_target: the same for the time until the start, and from there to the end.
         escalation: the escalation policy, or the channel, for jobs that are given up (seed 1, 5).
         runbook: the address (http or https) of what whoever is on call shall read.
+        boost: how jobs rise that have waited for long; None: they do not (strict order by priority).
 
     Raises:
         DefinitionError: one of them cannot be.
@@ -84,6 +86,7 @@ class Queue:
     run_target: float | timedelta | None = None
     escalation: str | None = None
     runbook: str | None = None
+    boost: Boost | None = None
 
     def __post_init__(self) -> None:
         try:
@@ -108,6 +111,7 @@ class Queue:
             "run_target_seconds": self.run_target,
             "escalation": self.escalation,
             "runbook": self.runbook,
+            **(OFF if self.boost is None else self.boost.row()),
         }
 
 

@@ -179,6 +179,8 @@ class AsyncQueues(AsyncGroup):
     get = awaiting(queues.get_queue)
     pause = awaiting(queues.pause_queue)
     resume = awaiting(queues.resume_queue)
+    scaling = awaiting(queues.get_scaling)
+    all_scaling = awaiting(queues.list_scaling)
 
 
 class AsyncBudgets(AsyncGroup):

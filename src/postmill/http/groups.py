@@ -179,6 +179,8 @@ class Queues(Group):
     get = blocking(queues.get_queue)
     pause = blocking(queues.pause_queue)
     resume = blocking(queues.resume_queue)
+    scaling = blocking(queues.get_scaling)
+    all_scaling = blocking(queues.list_scaling)
 
 
 class Budgets(Group):

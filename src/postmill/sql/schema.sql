@@ -578,7 +578,18 @@ CREATE FUNCTION postmill.audit(p_action text, p_target_kind text DEFAULT NULL::t
     AS $$
 declare
     own uuid := postmill.new_id();
+    answer text;
+    cell text;
 begin
+    -- Whatever a person does leaves its mark here; while a tenant is carried over it would be lost.
+    if p_tenant is not null and (select h.gated from postmill.partition_horizon h)
+        and current_setting('postmill.via', true) in ('api', 'console', 'cli')
+    then
+        select g.answer, g.cell into answer, cell from postmill.gate(p_tenant) g where g.answer <> 'parked';
+        if answer is not null then
+            perform postmill.refuse_away(p_tenant, answer, cell);
+        end if;
+    end if;
     insert into postmill.audit_log (id, at, tenant_id, actor_type, actor_id, role, via, action, target_kind, target, result,
            reason, request_id, before, after, db_role, address)
     values (own, postmill.now(), p_tenant,
@@ -624,6 +635,9 @@ CREATE FUNCTION postmill.begin_request(p_tenant uuid, p_platform boolean, p_via 
 begin
     if p_actor_type = 'api_key' and not postmill.key_lives(p_actor_id::uuid) then
         return false;
+    end if;
+    if p_tenant is not null then
+        perform postmill.require_home(p_tenant);
     end if;
     perform postmill.set_actor(p_via, p_actor_type, p_actor_id, p_role, p_request_id, p_address),
             set_config('postmill.tenant_id', coalesce(p_tenant::text, ''), true),
@@ -702,6 +716,88 @@ begin
     if p_spent > 0 then
         perform postmill.mark_alerts(p_budget, p_starts_at, coalesce(s.spent, 0) + p_spent);
     end if;
+end
+$$;
+
+-- FUNCTION boost_round(text, uuid, integer, integer, integer)
+
+CREATE FUNCTION postmill.boost_round(p_queue text, p_lane uuid, p_lanes integer, p_window integer, p_most integer) RETURNS TABLE(queue text, raised integer, next_queue text, next_lane uuid)
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+    q record;
+    part uuid[];
+    since uuid;
+    done record;
+    left_lanes integer := p_lanes;
+    left_jobs integer := p_most;
+begin
+    perform postmill.set_actor('upkeep', 'system', 'boost');
+    for q in
+        select u.* from postmill.queue u
+         where u.boost_after_seconds is not null and u.name >= coalesce(p_queue, '')
+           and (u.paused_at is null or u.resume_at <= moment) order by u.name
+    loop
+        since := case when q.name = p_queue then p_lane else '00000000-0000-0000-0000-000000000000' end;
+        part := postmill.boosted_lanes(q.name, since, left_lanes);
+        select * into done from postmill.raise_lanes(q.name, part, q.boost_after_seconds, q.boost_step, q.boost_to, p_window,
+                                                     left_jobs);
+        if done.n > 0 then
+            perform postmill.audit('queues.boost', 'queue', q.name, null, null,
+                jsonb_build_object('raised', done.n, 'waiting_since', done.oldest, 'first', done.sample));
+        end if;
+        left_jobs := left_jobs - done.n;
+        queue := q.name; raised := done.n; next_queue := null; next_lane := null;
+        if left_jobs <= 0 then
+            next_queue := q.name; next_lane := since;  -- there is more in the same lanes
+        elsif cardinality(part) >= left_lanes then
+            next_queue := q.name; next_lane := part[cardinality(part)];
+        end if;
+        return next;
+        exit when next_queue is not null;
+        left_lanes := greatest(2, left_lanes - cardinality(part));
+    end loop;
+    update postmill.boost b set ended_at = moment
+     where b.ended_at is null
+       and not exists (select from postmill.queue u where u.name = b.queue and u.boost_after_seconds is not null);
+    delete from postmill.boost b where b.job_id = any (array(
+        select o.job_id from postmill.boost o where o.ended_at < moment - interval '7 days' limit p_most));
+end
+$$;
+
+-- FUNCTION boosted_lanes(text, uuid, integer)
+
+CREATE FUNCTION postmill.boosted_lanes(p_queue text, p_lane uuid, p_most integer) RETURNS uuid[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    return array(
+        with recursive step as (
+            select least((select r.lane from postmill.ready r where r.queue = p_queue and r.lane >= p_lane
+                           order by r.queue, r.lane limit 1),
+                         (select b.lane from postmill.boost b where b.queue = p_queue and b.ended_at is null and b.lane >= p_lane
+                           order by b.queue, b.lane limit 1)) as lane
+            union all
+            select least((select r.lane from postmill.ready r where r.queue = p_queue and r.lane > s.lane
+                           order by r.queue, r.lane limit 1),
+                         (select b.lane from postmill.boost b where b.queue = p_queue and b.ended_at is null and b.lane > s.lane
+                           order by b.queue, b.lane limit 1))
+              from step s where s.lane is not null
+        )
+        select s.lane from step s where s.lane is not null limit p_most);
+end
+$$;
+
+-- FUNCTION boosted_to(integer, interval, double precision, integer, integer)
+
+CREATE FUNCTION postmill.boosted_to(p_base integer, p_waited interval, p_after double precision, p_step integer, p_to integer) RETURNS integer
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return least(p_base, greatest(p_to::double precision, p_base - p_step * floor(extract(epoch from p_waited) / p_after)));
 end
 $$;
 
@@ -894,6 +990,117 @@ begin
     jobs := cardinality(ids);
     perform postmill.cancel_jobs(ids, p_actor_type, p_actor_id, coalesce(p_reason, 'the workflow was canceled'));
     perform postmill.nudge_workflow(p_id);
+end
+$$;
+
+-- FUNCTION carried_tables()
+
+CREATE FUNCTION postmill.carried_tables() RETURNS TABLE(n integer, name text, how text, moment text, mine text)
+    LANGUAGE sql IMMUTABLE
+    AS $_$
+    select row_number() over ()::integer, l.* from (values
+        ('queue', 'missing', null, 'true'),
+        ('job_definition', 'missing', null, 'true'),
+        ('error_group', 'missing', null, 'id in (select e.id from postmill.error_group_tenant e where e.tenant_id = %1$L)'),
+        ('tenant', 'state', null, 'id = %1$L'),
+        ('project', 'state', null, 'tenant_id = %1$L'),
+        ('retention_rule', 'state', null, 'tenant_id = %1$L'),
+        ('lane', 'state', null, 'lane = %1$L'),
+        ('api_key', 'state', null, 'tenant_id = %1$L'),
+        ('http_answer', 'state', null, 'actor_type = ''api_key'' and actor_id in
+            (select k.id::text from postmill.api_key k where k.tenant_id = %1$L)'),
+        ('console_session', 'state', null, 'tenant_id = %1$L'),
+        ('login_link', 'state', null, 'tenant_id = %1$L'),
+        ('saved_view', 'state', null, 'tenant_id = %1$L'),
+        ('job', 'grows', 'id', 'tenant_id = %1$L'),
+        ('attempt', 'grows', 'finished_at', 'tenant_id = %1$L'),
+        ('outcome', 'grows', 'finished_at', 'tenant_id = %1$L'),
+        ('event', 'grows', 'id', 'tenant_id = %1$L'),
+        ('tick', 'grows', 'fired_at', 'tenant_id = %1$L'),
+        ('audit_log', 'kept', 'at', 'tenant_id = %1$L'),
+        ('job_kept', 'state', null, 'tenant_id = %1$L'),
+        ('scheduled', 'state', null, 'run_at > timestamptz ''2500-01-01 00:00+00''
+            and (select j.tenant_id from postmill.any_job j where j.id = scheduled.id limit 1) = %1$L'),
+        ('blocked', 'state', null, '(select j.tenant_id from postmill.any_job j where j.id = blocked.id limit 1) = %1$L'),
+        ('dead_letter', 'state', null, 'tenant_id = %1$L'),
+        ('idempotency_key', 'state', null, 'tenant_id = %1$L'),
+        ('trigger', 'state', null, 'tenant_id = %1$L'),
+        ('trigger_recent', 'state', null, 'trigger_id in (select g.id from postmill.trigger g where g.tenant_id = %1$L)'),
+        ('event_delivery', 'state', null, 'tenant_id = %1$L'),
+        ('webhook', 'state', null, 'tenant_id = %1$L'),
+        ('webhook_secret', 'state', null, 'webhook_id in (select w.id from postmill.webhook w where w.tenant_id = %1$L)'),
+        ('webhook_message', 'state', null, 'webhook_id in (select w.id from postmill.webhook w where w.tenant_id = %1$L)'),
+        ('artifact', 'state', null, 'tenant_id = %1$L'),
+        ('recovery', 'state', null, 'tenant_id = %1$L'),
+        ('budget', 'state', null, 'tenant_id = %1$L'),
+        ('budget_period', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_balance', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_alert', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_request', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_reservation', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_line', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('rollup', 'state', null, 'tenant_id = %1$L'),
+        ('error_group_tenant', 'state', null, 'tenant_id = %1$L'),
+        ('error_group_minute', 'state', null, 'tenant_id = %1$L')
+    ) as l(name, how, moment, mine)
+$_$;
+
+-- FUNCTION carry_in(text)
+
+CREATE FUNCTION postmill.carry_in(p_table text) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    columns text := postmill.columns_of(p_table);
+    place text := quote_ident('carry_' || p_table);
+    low uuid;
+    made bigint;
+    more bigint := 0;
+begin
+    if p_table = 'job' then
+        select postmill.id_at(h.since) into low from postmill.partition_horizon h;
+        execute format('insert into postmill.job_kept (%s) select %s from pg_temp.%s where id < %L on conflict do nothing',
+                       columns, columns, place, low);
+        get diagnostics more = row_count;
+        execute format('delete from pg_temp.%s where id < %L', place, low);
+    elsif p_table = 'trigger' then
+        execute format('update pg_temp.%s t set definition_id = d.id from pg_temp.carry_definition c
+            join postmill.job_definition d on d.key = c.key where c.id = t.definition_id', place);
+    elsif p_table = 'attempt' or p_table = 'outcome' then
+        -- Neither has a key: what is there already is known by its job and its end.
+        execute format('delete from pg_temp.%s c using postmill.%I h where h.job_id = c.job_id and h.finished_at = c.finished_at
+            and h.run = c.run', place, p_table);
+    elsif p_table = 'audit_log' then
+        execute format('insert into postmill.audit_unsealed (id) select c.id from pg_temp.%s c
+            where not exists (select from postmill.audit_log l where l.id = c.id)', place);
+    end if;
+    execute format('insert into postmill.%I (%s) select %s from pg_temp.%s on conflict do nothing', p_table, columns, columns, place);
+    get diagnostics made = row_count;
+    if p_table = 'dead_letter' then
+        -- They came long ago: nobody is to be told of them again.
+        execute format('delete from postmill.dead_news n using pg_temp.%s c where n.job_id = c.id', place);
+    end if;
+    execute format('drop table pg_temp.%s', place);
+    return made + more;
+end
+$$;
+
+-- FUNCTION carry_off(text, uuid, uuid, timestamp with time zone, timestamp with time zone)
+
+CREATE FUNCTION postmill.carry_off(p_table text, p_tenant uuid, p_move uuid, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone, p_until timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    gone bigint;
+begin
+    perform from postmill.tenant_gate g where g.tenant_id = p_tenant and g.move_id = p_move and g.stage in ('arriving', 'gone')
+        for share;
+    if not found then
+        raise exception 'postmill: the gate of tenant % is not that of move %', p_tenant, p_move using errcode = 'PM062';
+    end if;
+    execute format('delete from postmill.%I where %s', p_table, postmill.rows_of(p_table, p_tenant, p_since, p_until));
+    get diagnostics gone = row_count;
+    return gone;
 end
 $$;
 
@@ -1223,6 +1430,15 @@ begin
 end
 $$;
 
+-- FUNCTION columns_of(text)
+
+CREATE FUNCTION postmill.columns_of(p_table text) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+    select string_agg(quote_ident(a.attname), ', ' order by a.attnum) from pg_attribute a
+     where a.attrelid = format('postmill.%I', p_table)::regclass and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+$$;
+
 -- FUNCTION complete(uuid, uuid[], bigint[], uuid[], bigint[], jsonb[], integer[], uuid[])
 
 CREATE FUNCTION postmill.complete(p_holder uuid, p_ids uuid[], p_claim_nos bigint[], p_tenants uuid[], p_micros bigint[], p_results jsonb[] DEFAULT NULL::jsonb[], p_pids integer[] DEFAULT NULL::integer[], p_workflows uuid[] DEFAULT NULL::uuid[]) RETURNS SETOF uuid
@@ -1318,6 +1534,27 @@ begin
     return (select encode(sha256(convert_to(jsonb_agg(p_payload -> u.name order by u.n)::text, 'UTF8')), 'hex')
               from unnest(p_names) with ordinality as u(name, n));
 end
+$$;
+
+-- FUNCTION copy_in(text)
+
+CREATE FUNCTION postmill.copy_in(p_table text) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+begin
+    execute format('create temporary table %I on commit drop as select %s from postmill.%I limit 0', 'carry_' || p_table,
+                   postmill.columns_of(p_table), p_table);
+    return format('copy pg_temp.%I from stdin (format binary)', 'carry_' || p_table);
+end
+$$;
+
+-- FUNCTION copy_out(text, uuid, timestamp with time zone, timestamp with time zone)
+
+CREATE FUNCTION postmill.copy_out(p_table text, p_tenant uuid, p_since timestamp with time zone, p_until timestamp with time zone) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+    select format('copy (select %s from postmill.%I where %s) to stdout (format binary)', postmill.columns_of(p_table), p_table,
+                  postmill.rows_of(p_table, p_tenant, p_since, p_until))
 $$;
 
 -- FUNCTION count_dead_letters(integer)
@@ -4261,6 +4498,8 @@ begin
                 using errcode = 'feature_not_supported', hint = 'Enqueue from Python, over HTTP or by postmill enqueue.';
         when 'busy' then
             raise exception 'postmill: key "%" is locked by another transaction', key using errcode = 'lock_not_available';
+        when 'moving', 'moved' then
+            perform postmill.refuse_away(tenant, answer.status, answer.detail);
         else
             raise exception 'postmill: the transaction must be tried again (%)', answer.status using errcode = 'serialization_failure';
     end case;
@@ -4464,8 +4703,9 @@ declare
     tenant uuid := coalesce(p_tenant, '00000000-0000-0000-0000-000000000001');
     urgency integer;
     own_lane uuid;
+    parked boolean := false;
 begin
-    select d.queue, d.priority, d.max_attempts, d.timeout_seconds, d.lane, d.guarded, h.since, h.until
+    select d.queue, d.priority, d.max_attempts, d.timeout_seconds, d.lane, d.guarded, h.since, h.until, h.gated
       into found_one
       from postmill.job_definition d, postmill.partition_horizon h
      where d.key = p_job_type and d.is_active;
@@ -4484,6 +4724,13 @@ begin
     if detail is not null then
         status := 'invalid';
         return;
+    end if;
+    if found_one.gated then
+        select g.answer, g.cell into status, detail from postmill.gate(tenant) g;
+        parked := coalesce(status = 'parked', false);
+        if status is not null and not parked then
+            return;
+        end if;
     end if;
     if found_one.guarded then
         select g.status, g.detail into status, detail
@@ -4525,7 +4772,11 @@ begin
             coalesce(p_actor_type, 'system'), p_actor_id, p_request_id, p_correlation_id, p_traceparent, p_key,
             p_replayed_from, p_workflow);
     end if;
-    if due > moment then
+    if parked then
+        detail := null;
+        insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+        values (found_one.queue, own_lane, postmill.parked_at(greatest(due, moment), due <= moment), id, urgency, 1, 0, 0);
+    elsif due > moment then
         insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
         values (found_one.queue, own_lane, due, id, urgency, 1, 0, 0);
     else
@@ -4575,7 +4826,8 @@ begin
          where postmill.fault_of(a.payload, a.delay, a.at, a.attempts, a.timeout, a.source, a.source_ref, a.actor_type,
                    a.actor_id, a.request_id, a.correlation_id, a.traceparent) is null
            and exists (select from postmill.partition_horizon h
-                        where moment >= h.since and moment < h.until - interval '1 second')
+                        where moment >= h.since and moment < h.until - interval '1 second'
+                          and (not h.gated or not exists (select from postmill.tenant_gate g where g.tenant_id = a.tenant_id)))
     ), bodies as (
         insert into postmill.job (id, tenant_id, project_id, job_type, queue, payload, priority, max_attempts,
             timeout_seconds, created_at, scheduled_for, expires_at, source, source_ref, actor_type, actor_id,
@@ -4644,6 +4896,8 @@ begin
                coalesce(p_priority, d.priority), d.max_attempts, d.timeout_seconds, m.moment, 'manual', 'system'
           from (select postmill.now() as moment) m, postmill.job_definition d, postmill.partition_horizon h
          where d.key = p_job_type and d.is_active and not d.guarded and d.lane = 'tenant' and m.moment >= h.since and m.moment < h.until
+           and (not h.gated or not exists (select from postmill.tenant_gate g
+                    where g.tenant_id = coalesce(p_tenant, '00000000-0000-0000-0000-000000000001')))
            and pg_current_xact_id() is not null
         returning j.id, j.queue, j.tenant_id, j.priority, j.created_at
     )
@@ -5136,6 +5390,21 @@ begin
 end
 $_$;
 
+-- FUNCTION find_credential(bytea)
+
+CREATE FUNCTION postmill.find_credential(p_hash bytea, OUT known boolean, OUT tenant uuid) RETURNS record
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    select true, c.tenant_id into known, tenant from (
+        select k.tenant_id from postmill.api_key k where k.hash = p_hash
+        union all select s.tenant_id from postmill.console_session s where s.hash = p_hash
+        union all select l.tenant_id from postmill.login_link l where l.hash = p_hash) c limit 1;
+    known := coalesce(known, false);
+end
+$$;
+
 -- FUNCTION find_key(bytea)
 
 CREATE FUNCTION postmill.find_key(p_hash bytea) RETURNS TABLE(id uuid, name text, tenant_id uuid, role text, tenant_status text)
@@ -5187,6 +5456,18 @@ begin
          where s.ctid = (select i.ctid from postmill.console_session i where i.id = find_login.id for no key update skip locked);
     end if;
     return next;
+end
+$$;
+
+-- FUNCTION find_place(text)
+
+CREATE FUNCTION postmill.find_place(p_tenant text) RETURNS text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return (select c.cell from postmill.cell_tenant c
+             where c.slug = p_tenant or c.tenant_id::text = lower(p_tenant) limit 1);
 end
 $$;
 
@@ -5380,6 +5661,7 @@ begin
                     when m.status <> 'created' then m.status || coalesce(': ' || m.detail, '') end as detail
           from unnest(mine.held) with ordinality as u(held, i)
           left join unnest(made.places, made.ids, made.statuses, made.details) as m(i, id, status, detail) on m.i = u.i
+         where m.status is null or m.status not in ('moving', 'moved')
     ), recent as (
         insert into postmill.trigger_recent as r (trigger_id, hash, job_id, at, expires_at)
         select t.id, t.hash, t.job, t.due, greatest(t.due, moment) + make_interval(secs => t.span)
@@ -5701,6 +5983,34 @@ begin
 end
 $$;
 
+-- FUNCTION gate(uuid)
+
+CREATE FUNCTION postmill.gate(p_tenant uuid, OUT answer text, OUT cell text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    found_one record;
+begin
+    if not exists (select from postmill.tenant_gate g where g.tenant_id = p_tenant) then
+        return;
+    end if;
+    perform pg_advisory_xact_lock_shared(postmill.gate_key(p_tenant));
+    select g.stage, g.cell into found_one from postmill.tenant_gate g where g.tenant_id = p_tenant for share;
+    answer := case found_one.stage when 'draining' then 'parked' when 'closed' then 'moving' when 'arriving' then 'moving'
+                                   when 'gone' then 'moved' end;
+    cell := case when answer is not null then found_one.cell end;
+end
+$$;
+
+-- FUNCTION gate_key(uuid)
+
+CREATE FUNCTION postmill.gate_key(p_tenant uuid) RETURNS bigint
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select hashtextextended('postmill.gate:' || p_tenant, 0)
+$$;
+
 -- FUNCTION grant_application(text)
 
 CREATE FUNCTION postmill.grant_application(p_role text) RETURNS void
@@ -5711,13 +6021,14 @@ declare
 begin
     execute format('grant usage on schema postmill to %I', p_role);
     execute format('grant insert on postmill.intake to %I', p_role);
+    execute format('grant select on postmill.migration to %I', p_role);
     for door in
         select p.oid::regprocedure::text from pg_proc p join pg_namespace n on n.oid = p.pronamespace
          where n.nspname = 'postmill'
            and p.proname in ('enqueue', 'enqueue_quick', 'enqueue_one', 'enqueue_keyed', 'enqueue_many', 'enqueue_intake', 'cancel_jobs',
                              'retry_jobs', 'replay_jobs', 'job_type_names', 'now', 'new_id', 'job_state',
                              'read_enqueue_rules', 'publish', 'publish_event', 'deliver_events', 'begin_artifact',
-                             'keep_artifact', 'read_artifact', 'read_artifacts', 'door_delete_artifact', 'start_workflow', 'workflow',
+                             'find_place', 'keep_artifact', 'read_artifact', 'read_artifacts', 'door_delete_artifact', 'start_workflow', 'workflow',
                              'add_jobs', 'seal_batch', 'cancel_workflow', 'retry_workflow', 'release_steps',
                              'read_workflow', 'read_workflows', 'read_workflow_steps', 'read_workflow_edges', 'read_job_type_names',
                              'door_cancel_workflow', 'door_retry_workflow', 'door_release_steps')
@@ -5741,8 +6052,8 @@ begin
     for name in select p.oid::regprocedure::text from pg_proc p
                  where p.pronamespace = 'postmill'::regnamespace
                    and p.proname in ('find_key', 'key_lives', 'find_login', 'open_login', 'close_login',
-                         'login_configured', 'requests_secured', 'begin_request', 'enter_request', 'request_enqueue',
-                         'set_actor', 'audit', 'now', 'new_id', 'scope_tenant', 'sees_all', 'in_scope', 'find_tenant',
+                         'login_configured', 'requests_secured', 'begin_request', 'require_home', 'enter_request', 'request_enqueue',
+                         'find_place', 'find_credential', 'has_webhook', 'set_actor', 'audit', 'now', 'new_id', 'scope_tenant', 'sees_all', 'in_scope', 'find_tenant',
                          'server_gauges', 'enqueued_totals', 'receive_webhook', 'advance_horizon', 'watch_live') loop
         execute format('grant execute on function %s to %I', name, p_role);
     end loop;
@@ -5817,6 +6128,18 @@ CREATE FUNCTION postmill.has_history(p_id uuid, p_after timestamp with time zone
 begin
     return exists (select from postmill.outcome o where o.job_id = p_id and o.finished_at >= p_after)
         or exists (select from postmill.attempt a where a.job_id = p_id and a.finished_at >= p_after);
+end
+$$;
+
+-- FUNCTION has_webhook(uuid)
+
+CREATE FUNCTION postmill.has_webhook(p_id uuid) RETURNS boolean
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return exists (select from postmill.webhook w where w.id = p_id) and not postmill.is_away(
+        (select w.tenant_id from postmill.webhook w where w.id = p_id));
 end
 $$;
 
@@ -6093,6 +6416,17 @@ CREATE FUNCTION postmill.incident_status(p_acknowledged_at timestamp with time z
     AS $$
 begin
     return case when p_resolved_at is not null then 'resolved' when p_acknowledged_at is not null then 'acknowledged' else 'open' end;
+end
+$$;
+
+-- FUNCTION is_away(uuid)
+
+CREATE FUNCTION postmill.is_away(p_tenant uuid) RETURNS boolean
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return exists (select from postmill.tenant_gate g where g.tenant_id = p_tenant and g.stage in ('closed', 'arriving', 'gone'));
 end
 $$;
 
@@ -6415,6 +6749,25 @@ begin
 end
 $$;
 
+-- FUNCTION lasting_transactions(text[])
+
+CREATE FUNCTION postmill.lasting_transactions(p_open text[]) RETURNS TABLE(id text, pid integer, application text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    still text[] := postmill.open_transactions(false);
+begin
+    return query
+    select o.id, a.pid, a.application_name
+      from unnest(p_open) as o(id)
+      left join pg_locks l on l.virtualtransaction = o.id and l.locktype = 'virtualxid' and l.mode = 'ExclusiveLock'
+      left join pg_stat_activity a on a.pid = l.pid
+     where o.id = any (still)
+        or exists (select from pg_prepared_xacts p where p.database = current_database() and 'x' || p.transaction::text = o.id);
+end
+$$;
+
 -- TABLE job
 
 CREATE TABLE postmill.job (
@@ -6528,6 +6881,32 @@ begin
         postmill.fields_of(own.columns, 'g')) using p_ids, own.id, postmill.unarchived_tenants();
 end
 $_$;
+
+-- FUNCTION left_tables()
+
+CREATE FUNCTION postmill.left_tables() RETURNS TABLE(name text, why text)
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    values ('tenant_gate', 'says that the tenant has left'),
+           ('cell_tenant', 'is the directory'),
+           ('tenant_move', 'is the directory'),
+           ('intake', 'is empty between two statements'),
+           ('http_claim', 'is of jobs that run; a tenant that is carried over has none'),
+           ('http_session', 'is of workers that are connected to this cell'),
+           ('dead_tally', 'is counted anew as dead letters come and go'),
+           ('rollup_part', 'is on its way into rollup, and summed up there'),
+           ('forgotten', 'is on its way into rollup'),
+           ('error_group_part', 'is on its way into error_group'),
+           ('retention_progress', 'says how far this cell has pruned'),
+           ('leaving', 'is on its way into the archive of this cell'),
+           ('incident', 'is of the cell that raised it; what goes on is raised anew'),
+           ('incident_part', 'belongs to an incident'),
+           ('incident_job', 'belongs to an incident'),
+           ('notification', 'belongs to an incident'),
+           ('operation', 'has ended, or the move waits for it'),
+           ('operation_item', 'belongs to an operation'),
+           ('operation_share', 'belongs to an operation')
+$$;
 
 -- FUNCTION letter_typed()
 
@@ -6897,6 +7276,17 @@ begin
 end
 $$;
 
+-- FUNCTION note_definitions(uuid[], text[])
+
+CREATE FUNCTION postmill.note_definitions(p_ids uuid[], p_keys text[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    create temporary table carry_definition on commit drop as
+        select u.id, u.key from unnest(p_ids, p_keys) as u(id, key);
+end
+$$;
+
 -- FUNCTION note_failing(text, text)
 
 CREATE FUNCTION postmill.note_failing(p_channel text, p_error text) RETURNS boolean
@@ -7203,6 +7593,51 @@ begin
 end
 $$;
 
+-- FUNCTION park_tickets(uuid)
+
+CREATE FUNCTION postmill.park_tickets(p_tenant uuid) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    parked bigint := 0;
+    moved bigint;
+begin
+    with mine as materialized (
+        select r.ctid as tid from postmill.ready r
+         where (r.lane = p_tenant and r.queue in (select q.name from postmill.queue q))
+            or (r.lane not in (select t.id from postmill.tenant t)
+                and (select j.tenant_id from postmill.any_job j where j.id = r.id limit 1) = p_tenant)
+         order by r.id for update
+    ), gone as (
+        delete from postmill.ready r where r.ctid = any (array(select m.tid from mine m)) returning r.*
+    )
+    insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+    select g.queue, g.lane, postmill.parked_at(g.ready_at, true), g.id, g.priority, g.attempt, g.run, g.lost from gone g;
+    get diagnostics parked = row_count;
+    with mine as materialized (
+        select s.ctid as tid from postmill.scheduled s
+         where s.run_at < timestamptz '2500-01-01 00:00+00'
+           and (s.lane = p_tenant or (s.lane not in (select t.id from postmill.tenant t)
+                and (select j.tenant_id from postmill.any_job j where j.id = s.id limit 1) = p_tenant))
+         order by s.id for update
+    ), gone as (
+        delete from postmill.scheduled s where s.ctid = any (array(select m.tid from mine m)) returning s.*
+    )
+    insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+    select g.queue, g.lane, postmill.parked_at(g.run_at, false), g.id, g.priority, g.attempt, g.run, g.lost from gone g;
+    get diagnostics moved = row_count;
+    return parked + moved;
+end
+$$;
+
+-- FUNCTION parked_at(timestamp with time zone, boolean)
+
+CREATE FUNCTION postmill.parked_at(p_at timestamp with time zone, p_ready boolean) RETURNS timestamp with time zone
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select p_at + case when p_ready then interval '2000 years' else interval '1000 years' end
+$$;
+
 -- TABLE type_pause
 
 CREATE TABLE postmill.type_pause (
@@ -7271,6 +7706,7 @@ begin
            t.payload_template::text, n.slug, n.timezone
       from (select y.event_id, y.trigger_id from postmill.event_delivery y
              where y.outcome = 'pending' and y.due_at <= (select postmill.now())
+               and not (select h.gated and postmill.is_away(y.tenant_id) from postmill.partition_horizon h)
              order by y.due_at, y.event_id limit p_most for update skip locked) y
       join postmill.event e on e.id = y.event_id
       join postmill.trigger t on t.id = y.trigger_id
@@ -7451,7 +7887,8 @@ CREATE FUNCTION postmill.promise_json(p_queue text) RETURNS jsonb
 begin
     return (select jsonb_build_object('owner', q.owner, 'contact', q.contact, 'color', q.color, 'sla_seconds', q.sla_seconds,
                        'wait_target_seconds', q.wait_target_seconds, 'run_target_seconds', q.run_target_seconds,
-                       'escalation', q.escalation, 'runbook', q.runbook) from postmill.queue q where q.name = p_queue);
+                       'escalation', q.escalation, 'runbook', q.runbook, 'boost_after_seconds', q.boost_after_seconds,
+                       'boost_step', q.boost_step, 'boost_to', q.boost_to) from postmill.queue q where q.name = p_queue);
 end
 $$;
 
@@ -7496,7 +7933,10 @@ begin
             delete from postmill.scheduled s where s.ctid = any (array(select p.tid from picked p))
         ), put as (
             insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
-            select p.queue, p.lane, p.priority, postmill.now(), p.id, p.attempt, p.run, p.lost from picked p
+            select p.queue, p.lane, p.priority,
+                   case when p.run_at < moment - interval '1 second' and (p.run > 0 or due < p_most) then p.run_at
+                        else postmill.now() end,
+                   p.id, p.attempt, p.run, p.lost from picked p
              order by p.run_at, p.id
         )
         select p.queue, p.lane, p.priority, count(*) as n from picked p group by 1, 2, 3
@@ -7720,6 +8160,8 @@ CREATE FUNCTION postmill.publish(name text, context jsonb DEFAULT '{}'::jsonb, t
 declare
     found_one uuid;
     met boolean;
+    standing text;
+    elsewhere text;
     waiting boolean := exists (select from postmill.event_delivery y where y.outcome = 'pending');
 begin
     if name is null or name !~ '^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$' or length(name) > 200 then
@@ -7729,9 +8171,11 @@ begin
         raise exception 'postmill: the context of % must be a JSON object, got %', name,
             coalesce(jsonb_typeof(context), 'NULL') using errcode = 'invalid_parameter_value';
     end if;
-    select p.event_id, p.trigger_id is not null into found_one, met
+    select p.event_id, p.trigger_id is not null, p.label, p.job_type into found_one, met, standing, elsewhere
       from postmill.publish_event(name, context, tenant, correlation_id, request_id, traceparent) p limit 1;
-    if found_one is null then
+    if found_one is null and standing is not null then
+        perform postmill.refuse_away(tenant, standing, elsewhere);
+    elsif found_one is null then
         raise exception 'postmill: there is no tenant %', tenant using errcode = 'foreign_key_violation';
     end if;
     if met and not waiting then
@@ -7757,6 +8201,14 @@ begin
         event_id := null; -- out of scope is as good as unknown
         return next;
         return;
+    end if;
+    if (select h.gated from postmill.partition_horizon h) then
+        select g.answer, g.cell into label, job_type from postmill.gate(owner_tenant) g where g.answer <> 'parked';
+        if label is not null then
+            event_id := null; -- moving or moved, and the cell
+            return next;
+            return;
+        end if;
     end if;
     insert into postmill.event (id, tenant_id, name, context, published_at, actor_type, actor_id, request_id,
            correlation_id, traceparent)
@@ -7907,6 +8359,78 @@ CREATE FUNCTION postmill.raise_incident(p_kind text, p_key text, p_severity text
 begin
     return postmill.note_incident(p_kind, p_key, p_severity, p_title, p_facts, p_tenant, p_queue, p_job_type,
                                   array_remove(array[p_job], null));
+end
+$$;
+
+-- FUNCTION raise_lanes(text, uuid[], double precision, integer, integer, integer, integer)
+
+CREATE FUNCTION postmill.raise_lanes(p_queue text, p_lanes uuid[], p_after double precision, p_step integer, p_to integer, p_window integer, p_most integer, OUT n integer, OUT oldest timestamp with time zone, OUT sample jsonb) RETURNS record
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+    due constant timestamptz := moment - p_after * interval '1 second';
+begin
+    -- What has left its place: it started, was canceled, or an operator gave it another priority or queue.
+    update postmill.boost b set ended_at = moment
+     where b.queue = p_queue and b.lane = any (p_lanes) and b.ended_at is null
+       and not exists (select from postmill.ready r where r.id = b.job_id and r.queue = b.queue and r.lane = b.lane
+                          and r.priority = b.priority);
+    with recursive levels as (
+        select l.lane, f.priority from unnest(p_lanes) as l(lane) cross join lateral (
+            select r.priority from postmill.ready r where r.queue = p_queue and r.lane = l.lane and r.priority > p_to
+             order by r.priority limit 1) f
+        union all
+        select s.lane, f.priority from levels s cross join lateral (
+            select r.priority from postmill.ready r where r.queue = p_queue and r.lane = s.lane and r.priority > s.priority
+             order by r.priority limit 1) f
+    ), busy as materialized (
+        select b.lane, count(*) as n from postmill.boost b
+         where b.queue = p_queue and b.lane = any (p_lanes) and b.ended_at is null group by 1
+    ), fresh as materialized (
+        select x.* from (
+            select f.id, f.lane, f.priority, f.ready_at, row_number() over (partition by l.lane order by f.ready_at, f.id) as place
+              from (select v.* from levels v limit 10000) l cross join lateral (
+                select r.id, r.lane, r.priority, r.ready_at from postmill.ready r
+                 where r.queue = p_queue and r.lane = l.lane and r.priority = l.priority and r.ready_at <= due
+                   and not exists (select from postmill.boost b where b.job_id = r.id and b.ended_at is null)
+                 order by r.ready_at, r.id limit p_window) f) x
+          left join busy y on y.lane = x.lane
+         where x.place <= p_window - coalesce(y.n, 0)
+         order by x.ready_at, x.id limit p_most
+    ), higher as materialized (
+        select o.id, o.base, o.priority, postmill.boosted_to(o.base, moment - o.ready_at, p_after, p_step, p_to) as target
+          from (select f.id, f.priority as base, f.priority, f.ready_at from fresh f
+                union all
+                select b.job_id, b.from_priority, b.priority, b.ready_at from postmill.boost b
+                 where b.queue = p_queue and b.lane = any (p_lanes) and b.ended_at is null) o
+         where postmill.boosted_to(o.base, moment - o.ready_at, p_after, p_step, p_to) < o.priority
+         order by o.ready_at, o.id limit p_most
+    ), locked as materialized (
+        select r.ctid as tid, r.*, h.base, h.target from postmill.ready r join higher h on h.id = r.id
+         where r.id = any (array(select i.id from higher i)) and r.queue = p_queue and r.priority = h.priority
+         order by r.id for update of r skip locked
+    ), gone as (
+        delete from postmill.ready r where r.ctid = any (array(select k.tid from locked k)) returning r.*
+    ), put as (
+        insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+        select g.queue, g.lane, k.target, g.ready_at, g.id, g.attempt, g.run, g.lost from gone g join locked k on k.id = g.id
+    ), noted as (
+        insert into postmill.boost as b (job_id, tenant_id, queue, lane, from_priority, priority, ready_at, raised_at)
+        select k.id, j.tenant_id, k.queue, k.lane, k.base, k.target, k.ready_at, moment
+          from locked k cross join lateral (select f.tenant_id from postmill.any_job f where f.id = k.id offset 0) j
+         order by k.id
+        on conflict (job_id) do update
+           set queue = excluded.queue, lane = excluded.lane, from_priority = excluded.from_priority, priority = excluded.priority,
+               ready_at = excluded.ready_at, raised_at = excluded.raised_at, ended_at = null
+    )
+    select count(*)::integer, min(k.ready_at),
+           jsonb_agg(jsonb_build_object('id', k.id, 'from', k.priority, 'to', k.target) order by k.ready_at, k.id)
+             filter (where k.place <= 20)
+      into n, oldest, sample
+      from (select c.*, row_number() over (order by c.ready_at, c.id) as place from locked c) k;
 end
 $$;
 
@@ -8191,6 +8715,19 @@ begin
            exists (select from pg_locks l
                     where l.locktype = 'advisory' and l.granted and l.objsubid = 1
                       and (l.classid::bigint << 32) | l.objid::bigint = hashtextextended(p_lock, 0));
+end
+$$;
+
+-- FUNCTION read_boost(uuid)
+
+CREATE FUNCTION postmill.read_boost(p_id uuid) RETURNS TABLE(from_priority integer, priority integer, raised_at timestamp with time zone, waiting_since timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select b.from_priority, b.priority, b.raised_at, b.ready_at from postmill.boost b
+     where b.job_id = p_id and postmill.in_scope(b.tenant_id);
 end
 $$;
 
@@ -10884,6 +11421,53 @@ begin
 end
 $$;
 
+-- FUNCTION read_scaling(text, integer)
+
+CREATE FUNCTION postmill.read_scaling(p_name text DEFAULT NULL::text, p_most integer DEFAULT 10000) RETURNS TABLE(queue text, paused boolean, waiting bigint, at_least boolean, oldest_seconds double precision, running bigint, arrived_rate double precision, ended_rate double precision, run_seconds double precision, workers bigint, draining bigint, slots bigint, most_slots bigint, sla_seconds double precision, wait_target_seconds double precision, moment timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    this timestamptz := postmill.minute_of(moment);
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select q.name, q.paused_at is not null and (q.resume_at is null or q.resume_at > moment), greatest(c.n, d.n)::bigint, c.n >= p_most,
+           extract(epoch from moment - postmill.read_oldest(q.name, null))::double precision,
+           (select count(*) from postmill.running t where t.queue = q.name),
+           coalesce(f.arrived, 0) / 300, coalesce(f.ended, 0) / 300,
+           case when r.runs >= 20 then r.seconds / r.runs::double precision else (
+               select sum(m.run_seconds) / nullif(sum((select sum(h) from unnest(m.run_hist) h)), 0)::double precision
+                 from postmill.queue_minute m where m.queue = q.name) end,
+           coalesce(w.workers, 0), coalesce(w.draining, 0), coalesce(w.slots, 0)::bigint, coalesce(w.most, 0)::bigint, q.sla_seconds,
+           q.wait_target_seconds, moment
+      from postmill.queue q
+      left join (select n.name, count(*) filter (where not k.draining) as workers, count(*) filter (where k.draining) as draining,
+                        sum((k.slots ->> n.name)::bigint) filter (where not k.draining) as slots,
+                        sum(coalesce((k.report -> 'ranges' -> n.name ->> 'most')::bigint, (k.slots ->> n.name)::bigint))
+                            filter (where not k.draining) as most
+                   from postmill.lease l join postmill.worker k on k.holder = l.holder cross join unnest(k.queues) as n(name)
+                  where l.expires_at > moment and k.stopped_at is null group by 1) w on w.name = q.name
+     cross join lateral (select count(*) as n from (select from postmill.ready t where t.queue = q.name limit p_most) x) c
+     cross join lateral (select sum((x.one ->> 3)::bigint) as n
+                           from postmill.upkeep u cross join jsonb_array_elements(u.note -> 'depths') as x(one)
+                          where c.n >= p_most and u.name = 'monitor' and x.one ->> 0 = q.name and x.one ->> 2 = 'queued') d
+     cross join lateral (select sum(m.arrived)::double precision as arrived, sum(m.ended)::double precision as ended
+                           from postmill.queue_minute m
+                          where m.queue = q.name and m.minute >= this - interval '5 minutes' and m.minute < this) f
+     cross join lateral (select sum(m.run_seconds) as seconds, sum((select sum(h) from unnest(m.run_hist) h)) as runs
+                           from postmill.queue_minute m
+                          where m.queue = q.name and m.minute >= this - interval '15 minutes') r
+     where p_name is null or q.name = p_name
+     order by q.priority, q.name limit 1000;
+end
+$$;
+
 -- FUNCTION read_sealed(postmill.audit_log)
 
 CREATE FUNCTION postmill.read_sealed(p_row postmill.audit_log) RETURNS text
@@ -11871,6 +12455,21 @@ begin
 end
 $$;
 
+-- FUNCTION refuse_away(uuid, text, text)
+
+CREATE FUNCTION postmill.refuse_away(p_tenant uuid, p_answer text, p_cell text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    if p_answer = 'moved' then
+        raise exception 'postmill: tenant % lives in cell %', p_tenant, p_cell using errcode = 'PM061',
+            hint = 'Ask there: the directory of cells has its address.';
+    end if;
+    raise exception 'postmill: tenant % is being moved (%)', p_tenant, p_cell using errcode = 'PM060',
+        hint = 'Try again in a second.';
+end
+$$;
+
 -- FUNCTION refuse_budget_rewriting()
 
 CREATE FUNCTION postmill.refuse_budget_rewriting() RETURNS trigger
@@ -12040,23 +12639,27 @@ declare
     one text;
 begin
     insert into postmill.queue as q (name, owner, contact, color, sla_seconds, wait_target_seconds, run_target_seconds, escalation,
-           runbook)
-    select n.name, n.owner, n.contact, n.color, n.sla_seconds, n.wait_target_seconds, n.run_target_seconds, n.escalation, n.runbook
+           runbook, boost_after_seconds, boost_step, boost_to)
+    select n.name, n.owner, n.contact, n.color, n.sla_seconds, n.wait_target_seconds, n.run_target_seconds, n.escalation, n.runbook,
+           n.boost_after_seconds, n.boost_step, n.boost_to
       from jsonb_populate_recordset(null::postmill.queue, p_queues) n
      where coalesce(n.owner, n.contact, n.color, n.escalation, n.runbook, n.sla_seconds::text, n.wait_target_seconds::text,
-                    n.run_target_seconds::text) is not null
+                    n.run_target_seconds::text, n.boost_after_seconds::text) is not null
         or exists (select from postmill.queue o where o.name = n.name)
      order by n.name
     on conflict (name) do update
        set owner = excluded.owner, contact = excluded.contact, color = excluded.color, sla_seconds = excluded.sla_seconds,
            wait_target_seconds = excluded.wait_target_seconds, run_target_seconds = excluded.run_target_seconds,
-           escalation = excluded.escalation, runbook = excluded.runbook
+           escalation = excluded.escalation, runbook = excluded.runbook,
+           boost_after_seconds = excluded.boost_after_seconds, boost_step = excluded.boost_step, boost_to = excluded.boost_to
      where (q.owner, q.contact, q.color, q.sla_seconds, q.wait_target_seconds, q.run_target_seconds, q.escalation,
-            q.runbook)
+            q.runbook, q.boost_after_seconds, q.boost_step, q.boost_to)
            is distinct from (excluded.owner, excluded.contact, excluded.color, excluded.sla_seconds,
-                             excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation, excluded.runbook)
+                             excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation, excluded.runbook,
+                             excluded.boost_after_seconds, excluded.boost_step, excluded.boost_to)
        and not (p_fill and coalesce(q.owner, q.contact, q.color, q.escalation, q.runbook, q.sla_seconds::text,
-                                    q.wait_target_seconds::text, q.run_target_seconds::text) is not null);
+                                    q.wait_target_seconds::text, q.run_target_seconds::text, q.boost_after_seconds::text)
+                           is not null);
     for one in select n.name from jsonb_populate_recordset(null::postmill.queue, p_queues) n order by n.name loop
         if postmill.promise_json(one) is distinct from before -> one then
             perform postmill.audit('queues.declare', 'queue', one, null, before -> one, postmill.promise_json(one));
@@ -12445,6 +13048,24 @@ begin
         return format('the table %s is not under row-level security', found_one);
     end if;
     return null;
+end
+$$;
+
+-- FUNCTION require_home(uuid)
+
+CREATE FUNCTION postmill.require_home(p_tenant uuid) RETURNS void
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    found_one record;
+begin
+    if (select h.gated from postmill.partition_horizon h) then
+        select g.stage, g.cell into found_one from postmill.tenant_gate g where g.tenant_id = p_tenant;
+        if found_one.stage in ('closed', 'arriving', 'gone') then
+            perform postmill.refuse_away(p_tenant, case found_one.stage when 'gone' then 'moved' else 'moving' end, found_one.cell);
+        end if;
+    end if;
 end
 $$;
 
@@ -12900,6 +13521,39 @@ begin
 end
 $$;
 
+-- FUNCTION rows_of(text, uuid, timestamp with time zone, timestamp with time zone)
+
+CREATE FUNCTION postmill.rows_of(p_table text, p_tenant uuid, p_since timestamp with time zone, p_until timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    own record;
+    low text := 'true';
+    high text := 'true';
+begin
+    select * into strict own from postmill.carried_tables() t where t.name = p_table;
+    if own.moment is not null and p_since is not null then
+        low := format('%I >= %L', own.moment, case own.moment when 'id' then postmill.id_at(p_since)::text else p_since::text end);
+    end if;
+    if own.moment is not null and p_until is not null then
+        high := format('%I < %L', own.moment, case own.moment when 'id' then postmill.id_at(p_until)::text else p_until::text end);
+    end if;
+    return format('(%s) and %s and %s', format(own.mine, p_tenant), low, high);
+end
+$$;
+
+-- FUNCTION running_of(uuid, integer)
+
+CREATE FUNCTION postmill.running_of(p_tenant uuid, p_most integer) RETURNS TABLE(id uuid, job_type text, queue text, claimed_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return query
+    select r.id, j.job_type, r.queue, r.claimed_at from postmill.running r join postmill.any_job j on j.id = r.id
+     where j.tenant_id = p_tenant order by r.claimed_at limit p_most;
+end
+$$;
+
 -- FUNCTION running_operations(integer)
 
 CREATE FUNCTION postmill.running_operations(p_most integer) RETURNS TABLE(id uuid, kind text, stage text, allowed integer)
@@ -13176,6 +13830,37 @@ begin
             set_config('postmill.actor_role', coalesce(p_role, ''), true),
             set_config('postmill.request_id', coalesce(p_request_id, ''), true),
             set_config('postmill.address', coalesce(p_address, ''), true);
+end
+$$;
+
+-- FUNCTION set_gate(uuid, text, text, uuid, text[])
+
+CREATE FUNCTION postmill.set_gate(p_tenant uuid, p_stage text, p_cell text, p_move uuid, p_from text[]) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+    found_one postmill.tenant_gate;
+begin
+    perform pg_advisory_xact_lock(postmill.gate_key(p_tenant));
+    select * into found_one from postmill.tenant_gate g where g.tenant_id = p_tenant for update;
+    if coalesce(found_one.stage, 'here') = p_stage and coalesce(found_one.move_id = p_move, p_stage = 'here') then
+        return true;
+    end if;
+    if not coalesce(found_one.stage, 'here') = any (p_from)
+        or (found_one.move_id <> p_move and found_one.stage <> 'gone') then
+        return false;
+    end if;
+    if p_stage = 'here' then
+        delete from postmill.tenant_gate g where g.tenant_id = p_tenant;
+    else
+        insert into postmill.tenant_gate (tenant_id, stage, cell, move_id, changed_at)
+        values (p_tenant, p_stage, p_cell, p_move, postmill.now())
+        on conflict (tenant_id) do update
+           set stage = excluded.stage, cell = excluded.cell, move_id = excluded.move_id, changed_at = excluded.changed_at;
+    end if;
+    update postmill.partition_horizon h set gated = g.any_gate
+      from (select exists (select from postmill.tenant_gate) as any_gate) g where h.gated <> g.any_gate;
+    return true;
 end
 $$;
 
@@ -13905,6 +14590,26 @@ begin
 end
 $$;
 
+-- FUNCTION switch_tenant(uuid)
+
+CREATE FUNCTION postmill.switch_tenant(p_move uuid) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+    own postmill.tenant_move;
+begin
+    update postmill.tenant_move m set step = 'open', updated_at = postmill.now()
+     where m.id = p_move and m.status = 'running' and m.step = 'switch' returning m.* into own;
+    if not found then
+        return false;
+    end if;
+    insert into postmill.cell_tenant (tenant_id, slug, cell, changed_at)
+    values (own.tenant_id, own.slug, own.to_cell, postmill.now())
+    on conflict (tenant_id) do update set cell = excluded.cell, slug = excluded.slug, changed_at = excluded.changed_at;
+    return true;
+end
+$$;
+
 -- FUNCTION tags_of(uuid)
 
 CREATE FUNCTION postmill.tags_of(p_id uuid) RETURNS text[]
@@ -14444,7 +15149,8 @@ begin
             when 'duplicate' then
                 outcome := 'duplicate';
                 detail := 'its idempotency key is held by another job';
-            when 'busy', 'serialization' then outcome := 'pending';
+            -- Of a tenant that moves: it fires where the tenant is then.
+            when 'busy', 'serialization', 'moving', 'moved' then outcome := 'pending';
             else
                 outcome := 'refused';
                 detail := answer.status || coalesce(': ' || answer.detail, '');
@@ -14597,6 +15303,40 @@ begin
     end if;
 end
 $_$;
+
+-- FUNCTION unpark_tickets(uuid)
+
+CREATE FUNCTION postmill.unpark_tickets(p_tenant uuid) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    back bigint;
+    rung record;
+begin
+    with mine as materialized (
+        select s.ctid as tid from postmill.scheduled s
+         where s.run_at > timestamptz '2500-01-01 00:00+00'
+           and (select j.tenant_id from postmill.any_job j where j.id = s.id limit 1) = p_tenant
+         order by s.id for update
+    ), gone as (
+        delete from postmill.scheduled s where s.ctid = any (array(select m.tid from mine m)) returning s.*
+    ), later as (
+        insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+        select g.queue, g.lane, g.run_at - interval '1000 years', g.id, g.priority, g.attempt, g.run, g.lost
+          from gone g where g.run_at < timestamptz '3500-01-01 00:00+00'
+    ), due as (
+        insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+        select g.queue, g.lane, g.priority, postmill.now(), g.id, g.attempt, g.run, g.lost
+          from gone g where g.run_at >= timestamptz '3500-01-01 00:00+00'
+         order by g.run_at, g.id
+    )
+    select count(*) into back from gone;
+    for rung in select q.name from postmill.queue q loop
+        perform postmill.ring(rung.name);
+    end loop;
+    return back;
+end
+$$;
 
 -- FUNCTION untolerated(uuid, integer[])
 
@@ -14780,6 +15520,7 @@ begin
         why := case when q.n >= 5 and q.total_p95 > q.sla_seconds then format('P95 of the total is %s, target %s', postmill.lasting(q.total_p95), postmill.lasting(q.sla_seconds))
                     when q.oldest_seconds > q.sla_seconds then format('the oldest job waits for %s, target %s', postmill.lasting(q.oldest_seconds), postmill.lasting(q.sla_seconds))
                     when q.n >= 5 and q.wait_p95 > q.wait_target_seconds then format('P95 of the wait is %s, target %s', postmill.lasting(q.wait_p95), postmill.lasting(q.wait_target_seconds))
+                    when q.oldest_seconds > q.wait_target_seconds then format('the oldest job waits for %s, target of the wait %s', postmill.lasting(q.oldest_seconds), postmill.lasting(q.wait_target_seconds))
                     when q.n >= 5 and q.run_p95 > q.run_target_seconds then format('P95 of the run is %s, target %s', postmill.lasting(q.run_p95), postmill.lasting(q.run_target_seconds)) end;
         continue when why is null;
         keys := keys || q.queue;
@@ -14902,6 +15643,8 @@ declare
 begin
     update postmill.worker w
        set skew_seconds = p_clock - extract(epoch from moment), report = p_report,
+           -- Of queues whose slots follow their work.
+           slots = w.slots || coalesce(p_report -> 'slots', '{}'),
            full_since = case when p_full then coalesce(w.full_since, moment) end,
            draining_since = case when p_draining then coalesce(w.draining_since, moment) end
      where w.holder = p_holder
@@ -15226,6 +15969,21 @@ CREATE TABLE postmill.blocked (
     lost integer NOT NULL
 );
 
+-- TABLE boost
+
+CREATE TABLE postmill.boost (
+    job_id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    queue text NOT NULL COLLATE pg_catalog."C",
+    lane uuid NOT NULL,
+    from_priority integer NOT NULL,
+    priority integer NOT NULL,
+    ready_at timestamp with time zone NOT NULL,
+    raised_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone
+)
+WITH (fillfactor='80');
+
 -- TABLE budget
 
 CREATE TABLE postmill.budget (
@@ -15362,6 +16120,15 @@ CREATE TABLE postmill.cancel_request (
     reason text
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='50000', autovacuum_vacuum_insert_scale_factor='1', fillfactor='90');
+
+-- TABLE cell_tenant
+
+CREATE TABLE postmill.cell_tenant (
+    tenant_id uuid NOT NULL,
+    slug text NOT NULL COLLATE pg_catalog."C",
+    cell text NOT NULL COLLATE pg_catalog."C",
+    changed_at timestamp with time zone NOT NULL
+);
 
 -- TABLE channel_state
 
@@ -16368,6 +17135,7 @@ CREATE TABLE postmill.partition_horizon (
     only_row boolean DEFAULT true NOT NULL,
     since timestamp with time zone NOT NULL,
     until timestamp with time zone NOT NULL,
+    gated boolean DEFAULT false NOT NULL,
     CONSTRAINT partition_horizon_only_row_check CHECK (only_row)
 )
 WITH (fillfactor='50');
@@ -16426,7 +17194,13 @@ CREATE TABLE postmill.queue (
     run_target_seconds double precision,
     escalation text,
     runbook text,
+    boost_after_seconds double precision,
+    boost_step integer,
+    boost_to integer,
     created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    CONSTRAINT queue_boost_after_seconds_check CHECK ((boost_after_seconds > (0)::double precision)),
+    CONSTRAINT queue_boost_step_check CHECK ((boost_step > 0)),
+    CONSTRAINT queue_check CHECK ((num_nulls(boost_after_seconds, boost_step, boost_to) = ANY (ARRAY[0, 3]))),
     CONSTRAINT queue_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
     CONSTRAINT queue_run_target_seconds_check CHECK ((run_target_seconds > (0)::double precision)),
     CONSTRAINT queue_sla_seconds_check CHECK ((sla_seconds > (0)::double precision)),
@@ -16704,6 +17478,43 @@ CREATE TABLE postmill.tenant (
     CONSTRAINT tenant_weight_check CHECK (((weight >= 1) AND (weight <= 1000)))
 );
 
+-- TABLE tenant_gate
+
+CREATE TABLE postmill.tenant_gate (
+    tenant_id uuid NOT NULL,
+    stage text NOT NULL COLLATE pg_catalog."C",
+    cell text NOT NULL COLLATE pg_catalog."C",
+    move_id uuid NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT tenant_gate_stage_check CHECK ((stage = ANY (ARRAY['leaving'::text, 'draining'::text, 'closed'::text, 'arriving'::text, 'gone'::text])))
+);
+
+-- TABLE tenant_move
+
+CREATE TABLE postmill.tenant_move (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    slug text NOT NULL COLLATE pg_catalog."C",
+    from_cell text NOT NULL COLLATE pg_catalog."C",
+    to_cell text NOT NULL COLLATE pg_catalog."C",
+    step text DEFAULT 'prepare'::text NOT NULL COLLATE pg_catalog."C",
+    status text DEFAULT 'running'::text NOT NULL COLLATE pg_catalog."C",
+    note text,
+    carried jsonb DEFAULT '{}'::jsonb NOT NULL,
+    copied_until timestamp with time zone,
+    closed_at timestamp with time zone,
+    opened_at timestamp with time zone,
+    reason text,
+    actor_type text NOT NULL COLLATE pg_catalog."C",
+    actor_id text,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT tenant_move_check CHECK ((from_cell <> to_cell)),
+    CONSTRAINT tenant_move_status_check CHECK ((status = ANY (ARRAY['running'::text, 'aborting'::text, 'aborted'::text, 'done'::text]))),
+    CONSTRAINT tenant_move_step_check CHECK ((step = ANY (ARRAY['prepare'::text, 'copy'::text, 'drain'::text, 'switch'::text, 'open'::text, 'clean'::text, 'done'::text])))
+);
+
 -- TABLE trigger_recent
 
 CREATE TABLE postmill.trigger_recent (
@@ -16892,6 +17703,11 @@ ALTER TABLE ONLY postmill.audit_unsealed
 ALTER TABLE ONLY postmill.blocked
     ADD CONSTRAINT blocked_pkey PRIMARY KEY (id);
 
+-- CONSTRAINT boost boost_pkey
+
+ALTER TABLE ONLY postmill.boost
+    ADD CONSTRAINT boost_pkey PRIMARY KEY (job_id);
+
 -- CONSTRAINT budget_alert budget_alert_pkey
 
 ALTER TABLE ONLY postmill.budget_alert
@@ -16931,6 +17747,16 @@ ALTER TABLE ONLY postmill.budget_reservation
 
 ALTER TABLE ONLY postmill.cancel_request
     ADD CONSTRAINT cancel_request_pkey PRIMARY KEY (job_id);
+
+-- CONSTRAINT cell_tenant cell_tenant_pkey
+
+ALTER TABLE ONLY postmill.cell_tenant
+    ADD CONSTRAINT cell_tenant_pkey PRIMARY KEY (tenant_id);
+
+-- CONSTRAINT cell_tenant cell_tenant_slug_key
+
+ALTER TABLE ONLY postmill.cell_tenant
+    ADD CONSTRAINT cell_tenant_slug_key UNIQUE (slug);
 
 -- CONSTRAINT channel_state channel_state_pkey
 
@@ -17247,6 +18073,16 @@ ALTER TABLE ONLY postmill.scheduled
 ALTER TABLE ONLY postmill.sleeper
     ADD CONSTRAINT sleeper_pkey PRIMARY KEY (queue, watch, valid_until, holder);
 
+-- CONSTRAINT tenant_gate tenant_gate_pkey
+
+ALTER TABLE ONLY postmill.tenant_gate
+    ADD CONSTRAINT tenant_gate_pkey PRIMARY KEY (tenant_id);
+
+-- CONSTRAINT tenant_move tenant_move_pkey
+
+ALTER TABLE ONLY postmill.tenant_move
+    ADD CONSTRAINT tenant_move_pkey PRIMARY KEY (id);
+
 -- CONSTRAINT tenant tenant_pkey
 
 ALTER TABLE ONLY postmill.tenant
@@ -17398,6 +18234,14 @@ CREATE INDEX audit_log_target ON postmill.audit_log USING btree (target_kind, ta
 
 CREATE INDEX audit_log_tenant ON postmill.audit_log USING btree (tenant_id, at, id);
 
+-- INDEX boost_ended
+
+CREATE INDEX boost_ended ON postmill.boost USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+
+-- INDEX boost_waiting
+
+CREATE INDEX boost_waiting ON postmill.boost USING btree (queue, lane) WHERE (ended_at IS NULL);
+
 -- INDEX budget_alert_open
 
 CREATE INDEX budget_alert_open ON postmill.budget_alert USING btree (crossed_at) WHERE (resolved_at IS NULL);
@@ -17449,6 +18293,10 @@ CREATE INDEX budget_reservation_ended ON postmill.budget_reservation USING btree
 -- INDEX budget_reservation_held
 
 CREATE INDEX budget_reservation_held ON postmill.budget_reservation USING btree (reserved_at) WHERE (ended_at IS NULL);
+
+-- INDEX cell_tenant_cell
+
+CREATE INDEX cell_tenant_cell ON postmill.cell_tenant USING btree (cell, slug);
 
 -- INDEX console_session_expires
 
@@ -17745,6 +18593,14 @@ CREATE INDEX scheduled_run_at ON postmill.scheduled USING btree (run_at);
 -- INDEX tally_at
 
 CREATE INDEX tally_at ON postmill.tally USING btree (at);
+
+-- INDEX tenant_move_running
+
+CREATE UNIQUE INDEX tenant_move_running ON postmill.tenant_move USING btree (tenant_id) WHERE (status = ANY (ARRAY['running'::text, 'aborting'::text]));
+
+-- INDEX tenant_move_tenant
+
+CREATE INDEX tenant_move_tenant ON postmill.tenant_move USING btree (tenant_id, id);
 
 -- INDEX tick_fired_at
 
@@ -18058,6 +18914,10 @@ ALTER TABLE postmill.attempt ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE postmill.audit_log ENABLE ROW LEVEL SECURITY;
 
+-- ROW SECURITY boost
+
+ALTER TABLE postmill.boost ENABLE ROW LEVEL SECURITY;
+
 -- ROW SECURITY budget
 
 ALTER TABLE postmill.budget ENABLE ROW LEVEL SECURITY;
@@ -18085,6 +18945,10 @@ ALTER TABLE postmill.budget_request ENABLE ROW LEVEL SECURITY;
 -- ROW SECURITY budget_reservation
 
 ALTER TABLE postmill.budget_reservation ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY cell_tenant
+
+ALTER TABLE postmill.cell_tenant ENABLE ROW LEVEL SECURITY;
 
 -- ROW SECURITY console_session
 
@@ -18186,6 +19050,10 @@ CREATE POLICY of_the_scope ON postmill.attempt AS RESTRICTIVE FOR SELECT TO post
 
 CREATE POLICY of_the_scope ON postmill.audit_log AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
+-- POLICY boost of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.boost AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
 -- POLICY budget of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.budget AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
@@ -18213,6 +19081,10 @@ CREATE POLICY of_the_scope ON postmill.budget_request AS RESTRICTIVE FOR SELECT 
 -- POLICY budget_reservation of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.budget_reservation AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY cell_tenant of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.cell_tenant AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
 -- POLICY console_session of_the_scope
 
@@ -18350,6 +19222,14 @@ CREATE POLICY of_the_scope ON postmill.saved_view AS RESTRICTIVE FOR SELECT TO p
 
 CREATE POLICY of_the_scope ON postmill.tenant AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
+-- POLICY tenant_gate of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.tenant_gate AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY tenant_move of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.tenant_move AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
 -- POLICY tick of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.tick AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
@@ -18426,6 +19306,14 @@ ALTER TABLE postmill.saved_view ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE postmill.tenant ENABLE ROW LEVEL SECURITY;
 
+-- ROW SECURITY tenant_gate
+
+ALTER TABLE postmill.tenant_gate ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY tenant_move
+
+ALTER TABLE postmill.tenant_move ENABLE ROW LEVEL SECURITY;
+
 -- ROW SECURITY tick
 
 ALTER TABLE postmill.tick ENABLE ROW LEVEL SECURITY;
@@ -18454,6 +19342,10 @@ CREATE POLICY whoever_has_rights ON postmill.attempt USING (true) WITH CHECK (tr
 
 CREATE POLICY whoever_has_rights ON postmill.audit_log USING (true) WITH CHECK (true);
 
+-- POLICY boost whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.boost USING (true) WITH CHECK (true);
+
 -- POLICY budget whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.budget USING (true) WITH CHECK (true);
@@ -18481,6 +19373,10 @@ CREATE POLICY whoever_has_rights ON postmill.budget_request USING (true) WITH CH
 -- POLICY budget_reservation whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.budget_reservation USING (true) WITH CHECK (true);
+
+-- POLICY cell_tenant whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.cell_tenant USING (true) WITH CHECK (true);
 
 -- POLICY console_session whoever_has_rights
 
@@ -18617,6 +19513,14 @@ CREATE POLICY whoever_has_rights ON postmill.saved_view USING (true) WITH CHECK 
 -- POLICY tenant whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.tenant USING (true) WITH CHECK (true);
+
+-- POLICY tenant_gate whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.tenant_gate USING (true) WITH CHECK (true);
+
+-- POLICY tenant_move whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.tenant_move USING (true) WITH CHECK (true);
 
 -- POLICY tick whoever_has_rights
 

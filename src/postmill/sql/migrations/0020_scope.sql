@@ -53,6 +53,9 @@ begin
     if p_actor_type = 'api_key' and not {schema}.key_lives(p_actor_id::uuid) then
         return false;
     end if;
+    if p_tenant is not null then
+        perform {schema}.require_home(p_tenant);
+    end if;
     perform {schema}.set_actor(p_via, p_actor_type, p_actor_id, p_role, p_request_id, p_address),
             set_config('postmill.tenant_id', coalesce(p_tenant::text, ''), true),
             set_config('postmill.platform', case when p_platform then 'on' else 'off' end, true),
@@ -212,8 +215,8 @@ begin
     for name in select p.oid::regprocedure::text from pg_proc p
                  where p.pronamespace = '{schema}'::regnamespace
                    and p.proname in ('find_key', 'key_lives', 'find_login', 'open_login', 'close_login',
-                         'login_configured', 'requests_secured', 'begin_request', 'enter_request', 'request_enqueue',
-                         'set_actor', 'audit', 'now', 'new_id', 'scope_tenant', 'sees_all', 'in_scope', 'find_tenant',
+                         'login_configured', 'requests_secured', 'begin_request', 'require_home', 'enter_request', 'request_enqueue',
+                         'find_place', 'find_credential', 'has_webhook', 'set_actor', 'audit', 'now', 'new_id', 'scope_tenant', 'sees_all', 'in_scope', 'find_tenant',
                          'server_gauges', 'enqueued_totals', 'receive_webhook', 'advance_horizon', 'watch_live') loop
         execute format('grant execute on function %s to %I', name, p_role);
     end loop;
