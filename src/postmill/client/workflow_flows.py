@@ -20,6 +20,8 @@ from postmill.domain.errors import (
     NotFound,
     PayloadRefused,
     SerializationConflict,
+    TenantMoved,
+    TenantMoving,
     UnknownJobType,
     WorkflowRefused,
 )
@@ -248,6 +250,10 @@ def _refusal(schema: str, what: str, answer: StartAnswer | Added) -> Flow[Enqueu
             return WorkflowRefused(f"{what}: this tenant is suspended")
         case "inactive":
             return InactiveJobType(detail)
+        case "moving":
+            return TenantMoving(answer.detail)
+        case "moved":
+            return TenantMoved(answer.detail)
         case "serialization":
             return SerializationConflict()
         case "incomplete":

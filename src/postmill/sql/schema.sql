@@ -260,6 +260,7 @@ CREATE TABLE postmill.workflow (
     succeeded integer DEFAULT 0 NOT NULL,
     failed integer DEFAULT 0 NOT NULL,
     canceled integer DEFAULT 0 NOT NULL,
+    ended integer DEFAULT 0 NOT NULL,
     last_no integer DEFAULT 0 NOT NULL,
     looked_at timestamp with time zone NOT NULL,
     looked_no integer DEFAULT 0 NOT NULL,
@@ -430,9 +431,10 @@ begin
         ), gone as (
             delete from postmill.workflow_inbox i where i.workflow_id = p_id and i.seq = any (array(select t.seq from taken t))
         ), ends as (
-            select distinct on (t.job_id) t.* from taken t where t.job_id is not null order by t.job_id, t.seq
+            select t.job_id, t.state, row_number() over (order by t.seq)::integer as nth
+              from (select distinct on (f.job_id) f.* from taken f where f.job_id is not null order by f.job_id, f.seq) t
         ), ended as (
-            update postmill.workflow_step s set state = t.state, ended_seq = t.seq
+            update postmill.workflow_step s set state = t.state, ended_as = flow.ended + t.nth
               from ends t where s.job_id = t.job_id and s.workflow_id = p_id and s.state in ('waiting', 'held', 'open')
             returning s.no, s.role, s.state
         )
@@ -447,7 +449,8 @@ begin
         lines := lines + news.lines;
         if news.succeeded + news.failed + news.canceled > 0 then
             update postmill.workflow w set succeeded = w.succeeded + news.succeeded, failed = w.failed + news.failed,
-                   canceled = w.canceled + news.canceled where w.id = p_id;
+                   canceled = w.canceled + news.canceled, ended = w.ended + news.lines where w.id = p_id;
+            flow.ended := flow.ended + news.lines;
         end if;
         bad := news.bad;
         if news.whole then
@@ -661,7 +664,7 @@ declare
 begin
     for one in select s.no, s.compensation from postmill.workflow_step s
                 where s.workflow_id = p_flow.id and s.role = 'step' and s.state = 'succeeded' and s.compensation is not null
-                order by s.ended_seq desc loop
+                order by s.ended_as desc loop
         no := no + 1;
         made := postmill.enqueue_step(p_flow, one.compensation, no::text);
         insert into postmill.workflow_step (workflow_id, no, tenant_id, role, job_type, job_id, state, waits, cause, compensates)
@@ -933,9 +936,7 @@ begin
         select array_agg(e.job_id) into over from ended e;
         insert into postmill.workflow_inbox (workflow_id, job_id, state)
         select s.workflow_id, s.job_id, 'canceled' from postmill.workflow_step s where s.job_id = any (over);
-        if found then
-            perform postmill.tell('!workflows');
-        end if;
+        perform postmill.tell('!workflows') where found;
 
         with rest as (
             select distinct u.id from unnest(p_ids) as u(id)
@@ -1023,6 +1024,10 @@ CREATE FUNCTION postmill.carried_tables() RETURNS TABLE(n integer, name text, ho
             and (select j.tenant_id from postmill.any_job j where j.id = scheduled.id limit 1) = %1$L'),
         ('blocked', 'state', null, '(select j.tenant_id from postmill.any_job j where j.id = blocked.id limit 1) = %1$L'),
         ('dead_letter', 'state', null, 'tenant_id = %1$L'),
+        ('workflow', 'state', null, 'tenant_id = %1$L'),
+        ('workflow_step', 'state', null, 'tenant_id = %1$L'),
+        ('workflow_edge', 'state', null, 'tenant_id = %1$L'),
+        ('workflow_inbox', 'state', null, 'workflow_id in (select w.id from postmill.workflow w where w.tenant_id = %1$L)'),
         ('idempotency_key', 'state', null, 'tenant_id = %1$L'),
         ('trigger', 'state', null, 'tenant_id = %1$L'),
         ('trigger_recent', 'state', null, 'trigger_id in (select g.id from postmill.trigger g where g.tenant_id = %1$L)'),
@@ -13215,7 +13220,7 @@ declare
     made record;
 begin
     with moved as (
-        update postmill.workflow_step s set job_id = p_jobs[u.i * 2], state = 'waiting', cause = null, ended_seq = null, released = false
+        update postmill.workflow_step s set job_id = p_jobs[u.i * 2], state = 'waiting', cause = null, ended_as = null, released = false
           from generate_series(1, cardinality(p_jobs) / 2) as u(i)
          where s.workflow_id = p_workflow and s.job_id = p_jobs[u.i * 2 - 1]
         returning s.no
@@ -13246,7 +13251,7 @@ begin
             body.max_attempts, body.timeout_seconds, null, body.source, body.source_ref, body.actor_type, body.actor_id, body.request_id,
             body.correlation_id, body.traceparent, body.idempotency_key, body.id, p_workflow => p_workflow);
         update postmill.workflow_step s set job_id = coalesce(made.id, s.job_id), state = case when made.id is null then 'failed' else 'waiting' end,
-               cause = case when made.id is null then concat_ws(': ', made.status, made.detail) end, ended_seq = null, released = false
+               cause = case when made.id is null then concat_ws(': ', made.status, made.detail) end, ended_as = null, released = false
          where s.workflow_id = p_workflow and s.no = one.no;
     end loop;
     perform postmill.block_jobs(array(select s.job_id from postmill.workflow_step s
@@ -17605,7 +17610,7 @@ WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', a
 
 -- SEQUENCE workflow_inbox_seq_seq
 
-ALTER TABLE postmill.workflow_inbox ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (
+ALTER TABLE postmill.workflow_inbox ALTER COLUMN seq ADD GENERATED BY DEFAULT AS IDENTITY (
     SEQUENCE NAME postmill.workflow_inbox_seq_seq
     START WITH 1
     INCREMENT BY 1
@@ -17633,7 +17638,7 @@ CREATE TABLE postmill.workflow_step (
     compensation jsonb,
     compensates integer,
     fanned_from integer,
-    ended_seq bigint,
+    ended_as integer,
     CONSTRAINT workflow_step_role_check CHECK ((role = ANY (ARRAY['step'::text, 'compensation'::text, 'on_success'::text, 'on_finish'::text]))),
     CONSTRAINT workflow_step_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'held'::text, 'open'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text])))
 );
@@ -18142,11 +18147,6 @@ ALTER TABLE ONLY postmill.worker
 
 ALTER TABLE ONLY postmill.workflow_edge
     ADD CONSTRAINT workflow_edge_pkey PRIMARY KEY (workflow_id, parent, child);
-
--- CONSTRAINT workflow_inbox workflow_inbox_pkey
-
-ALTER TABLE ONLY postmill.workflow_inbox
-    ADD CONSTRAINT workflow_inbox_pkey PRIMARY KEY (workflow_id, seq);
 
 -- CONSTRAINT workflow workflow_pkey
 
@@ -18673,6 +18673,10 @@ CREATE INDEX workflow_edge_child ON postmill.workflow_edge USING btree (workflow
 -- INDEX workflow_finished
 
 CREATE INDEX workflow_finished ON postmill.workflow USING btree (finished_at) WHERE (finished_at IS NOT NULL);
+
+-- INDEX workflow_inbox_lines
+
+CREATE INDEX workflow_inbox_lines ON postmill.workflow_inbox USING btree (workflow_id, seq);
 
 -- INDEX workflow_key
 

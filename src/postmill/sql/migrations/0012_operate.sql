@@ -48,9 +48,7 @@ begin
         select array_agg(e.job_id) into over from ended e;
         insert into {schema}.workflow_inbox (workflow_id, job_id, state)
         select s.workflow_id, s.job_id, 'canceled' from {schema}.workflow_step s where s.job_id = any (over);
-        if found then
-            perform {schema}.tell('!workflows');
-        end if;
+        perform {schema}.tell('!workflows') where found;
 
         with rest as (
             select distinct u.id from unnest(p_ids) as u(id)

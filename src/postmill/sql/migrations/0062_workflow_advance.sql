@@ -110,7 +110,7 @@ declare
 begin
     for one in select s.no, s.compensation from {schema}.workflow_step s
                 where s.workflow_id = p_flow.id and s.role = 'step' and s.state = 'succeeded' and s.compensation is not null
-                order by s.ended_seq desc loop
+                order by s.ended_as desc loop
         no := no + 1;
         made := {schema}.enqueue_step(p_flow, one.compensation, no::text);
         insert into {schema}.workflow_step (workflow_id, no, tenant_id, role, job_type, job_id, state, waits, cause, compensates)
@@ -214,9 +214,10 @@ begin
         ), gone as (
             delete from {schema}.workflow_inbox i where i.workflow_id = p_id and i.seq = any (array(select t.seq from taken t))
         ), ends as (
-            select distinct on (t.job_id) t.* from taken t where t.job_id is not null order by t.job_id, t.seq
+            select t.job_id, t.state, row_number() over (order by t.seq)::integer as nth
+              from (select distinct on (f.job_id) f.* from taken f where f.job_id is not null order by f.job_id, f.seq) t
         ), ended as (
-            update {schema}.workflow_step s set state = t.state, ended_seq = t.seq
+            update {schema}.workflow_step s set state = t.state, ended_as = flow.ended + t.nth
               from ends t where s.job_id = t.job_id and s.workflow_id = p_id and s.state in ('waiting', 'held', 'open')
             returning s.no, s.role, s.state
         )
@@ -231,7 +232,8 @@ begin
         lines := lines + news.lines;
         if news.succeeded + news.failed + news.canceled > 0 then
             update {schema}.workflow w set succeeded = w.succeeded + news.succeeded, failed = w.failed + news.failed,
-                   canceled = w.canceled + news.canceled where w.id = p_id;
+                   canceled = w.canceled + news.canceled, ended = w.ended + news.lines where w.id = p_id;
+            flow.ended := flow.ended + news.lines;
         end if;
         bad := news.bad;
         if news.whole then

@@ -170,7 +170,7 @@ declare
     made record;
 begin
     with moved as (
-        update {schema}.workflow_step s set job_id = p_jobs[u.i * 2], state = 'waiting', cause = null, ended_seq = null, released = false
+        update {schema}.workflow_step s set job_id = p_jobs[u.i * 2], state = 'waiting', cause = null, ended_as = null, released = false
           from generate_series(1, cardinality(p_jobs) / 2) as u(i)
          where s.workflow_id = p_workflow and s.job_id = p_jobs[u.i * 2 - 1]
         returning s.no
@@ -201,7 +201,7 @@ begin
             body.max_attempts, body.timeout_seconds, null, body.source, body.source_ref, body.actor_type, body.actor_id, body.request_id,
             body.correlation_id, body.traceparent, body.idempotency_key, body.id, p_workflow => p_workflow);
         update {schema}.workflow_step s set job_id = coalesce(made.id, s.job_id), state = case when made.id is null then 'failed' else 'waiting' end,
-               cause = case when made.id is null then concat_ws(': ', made.status, made.detail) end, ended_seq = null, released = false
+               cause = case when made.id is null then concat_ws(': ', made.status, made.detail) end, ended_as = null, released = false
          where s.workflow_id = p_workflow and s.no = one.no;
     end loop;
     perform {schema}.block_jobs(array(select s.job_id from {schema}.workflow_step s
