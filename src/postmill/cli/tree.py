@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from postmill.cli import exits, tree_access, tree_archive, tree_budget, tree_incidents
+from postmill.cli import exits, tree_access, tree_archive, tree_budget, tree_incidents, tree_workflows
 from postmill.cli.app import Group
 from postmill.cli.commands import (
     artifacts,
@@ -157,6 +157,8 @@ command(
 command(
     jobs_app, "register", examples=["postmill jobs register jobs.py", "postmill jobs register shop.jobs"]
 )(jobs_act.register)
+
+tree_workflows.grow(app, OPERATE)
 
 app.add_typer(queues_app, name="queues", rich_help_panel=OPERATE)
 command(queues_app, "list", examples=["postmill queues list"])(queues.list_)

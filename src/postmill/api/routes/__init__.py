@@ -9,6 +9,7 @@ from postmill.api.routes import (
     archive,
     artifacts,
     audit,
+    batches,
     budget_requests,
     budgets,
     dead_letters,
@@ -43,6 +44,7 @@ from postmill.api.routes import (
     work_artifacts,
     work_budgets,
     workers,
+    workflows,
 )
 
 BELOW_PREFIX: tuple[APIRouter, ...] = tuple(
@@ -53,6 +55,8 @@ BELOW_PREFIX: tuple[APIRouter, ...] = tuple(
         job_acts,
         job_priority,
         job_tags,
+        workflows,
+        batches,
         envelope,
         dead_letters,
         dead_statistics,
