@@ -268,8 +268,8 @@ class Worker:
         self.drain()
 
     def heard(self, payload: str) -> None:
-        """A notification: `lane priority queue`, `@holder queue` for one reserve, `+deliver` for events, or
-        `!` for others."""
+        """A notification: `lane priority queue`, `@holder queue` for one reserve, `%` for limits, `+deliver` for events,
+        or `!` for others."""
         shop, session = self._shop, self._session
         if shop is None or session is None:
             return
@@ -281,6 +281,9 @@ class Worker:
             return
         if payload == "!operations":
             shop.operator.wake()
+            return
+        if payload.startswith("%"):
+            self._limits_news(shop, session, payload[1:])
             return
         if payload.startswith("!"):
             if self._lessor is not None:
@@ -302,6 +305,14 @@ class Worker:
                     shop.claimer.news(queue, None, None)
         if self.bus.wants(NotificationReceived):
             self.bus.emit(NotificationReceived(self.schema, queue))
+
+    def _limits_news(self, shop: Workshop, session: Session, news: str) -> None:
+        """`*`: limits have changed; `holder key`: a seat is free, and this one waits for it."""
+        holder, _, key = news.partition(" ")
+        if holder == "*":
+            shop.claimer.keys_freed(None)
+        elif holder == str(session.holder):
+            shop.claimer.keys_freed([UUID(key).bytes])
 
     def _lease_lost(self, session: Session, why: str) -> None:
         if session is not self._session or session.lost:

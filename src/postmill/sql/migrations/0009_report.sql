@@ -29,12 +29,14 @@ begin
         select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_results, p_pids)
                    as u(id, claim_no, tenant_id, micros, result, pid)
     ), held as materialized (
-        select r.ctid as tid, r.id, r.attempt, r.run, r.lost, a.claim_no, a.tenant_id, a.micros, a.result, a.pid
+        select r.ctid as tid, r.seated, r.id, r.attempt, r.run, r.lost, a.claim_no, a.tenant_id, a.micros, a.result, a.pid
           from asked a join {schema}.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
     ), gone as (
         delete from {schema}.running r where r.ctid = any (array(select h.tid from held h))
+    ), freed as (
+        delete from {schema}.seat s where s.job_id = any (array(select h.id from held h where h.seated))
     ), ended as (
         insert into {schema}.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost, attempt_status,
                holder, claim_no, pid, started_at, result)
@@ -57,12 +59,14 @@ begin
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos) as u(id, claim_no)
     ), held as materialized (
-        select r.ctid as tid, r.id
+        select r.ctid as tid, r.seated, r.id
           from asked a join {schema}.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
     ), gone as (
         delete from {schema}.running r where r.ctid = any (array(select h.tid from held h))
+    ), freed as (
+        delete from {schema}.seat s where s.job_id = any (array(select h.id from held h where h.seated))
     ), forgotten as (
         delete from {schema}.job j where j.id = any (array(select h.id from held h))
         returning j.id, j.tenant_id, j.queue, j.job_type
@@ -109,12 +113,14 @@ begin
                as u(id, claim_no, tenant_id, micros, status, delay, deaths, error_class, error_code, error_message,
                     error_status, stack, exit_code, pid, stdout_tail, stderr_tail, error_group)
     ), held as materialized (
-        select r.ctid as tid, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*
+        select r.ctid as tid, r.seated, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*
           from asked a join {schema}.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
     ), gone as (
         delete from {schema}.running r where r.ctid = any (array(select h.tid from held h))
+    ), freed as (
+        delete from {schema}.seat s where s.job_id = any (array(select h.id from held h where h.seated))
     ), tried as (
         insert into {schema}.attempt (job_id, tenant_id, attempt, run, holder, claim_no, pid, started_at, finished_at,
                status, exit_code, error_class, error_code, error_message, error_status, stack, stdout_tail,
@@ -177,12 +183,14 @@ begin
                as u(id, claim_no, tenant_id, micros, status, attempt_status, reason, error_class, error_code,
                     error_message, error_status, stack, exit_code, pid, stdout_tail, stderr_tail, error_group)
     ), held as materialized (
-        select r.ctid as tid, r.attempt, r.run, r.lost, a.*
+        select r.ctid as tid, r.seated, r.attempt, r.run, r.lost, a.*
           from asked a join {schema}.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
     ), gone as (
         delete from {schema}.running r where r.ctid = any (array(select h.tid from held h))
+    ), freed as (
+        delete from {schema}.seat s where s.job_id = any (array(select h.id from held h where h.seated))
     ), heard as (
         delete from {schema}.cancel_request c using held h where c.job_id = h.id
     ), ended as (
@@ -220,12 +228,14 @@ begin
                as u(id, claim_no, tenant_id, micros, attempt_status, reason, error_class, error_code, error_message,
                     error_status, stack, exit_code, pid, stdout_tail, stderr_tail, error_group)
     ), held as materialized (
-        select r.ctid as tid, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*
+        select r.ctid as tid, r.seated, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*
           from asked a join {schema}.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
     ), gone as (
         delete from {schema}.running r where r.ctid = any (array(select h.tid from held h))
+    ), freed as (
+        delete from {schema}.seat s where s.job_id = any (array(select h.id from held h where h.seated))
     ), tried as (
         insert into {schema}.attempt (job_id, tenant_id, attempt, run, holder, claim_no, pid, started_at, finished_at,
                status, exit_code, error_class, error_code, error_message, error_status, stack, stdout_tail,

@@ -42,10 +42,13 @@ create function {schema}.close_session(p_holder uuid) returns void
 language plpgsql volatile as $$
 begin
     perform {schema}.leave(p_holder);
+    delete from {schema}.seat_waiter w where w.holder = p_holder;
     with held as materialized (
         select r.ctid as tid, r.* from {schema}.running r where r.holder = p_holder order by r.id for update skip locked
     ), gone as (
         delete from {schema}.running r where r.ctid = any (array(select h.tid from held h))
+    ), freed as (
+        delete from {schema}.seat s where s.job_id = any (array(select h.id from held h where h.seated))
     )
     insert into {schema}.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
     select h.queue, h.lane, h.priority, {schema}.now(), h.id, h.attempt, h.run - 1, h.lost from held h;
@@ -69,7 +72,8 @@ declare
 begin
     return query
     with gone_sessions as materialized (
-        select r.ctid as tid, r.id, r.holder, r.claim_no, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, r.claimed_at
+        select r.ctid as tid, r.id, r.holder, r.claim_no, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, r.claimed_at,
+               r.seated
           from {schema}.running r left join {schema}.lease l on l.holder = r.holder
          where (p_only is null or r.holder = p_only) and (l.holder is null or l.expires_at <= moment
             or (r.id, r.claim_no) in (select h.job_id, h.claim_no from {schema}.http_claim h
@@ -94,6 +98,8 @@ begin
           left join {schema}.cancel_request c on c.job_id = g.id
     ), taken as (
         delete from {schema}.running r where r.ctid = any (array(select g.tid from gone_sessions g))
+    ), freed as (
+        delete from {schema}.seat s where s.job_id = any (array(select g.id from gone_sessions g where g.seated))
     ), lapsed as (
         delete from {schema}.http_claim h using gone_sessions g where h.job_id = g.id and h.claim_no = g.claim_no
     ), heard as (
@@ -174,5 +180,8 @@ begin
     delete from {schema}.worker w using {schema}.partition_policy p
      where w.stopped_at < moment - p.retention - 2 * p.width;
     delete from {schema}.sleeper s where s.valid_until < moment;
+    delete from {schema}.seat_waiter w where w.valid_until < moment;
+    delete from {schema}.rate_take t where t.ctid = any (array(
+        select o.ctid from {schema}.rate_take o where o.tat < moment - interval '1 hour' limit 10000));
 end
 $$;
