@@ -307,12 +307,12 @@ class Worker:
             self.bus.emit(NotificationReceived(self.schema, queue))
 
     def _limits_news(self, shop: Workshop, session: Session, news: str) -> None:
-        """`*`: limits have changed; `holder key`: a seat is free, and this one waits for it."""
-        holder, _, key = news.partition(" ")
+        """`*`: limits have changed; `holder key,…`: seats are free that this one waits for, `holder *`: of any key."""
+        holder, _, keys = news.partition(" ")
         if holder == "*":
             shop.claimer.keys_freed(None)
         elif holder == str(session.holder):
-            shop.claimer.keys_freed([UUID(key).bytes])
+            shop.claimer.keys_freed(None if keys == "*" else [UUID(key).bytes for key in keys.split(",")])
 
     def _lease_lost(self, session: Session, why: str) -> None:
         if session is not self._session or session.lost:

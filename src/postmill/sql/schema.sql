@@ -447,9 +447,10 @@ CREATE FUNCTION postmill.bury(p_holder uuid, p_ids uuid[], p_claim_nos bigint[],
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
+    missed uuid[];
+    seated uuid[];
     moment timestamptz := postmill.history_moment();
 begin
-    return query
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_attempt_statuses, p_reasons, p_error_classes,
                p_error_codes, p_error_messages, p_error_statuses, p_stacks, p_exit_codes, p_pids, p_stdouts, p_stderrs,
@@ -463,8 +464,6 @@ begin
          order by r.id for update of r
     ), gone as (
         delete from postmill.running r where r.ctid = any (array(select h.tid from held h))
-    ), freed as (
-        delete from postmill.seat s where s.job_id = any (array(select h.id from held h where h.seated))
     ), tried as (
         insert into postmill.attempt (job_id, tenant_id, attempt, run, holder, claim_no, pid, started_at, finished_at,
                status, exit_code, error_class, error_code, error_message, error_status, stack, stdout_tail,
@@ -484,7 +483,13 @@ begin
     ), heard as (
         delete from postmill.cancel_request c using held h where c.job_id = h.id
     )
-    select a.id from asked a where not exists (select from held h where h.id = a.id);
+    select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
+           array(select h.id from held h where h.seated)
+      into missed, seated;
+    if cardinality(seated) > 0 then
+        perform postmill.free_seats(seated);
+    end if;
+    return query select unnest(missed);
 end
 $$;
 
@@ -659,34 +664,29 @@ CREATE FUNCTION postmill.claim_limited(p_holder uuid, p_claim_no bigint, p_total
     AS $$
 declare
     picked record;
-    tids tid[];
-    slots integer[];
-    held bytea[];
 begin
     if not exists (select from postmill.lease e where e.holder = p_holder and e.expires_at > (select postmill.now())) then
         return;
     end if;
-    for picked in select p.* from postmill.pick_limited(p_total, p_firm, p_queues, p_lanes, p_priorities, p_from, p_counts,
-                                                        p_keys, p_lows) p loop
-        if picked.tid is not null then
-            tids := tids || picked.tid;
-            slots := slots || picked.slot;
-            held := held || picked.keys;
-        else
-            slot := picked.slot; key := picked.key; limit_id := picked.limit_id; ready_at := picked.at;
-            wait_seconds := picked.wait_seconds; contended := picked.contended; low := picked.low;
-            return next;
-        end if;
-    end loop;
-    if tids is null then
+    select p.* into picked from postmill.pick_limited(p_total, p_firm, p_queues, p_lanes, p_priorities, p_from, p_counts,
+                                                      p_keys, p_lows, null, null) p;
+    if picked.n_slot is not null then
+        return query
+        select null::uuid, u.slot, u.at, null::integer, null::integer, null::integer, null::text, null::jsonb, null::uuid, null::integer,
+               null::double precision, null::boolean, null::timestamptz, null::uuid, null::text, null::text, null::text, null::text,
+               null::text, null::text, null::timestamptz, null::timestamptz, null::bytea, u.key, u.limit_id, u.wait, u.rival, u.low
+          from unnest(picked.n_slot, picked.n_key, picked.n_limit, picked.n_at, picked.n_wait, picked.n_rival, picked.n_low)
+               as u(slot, key, limit_id, at, wait, rival, low);
+    end if;
+    if picked.tids is null then
         return;
     end if;
     return query
     with taken as materialized (
-        select u.slot, u.keys, r.* from unnest(tids, slots, held) with ordinality as u(tid, slot, keys, n)
+        select u.slot, u.keys, r.* from unnest(picked.tids, picked.slots, picked.seats) with ordinality as u(tid, slot, keys, n)
           join postmill.ready r on r.ctid = u.tid order by u.n
     ), gone as (
-        delete from postmill.ready r where r.ctid = any (tids)
+        delete from postmill.ready r where r.ctid = any (picked.tids)
     ), begun as (
         insert into postmill.running
                (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at, seated)
@@ -750,32 +750,21 @@ declare
     paused constant text[] := postmill.paused_types();
     served text[] := p_types;
     picked record;
-    tids tid[];
-    slots integer[];
-    seats boolean[];
 begin
     if cardinality(paused) > 0 then
         served := array(select t.name from unnest(p_types) as t(name) where t.name <> all (paused));
     end if;
-    for picked in select p.* from postmill.pick_limited(p_total, p_total, p_queues, p_lanes, p_priorities, p_from, p_counts,
-            '{}', '{}', served, case when not postmill.sees_all() then postmill.scope_tenant() end) p loop
-        if picked.tid is not null then
-            tids := tids || picked.tid;
-            slots := slots || picked.slot;
-            seats := seats || (picked.keys is not null);
-        elsif picked.slot > 0 then
-            slot := picked.slot; wait_seconds := picked.wait_seconds; contended := picked.contended; job := null;
-            -- A seat or a lane that changed: nobody here is told when, so it is looked at again soon.
-            if wait_seconds = 0 and not contended then
-                wait_seconds := case when picked.key is null then 0.001 else 0.2 end;
-            end if;
-            return next;
-        end if;
-    end loop;
+    select p.* into picked from postmill.pick_limited(p_total, p_total, p_queues, p_lanes, p_priorities, p_from, p_counts,
+            '{}', '{}', served, case when not postmill.sees_all() then postmill.scope_tenant() end) p;
+    -- A seat, or a lane that changed: nobody here is told when, so it is looked at again soon.
+    return query
+    select u.slot, case when u.wait > 0 or u.rival then u.wait when u.limit_id is null then 0.001 else 0.2 end::double precision, u.rival,
+           null::jsonb
+      from unnest(picked.n_slot, picked.n_limit, picked.n_wait, picked.n_rival) as u(slot, limit_id, wait, rival) where u.slot > 0;
     return query
     with picks as materialized (
-        select u.slot, u.seated, u.n, r.*, b.job_type, b.timeout_seconds, coalesce(b.tenant_id, r.lane) as tenant_id
-          from unnest(tids, slots, seats) with ordinality as u(tid, slot, seated, n)
+        select u.slot, u.seats, u.n, r.*, b.job_type, b.timeout_seconds, coalesce(b.tenant_id, r.lane) as tenant_id
+          from unnest(picked.tids, picked.slots, picked.seats) with ordinality as u(tid, slot, seats, n)
           join postmill.ready r on r.ctid = u.tid
           left join lateral (select j.job_type, j.tenant_id, j.timeout_seconds from postmill.job j where j.id = r.id
                              union all
@@ -783,11 +772,11 @@ begin
                               where k.id = r.id offset 0) b on true
          order by u.n
     ), gone as (
-        delete from postmill.ready r where r.ctid = any (tids)
+        delete from postmill.ready r where r.ctid = any (picked.tids)
     ), begun as (
         insert into postmill.running (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at, seated)
         select p.id, p_holder, number, p.queue, p.lane, p.priority, p.attempt, p.run + 1, p.lost, moment,
-               case when p.seated then true end
+               case when p.seats is not null then true end
           from picks p
     ), leased as (
         insert into postmill.http_claim (job_id, claim_no, holder, tenant_id, job_type, ready_at, lease_seconds, expires_at, deadline)
@@ -868,6 +857,7 @@ begin
     )
     insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
     select h.queue, h.lane, h.priority, postmill.now(), h.id, h.attempt, h.run - 1, h.lost from held h;
+    perform postmill.tell_seat_waiters();
     delete from postmill.lease l where l.holder = p_holder;
     update postmill.worker w set stopped_at = postmill.now(), running_count = 0 where w.holder = p_holder;
 end
@@ -957,9 +947,10 @@ CREATE FUNCTION postmill.complete(p_holder uuid, p_ids uuid[], p_claim_nos bigin
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
+    missed uuid[];
+    seated uuid[];
     moment timestamptz := postmill.history_moment();
 begin
-    return query
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_results, p_pids)
                    as u(id, claim_no, tenant_id, micros, result, pid)
@@ -970,8 +961,6 @@ begin
          order by r.id for update of r
     ), gone as (
         delete from postmill.running r where r.ctid = any (array(select h.tid from held h))
-    ), freed as (
-        delete from postmill.seat s where s.job_id = any (array(select h.id from held h where h.seated))
     ), ended as (
         insert into postmill.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost, attempt_status,
                holder, claim_no, pid, started_at, result)
@@ -979,7 +968,13 @@ begin
                h.pid, moment - h.micros * interval '1 microsecond', h.result
           from held h
     )
-    select a.id from asked a where not exists (select from held h where h.id = a.id);
+    select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
+           array(select h.id from held h where h.seated)
+      into missed, seated;
+    if cardinality(seated) > 0 then
+        perform postmill.free_seats(seated);
+    end if;
+    return query select unnest(missed);
 end
 $$;
 
@@ -990,8 +985,10 @@ CREATE FUNCTION postmill.complete_forgotten(p_holder uuid, p_ids uuid[], p_claim
     SET enable_seqscan TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
+declare
+    missed uuid[];
+    seated uuid[];
 begin
-    return query
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos) as u(id, claim_no)
     ), held as materialized (
@@ -1001,8 +998,6 @@ begin
          order by r.id for update of r
     ), gone as (
         delete from postmill.running r where r.ctid = any (array(select h.tid from held h))
-    ), freed as (
-        delete from postmill.seat s where s.job_id = any (array(select h.id from held h where h.seated))
     ), forgotten as (
         delete from postmill.job j where j.id = any (array(select h.id from held h))
         returning j.id, j.tenant_id, j.queue, j.job_type
@@ -1017,7 +1012,13 @@ begin
         insert into postmill.tally (at, job_type, succeeded)
         select (select postmill.now()), p_job_type, count(*) from held h having count(*) > 0
     )
-    select a.id from asked a where not exists (select from held h where h.id = a.id);
+    select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
+           array(select h.id from held h where h.seated)
+      into missed, seated;
+    if cardinality(seated) > 0 then
+        perform postmill.free_seats(seated);
+    end if;
+    return query select unnest(missed);
 end
 $$;
 
@@ -4702,9 +4703,10 @@ CREATE FUNCTION postmill.finish(p_holder uuid, p_ids uuid[], p_claim_nos bigint[
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
+    missed uuid[];
+    seated uuid[];
     moment timestamptz := postmill.history_moment();
 begin
-    return query
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_statuses, p_attempt_statuses, p_reasons,
                p_error_classes, p_error_codes, p_error_messages, p_error_statuses, p_stacks, p_exit_codes, p_pids,
@@ -4718,8 +4720,6 @@ begin
          order by r.id for update of r
     ), gone as (
         delete from postmill.running r where r.ctid = any (array(select h.tid from held h))
-    ), freed as (
-        delete from postmill.seat s where s.job_id = any (array(select h.id from held h where h.seated))
     ), heard as (
         delete from postmill.cancel_request c using held h where c.job_id = h.id
     ), ended as (
@@ -4732,7 +4732,13 @@ begin
                h.error_group
           from held h
     )
-    select a.id from asked a where not exists (select from held h where h.id = a.id);
+    select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
+           array(select h.id from held h where h.seated)
+      into missed, seated;
+    if cardinality(seated) > 0 then
+        perform postmill.free_seats(seated);
+    end if;
+    return query select unnest(missed);
 end
 $$;
 
@@ -5082,6 +5088,32 @@ begin
            ((l.declared ->> 'max_running')::integer, (l.declared #>> '{rate,count}')::integer,
             (l.declared #>> '{rate,seconds}')::double precision,
             coalesce((l.declared #>> '{rate,burst}')::integer, (l.declared #>> '{rate,count}')::integer));
+end
+$$;
+
+-- FUNCTION free_seats(uuid[])
+
+CREATE FUNCTION postmill.free_seats(p_ids uuid[]) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+declare
+    limits bigint[];
+    keys uuid[];
+begin
+    with gone as (
+        delete from postmill.seat s where s.job_id = any (p_ids) returning s.limit_id, s.key
+    )
+    select array_agg(g.limit_id), array_agg(g.key) into limits, keys from gone g;
+    if exists (select from postmill.seat_waiter) then
+        perform postmill.tell('%' || w.holder || ' ' || case when f.n > 16 then '*' else f.keys end)
+          from (select u.id, count(*) as n, string_agg(u.key::text, ',') as keys
+                  from (select distinct x.id, x.key from unnest(limits, keys) as x(id, key)) u group by u.id) f
+         cross join lateral (select x.holder from postmill.seat_waiter x
+                              where x.limit_id = f.id and x.valid_until > (select postmill.now())
+                              order by x.valid_until desc limit 1) w;
+    end if;
 end
 $$;
 
@@ -6650,19 +6682,20 @@ $$;
 
 -- FUNCTION pick_limited(integer, integer, text[], uuid[], integer[], timestamp with time zone[], integer[], uuid[], bigint[], text[], uuid)
 
-CREATE FUNCTION postmill.pick_limited(p_total integer, p_firm integer, p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], p_counts integer[], p_keys uuid[], p_lows bigint[], p_types text[] DEFAULT NULL::text[], p_tenant uuid DEFAULT NULL::uuid) RETURNS TABLE(slot integer, tid tid, keys bytea, key uuid, limit_id bigint, at timestamp with time zone, wait_seconds double precision, contended boolean, low bigint)
+CREATE FUNCTION postmill.pick_limited(p_total integer, p_firm integer, p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], p_counts integer[], p_keys uuid[], p_lows bigint[], p_types text[], p_tenant uuid, OUT tids tid[], OUT slots integer[], OUT seats bytea[], OUT n_slot integer[], OUT n_key uuid[], OUT n_limit bigint[], OUT n_at timestamp with time zone[], OUT n_wait double precision[], OUT n_rival boolean[], OUT n_low bigint[]) RETURNS record
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
-    tids tid[]; ids uuid[]; slots integer[]; moments timestamptz[]; homes uuid[];
-    k_keys uuid[]; k_limits bigint[]; caps integer[]; counts integer[]; spans double precision[]; bursts integer[];
+    found tid[]; ids uuid[]; lines integer[]; moments timestamptz[];
+    k_keys uuid[]; k_limits bigint[]; caps integer[]; counts integer[]; spans double precision[]; bursts integer[]; wanted integer[];
     pair_n integer[]; pair_k integer[];
     locked boolean[]; used integer[]; lows bigint[]; arrivals timestamptz[];
     room integer[]; tokens integer[]; took integer[]; waits double precision[];
-    chosen integer[]; moving integer[];
-    told integer[] := array_fill(0, array[cardinality(p_counts)]);
+    chosen integer[]; bound integer[]; bound_by integer[]; moved integer[];
+    plenty boolean;
+    told boolean[] := array_fill(null::boolean, array[cardinality(p_counts)]);
     moment timestamptz;
     n integer; p integer := 1; first integer; k integer; stop integer; pairs integer; taken integer := 0;
     spacing double precision;
@@ -6694,9 +6727,7 @@ begin
     ), numbered as materialized (
         select row_number() over (order by c.slot, c.ready_at, c.id)::integer as n, c.* from cand c
     ), kinds as materialized (
-        select s.*, d.limit_lane, d.key as type_key
-          from (select distinct c.queue, c.job_type, c.tenant_id from cand c where c.job_type is not null) s
-          left join postmill.job_definition d on d.key = postmill.type_key(s.job_type)
+        select distinct c.queue, c.job_type, c.tenant_id from cand c where c.job_type is not null
     ), bound as materialized (
         select s.queue, s.job_type, s.tenant_id, o.* from kinds s
          cross join lateral postmill.limits_on(s.queue, s.job_type, s.tenant_id) o
@@ -6706,39 +6737,32 @@ begin
           from numbered c
           join bound b on b.queue = c.queue and b.job_type = c.job_type and b.tenant_id = c.tenant_id
     ), counted as materialized (
-        select row_number() over (order by h.key)::integer as k, h.key, min(h.limit_id) as limit_id, min(h.max_running) as cap,
-               min(h.rate_count) as rate_count, min(h.rate_seconds) as rate_seconds, min(h.rate_burst) as rate_burst
+        select row_number() over (order by h.key)::integer as k, h.key, count(*)::integer as wanted, min(h.limit_id) as limit_id,
+               min(h.max_running) as cap, min(h.rate_count) as rate_count, min(h.rate_seconds) as rate_seconds,
+               min(h.rate_burst) as rate_burst
           from held h group by h.key
     ), tickets as (
-        select array_agg(c.tid order by c.n) as tids, array_agg(c.id order by c.n) as ids,
-               array_agg(c.slot::integer order by c.n) as slots, array_agg(c.ready_at order by c.n) as moments,
-               array_agg(case when s.limit_lane is not null
-                              then postmill.lane_of(s.limit_lane, c.tenant_id, s.type_key, c.payload, null) else c.lane end
-                         is distinct from c.lane order by c.n) as stray,
-               array_agg(case when s.limit_lane is not null
-                              then postmill.lane_of(s.limit_lane, c.tenant_id, s.type_key, c.payload, null) end order by c.n) as homes
+        select array_agg(c.tid) as tids, array_agg(c.id) as ids, array_agg(c.slot::integer) as slots,
+               array_agg(c.ready_at) as moments
           from numbered c
-          left join kinds s on s.queue = c.queue and s.job_type = c.job_type and s.tenant_id = c.tenant_id
     ), keyed as (
-        select array_agg(c.key order by c.k) as keys, array_agg(c.limit_id order by c.k) as limits,
-               array_agg(c.cap order by c.k) as caps, array_agg(c.rate_count order by c.k) as counts,
-               array_agg(c.rate_seconds order by c.k) as spans, array_agg(c.rate_burst order by c.k) as bursts
+        select array_agg(c.key) as keys, array_agg(c.limit_id) as limits, array_agg(c.cap) as caps,
+               array_agg(c.rate_count) as counts, array_agg(c.rate_seconds) as spans, array_agg(c.rate_burst) as bursts,
+               array_agg(c.wanted) as wanted
           from counted c
     ), paired as (
-        select array_agg(h.n order by h.n, c.k) as ns, array_agg(c.k order by h.n, c.k) as ks
-          from held h join counted c on c.key = h.key
+        select array_agg(p.n) as ns, array_agg(p.k) as ks
+          from (select h.n, c.k from held h join counted c on c.key = h.key order by h.n, c.k) p
     )
-    select t.tids, t.ids, t.slots, t.moments,
-           array(select case when u.stray then u.home end from unnest(t.stray, t.homes) with ordinality as u(stray, home, i) order by u.i),
-           y.keys, y.limits, y.caps, y.counts, y.spans, y.bursts, r.ns, r.ks
-      into tids, ids, slots, moments, homes, k_keys, k_limits, caps, counts, spans, bursts, pair_n, pair_k
+    select t.tids, t.ids, t.slots, t.moments, y.keys, y.limits, y.caps, y.counts, y.spans, y.bursts, y.wanted, r.ns, r.ks
+      into found, ids, lines, moments, k_keys, k_limits, caps, counts, spans, bursts, wanted, pair_n, pair_k
       from tickets t, keyed y, paired r;
 
     pairs := coalesce(cardinality(pair_n), 0);
     if pairs = 0 then
         perform set_config('synchronous_commit', 'off', true);
-        return query select u.slot, u.tid, null::bytea, null::uuid, null::bigint, null::timestamptz, null::double precision, null::boolean,
-                            null::bigint from unnest(tids, slots) as u(tid, slot);
+        tids := found;
+        slots := lines;
         return;
     end if;
 
@@ -6754,69 +6778,105 @@ begin
       left join lateral (select a.tat from postmill.rate_take a
                           where a.key = u.key and u.rate_count is not null and u.locked order by a.seq desc limit 1) t on true;
 
+    plenty := cardinality(found) <= p_firm;
     for k in 1 .. cardinality(k_keys) loop
         took[k] := 0;
         room[k] := case when caps[k] is null then 2147483647 else caps[k] - used[k] end;
         tokens[k] := 2147483647;
-        waits[k] := 0;
         if counts[k] is not null and locked[k] then
             spacing := spans[k] / counts[k];
             arrivals[k] := greatest(coalesce(arrivals[k], moment), moment);
             tokens[k] := greatest(0, floor((bursts[k] * spacing - extract(epoch from arrivals[k] - moment)) / spacing + 1e-6))::integer;
         end if;
+        plenty := plenty and locked[k] and room[k] >= wanted[k] and tokens[k] >= wanted[k];
     end loop;
 
-    for n in 1 .. cardinality(tids) loop
-        first := p;
-        stop := null;
-        while p <= pairs and pair_n[p] = n loop
-            k := pair_k[p];
-            if stop is null and (not locked[k] or room[k] <= 0 or tokens[k] <= 0
-                    or (taken >= p_firm and caps[k] is not null and (caps[k] < 100 or room[k] <= caps[k] / 2))) then
-                stop := k;
-            end if;
-            p := p + 1;
-        end loop;
-        if stop is null then
-            taken := taken + 1;
-            chosen := chosen || n;
-            for i in first .. p - 1 loop
-                k := pair_k[i];
-                room[k] := room[k] - 1;
-                tokens[k] := tokens[k] - 1;
-                took[k] := took[k] + 1;
+    if plenty then
+        taken := cardinality(found);
+        chosen := array(select generate_series(1, taken));
+        took := wanted;
+    else
+        for n in 1 .. cardinality(found) loop
+            first := p;
+            stop := null;
+            while p <= pairs and pair_n[p] = n loop
+                k := pair_k[p];
+                if stop is null and (not locked[k] or room[k] <= 0 or tokens[k] <= 0
+                        or (taken >= p_firm and caps[k] is not null and (caps[k] < 100 or room[k] <= caps[k] / 2))) then
+                    stop := k;
+                end if;
+                p := p + 1;
             end loop;
-        elsif homes[n] is not null then
-            moving := moving || n;
-        elsif told[slots[n]] = 0 then
-            told[slots[n]] := 1;
-            slot := slots[n]; key := k_keys[stop]; limit_id := k_limits[stop]; at := moments[n]; contended := not locked[stop];
-            wait_seconds := 0;
-            if locked[stop] and tokens[stop] <= 0 then
-                spacing := spans[stop] / counts[stop];
-                wait_seconds := greatest(0.001, extract(epoch from arrivals[stop] - moment) + (took[stop] - bursts[stop] + 1) * spacing);
-            elsif locked[stop] and room[stop] > 0 then
-                key := null; -- only for a ticket that could not start yet
+            if stop is null then
+                taken := taken + 1;
+                chosen := chosen || n;
+                for i in first .. p - 1 loop
+                    k := pair_k[i];
+                    room[k] := room[k] - 1;
+                    tokens[k] := tokens[k] - 1;
+                    took[k] := took[k] + 1;
+                end loop;
+            else
+                bound := bound || n;
+                bound_by := bound_by || stop;
             end if;
-            return next;
+        end loop;
+    end if;
+
+    if bound is not null then
+        with stray as materialized (
+            select u.n, ids[u.n] as id, found[u.n] as tid, postmill.lane_of(d.limit_lane, j.tenant_id, d.key, j.payload, null) as home
+              from unnest(bound) as u(n)
+             cross join lateral (select b.job_type, b.tenant_id, b.payload from postmill.job b where b.id = ids[u.n]
+                                 union all
+                                 select o.job_type, o.tenant_id, o.payload from postmill.job_kept o where o.id = ids[u.n] offset 0) j
+              join postmill.job_definition d on d.key = postmill.type_key(j.job_type) and d.limit_lane is not null
+             where p_lanes[lines[u.n]] <> postmill.lane_of(d.limit_lane, j.tenant_id, d.key, j.payload, null)
+        ), gone as (
+            delete from postmill.ready r where r.ctid = any (array(select y.tid from stray y)) returning r.*
+        ), put as (
+            insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+            select g.queue, y.home, g.priority, g.ready_at, g.id, g.attempt, g.run, g.lost from gone g join stray y on y.id = g.id
+        )
+        select array_agg(y.n) into moved from stray y;
+        for i in 1 .. cardinality(bound) loop
+            n := bound[i];
+            stop := bound_by[i];
+            if told[lines[n]] is null and not coalesce(n = any (moved), false) then
+                told[lines[n]] := true;
+                n_slot := n_slot || lines[n];
+                -- Without a key: only for a ticket that could not start yet.
+                n_key := n_key || case when not locked[stop] or tokens[stop] <= 0 or room[stop] <= 0 then k_keys[stop] end;
+                n_limit := n_limit || k_limits[stop];
+                n_at := n_at || moments[n];
+                n_wait := n_wait || case when locked[stop] and tokens[stop] <= 0 then
+                    greatest(0.001, extract(epoch from arrivals[stop] - moment)
+                             + (took[stop] - bursts[stop] + 1) * spans[stop] / counts[stop]) else 0 end::double precision;
+                n_rival := n_rival || not locked[stop];
+                n_low := n_low || null::bigint;
+            end if;
+        end loop;
+        for i in 1 .. coalesce(cardinality(moved), 0) loop
+            n := moved[i];
+            if told[lines[n]] is null then
+                told[lines[n]] := true;
+                n_slot := n_slot || lines[n]; n_key := n_key || null::uuid; n_limit := n_limit || null::bigint;
+                n_at := n_at || null::timestamptz; n_wait := n_wait || 0::double precision; n_rival := n_rival || false;
+                n_low := n_low || null::bigint;
+            end if;
+        end loop;
+    end if;
+    for k in 1 .. cardinality(k_keys) loop
+        if caps[k] is not null and locked[k] then
+            n_slot := n_slot || 0; n_key := n_key || k_keys[k]; n_limit := n_limit || k_limits[k];
+            n_at := n_at || null::timestamptz; n_wait := n_wait || 0::double precision; n_rival := n_rival || false;
+            n_low := n_low || coalesce(lows[k], (select s.last_value from postmill.seat_seq s));
         end if;
     end loop;
-
-    if moving is not null then
-        with gone as (
-            delete from postmill.ready r where r.ctid = any (array(select tids[u.n] from unnest(moving) as u(n))) returning r.*
-        )
-        insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
-        select g.queue, m.home, g.priority, g.ready_at, g.id, g.attempt, g.run, g.lost
-          from gone g join (select ids[u.n] as id, homes[u.n] as home from unnest(moving) as u(n)) m on m.id = g.id;
-        return query select distinct slots[u.n], null::tid, null::bytea, null::uuid, null::bigint, null::timestamptz,
-                                     0::double precision, false, null::bigint from unnest(moving) as u(n);
-    end if;
-    return query
-    select 0, null::tid, null::bytea, u.key, null::bigint, null::timestamptz, null::double precision, null::boolean,
-           coalesce(u.low, (select s.last_value from postmill.seat_seq s))
-      from unnest(k_keys, lows, caps, locked) as u(key, low, cap, locked) where u.cap is not null and u.locked;
     if taken = 0 then
+        if moved is null then
+            perform set_config('synchronous_commit', 'off', true);
+        end if;
         return;
     end if;
     insert into postmill.seat (key, seat_no, limit_id, job_id)
@@ -6831,9 +6891,7 @@ begin
                 select o.ctid from postmill.rate_take o where o.key = k_keys[k] and o.tat < arrivals[k] order by o.seq limit 10));
         end if;
     end loop;
-    return query
-    select slots[c.n], tids[c.n], h.keys, null::uuid, null::bigint, null::timestamptz, null::double precision, null::boolean,
-           null::bigint
+    select array_agg(found[c.n]), array_agg(lines[c.n]), array_agg(h.keys) into tids, slots, seats
       from unnest(chosen) as c(n)
       left join (select u.n, string_agg(uuid_send(k_keys[u.k]), '') as keys from unnest(pair_n, pair_k) as u(n, k)
                   where caps[u.k] is not null group by u.n) h on h.n = c.n;
@@ -7326,6 +7384,7 @@ CREATE FUNCTION postmill.put_back(p_holder uuid, p_ids uuid[], p_claim_nos bigin
 declare
     moment timestamptz := postmill.history_moment();
     missed uuid[];
+    seated uuid[];
     asked_to_end postmill.cancel_request;
     rung record;
     woken text[];
@@ -7345,8 +7404,6 @@ begin
          order by r.id for update of r
     ), gone as (
         delete from postmill.running r where r.ctid = any (array(select h.tid from held h))
-    ), freed as (
-        delete from postmill.seat s where s.job_id = any (array(select h.id from held h where h.seated))
     ), tried as (
         insert into postmill.attempt (job_id, tenant_id, attempt, run, holder, claim_no, pid, started_at, finished_at,
                status, exit_code, error_class, error_code, error_message, error_status, stack, stdout_tail,
@@ -7372,8 +7429,12 @@ begin
     select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
            array(select h.queue from held h where h.delay < 0 order by h.id),
            array(select h.lane from held h where h.delay < 0 order by h.id),
-           array(select h.priority from held h where h.delay < 0 order by h.id)
-      into missed, woken, woken_lanes, woken_priorities;
+           array(select h.priority from held h where h.delay < 0 order by h.id),
+           array(select h.id from held h where h.seated)
+      into missed, woken, woken_lanes, woken_priorities, seated;
+    if cardinality(seated) > 0 then
+        perform postmill.free_seats(seated);
+    end if;
     -- Its handler has ended: a request that it did not hear is met now, before anybody tries it again.
     for asked_to_end in select c.* from postmill.cancel_request c
                          where c.job_id = any (p_ids) and c.job_id <> all (missed) order by c.job_id loop
@@ -11501,6 +11562,7 @@ begin
         id := rung.id; queue := rung.queue; lane := rung.lane; priority := rung.priority;
         return next;
     end loop;
+    perform postmill.tell_seat_waiters();
 end
 $$;
 
@@ -12112,23 +12174,6 @@ begin
     insert into postmill.audit_chain (n, audit_id, hash)
     select p_n + u.i - 1, u.id, u.hash from unnest(p_ids, p_hashes) with ordinality as u(id, hash, i);
     delete from postmill.audit_unsealed x where x.id = any (p_ids);
-end
-$$;
-
--- FUNCTION seat_freed()
-
-CREATE FUNCTION postmill.seat_freed() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-declare
-    waiting uuid;
-begin
-    select w.holder into waiting from postmill.seat_waiter w
-     where w.limit_id = old.limit_id and w.valid_until > (select postmill.now()) order by w.valid_until desc limit 1;
-    if waiting is not null then
-        perform postmill.tell('%' || waiting || ' ' || old.key);
-    end if;
-    return null;
 end
 $$;
 
@@ -13029,6 +13074,7 @@ begin
                   from judged j group by 1, 2) g
     )
     select j.id, j.queue, j.verdict, j.job_type, j.tenant_id, j.attempt, j.holder from judged j;
+    perform postmill.tell_seat_waiters();
 end
 $$;
 
@@ -13251,6 +13297,18 @@ begin
     if postmill.is_watched() then
         perform postmill.tell_live('queues,workers,incidents,budgets,definitions,tenants,system', '-');
     end if;
+end
+$$;
+
+-- FUNCTION tell_seat_waiters()
+
+CREATE FUNCTION postmill.tell_seat_waiters() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform postmill.tell('%' || w.holder || ' *')
+       from (select distinct on (x.limit_id) x.holder from postmill.seat_waiter x
+              where x.valid_until > (select postmill.now()) order by x.limit_id, x.valid_until desc) w;
 end
 $$;
 
@@ -16700,10 +16758,6 @@ CREATE TRIGGER counted_over AFTER UPDATE ON postmill.dead_letter REFERENCING OLD
 -- TRIGGER dead_letter emptied
 
 CREATE TRIGGER emptied AFTER TRUNCATE ON postmill.dead_letter FOR EACH STATEMENT EXECUTE FUNCTION postmill.letters_emptied();
-
--- TRIGGER seat freed
-
-CREATE TRIGGER freed AFTER DELETE ON postmill.seat FOR EACH ROW EXECUTE FUNCTION postmill.seat_freed();
 
 -- TRIGGER queue made
 

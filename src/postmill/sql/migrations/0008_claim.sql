@@ -124,5 +124,6 @@ begin
         id := rung.id; queue := rung.queue; lane := rung.lane; priority := rung.priority;
         return next;
     end loop;
+    perform {schema}.tell_seat_waiters();
 end
 $$;

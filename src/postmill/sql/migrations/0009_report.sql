@@ -15,6 +15,40 @@ begin
 end
 $$;
 
+-- The seats that ended attempts held are free. Of each limit one worker that lay down before it is told, and of which keys;
+-- a function of its own after the end of the tickets, since only then is its snapshot younger than the transaction's id.
+create function {schema}.free_seats(p_ids uuid[]) returns void
+language plpgsql volatile
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+declare
+    limits bigint[];
+    keys uuid[];
+begin
+    with gone as (
+        delete from {schema}.seat s where s.job_id = any (p_ids) returning s.limit_id, s.key
+    )
+    select array_agg(g.limit_id), array_agg(g.key) into limits, keys from gone g;
+    if exists (select from {schema}.seat_waiter) then
+        perform {schema}.tell('%' || w.holder || ' ' || case when f.n > 16 then '*' else f.keys end)
+          from (select u.id, count(*) as n, string_agg(u.key::text, ',') as keys
+                  from (select distinct x.id, x.key from unnest(limits, keys) as x(id, key)) u group by u.id) f
+         cross join lateral (select x.holder from {schema}.seat_waiter x
+                              where x.limit_id = f.id and x.valid_until > (select {schema}.now())
+                              order by x.valid_until desc limit 1) w;
+    end if;
+end
+$$;
+
+-- The same where many seats were freed at once, whosever they were: of each limit one worker looks at all its lanes.
+create function {schema}.tell_seat_waiters() returns void
+language plpgsql volatile as $$
+begin
+    perform {schema}.tell('%' || w.holder || ' *')
+       from (select distinct on (x.limit_id) x.holder from {schema}.seat_waiter x
+              where x.valid_until > (select {schema}.now()) order by x.limit_id, x.valid_until desc) w;
+end
+$$;
+
 create function {schema}.complete(
     p_holder uuid, p_ids uuid[], p_claim_nos bigint[], p_tenants uuid[], p_micros bigint[], p_results jsonb[] default null,
     p_pids integer[] default null)
@@ -22,9 +56,10 @@ returns setof uuid
 language plpgsql volatile
 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
+    missed uuid[];
+    seated uuid[];
     moment timestamptz := {schema}.history_moment();
 begin
-    return query
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_results, p_pids)
                    as u(id, claim_no, tenant_id, micros, result, pid)
@@ -35,8 +70,6 @@ begin
          order by r.id for update of r
     ), gone as (
         delete from {schema}.running r where r.ctid = any (array(select h.tid from held h))
-    ), freed as (
-        delete from {schema}.seat s where s.job_id = any (array(select h.id from held h where h.seated))
     ), ended as (
         insert into {schema}.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost, attempt_status,
                holder, claim_no, pid, started_at, result)
@@ -44,7 +77,13 @@ begin
                h.pid, moment - h.micros * interval '1 microsecond', h.result
           from held h
     )
-    select a.id from asked a where not exists (select from held h where h.id = a.id);
+    select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
+           array(select h.id from held h where h.seated)
+      into missed, seated;
+    if cardinality(seated) > 0 then
+        perform {schema}.free_seats(seated);
+    end if;
+    return query select unnest(missed);
 end
 $$;
 
@@ -54,8 +93,10 @@ create function {schema}.complete_forgotten(
 returns setof uuid
 language plpgsql volatile
 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+declare
+    missed uuid[];
+    seated uuid[];
 begin
-    return query
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos) as u(id, claim_no)
     ), held as materialized (
@@ -65,8 +106,6 @@ begin
          order by r.id for update of r
     ), gone as (
         delete from {schema}.running r where r.ctid = any (array(select h.tid from held h))
-    ), freed as (
-        delete from {schema}.seat s where s.job_id = any (array(select h.id from held h where h.seated))
     ), forgotten as (
         delete from {schema}.job j where j.id = any (array(select h.id from held h))
         returning j.id, j.tenant_id, j.queue, j.job_type
@@ -81,7 +120,13 @@ begin
         insert into {schema}.tally (at, job_type, succeeded)
         select (select {schema}.now()), p_job_type, count(*) from held h having count(*) > 0
     )
-    select a.id from asked a where not exists (select from held h where h.id = a.id);
+    select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
+           array(select h.id from held h where h.seated)
+      into missed, seated;
+    if cardinality(seated) > 0 then
+        perform {schema}.free_seats(seated);
+    end if;
+    return query select unnest(missed);
 end
 $$;
 
@@ -100,6 +145,7 @@ set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
     moment timestamptz := {schema}.history_moment();
     missed uuid[];
+    seated uuid[];
     asked_to_end {schema}.cancel_request;
     rung record;
     woken text[];
@@ -119,8 +165,6 @@ begin
          order by r.id for update of r
     ), gone as (
         delete from {schema}.running r where r.ctid = any (array(select h.tid from held h))
-    ), freed as (
-        delete from {schema}.seat s where s.job_id = any (array(select h.id from held h where h.seated))
     ), tried as (
         insert into {schema}.attempt (job_id, tenant_id, attempt, run, holder, claim_no, pid, started_at, finished_at,
                status, exit_code, error_class, error_code, error_message, error_status, stack, stdout_tail,
@@ -146,8 +190,12 @@ begin
     select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
            array(select h.queue from held h where h.delay < 0 order by h.id),
            array(select h.lane from held h where h.delay < 0 order by h.id),
-           array(select h.priority from held h where h.delay < 0 order by h.id)
-      into missed, woken, woken_lanes, woken_priorities;
+           array(select h.priority from held h where h.delay < 0 order by h.id),
+           array(select h.id from held h where h.seated)
+      into missed, woken, woken_lanes, woken_priorities, seated;
+    if cardinality(seated) > 0 then
+        perform {schema}.free_seats(seated);
+    end if;
     -- Its handler has ended: a request that it did not hear is met now, before anybody tries it again.
     for asked_to_end in select c.* from {schema}.cancel_request c
                          where c.job_id = any (p_ids) and c.job_id <> all (missed) order by c.job_id loop
@@ -173,9 +221,10 @@ returns setof uuid
 language plpgsql volatile
 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
+    missed uuid[];
+    seated uuid[];
     moment timestamptz := {schema}.history_moment();
 begin
-    return query
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_statuses, p_attempt_statuses, p_reasons,
                p_error_classes, p_error_codes, p_error_messages, p_error_statuses, p_stacks, p_exit_codes, p_pids,
@@ -189,8 +238,6 @@ begin
          order by r.id for update of r
     ), gone as (
         delete from {schema}.running r where r.ctid = any (array(select h.tid from held h))
-    ), freed as (
-        delete from {schema}.seat s where s.job_id = any (array(select h.id from held h where h.seated))
     ), heard as (
         delete from {schema}.cancel_request c using held h where c.job_id = h.id
     ), ended as (
@@ -203,7 +250,13 @@ begin
                h.error_group
           from held h
     )
-    select a.id from asked a where not exists (select from held h where h.id = a.id);
+    select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
+           array(select h.id from held h where h.seated)
+      into missed, seated;
+    if cardinality(seated) > 0 then
+        perform {schema}.free_seats(seated);
+    end if;
+    return query select unnest(missed);
 end
 $$;
 
@@ -218,9 +271,10 @@ returns setof uuid
 language plpgsql volatile
 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
+    missed uuid[];
+    seated uuid[];
     moment timestamptz := {schema}.history_moment();
 begin
-    return query
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_attempt_statuses, p_reasons, p_error_classes,
                p_error_codes, p_error_messages, p_error_statuses, p_stacks, p_exit_codes, p_pids, p_stdouts, p_stderrs,
@@ -234,8 +288,6 @@ begin
          order by r.id for update of r
     ), gone as (
         delete from {schema}.running r where r.ctid = any (array(select h.tid from held h))
-    ), freed as (
-        delete from {schema}.seat s where s.job_id = any (array(select h.id from held h where h.seated))
     ), tried as (
         insert into {schema}.attempt (job_id, tenant_id, attempt, run, holder, claim_no, pid, started_at, finished_at,
                status, exit_code, error_class, error_code, error_message, error_status, stack, stdout_tail,
@@ -255,7 +307,13 @@ begin
     ), heard as (
         delete from {schema}.cancel_request c using held h where c.job_id = h.id
     )
-    select a.id from asked a where not exists (select from held h where h.id = a.id);
+    select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
+           array(select h.id from held h where h.seated)
+      into missed, seated;
+    if cardinality(seated) > 0 then
+        perform {schema}.free_seats(seated);
+    end if;
+    return query select unnest(missed);
 end
 $$;
 

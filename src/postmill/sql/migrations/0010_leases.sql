@@ -52,6 +52,7 @@ begin
     )
     insert into {schema}.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
     select h.queue, h.lane, h.priority, {schema}.now(), h.id, h.attempt, h.run - 1, h.lost from held h;
+    perform {schema}.tell_seat_waiters();
     delete from {schema}.lease l where l.holder = p_holder;
     update {schema}.worker w set stopped_at = {schema}.now(), running_count = 0 where w.holder = p_holder;
 end
@@ -149,6 +150,7 @@ begin
                   from judged j group by 1, 2) g
     )
     select j.id, j.queue, j.verdict, j.job_type, j.tenant_id, j.attempt, j.holder from judged j;
+    perform {schema}.tell_seat_waiters();
 end
 $$;
 

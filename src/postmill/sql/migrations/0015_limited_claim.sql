@@ -74,25 +74,27 @@ $$;
 -- along in p_keys, p_lows) is where the count may begin: from the true beginning it fell from 18,000 to 2,000 jobs a second
 -- under a pinned horizon.
 --
--- Rows: a ticket to be taken (tid, keys: what it holds seats of); or without one and slot > 0: a lane that gave fewer than
--- wanted (key and limit_id that bind, at: since where, wait_seconds until a token, 0 for a seat; contended: somebody else is
--- just counting, try again in milliseconds); or slot 0: low of a key. A blocked ticket that is not in the lane that its type
--- has by now is moved there, so that nobody waits behind it; the row says so by limit_id NULL.
+-- Answers columns, one entry a ticket: tids, slots (its line), seats (the keys that it holds seats of; NULL: none). And
+-- columns of news (n_…), one entry for a line that gave fewer than wanted: n_key and n_limit that bind, n_at: since which
+-- ticket, n_wait: seconds until a token, 0 for a seat; n_rival: somebody else is just counting, try again in milliseconds.
+-- n_key NULL: only nothing more could start at once. n_limit NULL: tickets that were not in the lane that their type has by
+-- now were moved there, so that nobody waits behind them. n_slot 0: n_low of a key.
 create function {schema}.pick_limited(
     p_total integer, p_firm integer, p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamptz[],
-    p_counts integer[], p_keys uuid[], p_lows bigint[], p_types text[] default null, p_tenant uuid default null)
-returns table (slot integer, tid tid, keys bytea, key uuid, limit_id bigint, at timestamptz, wait_seconds double precision,
-    contended boolean, low bigint)
+    p_counts integer[], p_keys uuid[], p_lows bigint[], p_types text[], p_tenant uuid,
+    out tids tid[], out slots integer[], out seats bytea[], out n_slot integer[], out n_key uuid[], out n_limit bigint[],
+    out n_at timestamptz[], out n_wait double precision[], out n_rival boolean[], out n_low bigint[])
 language plpgsql volatile
 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
-    tids tid[]; ids uuid[]; slots integer[]; moments timestamptz[]; homes uuid[];
-    k_keys uuid[]; k_limits bigint[]; caps integer[]; counts integer[]; spans double precision[]; bursts integer[];
+    found tid[]; ids uuid[]; lines integer[]; moments timestamptz[];
+    k_keys uuid[]; k_limits bigint[]; caps integer[]; counts integer[]; spans double precision[]; bursts integer[]; wanted integer[];
     pair_n integer[]; pair_k integer[];
     locked boolean[]; used integer[]; lows bigint[]; arrivals timestamptz[];
     room integer[]; tokens integer[]; took integer[]; waits double precision[];
-    chosen integer[]; moving integer[];
-    told integer[] := array_fill(0, array[cardinality(p_counts)]);
+    chosen integer[]; bound integer[]; bound_by integer[]; moved integer[];
+    plenty boolean;
+    told boolean[] := array_fill(null::boolean, array[cardinality(p_counts)]);
     moment timestamptz;
     n integer; p integer := 1; first integer; k integer; stop integer; pairs integer; taken integer := 0;
     spacing double precision;
@@ -124,9 +126,7 @@ begin
     ), numbered as materialized (
         select row_number() over (order by c.slot, c.ready_at, c.id)::integer as n, c.* from cand c
     ), kinds as materialized (
-        select s.*, d.limit_lane, d.key as type_key
-          from (select distinct c.queue, c.job_type, c.tenant_id from cand c where c.job_type is not null) s
-          left join {schema}.job_definition d on d.key = {schema}.type_key(s.job_type)
+        select distinct c.queue, c.job_type, c.tenant_id from cand c where c.job_type is not null
     ), bound as materialized (
         select s.queue, s.job_type, s.tenant_id, o.* from kinds s
          cross join lateral {schema}.limits_on(s.queue, s.job_type, s.tenant_id) o
@@ -136,39 +136,32 @@ begin
           from numbered c
           join bound b on b.queue = c.queue and b.job_type = c.job_type and b.tenant_id = c.tenant_id
     ), counted as materialized (
-        select row_number() over (order by h.key)::integer as k, h.key, min(h.limit_id) as limit_id, min(h.max_running) as cap,
-               min(h.rate_count) as rate_count, min(h.rate_seconds) as rate_seconds, min(h.rate_burst) as rate_burst
+        select row_number() over (order by h.key)::integer as k, h.key, count(*)::integer as wanted, min(h.limit_id) as limit_id,
+               min(h.max_running) as cap, min(h.rate_count) as rate_count, min(h.rate_seconds) as rate_seconds,
+               min(h.rate_burst) as rate_burst
           from held h group by h.key
     ), tickets as (
-        select array_agg(c.tid order by c.n) as tids, array_agg(c.id order by c.n) as ids,
-               array_agg(c.slot::integer order by c.n) as slots, array_agg(c.ready_at order by c.n) as moments,
-               array_agg(case when s.limit_lane is not null
-                              then {schema}.lane_of(s.limit_lane, c.tenant_id, s.type_key, c.payload, null) else c.lane end
-                         is distinct from c.lane order by c.n) as stray,
-               array_agg(case when s.limit_lane is not null
-                              then {schema}.lane_of(s.limit_lane, c.tenant_id, s.type_key, c.payload, null) end order by c.n) as homes
+        select array_agg(c.tid) as tids, array_agg(c.id) as ids, array_agg(c.slot::integer) as slots,
+               array_agg(c.ready_at) as moments
           from numbered c
-          left join kinds s on s.queue = c.queue and s.job_type = c.job_type and s.tenant_id = c.tenant_id
     ), keyed as (
-        select array_agg(c.key order by c.k) as keys, array_agg(c.limit_id order by c.k) as limits,
-               array_agg(c.cap order by c.k) as caps, array_agg(c.rate_count order by c.k) as counts,
-               array_agg(c.rate_seconds order by c.k) as spans, array_agg(c.rate_burst order by c.k) as bursts
+        select array_agg(c.key) as keys, array_agg(c.limit_id) as limits, array_agg(c.cap) as caps,
+               array_agg(c.rate_count) as counts, array_agg(c.rate_seconds) as spans, array_agg(c.rate_burst) as bursts,
+               array_agg(c.wanted) as wanted
           from counted c
     ), paired as (
-        select array_agg(h.n order by h.n, c.k) as ns, array_agg(c.k order by h.n, c.k) as ks
-          from held h join counted c on c.key = h.key
+        select array_agg(p.n) as ns, array_agg(p.k) as ks
+          from (select h.n, c.k from held h join counted c on c.key = h.key order by h.n, c.k) p
     )
-    select t.tids, t.ids, t.slots, t.moments,
-           array(select case when u.stray then u.home end from unnest(t.stray, t.homes) with ordinality as u(stray, home, i) order by u.i),
-           y.keys, y.limits, y.caps, y.counts, y.spans, y.bursts, r.ns, r.ks
-      into tids, ids, slots, moments, homes, k_keys, k_limits, caps, counts, spans, bursts, pair_n, pair_k
+    select t.tids, t.ids, t.slots, t.moments, y.keys, y.limits, y.caps, y.counts, y.spans, y.bursts, y.wanted, r.ns, r.ks
+      into found, ids, lines, moments, k_keys, k_limits, caps, counts, spans, bursts, wanted, pair_n, pair_k
       from tickets t, keyed y, paired r;
 
     pairs := coalesce(cardinality(pair_n), 0);
     if pairs = 0 then
         perform set_config('synchronous_commit', 'off', true);
-        return query select u.slot, u.tid, null::bytea, null::uuid, null::bigint, null::timestamptz, null::double precision, null::boolean,
-                            null::bigint from unnest(tids, slots) as u(tid, slot);
+        tids := found;
+        slots := lines;
         return;
     end if;
 
@@ -184,69 +177,105 @@ begin
       left join lateral (select a.tat from {schema}.rate_take a
                           where a.key = u.key and u.rate_count is not null and u.locked order by a.seq desc limit 1) t on true;
 
+    plenty := cardinality(found) <= p_firm;
     for k in 1 .. cardinality(k_keys) loop
         took[k] := 0;
         room[k] := case when caps[k] is null then 2147483647 else caps[k] - used[k] end;
         tokens[k] := 2147483647;
-        waits[k] := 0;
         if counts[k] is not null and locked[k] then
             spacing := spans[k] / counts[k];
             arrivals[k] := greatest(coalesce(arrivals[k], moment), moment);
             tokens[k] := greatest(0, floor((bursts[k] * spacing - extract(epoch from arrivals[k] - moment)) / spacing + 1e-6))::integer;
         end if;
+        plenty := plenty and locked[k] and room[k] >= wanted[k] and tokens[k] >= wanted[k];
     end loop;
 
-    for n in 1 .. cardinality(tids) loop
-        first := p;
-        stop := null;
-        while p <= pairs and pair_n[p] = n loop
-            k := pair_k[p];
-            if stop is null and (not locked[k] or room[k] <= 0 or tokens[k] <= 0
-                    or (taken >= p_firm and caps[k] is not null and (caps[k] < 100 or room[k] <= caps[k] / 2))) then
-                stop := k;
-            end if;
-            p := p + 1;
-        end loop;
-        if stop is null then
-            taken := taken + 1;
-            chosen := chosen || n;
-            for i in first .. p - 1 loop
-                k := pair_k[i];
-                room[k] := room[k] - 1;
-                tokens[k] := tokens[k] - 1;
-                took[k] := took[k] + 1;
+    if plenty then
+        taken := cardinality(found);
+        chosen := array(select generate_series(1, taken));
+        took := wanted;
+    else
+        for n in 1 .. cardinality(found) loop
+            first := p;
+            stop := null;
+            while p <= pairs and pair_n[p] = n loop
+                k := pair_k[p];
+                if stop is null and (not locked[k] or room[k] <= 0 or tokens[k] <= 0
+                        or (taken >= p_firm and caps[k] is not null and (caps[k] < 100 or room[k] <= caps[k] / 2))) then
+                    stop := k;
+                end if;
+                p := p + 1;
             end loop;
-        elsif homes[n] is not null then
-            moving := moving || n;
-        elsif told[slots[n]] = 0 then
-            told[slots[n]] := 1;
-            slot := slots[n]; key := k_keys[stop]; limit_id := k_limits[stop]; at := moments[n]; contended := not locked[stop];
-            wait_seconds := 0;
-            if locked[stop] and tokens[stop] <= 0 then
-                spacing := spans[stop] / counts[stop];
-                wait_seconds := greatest(0.001, extract(epoch from arrivals[stop] - moment) + (took[stop] - bursts[stop] + 1) * spacing);
-            elsif locked[stop] and room[stop] > 0 then
-                key := null; -- only for a ticket that could not start yet
+            if stop is null then
+                taken := taken + 1;
+                chosen := chosen || n;
+                for i in first .. p - 1 loop
+                    k := pair_k[i];
+                    room[k] := room[k] - 1;
+                    tokens[k] := tokens[k] - 1;
+                    took[k] := took[k] + 1;
+                end loop;
+            else
+                bound := bound || n;
+                bound_by := bound_by || stop;
             end if;
-            return next;
+        end loop;
+    end if;
+
+    if bound is not null then
+        with stray as materialized (
+            select u.n, ids[u.n] as id, found[u.n] as tid, {schema}.lane_of(d.limit_lane, j.tenant_id, d.key, j.payload, null) as home
+              from unnest(bound) as u(n)
+             cross join lateral (select b.job_type, b.tenant_id, b.payload from {schema}.job b where b.id = ids[u.n]
+                                 union all
+                                 select o.job_type, o.tenant_id, o.payload from {schema}.job_kept o where o.id = ids[u.n] offset 0) j
+              join {schema}.job_definition d on d.key = {schema}.type_key(j.job_type) and d.limit_lane is not null
+             where p_lanes[lines[u.n]] <> {schema}.lane_of(d.limit_lane, j.tenant_id, d.key, j.payload, null)
+        ), gone as (
+            delete from {schema}.ready r where r.ctid = any (array(select y.tid from stray y)) returning r.*
+        ), put as (
+            insert into {schema}.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+            select g.queue, y.home, g.priority, g.ready_at, g.id, g.attempt, g.run, g.lost from gone g join stray y on y.id = g.id
+        )
+        select array_agg(y.n) into moved from stray y;
+        for i in 1 .. cardinality(bound) loop
+            n := bound[i];
+            stop := bound_by[i];
+            if told[lines[n]] is null and not coalesce(n = any (moved), false) then
+                told[lines[n]] := true;
+                n_slot := n_slot || lines[n];
+                -- Without a key: only for a ticket that could not start yet.
+                n_key := n_key || case when not locked[stop] or tokens[stop] <= 0 or room[stop] <= 0 then k_keys[stop] end;
+                n_limit := n_limit || k_limits[stop];
+                n_at := n_at || moments[n];
+                n_wait := n_wait || case when locked[stop] and tokens[stop] <= 0 then
+                    greatest(0.001, extract(epoch from arrivals[stop] - moment)
+                             + (took[stop] - bursts[stop] + 1) * spans[stop] / counts[stop]) else 0 end::double precision;
+                n_rival := n_rival || not locked[stop];
+                n_low := n_low || null::bigint;
+            end if;
+        end loop;
+        for i in 1 .. coalesce(cardinality(moved), 0) loop
+            n := moved[i];
+            if told[lines[n]] is null then
+                told[lines[n]] := true;
+                n_slot := n_slot || lines[n]; n_key := n_key || null::uuid; n_limit := n_limit || null::bigint;
+                n_at := n_at || null::timestamptz; n_wait := n_wait || 0::double precision; n_rival := n_rival || false;
+                n_low := n_low || null::bigint;
+            end if;
+        end loop;
+    end if;
+    for k in 1 .. cardinality(k_keys) loop
+        if caps[k] is not null and locked[k] then
+            n_slot := n_slot || 0; n_key := n_key || k_keys[k]; n_limit := n_limit || k_limits[k];
+            n_at := n_at || null::timestamptz; n_wait := n_wait || 0::double precision; n_rival := n_rival || false;
+            n_low := n_low || coalesce(lows[k], (select s.last_value from {schema}.seat_seq s));
         end if;
     end loop;
-
-    if moving is not null then
-        with gone as (
-            delete from {schema}.ready r where r.ctid = any (array(select tids[u.n] from unnest(moving) as u(n))) returning r.*
-        )
-        insert into {schema}.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
-        select g.queue, m.home, g.priority, g.ready_at, g.id, g.attempt, g.run, g.lost
-          from gone g join (select ids[u.n] as id, homes[u.n] as home from unnest(moving) as u(n)) m on m.id = g.id;
-        return query select distinct slots[u.n], null::tid, null::bytea, null::uuid, null::bigint, null::timestamptz,
-                                     0::double precision, false, null::bigint from unnest(moving) as u(n);
-    end if;
-    return query
-    select 0, null::tid, null::bytea, u.key, null::bigint, null::timestamptz, null::double precision, null::boolean,
-           coalesce(u.low, (select s.last_value from {schema}.seat_seq s))
-      from unnest(k_keys, lows, caps, locked) as u(key, low, cap, locked) where u.cap is not null and u.locked;
     if taken = 0 then
+        if moved is null then
+            perform set_config('synchronous_commit', 'off', true);
+        end if;
         return;
     end if;
     insert into {schema}.seat (key, seat_no, limit_id, job_id)
@@ -261,9 +290,7 @@ begin
                 select o.ctid from {schema}.rate_take o where o.key = k_keys[k] and o.tat < arrivals[k] order by o.seq limit 10));
         end if;
     end loop;
-    return query
-    select slots[c.n], tids[c.n], h.keys, null::uuid, null::bigint, null::timestamptz, null::double precision, null::boolean,
-           null::bigint
+    select array_agg(found[c.n]), array_agg(lines[c.n]), array_agg(h.keys) into tids, slots, seats
       from unnest(chosen) as c(n)
       left join (select u.n, string_agg(uuid_send(k_keys[u.k]), '') as keys from unnest(pair_n, pair_k) as u(n, k)
                   where caps[u.k] is not null group by u.n) h on h.n = c.n;
@@ -285,34 +312,29 @@ language plpgsql volatile
 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
     picked record;
-    tids tid[];
-    slots integer[];
-    held bytea[];
 begin
     if not exists (select from {schema}.lease e where e.holder = p_holder and e.expires_at > (select {schema}.now())) then
         return;
     end if;
-    for picked in select p.* from {schema}.pick_limited(p_total, p_firm, p_queues, p_lanes, p_priorities, p_from, p_counts,
-                                                        p_keys, p_lows) p loop
-        if picked.tid is not null then
-            tids := tids || picked.tid;
-            slots := slots || picked.slot;
-            held := held || picked.keys;
-        else
-            slot := picked.slot; key := picked.key; limit_id := picked.limit_id; ready_at := picked.at;
-            wait_seconds := picked.wait_seconds; contended := picked.contended; low := picked.low;
-            return next;
-        end if;
-    end loop;
-    if tids is null then
+    select p.* into picked from {schema}.pick_limited(p_total, p_firm, p_queues, p_lanes, p_priorities, p_from, p_counts,
+                                                      p_keys, p_lows, null, null) p;
+    if picked.n_slot is not null then
+        return query
+        select null::uuid, u.slot, u.at, null::integer, null::integer, null::integer, null::text, null::jsonb, null::uuid, null::integer,
+               null::double precision, null::boolean, null::timestamptz, null::uuid, null::text, null::text, null::text, null::text,
+               null::text, null::text, null::timestamptz, null::timestamptz, null::bytea, u.key, u.limit_id, u.wait, u.rival, u.low
+          from unnest(picked.n_slot, picked.n_key, picked.n_limit, picked.n_at, picked.n_wait, picked.n_rival, picked.n_low)
+               as u(slot, key, limit_id, at, wait, rival, low);
+    end if;
+    if picked.tids is null then
         return;
     end if;
     return query
     with taken as materialized (
-        select u.slot, u.keys, r.* from unnest(tids, slots, held) with ordinality as u(tid, slot, keys, n)
+        select u.slot, u.keys, r.* from unnest(picked.tids, picked.slots, picked.seats) with ordinality as u(tid, slot, keys, n)
           join {schema}.ready r on r.ctid = u.tid order by u.n
     ), gone as (
-        delete from {schema}.ready r where r.ctid = any (tids)
+        delete from {schema}.ready r where r.ctid = any (picked.tids)
     ), begun as (
         insert into {schema}.running
                (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at, seated)
@@ -328,22 +350,6 @@ begin
       left join lateral (select * from {schema}.job b where b.id = t.id limit 1) j on true;
 end
 $$;
-
--- A seat is free: one worker that lay down before this limit is told. Which other lanes it frees only that worker knows.
-create function {schema}.seat_freed() returns trigger
-language plpgsql as $$
-declare
-    waiting uuid;
-begin
-    select w.holder into waiting from {schema}.seat_waiter w
-     where w.limit_id = old.limit_id and w.valid_until > (select {schema}.now()) order by w.valid_until desc limit 1;
-    if waiting is not null then
-        perform {schema}.tell('%' || waiting || ' ' || old.key);
-    end if;
-    return null;
-end
-$$;
-create trigger freed after delete on {schema}.seat for each row execute function {schema}.seat_freed();
 
 -- Before which limits a worker lies down; until then its rows for others are void.
 create function {schema}.await_seats(p_holder uuid, p_limits bigint[], p_seconds double precision) returns void

@@ -224,32 +224,21 @@ declare
     paused constant text[] := {schema}.paused_types();
     served text[] := p_types;
     picked record;
-    tids tid[];
-    slots integer[];
-    seats boolean[];
 begin
     if cardinality(paused) > 0 then
         served := array(select t.name from unnest(p_types) as t(name) where t.name <> all (paused));
     end if;
-    for picked in select p.* from {schema}.pick_limited(p_total, p_total, p_queues, p_lanes, p_priorities, p_from, p_counts,
-            '{}', '{}', served, case when not {schema}.sees_all() then {schema}.scope_tenant() end) p loop
-        if picked.tid is not null then
-            tids := tids || picked.tid;
-            slots := slots || picked.slot;
-            seats := seats || (picked.keys is not null);
-        elsif picked.slot > 0 then
-            slot := picked.slot; wait_seconds := picked.wait_seconds; contended := picked.contended; job := null;
-            -- A seat or a lane that changed: nobody here is told when, so it is looked at again soon.
-            if wait_seconds = 0 and not contended then
-                wait_seconds := case when picked.key is null then 0.001 else 0.2 end;
-            end if;
-            return next;
-        end if;
-    end loop;
+    select p.* into picked from {schema}.pick_limited(p_total, p_total, p_queues, p_lanes, p_priorities, p_from, p_counts,
+            '{}', '{}', served, case when not {schema}.sees_all() then {schema}.scope_tenant() end) p;
+    -- A seat, or a lane that changed: nobody here is told when, so it is looked at again soon.
+    return query
+    select u.slot, case when u.wait > 0 or u.rival then u.wait when u.limit_id is null then 0.001 else 0.2 end::double precision, u.rival,
+           null::jsonb
+      from unnest(picked.n_slot, picked.n_limit, picked.n_wait, picked.n_rival) as u(slot, limit_id, wait, rival) where u.slot > 0;
     return query
     with picks as materialized (
-        select u.slot, u.seated, u.n, r.*, b.job_type, b.timeout_seconds, coalesce(b.tenant_id, r.lane) as tenant_id
-          from unnest(tids, slots, seats) with ordinality as u(tid, slot, seated, n)
+        select u.slot, u.seats, u.n, r.*, b.job_type, b.timeout_seconds, coalesce(b.tenant_id, r.lane) as tenant_id
+          from unnest(picked.tids, picked.slots, picked.seats) with ordinality as u(tid, slot, seats, n)
           join {schema}.ready r on r.ctid = u.tid
           left join lateral (select j.job_type, j.tenant_id, j.timeout_seconds from {schema}.job j where j.id = r.id
                              union all
@@ -257,11 +246,11 @@ begin
                               where k.id = r.id offset 0) b on true
          order by u.n
     ), gone as (
-        delete from {schema}.ready r where r.ctid = any (tids)
+        delete from {schema}.ready r where r.ctid = any (picked.tids)
     ), begun as (
         insert into {schema}.running (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at, seated)
         select p.id, p_holder, number, p.queue, p.lane, p.priority, p.attempt, p.run + 1, p.lost, moment,
-               case when p.seated then true end
+               case when p.seats is not null then true end
           from picks p
     ), leased as (
         insert into {schema}.http_claim (job_id, claim_no, holder, tenant_id, job_type, ready_at, lease_seconds, expires_at, deadline)
