@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Iterable, Mapping
-from math import inf
 from time import monotonic, perf_counter
 from typing import Any
 
@@ -17,6 +16,7 @@ from postmill.engine.database import is_conflict, is_outage
 from postmill.engine.doorbell import Doorbell
 from postmill.engine.executor import Executor
 from postmill.engine.lanes import Entry, QueueLanes, Room
+from postmill.engine.limited import LimitedAnswer
 from postmill.engine.link import Link
 from postmill.engine.raw import Ids, Instants, Longs
 from postmill.engine.scout import Scout
@@ -24,17 +24,10 @@ from postmill.engine.seats import Seats, split
 from postmill.engine.session import Session
 from postmill.engine.work import (
     CLAIMED_AT,
-    CONTENDED,
-    ID,
     JOB_TYPE,
-    KEY_BOUND,
-    LIMIT_ID,
-    LOW,
     READY_AT,
-    SEATS,
     SLOT,
     TENANT,
-    WAIT,
     Handler,
     QueueSlots,
     Row,
@@ -87,8 +80,7 @@ class Claimer:
         self.lanes: dict[str, QueueLanes] = {name: QueueLanes(name) for name in queues}
         self._scout = Scout(link, self.lanes, handlers)
         self.seats = Seats()
-        self._contended = False
-        self._bound: dict[int, bytes | None] = {}
+        self._limited = LimitedAnswer(self.lanes, self._scout, self.seats)
         doorbell.awaited = lambda: self.seats.limits
         executor.permit_freed = doorbell.rung
         executor.seats_freed = completer.seats_freed = self.seats_freed
@@ -280,7 +272,7 @@ class Claimer:
         lows = self.seats.lows(lanes.lanes[entry.lane] for entry in entries)
         more = [firm, Ids(lows), Longs(lows.values())]
         got = await self._take("claim/claim_limited", entries, more, session)
-        return got, self._contended
+        return got, self._limited.contended
 
     async def _take(
         self, path: str, entries: list[Entry], more: list[Any], session: Session
@@ -302,53 +294,13 @@ class Claimer:
         cost = perf_counter() - began
         self._counters.claims += 1
         if more:
-            rows = self._note(entries, rows)
+            rows = self._limited.note(entries, rows)
         if not rows:
             self._counters.empty_claims += 1
         got, works = await self._read(entries, rows, claim_no, session, cost)
         del session.in_doubt[claim_no]
         self._executor.admit(works)
         return got
-
-    def _note(self, entries: list[Entry], rows: list[Row]) -> list[Row]:
-        """What a claim with limits says beside its tickets: lanes that a limit binds, and where to count seats from."""
-        now = monotonic()
-        self._contended = False
-        tickets: list[Row] = []
-        counts = [0] * len(entries)
-        told: list[Row] = []
-        for row in rows:
-            if row[ID] is not None:
-                tickets.append(row)
-                counts[row[SLOT] - 1] += 1
-                if row[SEATS] is not None:
-                    entry = entries[row[SLOT] - 1]
-                    self.lanes[entry.queue].lanes[entry.lane].keys = row[SEATS]
-            elif row[SLOT] == 0:
-                self.seats.learn(row[KEY_BOUND], row[LOW])
-            else:
-                told.append(row)
-        for row in told:
-            at = row[SLOT] - 1
-            entry = entries[at]
-            lane = self.lanes[entry.queue].lanes[entry.lane]
-            entry.count = counts[at]  # there is more, it only may not start
-            if row[READY_AT] is not None:
-                self._bound[at] = row[READY_AT]
-            if row[LIMIT_ID] is None:
-                self._scout.discover_soon()  # tickets went to the lane that their type has by now
-            elif row[CONTENDED]:
-                self._contended = True
-            elif row[WAIT] > 0:
-                lane.shut_until = now + row[WAIT]
-            elif row[KEY_BOUND] is None:
-                lane.soft, lane.shut_until = True, inf
-            else:
-                lane.keys = lane.keys or row[KEY_BOUND]
-                self.seats.block(entry.queue, lane, row[KEY_BOUND], row[LIMIT_ID])
-        for queue, lanes in self.lanes.items():
-            lanes.passed_over(entry.lane for entry in entries if entry.queue == queue and entry.count == 0)
-        return tickets
 
     async def _read(
         self, entries: list[Entry], rows: list[Row], claim_no: int, session: Session, cost: float
@@ -384,9 +336,9 @@ class Claimer:
             if lanes.weights:
                 lanes.belongs(lanes.lanes[work.lane], row[TENANT])
         now = monotonic()
-        for at, since in self._bound.items():
+        for at, since in self._limited.bound.items():
             last[at] = since  # the next scan begins at the ticket that may not start
-        self._bound = {}
+        self._limited.bound.clear()
         got: dict[str, int] = {}
         for entry, count, key in zip(entries, counts, last, strict=True):
             self.lanes[entry.queue].taken(entry, count, key, now, cost)

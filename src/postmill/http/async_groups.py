@@ -16,6 +16,7 @@ from postmill.http.calls import (
     incidents,
     job_acts,
     jobs,
+    limits,
     operations,
     queues,
     retention,
@@ -162,6 +163,16 @@ class AsyncQueues(AsyncGroup):
     get = awaiting(queues.get_queue)
     pause = awaiting(queues.pause_queue)
     resume = awaiting(queues.resume_queue)
+
+
+class AsyncLimits(AsyncGroup):
+    """How many jobs run at once over the whole fleet, and how often they start."""
+
+    list = awaiting(limits.list_limits)
+    each = following(limits.list_limits)
+    get = awaiting(limits.get_limit)
+    set = awaiting(limits.set_limit)
+    clear = awaiting(limits.clear_limit)
 
 
 class AsyncBudgets(AsyncGroup):

@@ -16,6 +16,7 @@ from postmill.http.calls import (
     incidents,
     job_acts,
     jobs,
+    limits,
     operations,
     queues,
     retention,
@@ -162,6 +163,16 @@ class Queues(Group):
     get = blocking(queues.get_queue)
     pause = blocking(queues.pause_queue)
     resume = blocking(queues.resume_queue)
+
+
+class Limits(Group):
+    """How many jobs run at once over the whole fleet, and how often they start."""
+
+    list = blocking(limits.list_limits)
+    each = following(limits.list_limits)
+    get = blocking(limits.get_limit)
+    set = blocking(limits.set_limit)
+    clear = blocking(limits.clear_limit)
 
 
 class Budgets(Group):
