@@ -107,6 +107,9 @@ class Claimer:
 
     def seats_freed(self, works: Iterable[Work]) -> None:
         """These have ended, and their seats are free."""
+        if self._scout.limited:
+            for queue in {work.queue for work in works if work.seats}:
+                self.lanes[queue.name].slot_free(only_roomy=True)
         if self.seats:
             self.keys_freed(key for work in works if work.seats for key in split(work.seats))
 

@@ -59,6 +59,7 @@ class Lane:
         "job_type",
         "keys",
         "open",
+        "roomy",
         "shut_until",
         "soft",
         "tenant",
@@ -74,6 +75,7 @@ class Lane:
         self.keys = b""  # of the limits that its last ticket took seats of
         self.shut_until = 0.0  # no token or seat before this moment
         self.soft = False  # shut only as long as no slot is free
+        self.roomy = False  # or until seats of its limit are free, which is a large one
         self.open: set[int] = set()  # priorities with work
         self.in_ring = False
         self.cursors: dict[int, Cursor] = {}
@@ -122,10 +124,10 @@ class QueueLanes:
     def _weigh(self, lane: Lane) -> None:
         lane.weight = self.weights.get(lane.id) or self.weights.get(lane.tenant, 1)
 
-    def slot_free(self) -> None:
+    def slot_free(self, *, only_roomy: bool = False) -> None:
         """Lanes that were shut because nothing more could start may be claimed from again."""
         for lane in self.ring:
-            if lane.soft:
+            if lane.soft and (lane.roomy or not only_roomy):
                 lane.soft = False
                 lane.shut_until = 0.0
 

@@ -64,7 +64,7 @@ class LimitedAnswer:
         elif row[WAIT] > 0:
             lane.shut_until = now + row[WAIT]
         elif row[KEY_BOUND] is None:
-            lane.soft, lane.shut_until = True, inf
+            lane.soft, lane.roomy, lane.shut_until = True, row[WAIT] == 0, inf
         else:
             lane.keys = lane.keys or row[KEY_BOUND]
             self._seats.block(entry.queue, lane, row[KEY_BOUND], row[LIMIT_ID])

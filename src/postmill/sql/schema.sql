@@ -6851,7 +6851,8 @@ begin
                 n_at := n_at || moments[n];
                 n_wait := n_wait || case when locked[stop] and tokens[stop] <= 0 then
                     greatest(0.001, extract(epoch from arrivals[stop] - moment)
-                             + (took[stop] - bursts[stop] + 1) * spans[stop] / counts[stop]) else 0 end::double precision;
+                             + (took[stop] - bursts[stop] + 1) * spans[stop] / counts[stop])
+                    when locked[stop] and room[stop] > 0 and caps[stop] < 100 then -1 else 0 end::double precision;
                 n_rival := n_rival || not locked[stop];
                 n_low := n_low || null::bigint;
             end if;

@@ -77,7 +77,7 @@ $$;
 -- Answers columns, one entry a ticket: tids, slots (its line), seats (the keys that it holds seats of; NULL: none). And
 -- columns of news (n_…), one entry for a line that gave fewer than wanted: n_key and n_limit that bind, n_at: since which
 -- ticket, n_wait: seconds until a token, 0 for a seat; n_rival: somebody else is just counting, try again in milliseconds.
--- n_key NULL: only nothing more could start at once. n_limit NULL: tickets that were not in the lane that their type has by
+-- n_key NULL: only nothing more could start at once (n_wait -1: and the limit is small, so none ever waits in memory). n_limit NULL: tickets that were not in the lane that their type has by
 -- now were moved there, so that nobody waits behind them. n_slot 0: n_low of a key.
 create function {schema}.pick_limited(
     p_total integer, p_firm integer, p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamptz[],
@@ -250,7 +250,8 @@ begin
                 n_at := n_at || moments[n];
                 n_wait := n_wait || case when locked[stop] and tokens[stop] <= 0 then
                     greatest(0.001, extract(epoch from arrivals[stop] - moment)
-                             + (took[stop] - bursts[stop] + 1) * spans[stop] / counts[stop]) else 0 end::double precision;
+                             + (took[stop] - bursts[stop] + 1) * spans[stop] / counts[stop])
+                    when locked[stop] and room[stop] > 0 and caps[stop] < 100 then -1 else 0 end::double precision;
                 n_rival := n_rival || not locked[stop];
                 n_low := n_low || null::bigint;
             end if;
