@@ -11,7 +11,7 @@ from postmill.bench.jobs import QUEUE
 from postmill.bench.place import Place
 
 PROCESSES = Option("processes", int, 1, "worker processes")
-RUNNING = Option("running", int, 1000, "how many jobs the limit lets run at once, of each key")
+RUNNING = Option("running", int, 2000, "how many jobs the limit lets run at once, of each key")
 KEYS = Option("keys", int, 1, "how many keys the limit counts each for itself; 1: all jobs together")
 
 
