@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from postmill.client import (
+        AsyncCells,
         AsyncClient,
+        Cells,
         Client,
         acancel,
         aenqueue,
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
         enqueue_many,
         publish,
     )
+    from postmill.domain.boost import Boost
     from postmill.domain.declared import on_event, schedule
     from postmill.domain.errors import EnqueueRefused, PostmillError
     from postmill.domain.idempotency import Idempotency, Mode
@@ -44,6 +47,7 @@ __all__ = [
     "resource",
     "Registry",
     "Queue",
+    "Boost",
     "Exponential",
     "Steps",
     "Constant",
@@ -66,6 +70,8 @@ __all__ = [
     "acancel",
     "Client",
     "AsyncClient",
+    "Cells",
+    "AsyncCells",
     "NewJob",
     "Enqueued",
     "JobView",
@@ -87,8 +93,9 @@ __all__ = [
 
 _HOMES = {
     "postmill.client": (
-        "AsyncClient Client acancel aenqueue aenqueue_many apublish cancel enqueue enqueue_many publish"
+        "AsyncCells AsyncClient Cells Client acancel aenqueue aenqueue_many apublish cancel enqueue enqueue_many publish"
     ),
+    "postmill.domain.boost": "Boost",
     "postmill.domain.declared": "on_event schedule",
     "postmill.domain.errors": "EnqueueRefused PostmillError",
     "postmill.domain.idempotency": "Idempotency Mode",

@@ -112,6 +112,9 @@ def test_commands_that_are_not_run_exist() -> None:
     for line in "".join(blocks("sh")).splitlines():
         if found := re.match(r"make (\S+)", line):
             assert found[1] in targets, line
+        elif re.match(r"(cd|cp|docker|helm|kubectl|systemctl) ", line):
+            for path in re.findall(r"(?<!\S)deploy/\S+", line):
+                assert (ROOT / path).exists(), line
         elif found := re.match(r"pip install -e '\.\[(\w+)\]'", line):
             assert found[1] in project["optional-dependencies"], line
         else:
@@ -119,6 +122,14 @@ def test_commands_that_are_not_run_exist() -> None:
                 r"(POSTMILL_KEY=\S+ )?(postmill|echo|node|psql|pg_dump|python3 -m venv|python manage\.py|flask --app|\.) ",
                 line,
             ), line  # the examples of the reference: tests/cli
+
+
+def test_settings_in_the_text_can_be() -> None:
+    """What is shown of a postmill.toml, and not followed: it is TOML, and the settings know it. An .ini is another program's."""
+    for text in blocks("toml"):
+        Settings.model_validate(tomllib.loads(text))
+    for text in blocks("ini"):
+        assert "postmill.toml" not in text
 
 
 def test_the_unit_of_systemd_gives_a_drain_its_time() -> None:

@@ -16,6 +16,7 @@ NAMES = [
         "resource",
         "Registry",
         "Queue",
+        "Boost",
         "Exponential",
         "Steps",
         "Constant",
@@ -26,7 +27,7 @@ NAMES = [
     ),
     *("schedule", "on_event"),
     *("enqueue", "aenqueue", "enqueue_many", "aenqueue_many", "publish", "apublish", "cancel", "acancel"),
-    *("Client", "AsyncClient"),
+    *("Client", "AsyncClient", "Cells", "AsyncCells"),
     *("NewJob", "Enqueued", "JobView"),
     *(
         "Context",

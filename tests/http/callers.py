@@ -233,6 +233,14 @@ async def queues(admin: AsyncApiClient) -> None:
     paused = await admin.queues.pause("media/big", reason="slow", resume_at=until)
     assert (paused.paused, paused.resume_at, paused.pause_reason) == (True, until, "slow")
     assert await admin.queues.get("media/big") == paused
+    scaling = await admin.queues.scaling("media/big", slots_each=4, least=2)
+    assert (scaling.queue, scaling.paused, scaling.because, scaling.desired_workers) == (
+        "media/big",
+        True,
+        "least",
+        2,
+    )
+    assert "media/big" in {one.queue for one in (await admin.queues.all_scaling(most=1)).items}
     assert not (await admin.queues.resume("media/big")).paused
     assert "media/big" in {one.name for one in (await admin.queues.list()).items}
 

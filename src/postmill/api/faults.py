@@ -33,6 +33,8 @@ from postmill.domain.errors import (
     NotPermitted,
     PayloadRefused,
     SerializationConflict,
+    TenantMoved,
+    TenantMoving,
     UnknownJobType,
     UnknownQueue,
 )
@@ -98,6 +100,8 @@ MEANINGS: dict[type[Exception], Made] = {
     KeyBusy: lambda error: Problem(409, "key-busy", str(error), headers=SOON),
     SerializationConflict: lambda error: Problem(409, "conflict", str(error), headers=SOON),
     PayloadRefused: _payload,
+    TenantMoving: _refused(503, "tenant-moving"),
+    TenantMoved: _refused(503, "tenant-moved"),
     EnqueueRefused: _refused(422, "job-refused"),
     # What no check of ours saw and the database cannot hold: a value of the caller's.
     psycopg.DataError: lambda error: Problem(422, "unstorable", "a value cannot be stored or compared"),
@@ -132,7 +136,7 @@ def install(app: FastAPI) -> None:
 
 def _handler(made: Made) -> Callable[[Request, Exception], Awaitable[Response]]:
     async def handled(request: Request, error: Exception) -> Response:
-        return answer(request, made(error))
+        return await answer(request, made(error))
 
     return handled
 
@@ -141,7 +145,7 @@ async def _unforeseen(request: Request, error: Exception) -> Response:
     own = getattr(request.state, "request_id", None)
     # It is answered outside of everything that adds headers.
     headers = {"X-Request-Id": own} if own else None
-    return answer(
+    return await answer(
         request,
         Problem(500, "internal-error", "a fault of the server; its log has the request id", headers=headers),
     )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from postmill.domain.boost import Raised
 from postmill.domain.job import JobView
 from postmill.domain.lifecycle import State
 from postmill.domain.redaction import redacted_text
 from postmill.shapes.jobs import Attempt, Job, Progress, WholeJob
+from postmill.shapes.jobs import Raised as RaisedShape
 from postmill.store.job_rows import AttemptView
 from postmill.store.reads import JobRow
 
@@ -42,9 +44,10 @@ def listed(row: JobRow) -> Job:
     )
 
 
-def whole(job: JobView, *, payloads: bool) -> WholeJob:
+def whole(job: JobView, raised: Raised | None, *, payloads: bool) -> WholeJob:
     """One job; `payloads`: with what whoever asks may see of its payload and result."""
     return WholeJob(
+        raised=None if raised is None else RaisedShape.model_validate(raised),
         id=job.id,
         tenant_id=job.tenant_id,
         status=job.status.value,
@@ -71,6 +74,7 @@ def whole(job: JobView, *, payloads: bool) -> WholeJob:
         project_id=job.project_id,
         replayed_from=job.replayed_from,
         replayed_as=job.replayed_as,
+        tags=list(job.tags),
         request_id=job.request_id,
         traceparent=job.traceparent,
         cancel_requested=job.cancel_requested,
@@ -93,6 +97,7 @@ def attempt(view: AttemptView) -> Attempt:
         attempt=view.attempt,
         status=view.status,  # type: ignore[arg-type]  # the table has a CHECK
         worker_id=view.worker_id,
+        build=view.build,
         pid=view.pid,
         started_at=view.started_at,
         finished_at=view.finished_at,

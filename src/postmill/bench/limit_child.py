@@ -48,12 +48,12 @@ class BareLoop:
         self._claims = await connect(self._dsn, "bench claim")
         self._reports = await connect(self._dsn, "bench report")
         who = [self._session.holder, self._session.lease, f"bench:{os.getpid()}", "bench", os.getpid(), ""]
-        what = [[QUEUE], json.dumps({QUEUE: BATCH}), [], "{}"]
+        what = [[QUEUE], json.dumps({QUEUE: BATCH}), [], "{}", None]
         await self._rows(self._claims, "leases/open_session", [*who, *what])
 
     async def close(self) -> None:
         """Give the lease back."""
-        await self._rows(self._claims, "leases/close_session", [self._session.holder])
+        await self._rows(self._claims, "leases/close_session", [self._session.holder, "{}"])
         await self._claims.close()
         await self._reports.close()
 

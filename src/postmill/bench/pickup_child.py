@@ -43,7 +43,7 @@ class PickUp:
         self._listener.execute(f"listen {self._schema}".encode())
         session = self._session
         who = [session.holder, session.lease, f"bench:{os.getpid()}", "bench", os.getpid(), ""]
-        self._rows("leases/open_session", *who, [QUEUE], json.dumps({QUEUE: MOST}), [], "{}")
+        self._rows("leases/open_session", *who, [QUEUE], json.dumps({QUEUE: MOST}), [], "{}", None)
         wire.tell(ready=True)
         while not _told_to_stop():
             self._rows("doorbell/doze", session.holder, [QUEUE], 3600.0)
@@ -51,7 +51,7 @@ class PickUp:
                 pass
             for _ in self._listener.notifies(timeout=LOOK_EVERY, stop_after=1):
                 self._claim()
-        self._rows("leases/close_session", session.holder)
+        self._rows("leases/close_session", session.holder, "{}")
         self._work.close()
         self._listener.close()
         wire.tell(ended=True)

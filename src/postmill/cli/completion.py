@@ -45,6 +45,13 @@ def complete_job(ctx: typer.Context, incomplete: str) -> list[Offer]:
     return _asked(ctx, incomplete, ask)
 
 
+def complete_cell(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Names of the cells that the settings have."""
+    with suppress(Exception):
+        return [name for name in _run(ctx).settings.cells if name.startswith(incomplete)]
+    return []
+
+
 def complete_dead(ctx: typer.Context, incomplete: str) -> list[Offer]:
     """Ids of open dead letters, the newest first, with job type and reason."""
     from postmill.bind import drive
@@ -93,6 +100,17 @@ def complete_error(ctx: typer.Context, incomplete: str) -> list[Offer]:
     def ask(conn: psycopg.Connection[Any], schema: str) -> list[Offer]:
         groups = drive(conn, stats.error_groups(most=MOST, schema=schema))
         return [(group.id, f"{group.job_type}, {group.error_class}") for group in groups]
+
+    return _asked(ctx, incomplete, ask)
+
+
+def complete_tag(ctx: typer.Context, incomplete: str) -> list[Offer]:
+    """Tags that jobs have."""
+    from postmill.bind import run as run_statement
+    from postmill.store.finding import read_facets
+
+    def ask(conn: psycopg.Connection[Any], schema: str) -> list[Offer]:
+        return [word for word, _note in run_statement(conn, read_facets("tag", "", most=MOST, schema=schema))]
 
     return _asked(ctx, incomplete, ask)
 
@@ -257,7 +275,12 @@ def _run(ctx: typer.Context) -> Run:
     for level in (ctx.find_root(), ctx):
         named = {key.removeprefix("shared_"): value for key, value in level.params.items()}
         given = given.overridden_by(
-            Given(config=named.get("config"), dsn=named.get("dsn"), schema=named.get("schema"))
+            Given(
+                config=named.get("config"),
+                dsn=named.get("dsn"),
+                schema=named.get("schema"),
+                cell=named.get("cell"),
+            )
         )
     return Run(given)
 

@@ -15,18 +15,30 @@ from typing import IO, Any
 from uuid import UUID
 
 from rich.cells import cell_len
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.text import Text
 
 from postmill.cli.errors import Explanation
-from postmill.cli.text import plain
+from postmill.cli.text import plain, prints
 
 PIPED_WIDTH = 200
 """Columns of tables that no terminal limits."""
 
 
 class Screen(Console):
-    """A console whose reader may go away: what that means is decided where the command ends."""
+    """A console whose reader may go away: what that means is decided where the command ends.
+
+    Whatever is printed on it, by whatever command, comes from one place and shows as text: see `cli.text`.
+    """
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        """What does not print is written as an escape."""
+        for segment in super().render(renderable, options):
+            if segment.control or segment.text.isprintable():
+                yield segment
+            else:
+                yield Segment(plain(segment.text), segment.style)
 
     def on_broken_pipe(self) -> None:
         """Not the end of the process, as Rich would have it."""
@@ -80,7 +92,8 @@ class Output:
 
     def document(self, data: Any) -> None:
         """One JSON document, the only thing on stdout."""
-        self.console.file.write(json.dumps(data, default=jsonable, indent=2, ensure_ascii=False) + "\n")
+        text = json.dumps(data, default=jsonable, indent=2, ensure_ascii=False)
+        self.console.file.write(_readable(text) + "\n")
         self.console.file.flush()
 
     def say(self, text: str, style: str = "") -> None:
@@ -125,6 +138,13 @@ class Output:
                 "hint": told.hint or None,
             }
             self.document({"error": error})
+
+
+def _readable(document: str) -> str:
+    """JSON in which strings have no character that does not print: such are written `\\u009b`."""
+    if document.replace("\n", "").isprintable():
+        return document
+    return "".join(one if prints(one) else json.dumps(one)[1:-1] for one in document)
 
 
 def _is_descriptor_1(stream: IO[str]) -> bool:

@@ -30,13 +30,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The options of every command, as they were typed."""
+    """The options of every command, as they were typed; `build` is of those that run jobs."""
 
     config: Path | None = None
     dsn: str | None = None
     schema: str | None = None
     json: bool = False
     debug: bool = False
+    cell: str | None = None
+    build: str | None = None
 
     def overridden_by(self, later: Given) -> Given:
         """These options, with those after the command's name winning over those before it."""
@@ -46,6 +48,8 @@ class Given:
             schema=later.schema or self.schema,
             json=later.json or self.json,
             debug=later.debug or self.debug,
+            cell=later.cell or self.cell,
+            build=later.build or self.build,
         )
 
     def overrides(self) -> dict[str, Any]:
@@ -55,6 +59,8 @@ class Given:
             found |= {"database_url": self.dsn, "listen_url": None}
         if self.schema:
             found["schema"] = self.schema
+        if self.build:
+            found["build"] = self.build
         return found
 
 
@@ -71,8 +77,12 @@ class Run:
 
     @cached_property
     def settings(self) -> Settings:
-        """Settings file, environment, options; the last wins. Raises SettingsError."""
-        return load(self.given.config, overrides=self.given.overrides())
+        """Settings file, environment, options; the last wins. With --cell the database is that cell's.
+
+        Raises SettingsError, NotFound for an unknown cell.
+        """
+        found = load(self.given.config, overrides=self.given.overrides())
+        return found if self.given.cell is None else found.in_cell(self.given.cell)
 
     @cached_property
     def settings_here(self) -> Settings:

@@ -6,18 +6,26 @@ them must show as text and never act on the operator's terminal (case: ANSI esca
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
-# C0 without tab and newline, DEL and C1, and the characters that reorder or hide what follows.
-_ACTING = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
-)
+_KEPT = "\t\n"
 
 
 def plain(value: object) -> str:
-    """`value` as text in which every acting character is written as an escape; line breaks stay."""
-    return _ACTING.sub(_escaped, str(value).replace("\r\n", "\n"))
+    """`value` as text in which every character that does not print is written as an escape; line breaks stay.
+
+    Those are controls, what reorders or hides what follows, lone surrogates, private ones and what is no character; blanks
+    of any width are printed.
+    """
+    text = str(value).replace("\r\n", "\n")
+    if text.isprintable():
+        return text
+    return "".join(one if prints(one) else _escaped(one) for one in text)
+
+
+def prints(character: str) -> bool:
+    """Whether a terminal shows it, and does nothing else."""
+    return character.isprintable() or character in _KEPT or unicodedata.category(character) == "Zs"
 
 
 def one_line(value: object, longest: int = 200) -> str:
@@ -31,8 +39,8 @@ def is_utf8(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _escaped(found: re.Match[str]) -> str:
-    code = ord(found[0])
-    if unicodedata.category(found[0]) == "Cc" and code <= 0xFF:
+def _escaped(character: str) -> str:
+    code = ord(character)
+    if code <= 0xFF:
         return f"\\x{code:02x}"
-    return f"\\u{code:04x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"

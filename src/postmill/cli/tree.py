@@ -18,11 +18,13 @@ from postmill.cli.commands import (
     init,
     jobs,
     jobs_act,
+    jobs_tag,
     limits,
     migrate,
     openapi,
     publish,
     queues,
+    scaling,
     server,
     settings,
     stats,
@@ -37,7 +39,7 @@ from postmill.cli.commands import (
     workers_act,
 )
 from postmill.cli.errors import CliError
-from postmill.cli.options import Config, Debug, Dsn, Json, Schema, Version, command, group
+from postmill.cli.options import Cell, Config, Debug, Dsn, Json, Schema, Version, command, group
 from postmill.cli.run import Given, Run
 from postmill.cli.tree_dead import dead_app, operations_app
 from postmill.cli.tree_errors import add_pauses, errors_app
@@ -71,10 +73,11 @@ def shared(
     schema: Schema = None,
     as_json: Json = False,
     debug: Debug = False,
+    cell: Cell = None,
     show_version: Version = False,
 ) -> None:
     """Keep the options that stand before the command's name."""
-    context.obj = given = Given(config=config, dsn=dsn, schema=schema, json=as_json, debug=debug)
+    context.obj = given = Given(config=config, dsn=dsn, schema=schema, json=as_json, debug=debug, cell=cell)
     if show_version:
         version.show_version(Run(given))
         raise typer.Exit
@@ -144,6 +147,9 @@ command(app, "why", panel=OPERATE, examples=["postmill why 0198f3a2-7c11-7abc"])
 command(jobs_app, "cancel", examples=["postmill jobs cancel 0198f3a2-7c11-7abc --reason 'wrong customer'"])(
     jobs_act.cancel
 )
+command(jobs_app, "tag", examples=["postmill jobs tag 0198f3a2-7c11-7abc --add vip --remove old"])(
+    jobs_tag.tag
+)
 command(jobs_app, "retry", examples=["postmill jobs retry 0198f3a2-7c11-7abc"])(jobs_act.retry)
 command(
     jobs_app, "register", examples=["postmill jobs register jobs.py", "postmill jobs register shop.jobs"]
@@ -191,6 +197,17 @@ command(
         "postmill stats --tenant bakery --json",
     ],
 )(stats.stats)
+
+command(
+    app,
+    "scaling",
+    panel=OPERATE,
+    examples=[
+        "postmill scaling",
+        "postmill scaling high --slots 20 --drain 1m --max 30",
+        "postmill scaling high --json",
+    ],
+)(scaling.scaling)
 
 app.add_typer(artifacts_app, name="artifacts", rich_help_panel=OPERATE)
 command(

@@ -154,6 +154,7 @@ def _worker(run: Run, modules: Sequence[str], port: int, report: Path) -> list[s
     words = ["worker", *modules]
     if run.out.side.is_terminal:
         words.append("--quiet-start")  # the ready line says it
+    words += ["--build", run.given.build] if run.given.build else []
     return child_command([*words, "--child", "0/1", "--report", str(report), "--port", str(port)], run.given)
 
 

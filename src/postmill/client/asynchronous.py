@@ -53,7 +53,9 @@ class AsyncClient:
     ) -> None:
         self.schema = checked_schema(schema)
         self._dsn = find_database(conninfo)
-        self._pool = AsyncPool(self._dsn, connections, prepared=may_prepare(prepared_statements))
+        self._pool = AsyncPool(
+            self._dsn, connections, schema=self.schema, prepared=may_prepare(prepared_statements)
+        )
 
     @functools.cached_property
     def artifacts(self) -> AsyncArtifacts:

@@ -51,6 +51,7 @@ class Client:
 
     Raises:
         DatabaseMissing: no database is named, or (at the first use) it cannot be reached.
+        SchemaTooNew: at the first use, if a newer version made a breaking change to the schema.
         SettingsError: the settings cannot be read.
     """
 
@@ -64,7 +65,9 @@ class Client:
     ) -> None:
         self.schema = checked_schema(schema)
         self._dsn = find_database(conninfo)
-        self._pool = Pool(self._dsn, connections, prepared=may_prepare(prepared_statements))
+        self._pool = Pool(
+            self._dsn, connections, schema=self.schema, prepared=may_prepare(prepared_statements)
+        )
 
     @functools.cached_property
     def artifacts(self) -> Artifacts:

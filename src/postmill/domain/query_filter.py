@@ -8,7 +8,7 @@ from typing import Any
 
 from postmill.domain.lifecycle import State
 from postmill.domain.query import Asked, Query, Term
-from postmill.domain.query_fields import ARGS, RETRYING
+from postmill.domain.query_fields import ARGS, REPLAYED, RETRYING
 
 Names = Mapping[tuple[str, str], Sequence[str]]
 """What a name of a term stands for: ("tenant", "acme") → its id, ("type", "an alias") → the key, ("error", "3fa9") → groups."""
@@ -35,14 +35,15 @@ def _states(terms: Sequence[Term]) -> list[str] | None:
     """The states that are left, `retrying` among them only where `scheduled` is not; None: all."""
     if not terms:
         return None
-    left = {str(state) for state in State} | {RETRYING, "not yet"}
+    every = {str(state) for state in State} | {REPLAYED}
+    left = every | {RETRYING, "not yet"}
     for term in terms:
         meant = {part for value in term.values for part in _parts(value.text)}
         left = left - meant if term.negative else left & meant
     left.discard(str(State.SCHEDULED))
     if {RETRYING, "not yet"} <= left:
         left = left - {RETRYING, "not yet"} | {str(State.SCHEDULED)}
-    if left == {str(state) for state in State}:
+    if left == every:
         return None
     # What is scheduled and has not failed before has no name of its own.
     return sorted("first" if state == "not yet" else state for state in left)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
+from postmill.domain.boost import OFF, Boost
 from postmill.domain.duration import seconds
 from postmill.domain.errors import DefinitionError, UnknownQueue
 from postmill.domain.limit import Limit
@@ -73,6 +74,7 @@ class Queue:
         runbook: the address (http or https) of what whoever is on call shall read.
         limits: how many of its jobs run at once, and how often they start, over the whole fleet; an empty list says that
             there is none, None leaves it to others.
+        boost: how jobs rise that have waited for long; None: they do not (strict order by priority).
 
     Raises:
         DefinitionError: one of them cannot be.
@@ -88,6 +90,7 @@ class Queue:
     escalation: str | None = None
     runbook: str | None = None
     limits: Iterable[Limit] | None = None
+    boost: Boost | None = None
 
     def __post_init__(self) -> None:
         try:
@@ -115,6 +118,7 @@ class Queue:
             "escalation": self.escalation,
             "runbook": self.runbook,
             "limits": None if self.limits is None else [limit.row() for limit in self.limits],
+            **(OFF if self.boost is None else self.boost.row()),
         }
 
 

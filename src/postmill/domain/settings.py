@@ -17,6 +17,7 @@ from postmill.domain.settings_api import ApiSettings
 from postmill.domain.settings_archive import ArchiveSettings
 from postmill.domain.settings_artifacts import ArtifactSettings
 from postmill.domain.settings_budgets import BudgetSettings, check_names
+from postmill.domain.settings_cells import CellSettings, cell_named, check_cells, directory_of
 from postmill.domain.settings_console import ConsoleSettings
 from postmill.domain.settings_dead import DeadLetterSettings, RecoverySettings
 from postmill.domain.settings_definitions import CommandSettings, EncryptionSettings
@@ -148,6 +149,11 @@ class Settings(Section):
         max_length=48,
         description="PostgreSQL schema of all tables.",
     )
+    build: Annotated[str, Field(min_length=1, max_length=100)] | None = Field(
+        default=None,
+        description="What you call the code that workers run here, such as a release or a commit: stored with the worker"
+        " and shown beside what it ran.",
+    )
     notify: bool = Field(
         default=True, description="`on`: workers are woken by NOTIFY; `off`: they only poll."
     )
@@ -187,16 +193,26 @@ class Settings(Section):
         default_factory=DeadLetterSettings, description="Jobs that were given up."
     )
     recovery: dict[str, RecoverySettings] = Field(default_factory=dict, description="Recovery rules by name.")
+    cells: Annotated[dict[str, CellSettings], AfterValidator(check_cells)] = Field(
+        default_factory=dict, description="Cells by name: databases that share the tenants."
+    )
 
     @property
     def dsn(self) -> str | None:
-        """`database_url` in clear, for the driver only."""
+        """`database_url` in clear, for the driver only; where it is not set, that of the directory's cell."""
+        if self.database_url is None and (home := directory_of(self.cells)) is not None:
+            return self.cells[home].dsn
         return self.database_url.get_secret_value() if self.database_url else None
 
     @property
     def listen_dsn(self) -> str | None:
         """`listen_url` in clear, or `database_url` where there is none."""
         return self.listen_url.get_secret_value() if self.listen_url else self.dsn
+
+    def in_cell(self, name: str) -> Settings:
+        """The settings as they are for one cell. Raises NotFound."""
+        cell = cell_named(self.cells, name)
+        return self.model_copy(update={"database_url": cell.database_url, "listen_url": cell.listen_url})
 
     @model_validator(mode="after")
     def _escalates(self) -> Self:

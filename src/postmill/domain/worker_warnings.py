@@ -32,6 +32,7 @@ class Session:
     Attributes:
         state: running | draining | stopped | lost.
         stale: lost, and nobody closed it cleanly.
+        build: what its application calls the code that it runs; None: it says nothing of that.
         codes: what it runs, by job type: a fingerprint of the code, or the version of a command.
     """
 
@@ -43,6 +44,7 @@ class Session:
     skew_seconds: float | None
     full_since: datetime | None
     draining_since: datetime | None
+    build: str | None = None
 
 
 def warnings_of(one: Session, live: Iterable[Session], now: datetime) -> list[Warning]:
@@ -64,11 +66,15 @@ def warnings_of(one: Session, live: Iterable[Session], now: datetime) -> list[Wa
 
 
 def old_build(one: Session, live: Iterable[Session]) -> bool:
-    """Whether somebody who started later runs another code of the same job type, or another version of Postmill."""
+    """Whether somebody who started later runs another code of the same job type, or another version of Postmill or
+    build of the application."""
     for other in live:
         if other.started_at > one.started_at and other.state in ("running", "draining"):
             if other.version != one.version:
                 return True
-            if any(one.codes[key] != code for key, code in other.codes.items() if key in one.codes):
+            shared = one.codes.keys() & other.codes.keys()
+            if shared and other.build is not None and other.build != one.build:
+                return True
+            if any(one.codes[key] != code for key, code in other.codes.items() if key in shared):
                 return True
     return False

@@ -32,6 +32,7 @@ class WorkerConfig:
         max_jobs: drain after so many jobs, for a supervisor to put a fresh process in the place; None: never.
         prepared: prepare statements on the server; off behind a pooler that does not bear it (pgbouncer before 1.21).
         upkeep: run the rounds of upkeep (promoter, rescuer, pruner, sweeper, monitor) in this process.
+        build: what the application calls the code that runs here, such as a release or a commit; None says nothing.
         work: claim and run jobs; without it only upkeep is done.
         statistics: count what became of jobs, for rollups and error groups, and sum it up.
         modules: what a child process imports to find its handler: dotted names or paths of files.
@@ -60,6 +61,7 @@ class WorkerConfig:
     max_jobs: int | None = None
     prepared: bool = True
     upkeep: bool = True
+    build: str | None = None
     work: bool = True
     statistics: bool = True
     modules: tuple[str, ...] = ()

@@ -59,7 +59,7 @@ class Executor:
         self._children = children
         self._commands = commands
         self._children.ended = self._commands.ended = self.child_ended
-        slots = sum(queue.slots for queue in queues.values())
+        slots = sum(queue.ceiling for queue in queues.values())
         self._runner = Runner(self._ended, make_context, max(1, threads or slots))
         self.deadlines = Deadlines(self._timed_out, self.running)
         self._idle = asyncio.Event()
@@ -88,6 +88,11 @@ class Executor:
             self.release_waiting()
         for queue in touched.values():
             self._fill(queue)
+
+    def resized(self, queue: QueueSlots) -> None:
+        """There are more slots, or fewer: what waits here may start."""
+        self._fill(queue)
+        self._hungry.set()
 
     def _fill(self, queue: QueueSlots) -> None:
         # Eager tasks end within _start, which frees the slot, which would fill it again: no recursion here.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from postmill.engine.child_memory import resident
+from postmill.telemetry.type_counters import TypeCounters
 
 if TYPE_CHECKING:
     from postmill.engine.verdict import LastError
@@ -45,7 +47,7 @@ class Standing:
 def standing_of(worker: Worker, running: int, draining: bool, last_error: LastError | None) -> Standing:
     """How a worker stands. May be called from any thread."""
     types = worker.counters.types()
-    slots = sum(queue.slots for queue in list(worker.queues.values()))
+    slots = sum(queue.ceiling for queue in list(worker.queues.values()))
     config = {name: getattr(worker.config, name) for name in _OF_CONFIG}
     error = (
         None
@@ -58,12 +60,39 @@ def standing_of(worker: Worker, running: int, draining: bool, last_error: LastEr
             "message": last_error[3][:_LONGEST],
         }
     )
-    report = {
+    ranged = [queue for queue in list(worker.queues.values()) if queue.ranged]
+    report: dict[str, Any] = {
         "memory_bytes": resident(),
-        "succeeded": sum(one.succeeded for one in types),
-        "failed": sum(sum(one.failed.values()) for one in types),
+        **ended_with(types),
         "last_error": error,
         "python": sys.version.split()[0],
         "config": config,
     }
+    if ranged:
+        report["slots"] = {queue.name: queue.slots for queue in ranged}
+        report["ranges"] = {
+            queue.name: {"least": queue.floor, "most": queue.ceiling, "because": queue.because}
+            for queue in ranged
+        }
     return Standing(running, 0 < slots <= running, draining, report)
+
+
+def ended_with(types: Iterable[TypeCounters]) -> dict[str, int]:
+    """What a worker has ended since its start: jobs that succeeded, attempts that failed."""
+    known = list(types)
+    return {
+        "succeeded": sum(one.succeeded for one in known),
+        "failed": sum(sum(one.failed.values()) for one in known),
+    }
+
+
+def became(types: Iterable[TypeCounters]) -> dict[str, int]:
+    """What became of its jobs: those that ended, and attempts after which one runs again (`retried`)."""
+    known = list(types)
+    return {
+        "succeeded": sum(one.succeeded for one in known),
+        "failed": sum(one.ended for one in known),
+        "dead_letters": sum(sum(one.dead.values()) for one in known),
+        "retried": sum(one.retried for one in known),
+        "canceled": sum(one.canceled for one in known),
+    }

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 from postmill.domain.job_type import JobType
+from postmill.domain.slot_range import Slots, least_of, most_of
 from postmill.engine.context import Context
 from postmill.engine.session import Session
 from postmill.engine.stored_type import StoredType
@@ -101,12 +102,18 @@ class TypeLimit:
 
 
 class QueueSlots:
-    """One queue's slots in this process, and its tickets that wait in memory for one."""
+    """One queue's slots in this process, and its tickets that wait in memory for one.
+
+    `slots`: a number, or a range that they follow the work in; `because`: of what they changed last.
+    """
 
     __slots__ = (
         "active",
+        "because",
+        "ceiling",
         "done",
         "filling",
+        "floor",
         "name",
         "poll_interval",
         "prefetch",
@@ -115,9 +122,12 @@ class QueueSlots:
         "waiting",
     )
 
-    def __init__(self, name: str, slots: int, *, priority: int = 100, poll_interval: float = 10.0) -> None:
+    def __init__(self, name: str, slots: Slots, *, priority: int = 100, poll_interval: float = 10.0) -> None:
         self.name = name
-        self.slots = slots
+        self.floor = least_of(slots)
+        self.ceiling = most_of(slots)
+        self.slots = self.floor
+        self.because: str | None = None
         self.priority = priority
         self.poll_interval = poll_interval
         self.active = 0
@@ -125,6 +135,11 @@ class QueueSlots:
         self.prefetch = 0
         self.filling = False
         self.waiting: deque[Work] = deque()
+
+    @property
+    def ranged(self) -> bool:
+        """Whether the slots follow the work."""
+        return self.floor < self.ceiling
 
     @property
     def wanted(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import socket
 from collections.abc import Mapping, Sequence
@@ -20,7 +21,7 @@ from postmill.engine.identity import new_worker_id
 from postmill.engine.lessor import Lessor
 from postmill.engine.resources import Resources
 from postmill.engine.session import Session
-from postmill.engine.standing import Standing, standing_of
+from postmill.engine.standing import Standing, became, ended_with, standing_of
 from postmill.engine.work import QueueSlots, Work
 from postmill.engine.workshop import Workshop
 from postmill.telemetry.bus import Bus
@@ -130,7 +131,12 @@ class Worker:
             await self._open(shop)
             shop.start(tasks)
             self.bus.emit(
-                WorkerStarted(self.worker_id, {q.name: q.slots for q in self.queues.values()}, VERSION)
+                WorkerStarted(
+                    self.worker_id,
+                    {q.name: q.slots for q in self.queues.values()},
+                    VERSION,
+                    self.config.build,
+                )
             )
             self.ready.set()
             await self._until_drained(shop, tasks)
@@ -170,6 +176,7 @@ class Worker:
                     os.getpid(),
                     VERSION,
                     *shop.served(),
+                    self.config.build,
                 ]
                 await shop.control.rows("leases/open_session", args)
                 paused = await shop.control.rows("leases/paused", [list(self.queues)])
@@ -367,12 +374,14 @@ class Worker:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(shop.bookkeeper.write(), 2.0)
         if session is not None and not session.lost:
+            ended = json.dumps(ended_with(self.counters.types()) | self.summary)
             with contextlib.suppress(psycopg.Error, OSError, TimeoutError):
-                await asyncio.wait_for(shop.control.rows("leases/close_session", [session.holder]), 2.0)
+                await asyncio.wait_for(
+                    shop.control.rows("leases/close_session", [session.holder, ended]), 2.0
+                )
             self.bus.emit(SessionClosed(self.worker_id, session.holder, "drained"))
         await shop.close()
-        succeeded = sum(type.succeeded for type in self.counters.types())
-        self.summary = {"succeeded": succeeded, **self.summary}
+        self.summary = {**became(self.counters.types()), **self.summary}
         self.bus.emit(WorkerStopped(self.worker_id, self.summary))
 
 

@@ -44,6 +44,7 @@ class AsyncJobs(AsyncGroup):
     retry = awaiting(job_acts.retry_job)
     prioritize = awaiting(job_acts.set_priority)
     prioritize_all = awaiting(job_acts.set_priorities)
+    tag = awaiting(job_acts.set_tags)
 
 
 class AsyncDeadLetters(AsyncGroup):
@@ -163,6 +164,8 @@ class AsyncQueues(AsyncGroup):
     get = awaiting(queues.get_queue)
     pause = awaiting(queues.pause_queue)
     resume = awaiting(queues.resume_queue)
+    scaling = awaiting(queues.get_scaling)
+    all_scaling = awaiting(queues.list_scaling)
 
 
 class AsyncLimits(AsyncGroup):

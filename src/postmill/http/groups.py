@@ -44,6 +44,7 @@ class Jobs(Group):
     retry = blocking(job_acts.retry_job)
     prioritize = blocking(job_acts.set_priority)
     prioritize_all = blocking(job_acts.set_priorities)
+    tag = blocking(job_acts.set_tags)
 
 
 class DeadLetters(Group):
@@ -163,6 +164,8 @@ class Queues(Group):
     get = blocking(queues.get_queue)
     pause = blocking(queues.pause_queue)
     resume = blocking(queues.resume_queue)
+    scaling = blocking(queues.get_scaling)
+    all_scaling = blocking(queues.list_scaling)
 
 
 class Limits(Group):

@@ -56,14 +56,14 @@ class WorkerCard:
 
     Attributes:
         load: what it holds; None: nothing.
-        build: eight digits that stand for the code of its job types; None: it has none.
+        code: eight digits that stand for the code of its job types; None: it has none.
         stale_in: seconds until its lease ends; negative: it ended so long ago.
     """
 
     worker: WorkerView
     load: WorkerLoad | None
     warnings: list[Warning]
-    build: str | None
+    code: str | None
     stale_in: float | None
 
     @property
@@ -120,7 +120,7 @@ def worker_cards(
             one,
             loads.get(one.holder),
             warnings_of(sessions[one.holder], live, now),
-            _build(one),
+            _code(one),
             None if one.lease_expires_at is None else (one.lease_expires_at - now).total_seconds(),
         )
         for one in workers
@@ -136,7 +136,7 @@ def worker_card(worker: WorkerView, now: datetime, *, schema: str = DEFAULT_SCHE
     live = [one for one in map(_session, others) if one.state in ("running", "draining")]
     stale_in = None if worker.lease_expires_at is None else (worker.lease_expires_at - now).total_seconds()
     warnings = warnings_of(_session(worker), live, now)
-    return WorkerCard(worker, loads.get(worker.holder), warnings, _build(worker), stale_in)
+    return WorkerCard(worker, loads.get(worker.holder), warnings, _code(worker), stale_in)
 
 
 def tenant_cards(
@@ -229,6 +229,7 @@ def _session(worker: WorkerView) -> Session:
         state=worker.state,
         stale=is_stale(worker),
         version=worker.version,
+        build=worker.build,
         codes=codes if isinstance(codes, dict) else {},
         skew_seconds=worker.skew_seconds,
         full_since=worker.full_since,
@@ -236,7 +237,7 @@ def _session(worker: WorkerView) -> Session:
     )
 
 
-def _build(worker: WorkerView) -> str | None:
+def _code(worker: WorkerView) -> str | None:
     codes = worker.metadata.get("definitions")
     if not isinstance(codes, dict) or not codes:
         return None

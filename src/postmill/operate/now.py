@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from postmill.domain.errors import NotFound
+from postmill.operate.incident_kin import Kin, together
 from postmill.store import incidents as store
 from postmill.store.catalog import DEFAULT_SCHEMA
 from postmill.store.flow import Flow
@@ -32,12 +35,14 @@ class Now:
     Attributes:
         situation: in one row.
         incidents: that are live, the worst first; one alone where it was asked for, also when it is over.
+        kin: the same, those of one cause together.
         scenes: what stands around each.
         told, jobs: of the one incident that was asked for: whom it was told, its first jobs.
     """
 
     situation: Situation
     incidents: list[IncidentView]
+    kin: list[Kin]
     scenes: dict[UUID, Scene]
     told: list[NotificationView]
     jobs: list[UUID]
@@ -70,7 +75,18 @@ def now(*, incident: UUID | None = None, queue: str | None = None, schema: str =
     if incident is not None:
         told = yield store.list_notifications(incident, schema=schema)
         jobs = yield store.list_incident_jobs(incident, schema=schema)
-    return Now(situation, worst, scenes, told, jobs)
+    kin = together(worst, scenes)
+    return Now(_counted(situation, kin), worst, kin, scenes, told, jobs)
+
+
+def _counted(situation: Situation, kin: Sequence[Kin]) -> Situation:
+    """What has one cause counts once."""
+    more = Counter(one.kind == "budget" for each in kin for one in each.others)
+    return replace(
+        situation,
+        others=max(situation.others - more[False], 0),
+        budgets=max(situation.budgets - more[True], 0),
+    )
 
 
 def minutes(*, queue: str | None = None, schema: str = DEFAULT_SCHEMA) -> Flow[list[Stat]]:

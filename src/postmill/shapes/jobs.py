@@ -10,6 +10,7 @@ from pydantic import Field
 
 from postmill.domain.job_options import INT_MAX
 from postmill.domain.lifecycle import State
+from postmill.domain.tags import LONGEST, MOST
 from postmill.shapes.base import Answer, Model
 from postmill.shapes.moments import Moment
 
@@ -24,6 +25,16 @@ Priority = Annotated[int, Field(ge=-INT_MAX - 1, le=INT_MAX, description="Lower 
 Key = Annotated[str, Field(min_length=1, max_length=200)]
 Reason = Annotated[
     str | None, Field(max_length=2000, description="Why; for history.", examples=["wrong customer"])
+]
+
+Tags = Annotated[
+    list[str],
+    Field(
+        max_length=MOST,
+        description=f"Short words to find it by, as `tag:vip` in a query: at most {MOST}, each of 1 to {LONGEST} characters"
+        " without blanks, commas and quotes, and without a minus at the beginning.",
+        examples=[["vip", "import-2026"]],
+    ),
 ]
 
 assert set(Status.__args__) == set(State)  # type: ignore[attr-defined]
@@ -66,6 +77,7 @@ class EnqueueJob(Model):
         description="What it belongs to; null: the header X-Correlation-ID, or the request's id.",
         examples=["order-4711"],
     )
+    tags: Tags = Field(default_factory=list)
 
 
 class EnqueuedJob(Answer):
@@ -116,15 +128,26 @@ class Progress(Answer):
     text: str | None = Field(examples=["resizing"])
 
 
+class Raised(Answer):
+    """How a job has risen by waiting."""
+
+    from_priority: int = Field(description="Where it began.", examples=[100])
+    priority: int = Field(description="Where it rose to; lower is sooner.", examples=[80])
+    raised_at: datetime
+    waited_seconds: float = Field(description="How long it had been ready then.", examples=[1204.5])
+
+
 class WholeJob(Job):
     """A job with everything that is known of it."""
 
+    tags: Tags
     request_id: str | None
     traceparent: str | None
     error_code: str | None
     replayed_as: UUID | None = Field(description="The job that runs it again.")
     cancel_requested: bool = Field(description="It was asked to stop and has not answered yet.")
     progress: Progress | None
+    raised: Raised | None = Field(description="How it has risen by waiting; null: it has not.")
     payload: Any = Field(default=None, description="Null without the permission `payloads.read`.")
     result: Any = Field(default=None, description="Null without the permission `payloads.read`.")
 
@@ -138,6 +161,9 @@ class Attempt(Answer):
         "running", "succeeded", "failed", "timeout", "canceled", "lost", "snoozed", "interrupted"
     ] = Field(examples=["failed"])
     worker_id: str = Field(examples=["web-1:4711:9f86d081"])
+    build: str | None = Field(
+        description="What its worker's application calls the code that it ran.", examples=["2026.11.3"]
+    )
     pid: int | None
     started_at: datetime
     finished_at: datetime | None

@@ -19,7 +19,10 @@ class Worker(Answer):
     worker_id: str = Field(examples=["web-1:4711:9f86d081"])
     hostname: str = Field(examples=["web-1"])
     pid: int = Field(examples=[4711])
-    version: str = Field(examples=["1.0.0"])
+    version: str = Field(description="Of Postmill.", examples=["1.0.0"])
+    build: str | None = Field(
+        description="What its application calls the code that it runs.", examples=["2026.11.3"]
+    )
     state: Literal["running", "draining", "stopped", "lost"] = Field(
         description="lost: its lease ended, and nobody closed it.", examples=["running"]
     )

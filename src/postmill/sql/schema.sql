@@ -64,6 +64,7 @@ CREATE TABLE postmill.operation (
     priority integer,
     queue text COLLATE pg_catalog."C",
     run_at timestamp with time zone,
+    tags jsonb,
     stop_ratio double precision,
     start_at timestamp with time zone,
     approve_above integer,
@@ -89,7 +90,7 @@ CREATE TABLE postmill.operation (
     pause_reason text,
     ended_at timestamp with time zone,
     CONSTRAINT operation_canary_check CHECK ((canary >= 0)),
-    CONSTRAINT operation_kind_check CHECK ((kind = ANY (ARRAY['replay'::text, 'retry'::text, 'cancel'::text, 'discard'::text, 'priority'::text, 'move'::text, 'run_at'::text]))),
+    CONSTRAINT operation_kind_check CHECK ((kind = ANY (ARRAY['replay'::text, 'retry'::text, 'cancel'::text, 'discard'::text, 'priority'::text, 'move'::text, 'run_at'::text, 'tag'::text]))),
     CONSTRAINT operation_rate_check CHECK ((rate > (0)::double precision)),
     CONSTRAINT operation_stage_check CHECK ((stage = ANY (ARRAY['select'::text, 'canary'::text, 'rest'::text]))),
     CONSTRAINT operation_status_check CHECK ((status = ANY (ARRAY['proposed'::text, 'running'::text, 'paused'::text, 'finished'::text, 'aborted'::text]))),
@@ -121,6 +122,12 @@ begin
                            from postmill.door_prioritize_jobs(p_ids, p_op.priority, p_op.reason) d;
         elsif p_op.kind = 'move' then
             return query select d.id, d.status, null::uuid, null::text from postmill.door_move_jobs(p_ids, p_op.queue, p_op.reason) d;
+        elsif p_op.kind = 'tag' then
+            return query select d.id, d.status, null::uuid, null::text
+                           from postmill.door_tag_jobs(p_ids,
+                               array(select t.tag from jsonb_array_elements_text(p_op.tags) as t(tag) where t.tag not like '-%'),
+                               array(select substr(t.tag, 2) from jsonb_array_elements_text(p_op.tags) as t(tag) where t.tag like '-%'),
+                               p_op.reason) d;
         else
             return query select d.id, d.status, null::uuid, null::text
                            from postmill.door_schedule_jobs(p_ids, p_op.run_at, p_op.reason) d;
@@ -314,7 +321,18 @@ CREATE FUNCTION postmill.audit(p_action text, p_target_kind text DEFAULT NULL::t
     AS $$
 declare
     own uuid := postmill.new_id();
+    answer text;
+    cell text;
 begin
+    -- Whatever a person does leaves its mark here; while a tenant is carried over it would be lost.
+    if p_tenant is not null and (select h.gated from postmill.partition_horizon h)
+        and current_setting('postmill.via', true) in ('api', 'console', 'cli')
+    then
+        select g.answer, g.cell into answer, cell from postmill.gate(p_tenant) g where g.answer <> 'parked';
+        if answer is not null then
+            perform postmill.refuse_away(p_tenant, answer, cell);
+        end if;
+    end if;
     insert into postmill.audit_log (id, at, tenant_id, actor_type, actor_id, role, via, action, target_kind, target, result,
            reason, request_id, before, after, db_role, address)
     values (own, postmill.now(), p_tenant,
@@ -374,9 +392,13 @@ begin
     if p_actor_type = 'api_key' and not postmill.key_lives(p_actor_id::uuid) then
         return false;
     end if;
+    if p_tenant is not null then
+        perform postmill.require_home(p_tenant);
+    end if;
     perform postmill.set_actor(p_via, p_actor_type, p_actor_id, p_role, p_request_id, p_address),
             set_config('postmill.tenant_id', coalesce(p_tenant::text, ''), true),
             set_config('postmill.platform', case when p_platform then 'on' else 'off' end, true),
+            set_config('jit', 'off', true),
             set_config('role', 'postmill_request', true);
     return true;
 end
@@ -400,6 +422,88 @@ begin
     if p_spent > 0 then
         perform postmill.mark_alerts(p_budget, p_starts_at, coalesce(s.spent, 0) + p_spent);
     end if;
+end
+$$;
+
+-- FUNCTION boost_round(text, uuid, integer, integer, integer)
+
+CREATE FUNCTION postmill.boost_round(p_queue text, p_lane uuid, p_lanes integer, p_window integer, p_most integer) RETURNS TABLE(queue text, raised integer, next_queue text, next_lane uuid)
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+    q record;
+    part uuid[];
+    since uuid;
+    done record;
+    left_lanes integer := p_lanes;
+    left_jobs integer := p_most;
+begin
+    perform postmill.set_actor('upkeep', 'system', 'boost');
+    for q in
+        select u.* from postmill.queue u
+         where u.boost_after_seconds is not null and u.name >= coalesce(p_queue, '')
+           and (u.paused_at is null or u.resume_at <= moment) order by u.name
+    loop
+        since := case when q.name = p_queue then p_lane else '00000000-0000-0000-0000-000000000000' end;
+        part := postmill.boosted_lanes(q.name, since, left_lanes);
+        select * into done from postmill.raise_lanes(q.name, part, q.boost_after_seconds, q.boost_step, q.boost_to, p_window,
+                                                     left_jobs);
+        if done.n > 0 then
+            perform postmill.audit('queues.boost', 'queue', q.name, null, null,
+                jsonb_build_object('raised', done.n, 'waiting_since', done.oldest, 'first', done.sample));
+        end if;
+        left_jobs := left_jobs - done.n;
+        queue := q.name; raised := done.n; next_queue := null; next_lane := null;
+        if left_jobs <= 0 then
+            next_queue := q.name; next_lane := since;  -- there is more in the same lanes
+        elsif cardinality(part) >= left_lanes then
+            next_queue := q.name; next_lane := part[cardinality(part)];
+        end if;
+        return next;
+        exit when next_queue is not null;
+        left_lanes := greatest(2, left_lanes - cardinality(part));
+    end loop;
+    update postmill.boost b set ended_at = moment
+     where b.ended_at is null
+       and not exists (select from postmill.queue u where u.name = b.queue and u.boost_after_seconds is not null);
+    delete from postmill.boost b where b.job_id = any (array(
+        select o.job_id from postmill.boost o where o.ended_at < moment - interval '7 days' limit p_most));
+end
+$$;
+
+-- FUNCTION boosted_lanes(text, uuid, integer)
+
+CREATE FUNCTION postmill.boosted_lanes(p_queue text, p_lane uuid, p_most integer) RETURNS uuid[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    return array(
+        with recursive step as (
+            select least((select r.lane from postmill.ready r where r.queue = p_queue and r.lane >= p_lane
+                           order by r.queue, r.lane limit 1),
+                         (select b.lane from postmill.boost b where b.queue = p_queue and b.ended_at is null and b.lane >= p_lane
+                           order by b.queue, b.lane limit 1)) as lane
+            union all
+            select least((select r.lane from postmill.ready r where r.queue = p_queue and r.lane > s.lane
+                           order by r.queue, r.lane limit 1),
+                         (select b.lane from postmill.boost b where b.queue = p_queue and b.ended_at is null and b.lane > s.lane
+                           order by b.queue, b.lane limit 1))
+              from step s where s.lane is not null
+        )
+        select s.lane from step s where s.lane is not null limit p_most);
+end
+$$;
+
+-- FUNCTION boosted_to(integer, interval, double precision, integer, integer)
+
+CREATE FUNCTION postmill.boosted_to(p_base integer, p_waited interval, p_after double precision, p_step integer, p_to integer) RETURNS integer
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return least(p_base, greatest(p_to::double precision, p_base - p_step * floor(extract(epoch from p_waited) / p_after)));
 end
 $$;
 
@@ -565,6 +669,117 @@ begin
                         or exists (select from postmill.dead_letter d where d.id = u.id) then 'finished'
                       else 'unknown' end
       from unnest(p_ids) as u(id);
+end
+$$;
+
+-- FUNCTION carried_tables()
+
+CREATE FUNCTION postmill.carried_tables() RETURNS TABLE(n integer, name text, how text, moment text, mine text)
+    LANGUAGE sql IMMUTABLE
+    AS $_$
+    select row_number() over ()::integer, l.* from (values
+        ('queue', 'missing', null, 'true'),
+        ('job_definition', 'missing', null, 'true'),
+        ('error_group', 'missing', null, 'id in (select e.id from postmill.error_group_tenant e where e.tenant_id = %1$L)'),
+        ('tenant', 'state', null, 'id = %1$L'),
+        ('project', 'state', null, 'tenant_id = %1$L'),
+        ('retention_rule', 'state', null, 'tenant_id = %1$L'),
+        ('lane', 'state', null, 'lane = %1$L'),
+        ('api_key', 'state', null, 'tenant_id = %1$L'),
+        ('http_answer', 'state', null, 'actor_type = ''api_key'' and actor_id in
+            (select k.id::text from postmill.api_key k where k.tenant_id = %1$L)'),
+        ('console_session', 'state', null, 'tenant_id = %1$L'),
+        ('login_link', 'state', null, 'tenant_id = %1$L'),
+        ('saved_view', 'state', null, 'tenant_id = %1$L'),
+        ('job', 'grows', 'id', 'tenant_id = %1$L'),
+        ('attempt', 'grows', 'finished_at', 'tenant_id = %1$L'),
+        ('outcome', 'grows', 'finished_at', 'tenant_id = %1$L'),
+        ('event', 'grows', 'id', 'tenant_id = %1$L'),
+        ('tick', 'grows', 'fired_at', 'tenant_id = %1$L'),
+        ('audit_log', 'kept', 'at', 'tenant_id = %1$L'),
+        ('job_kept', 'state', null, 'tenant_id = %1$L'),
+        ('scheduled', 'state', null, 'run_at > timestamptz ''2500-01-01 00:00+00''
+            and (select j.tenant_id from postmill.any_job j where j.id = scheduled.id limit 1) = %1$L'),
+        ('blocked', 'state', null, '(select j.tenant_id from postmill.any_job j where j.id = blocked.id limit 1) = %1$L'),
+        ('dead_letter', 'state', null, 'tenant_id = %1$L'),
+        ('idempotency_key', 'state', null, 'tenant_id = %1$L'),
+        ('trigger', 'state', null, 'tenant_id = %1$L'),
+        ('trigger_recent', 'state', null, 'trigger_id in (select g.id from postmill.trigger g where g.tenant_id = %1$L)'),
+        ('event_delivery', 'state', null, 'tenant_id = %1$L'),
+        ('webhook', 'state', null, 'tenant_id = %1$L'),
+        ('webhook_secret', 'state', null, 'webhook_id in (select w.id from postmill.webhook w where w.tenant_id = %1$L)'),
+        ('webhook_message', 'state', null, 'webhook_id in (select w.id from postmill.webhook w where w.tenant_id = %1$L)'),
+        ('artifact', 'state', null, 'tenant_id = %1$L'),
+        ('recovery', 'state', null, 'tenant_id = %1$L'),
+        ('budget', 'state', null, 'tenant_id = %1$L'),
+        ('budget_period', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_balance', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_alert', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_request', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_reservation', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_line', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('rollup', 'state', null, 'tenant_id = %1$L'),
+        ('error_group_tenant', 'state', null, 'tenant_id = %1$L'),
+        ('error_group_minute', 'state', null, 'tenant_id = %1$L')
+    ) as l(name, how, moment, mine)
+$_$;
+
+-- FUNCTION carry_in(text)
+
+CREATE FUNCTION postmill.carry_in(p_table text) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    columns text := postmill.columns_of(p_table);
+    place text := quote_ident('carry_' || p_table);
+    low uuid;
+    made bigint;
+    more bigint := 0;
+begin
+    if p_table = 'job' then
+        select postmill.id_at(h.since) into low from postmill.partition_horizon h;
+        execute format('insert into postmill.job_kept (%s) select %s from pg_temp.%s where id < %L on conflict do nothing',
+                       columns, columns, place, low);
+        get diagnostics more = row_count;
+        execute format('delete from pg_temp.%s where id < %L', place, low);
+    elsif p_table = 'trigger' then
+        execute format('update pg_temp.%s t set definition_id = d.id from pg_temp.carry_definition c
+            join postmill.job_definition d on d.key = c.key where c.id = t.definition_id', place);
+    elsif p_table = 'attempt' or p_table = 'outcome' then
+        -- Neither has a key: what is there already is known by its job and its end.
+        execute format('delete from pg_temp.%s c using postmill.%I h where h.job_id = c.job_id and h.finished_at = c.finished_at
+            and h.run = c.run', place, p_table);
+    elsif p_table = 'audit_log' then
+        execute format('insert into postmill.audit_unsealed (id) select c.id from pg_temp.%s c
+            where not exists (select from postmill.audit_log l where l.id = c.id)', place);
+    end if;
+    execute format('insert into postmill.%I (%s) select %s from pg_temp.%s on conflict do nothing', p_table, columns, columns, place);
+    get diagnostics made = row_count;
+    if p_table = 'dead_letter' then
+        -- They came long ago: nobody is to be told of them again.
+        execute format('delete from postmill.dead_news n using pg_temp.%s c where n.job_id = c.id', place);
+    end if;
+    execute format('drop table pg_temp.%s', place);
+    return made + more;
+end
+$$;
+
+-- FUNCTION carry_off(text, uuid, uuid, timestamp with time zone, timestamp with time zone)
+
+CREATE FUNCTION postmill.carry_off(p_table text, p_tenant uuid, p_move uuid, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone, p_until timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    gone bigint;
+begin
+    perform from postmill.tenant_gate g where g.tenant_id = p_tenant and g.move_id = p_move and g.stage in ('arriving', 'gone')
+        for share;
+    if not found then
+        raise exception 'postmill: the gate of tenant % is not that of move %', p_tenant, p_move using errcode = 'PM062';
+    end if;
+    execute format('delete from postmill.%I where %s', p_table, postmill.rows_of(p_table, p_tenant, p_since, p_until));
+    get diagnostics gone = row_count;
+    return gone;
 end
 $$;
 
@@ -840,9 +1055,9 @@ begin
 end
 $$;
 
--- FUNCTION close_session(uuid)
+-- FUNCTION close_session(uuid, jsonb)
 
-CREATE FUNCTION postmill.close_session(p_holder uuid) RETURNS void
+CREATE FUNCTION postmill.close_session(p_holder uuid, p_ended jsonb DEFAULT '{}'::jsonb) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
@@ -859,7 +1074,7 @@ begin
     select h.queue, h.lane, h.priority, postmill.now(), h.id, h.attempt, h.run - 1, h.lost from held h;
     perform postmill.tell_seat_waiters();
     delete from postmill.lease l where l.holder = p_holder;
-    update postmill.worker w set stopped_at = postmill.now(), running_count = 0 where w.holder = p_holder;
+    update postmill.worker w set stopped_at = postmill.now(), running_count = 0, report = w.report || p_ended where w.holder = p_holder;
 end
 $$;
 
@@ -893,6 +1108,8 @@ begin
     get diagnostics gone = row_count;
     delete from postmill.rollup_fleet r where r.ctid = any (array(
         select q.ctid from postmill.rollup_fleet q where q.minute < moment - p_keep order by q.minute limit p_most));
+    delete from postmill.rollup_hour r where r.ctid = any (array(
+        select q.ctid from postmill.rollup_hour q where q.hour < moment - p_keep order by q.hour limit p_most));
     select least(date_bin('1 hour', moment - p_fine, timestamptz '2000-01-01 00:00+00'),
                  date_bin('1 hour', s.final_to, timestamptz '2000-01-01 00:00+00')) into edge
       from postmill.rollup_state s;
@@ -937,6 +1154,15 @@ begin
      where a.attrelid = p_table and a.attnum > 0 and not a.attisdropped
     );
 end
+$$;
+
+-- FUNCTION columns_of(text)
+
+CREATE FUNCTION postmill.columns_of(p_table text) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+    select string_agg(quote_ident(a.attname), ', ' order by a.attnum) from pg_attribute a
+     where a.attrelid = format('postmill.%I', p_table)::regclass and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
 $$;
 
 -- FUNCTION complete(uuid, uuid[], bigint[], uuid[], bigint[], jsonb[], integer[])
@@ -1031,6 +1257,27 @@ begin
     return (select encode(sha256(convert_to(jsonb_agg(p_payload -> u.name order by u.n)::text, 'UTF8')), 'hex')
               from unnest(p_names) with ordinality as u(name, n));
 end
+$$;
+
+-- FUNCTION copy_in(text)
+
+CREATE FUNCTION postmill.copy_in(p_table text) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+begin
+    execute format('create temporary table %I on commit drop as select %s from postmill.%I limit 0', 'carry_' || p_table,
+                   postmill.columns_of(p_table), p_table);
+    return format('copy pg_temp.%I from stdin (format binary)', 'carry_' || p_table);
+end
+$$;
+
+-- FUNCTION copy_out(text, uuid, timestamp with time zone, timestamp with time zone)
+
+CREATE FUNCTION postmill.copy_out(p_table text, p_tenant uuid, p_since timestamp with time zone, p_until timestamp with time zone) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+    select format('copy (select %s from postmill.%I where %s) to stdout (format binary)', postmill.columns_of(p_table), p_table,
+                  postmill.rows_of(p_table, p_tenant, p_since, p_until))
 $$;
 
 -- FUNCTION count_dead_letters(integer)
@@ -2192,9 +2439,9 @@ begin
 end
 $$;
 
--- FUNCTION door_enqueue(text, integer, jsonb, uuid, uuid, integer, timestamp with time zone, text, text, text, text)
+-- FUNCTION door_enqueue(text, integer, jsonb, uuid, uuid, integer, timestamp with time zone, text, text, text, text, jsonb)
 
-CREATE FUNCTION postmill.door_enqueue(p_job_type text, p_version integer, p_payload jsonb, p_tenant uuid, p_project uuid, p_priority integer, p_scheduled_for timestamp with time zone, p_key text, p_mode text, p_correlation_id text, p_traceparent text, OUT id uuid, OUT status text, OUT detail text, OUT tenant_id uuid, OUT state text, OUT created_at timestamp with time zone) RETURNS record
+CREATE FUNCTION postmill.door_enqueue(p_job_type text, p_version integer, p_payload jsonb, p_tenant uuid, p_project uuid, p_priority integer, p_scheduled_for timestamp with time zone, p_key text, p_mode text, p_correlation_id text, p_traceparent text, p_tags jsonb DEFAULT NULL::jsonb, OUT id uuid, OUT status text, OUT detail text, OUT tenant_id uuid, OUT state text, OUT created_at timestamp with time zone) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -2219,6 +2466,9 @@ begin
         select from postmill.project p where p.id = p_project and p.tenant_id = door_enqueue.tenant_id)
     then
         status := 'unknown_project';
+    elsif p_tags is not null then
+        detail := postmill.fault_of_tags(p_tags);
+        status := case when detail is not null then 'invalid' end;
     end if;
     if status is not null then
         return;
@@ -2236,6 +2486,9 @@ begin
     id := answer.id;
     status := answer.status;
     detail := answer.detail;
+    if p_tags is not null and status = 'created' then
+        perform postmill.keep_tags(id, tenant_id, p_tags);
+    end if;
     if status = 'created' and p_key is null then
         created_at := answer.made_at;
         state := case when p_scheduled_for > created_at then 'scheduled' else 'queued' end;
@@ -3580,7 +3833,7 @@ begin
     end if;
     id := postmill.new_id();
     insert into postmill.operation as o (id, tenant_id, kind, stage, filter, matching, cut_off, held, rate, canary, again, confirm,
-           despite_success, version, fair, same_version, priority, queue, run_at, stop_ratio, start_at, approve_above, reason,
+           despite_success, version, fair, same_version, priority, queue, run_at, tags, stop_ratio, start_at, approve_above, reason,
            total, actor_type, actor_id, actor_role, request_id, created_at)
     values (id, own, p_kind, 'select', p_filter, postmill.at_moments(p_matching, moment),
             case when p_matching is not null then least(coalesce(p_cut_off, id), id) end,
@@ -3588,7 +3841,7 @@ begin
             coalesce((p_options ->> 'canary')::integer, 0), coalesce((p_options ->> 'again')::boolean, false),
             coalesce((p_options ->> 'confirm')::boolean, false), coalesce((p_options ->> 'despite_success')::boolean, false),
             (p_options ->> 'version')::integer, fairly, coalesce((p_options ->> 'same_version')::boolean, false),
-            (p_options ->> 'priority')::integer, p_options ->> 'queue', (p_options ->> 'run_at')::timestamptz,
+            (p_options ->> 'priority')::integer, p_options ->> 'queue', (p_options ->> 'run_at')::timestamptz, p_options -> 'tags',
             (p_options ->> 'stop_ratio')::double precision,
             greatest((p_options ->> 'start_at')::timestamptz, moment + (p_options ->> 'undo_seconds')::double precision * interval '1 s'),
             (p_options ->> 'approve_above')::integer, p_reason, 0, postmill.acting_type(), postmill.acting_id(),
@@ -3642,6 +3895,46 @@ begin
     perform postmill.audit('archive.' || case when p_on then 'on' else 'off' end, 'archive', null, null,
                            jsonb_build_object('required', before.required), jsonb_build_object('required', p_on), p_reason);
     return 'changed';
+end
+$$;
+
+-- FUNCTION door_tag_jobs(uuid[], text[], text[], text, text, text)
+
+CREATE FUNCTION postmill.door_tag_jobs(p_ids uuid[], p_add text[], p_remove text[], p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, status text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    fault text := postmill.fault_of_tags(to_jsonb(coalesce(p_add, '{}')));
+    owner uuid;
+    before text[];
+    wanted text[];
+begin
+    if fault is not null then
+        raise exception 'postmill: %', fault using errcode = 'invalid_parameter_value';
+    end if;
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    for id in select distinct u.id from unnest(p_ids) as u(id) order by 1 loop
+        select b.tenant_id into owner from postmill.any_job b where b.id = door_tag_jobs.id;
+        if not found or not postmill.in_scope(owner) then
+            status := 'unknown';
+            return next;
+            continue;
+        end if;
+        -- Two who tag one job at once come one after the other, or it had more than it may.
+        perform pg_advisory_xact_lock(hashtextextended('postmill.tag:' || id::text, 0));
+        before := postmill.tags_of(id);
+        wanted := array(select w.tag from (select unnest(before) except select unnest(p_remove) union select unnest(p_add)) as w(tag)
+                         order by w.tag collate "C");
+        status := case when wanted = before then 'unchanged' when cardinality(wanted) > 8 then 'full' else 'changed' end;
+        if status = 'changed' then
+            delete from postmill.job_tag t where t.job_id = door_tag_jobs.id and t.tag <> all (wanted);
+            perform postmill.keep_tags(id, owner, to_jsonb(wanted));
+            perform postmill.audit('jobs.tag', 'job', id::text, owner, jsonb_build_object('tags', before),
+                                   jsonb_build_object('tags', wanted), p_reason);
+        end if;
+        return next;
+    end loop;
 end
 $$;
 
@@ -3836,21 +4129,30 @@ begin
 end
 $$;
 
--- FUNCTION enqueue(text, jsonb, uuid, text, interval, timestamp with time zone, integer, uuid, text, interval, text, text, text, text, text)
+-- FUNCTION enqueue(text, jsonb, uuid, text, interval, timestamp with time zone, integer, uuid, text, interval, text, text, text, text, text, text[])
 
-CREATE FUNCTION postmill.enqueue(job_type text, payload jsonb DEFAULT '{}'::jsonb, tenant uuid DEFAULT NULL::uuid, key text DEFAULT NULL::text, delay interval DEFAULT NULL::interval, scheduled_for timestamp with time zone DEFAULT NULL::timestamp with time zone, priority integer DEFAULT NULL::integer, project uuid DEFAULT NULL::uuid, mode text DEFAULT NULL::text, ttl interval DEFAULT NULL::interval, actor_type text DEFAULT NULL::text, actor_id text DEFAULT NULL::text, request_id text DEFAULT NULL::text, correlation_id text DEFAULT NULL::text, traceparent text DEFAULT NULL::text) RETURNS uuid
+CREATE FUNCTION postmill.enqueue(job_type text, payload jsonb DEFAULT '{}'::jsonb, tenant uuid DEFAULT NULL::uuid, key text DEFAULT NULL::text, delay interval DEFAULT NULL::interval, scheduled_for timestamp with time zone DEFAULT NULL::timestamp with time zone, priority integer DEFAULT NULL::integer, project uuid DEFAULT NULL::uuid, mode text DEFAULT NULL::text, ttl interval DEFAULT NULL::interval, actor_type text DEFAULT NULL::text, actor_id text DEFAULT NULL::text, request_id text DEFAULT NULL::text, correlation_id text DEFAULT NULL::text, traceparent text DEFAULT NULL::text, tags text[] DEFAULT NULL::text[]) RETURNS uuid
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
     answer record;
+    fault text;
 begin
-    if key is null then
+    if tags is not null then
+        fault := postmill.fault_of_tags(to_jsonb(tags));
+    end if;
+    if fault is not null then
+        raise exception 'postmill: no job of type "%" was made: %', job_type, fault using errcode = 'invalid_parameter_value';
+    elsif key is null then
         answer := postmill.enqueue_one(job_type, payload, tenant, priority, delay, scheduled_for, project, null, null, null,
             null, null, actor_type, actor_id, request_id, correlation_id, traceparent);
     else
         answer := postmill.enqueue_keyed(key, mode, ttl, job_type, payload, tenant, priority, delay, scheduled_for, project,
             null, null, null, null, null, actor_type, actor_id, request_id, correlation_id, traceparent);
+    end if;
+    if tags is not null and answer.status = 'created' then
+        perform postmill.keep_tags(answer.id, tenant, to_jsonb(tags));
     end if;
     case answer.status
         when 'created', 'duplicate' then
@@ -3879,6 +4181,8 @@ begin
                 using errcode = 'feature_not_supported', hint = 'Enqueue from Python, over HTTP or by postmill enqueue.';
         when 'busy' then
             raise exception 'postmill: key "%" is locked by another transaction', key using errcode = 'lock_not_available';
+        when 'moving', 'moved' then
+            perform postmill.refuse_away(tenant, answer.status, answer.detail);
         else
             raise exception 'postmill: the transaction must be tried again (%)', answer.status using errcode = 'serialization_failure';
     end case;
@@ -4013,9 +4317,9 @@ begin
 end
 $$;
 
--- FUNCTION enqueue_many(text[], jsonb[], uuid[], text[], text[], interval[], integer[], interval[], timestamp with time zone[], uuid[], integer[], double precision[], timestamp with time zone[], text[], text[], text[], text[], text[], text[], text[], interval, text[])
+-- FUNCTION enqueue_many(text[], jsonb[], uuid[], text[], text[], interval[], integer[], interval[], timestamp with time zone[], uuid[], integer[], double precision[], timestamp with time zone[], text[], text[], text[], text[], text[], text[], text[], interval, text[], jsonb[])
 
-CREATE FUNCTION postmill.enqueue_many(p_job_types text[], p_payloads jsonb[], p_tenants uuid[] DEFAULT NULL::uuid[], p_keys text[] DEFAULT NULL::text[], p_modes text[] DEFAULT NULL::text[], p_ttls interval[] DEFAULT NULL::interval[], p_priorities integer[] DEFAULT NULL::integer[], p_delays interval[] DEFAULT NULL::interval[], p_scheduled_for timestamp with time zone[] DEFAULT NULL::timestamp with time zone[], p_projects uuid[] DEFAULT NULL::uuid[], p_max_attempts integer[] DEFAULT NULL::integer[], p_timeouts double precision[] DEFAULT NULL::double precision[], p_expires_at timestamp with time zone[] DEFAULT NULL::timestamp with time zone[], p_sources text[] DEFAULT NULL::text[], p_source_refs text[] DEFAULT NULL::text[], p_actor_types text[] DEFAULT NULL::text[], p_actor_ids text[] DEFAULT NULL::text[], p_request_ids text[] DEFAULT NULL::text[], p_correlation_ids text[] DEFAULT NULL::text[], p_traceparents text[] DEFAULT NULL::text[], p_wait interval DEFAULT NULL::interval, p_lane_keys text[] DEFAULT NULL::text[]) RETURNS TABLE(n integer, id uuid, status text, detail text)
+CREATE FUNCTION postmill.enqueue_many(p_job_types text[], p_payloads jsonb[], p_tenants uuid[] DEFAULT NULL::uuid[], p_keys text[] DEFAULT NULL::text[], p_modes text[] DEFAULT NULL::text[], p_ttls interval[] DEFAULT NULL::interval[], p_priorities integer[] DEFAULT NULL::integer[], p_delays interval[] DEFAULT NULL::interval[], p_scheduled_for timestamp with time zone[] DEFAULT NULL::timestamp with time zone[], p_projects uuid[] DEFAULT NULL::uuid[], p_max_attempts integer[] DEFAULT NULL::integer[], p_timeouts double precision[] DEFAULT NULL::double precision[], p_expires_at timestamp with time zone[] DEFAULT NULL::timestamp with time zone[], p_sources text[] DEFAULT NULL::text[], p_source_refs text[] DEFAULT NULL::text[], p_actor_types text[] DEFAULT NULL::text[], p_actor_ids text[] DEFAULT NULL::text[], p_request_ids text[] DEFAULT NULL::text[], p_correlation_ids text[] DEFAULT NULL::text[], p_traceparents text[] DEFAULT NULL::text[], p_wait interval DEFAULT NULL::interval, p_lane_keys text[] DEFAULT NULL::text[], p_tags jsonb[] DEFAULT NULL::jsonb[]) RETURNS TABLE(n integer, id uuid, status text, detail text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -4024,7 +4328,7 @@ declare
     wide integer := greatest(cardinality(p_job_types), cardinality(p_payloads), cardinality(p_keys));
     before text := current_setting('lock_timeout');
 begin
-    if p_keys is null then
+    if p_keys is null and p_tags is null then
         return query select * from postmill.enqueue_plain(
             (select array_agg(g) from generate_series(1, wide) g), p_job_types, p_payloads, p_tenants,
             p_priorities, p_delays, p_scheduled_for, p_projects, p_max_attempts, p_timeouts, p_expires_at, p_sources,
@@ -4038,7 +4342,11 @@ begin
     for row_no in select g.n from generate_series(1, wide) as g(n)
                    order by p_keys[g.n] collate "C" nulls last, g.n loop
         n := row_no;
-        if p_keys[row_no] is null then
+        if p_tags[row_no] is not null and postmill.fault_of_tags(p_tags[row_no]) is not null then
+            id := null;
+            status := 'invalid';
+            detail := postmill.fault_of_tags(p_tags[row_no]);
+        elsif p_keys[row_no] is null then
             select e.id, e.status, e.detail into id, status, detail
               from postmill.enqueue_one(p_job_types[row_no], p_payloads[row_no], p_tenants[row_no],
                   p_priorities[row_no], p_delays[row_no], p_scheduled_for[row_no], p_projects[row_no],
@@ -4053,6 +4361,9 @@ begin
                   p_expires_at[row_no], p_sources[row_no], p_source_refs[row_no], p_actor_types[row_no],
                   p_actor_ids[row_no], p_request_ids[row_no], p_correlation_ids[row_no], p_traceparents[row_no],
                   p_lane_key => p_lane_keys[row_no]) e;
+        end if;
+        if status = 'created' and p_tags[row_no] is not null then
+            perform postmill.keep_tags(id, p_tenants[row_no], p_tags[row_no]);
         end if;
         return next;
     end loop;
@@ -4075,8 +4386,9 @@ declare
     tenant uuid := coalesce(p_tenant, '00000000-0000-0000-0000-000000000001');
     urgency integer;
     own_lane uuid;
+    parked boolean := false;
 begin
-    select d.queue, d.priority, d.max_attempts, d.timeout_seconds, coalesce(d.limit_lane, d.lane) as lane, d.guarded, h.since, h.until
+    select d.queue, d.priority, d.max_attempts, d.timeout_seconds, coalesce(d.limit_lane, d.lane) as lane, d.guarded, h.since, h.until, h.gated
       into found_one
       from postmill.job_definition d, postmill.partition_horizon h
      where d.key = p_job_type and d.is_active;
@@ -4095,6 +4407,13 @@ begin
     if detail is not null then
         status := 'invalid';
         return;
+    end if;
+    if found_one.gated then
+        select g.answer, g.cell into status, detail from postmill.gate(tenant) g;
+        parked := coalesce(status = 'parked', false);
+        if status is not null and not parked then
+            return;
+        end if;
     end if;
     if found_one.guarded then
         select g.status, g.detail into status, detail
@@ -4136,7 +4455,11 @@ begin
             coalesce(p_actor_type, 'system'), p_actor_id, p_request_id, p_correlation_id, p_traceparent, p_key,
             p_replayed_from);
     end if;
-    if due > moment then
+    if parked then
+        detail := null;
+        insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+        values (found_one.queue, own_lane, postmill.parked_at(greatest(due, moment), due <= moment), id, urgency, 1, 0, 0);
+    elsif due > moment then
         insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
         values (found_one.queue, own_lane, due, id, urgency, 1, 0, 0);
     else
@@ -4186,7 +4509,8 @@ begin
          where postmill.fault_of(a.payload, a.delay, a.at, a.attempts, a.timeout, a.source, a.source_ref, a.actor_type,
                    a.actor_id, a.request_id, a.correlation_id, a.traceparent) is null
            and exists (select from postmill.partition_horizon h
-                        where moment >= h.since and moment < h.until - interval '1 second')
+                        where moment >= h.since and moment < h.until - interval '1 second'
+                          and (not h.gated or not exists (select from postmill.tenant_gate g where g.tenant_id = a.tenant_id)))
     ), bodies as (
         insert into postmill.job (id, tenant_id, project_id, job_type, queue, payload, priority, max_attempts,
             timeout_seconds, created_at, scheduled_for, expires_at, source, source_ref, actor_type, actor_id,
@@ -4253,6 +4577,8 @@ begin
                coalesce(p_priority, d.priority), d.max_attempts, d.timeout_seconds, m.moment, 'manual', 'system'
           from (select postmill.now() as moment) m, postmill.job_definition d, postmill.partition_horizon h
          where d.key = p_job_type and d.is_active and not d.guarded and coalesce(d.limit_lane, d.lane) = 'tenant' and m.moment >= h.since and m.moment < h.until
+           and (not h.gated or not exists (select from postmill.tenant_gate g
+                    where g.tenant_id = coalesce(p_tenant, '00000000-0000-0000-0000-000000000001')))
            and pg_current_xact_id() is not null
         returning j.id, j.queue, j.tenant_id, j.priority, j.created_at
     )
@@ -4572,6 +4898,26 @@ CREATE FUNCTION postmill.fault_of_key(p_key text, p_mode text, p_ttl interval) R
     end
 $$;
 
+-- FUNCTION fault_of_tags(jsonb)
+
+CREATE FUNCTION postmill.fault_of_tags(p_tags jsonb) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $_$
+declare
+    odd jsonb;
+begin
+    if jsonb_typeof(p_tags) <> 'array' then
+        return 'tags: must be a list of words';
+    elsif jsonb_array_length(p_tags) > 8 then
+        return 'tags: has ' || jsonb_array_length(p_tags) || '; 8 are allowed';
+    end if;
+    select t.value into odd from jsonb_array_elements(p_tags) as t(value)
+     where jsonb_typeof(t.value) <> 'string' or t.value #>> '{}' !~ '^[^-[:space:][:cntrl:],"][^[:space:][:cntrl:],"]{0,39}$' limit 1;
+    return 'tags: ' || left(odd::text, 60)
+        || ' is no tag: 1 to 40 characters without blanks, commas and quotes, and no minus at the beginning';
+end
+$_$;
+
 -- FUNCTION fields_of(jsonb, text)
 
 CREATE FUNCTION postmill.fields_of(p_columns jsonb, p_row text) RETURNS text
@@ -4586,6 +4932,21 @@ begin
     );
 end
 $_$;
+
+-- FUNCTION find_credential(bytea)
+
+CREATE FUNCTION postmill.find_credential(p_hash bytea, OUT known boolean, OUT tenant uuid) RETURNS record
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    select true, c.tenant_id into known, tenant from (
+        select k.tenant_id from postmill.api_key k where k.hash = p_hash
+        union all select s.tenant_id from postmill.console_session s where s.hash = p_hash
+        union all select l.tenant_id from postmill.login_link l where l.hash = p_hash) c limit 1;
+    known := coalesce(known, false);
+end
+$$;
 
 -- FUNCTION find_key(bytea)
 
@@ -4638,6 +4999,18 @@ begin
          where s.ctid = (select i.ctid from postmill.console_session i where i.id = find_login.id for no key update skip locked);
     end if;
     return next;
+end
+$$;
+
+-- FUNCTION find_place(text)
+
+CREATE FUNCTION postmill.find_place(p_tenant text) RETURNS text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return (select c.cell from postmill.cell_tenant c
+             where c.slug = p_tenant or c.tenant_id::text = lower(p_tenant) limit 1);
 end
 $$;
 
@@ -4812,6 +5185,7 @@ begin
                     when m.status <> 'created' then m.status || coalesce(': ' || m.detail, '') end as detail
           from unnest(mine.held) with ordinality as u(held, i)
           left join unnest(made.places, made.ids, made.statuses, made.details) as m(i, id, status, detail) on m.i = u.i
+         where m.status is null or m.status not in ('moving', 'moved')
     ), recent as (
         insert into postmill.trigger_recent as r (trigger_id, hash, job_id, at, expires_at)
         select t.id, t.hash, t.job, t.due, greatest(t.due, moment) + make_interval(secs => t.span)
@@ -5054,6 +5428,20 @@ begin
                wait_hist = postmill.histogram_plus(r.wait_hist, excluded.wait_hist),
                run_hist = postmill.histogram_plus(r.run_hist, excluded.run_hist),
                total_hist = postmill.histogram_plus(r.total_hist, excluded.total_hist)
+    ), hours as (
+        insert into postmill.rollup_hour as r (hour, tenant_id, queue, job_type, outcome, n, wait_sum, run_sum, total_sum, wait_hist,
+               run_hist, total_hist)
+        select date_bin('1 hour', f.minute, timestamptz '2000-01-01 00:00+00'), s.tenant_id, f.queue, f.job_type, f.outcome,
+               sum(f.n), sum(f.wait_sum), sum(f.run_sum), sum(f.total_sum), postmill.histogram_sum(f.wait_hist),
+               postmill.histogram_sum(f.run_hist), postmill.histogram_sum(f.total_hist)
+          from fine f cross join lateral (values (f.tenant_id), (null)) as s(tenant_id)
+         group by 1, 2, 3, 4, 5
+        on conflict (tenant_id, hour, queue, job_type, outcome) do update
+           set n = r.n + excluded.n, wait_sum = r.wait_sum + excluded.wait_sum, run_sum = r.run_sum + excluded.run_sum,
+               total_sum = r.total_sum + excluded.total_sum,
+               wait_hist = postmill.histogram_plus(r.wait_hist, excluded.wait_hist),
+               run_hist = postmill.histogram_plus(r.run_hist, excluded.run_hist),
+               total_hist = postmill.histogram_plus(r.total_hist, excluded.total_hist)
     ), put as (
         insert into postmill.rollup as r (minute, tenant_id, queue, job_type, outcome, n, wait_sum, run_sum, total_sum,
                wait_hist, run_hist, total_hist)
@@ -5117,6 +5505,34 @@ begin
 end
 $$;
 
+-- FUNCTION gate(uuid)
+
+CREATE FUNCTION postmill.gate(p_tenant uuid, OUT answer text, OUT cell text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    found_one record;
+begin
+    if not exists (select from postmill.tenant_gate g where g.tenant_id = p_tenant) then
+        return;
+    end if;
+    perform pg_advisory_xact_lock_shared(postmill.gate_key(p_tenant));
+    select g.stage, g.cell into found_one from postmill.tenant_gate g where g.tenant_id = p_tenant for share;
+    answer := case found_one.stage when 'draining' then 'parked' when 'closed' then 'moving' when 'arriving' then 'moving'
+                                   when 'gone' then 'moved' end;
+    cell := case when answer is not null then found_one.cell end;
+end
+$$;
+
+-- FUNCTION gate_key(uuid)
+
+CREATE FUNCTION postmill.gate_key(p_tenant uuid) RETURNS bigint
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select hashtextextended('postmill.gate:' || p_tenant, 0)
+$$;
+
 -- FUNCTION grant_application(text)
 
 CREATE FUNCTION postmill.grant_application(p_role text) RETURNS void
@@ -5127,13 +5543,14 @@ declare
 begin
     execute format('grant usage on schema postmill to %I', p_role);
     execute format('grant insert on postmill.intake to %I', p_role);
+    execute format('grant select on postmill.migration to %I', p_role);
     for door in
         select p.oid::regprocedure::text from pg_proc p join pg_namespace n on n.oid = p.pronamespace
          where n.nspname = 'postmill'
            and p.proname in ('enqueue', 'enqueue_quick', 'enqueue_one', 'enqueue_keyed', 'enqueue_many', 'enqueue_intake', 'cancel_jobs',
                              'retry_jobs', 'replay_jobs', 'job_type_names', 'now', 'new_id', 'job_state',
                              'read_enqueue_rules', 'publish', 'publish_event', 'deliver_events', 'begin_artifact',
-                             'keep_artifact', 'read_artifact', 'read_artifacts', 'door_delete_artifact')
+                             'find_place', 'keep_artifact', 'read_artifact', 'read_artifacts', 'door_delete_artifact')
     loop
         execute format('grant execute on function %s to %I', door, p_role);
     end loop;
@@ -5154,8 +5571,8 @@ begin
     for name in select p.oid::regprocedure::text from pg_proc p
                  where p.pronamespace = 'postmill'::regnamespace
                    and p.proname in ('find_key', 'key_lives', 'find_login', 'open_login', 'close_login',
-                         'login_configured', 'requests_secured', 'begin_request', 'enter_request', 'request_enqueue',
-                         'set_actor', 'audit', 'now', 'new_id', 'scope_tenant', 'sees_all', 'in_scope', 'find_tenant',
+                         'login_configured', 'requests_secured', 'begin_request', 'require_home', 'enter_request', 'request_enqueue',
+                         'find_place', 'find_credential', 'has_webhook', 'set_actor', 'audit', 'now', 'new_id', 'scope_tenant', 'sees_all', 'in_scope', 'find_tenant',
                          'server_gauges', 'enqueued_totals', 'receive_webhook', 'advance_horizon', 'watch_live') loop
         execute format('grant execute on function %s to %I', name, p_role);
     end loop;
@@ -5194,6 +5611,18 @@ CREATE FUNCTION postmill.has_history(p_id uuid, p_after timestamp with time zone
 begin
     return exists (select from postmill.outcome o where o.job_id = p_id and o.finished_at >= p_after)
         or exists (select from postmill.attempt a where a.job_id = p_id and a.finished_at >= p_after);
+end
+$$;
+
+-- FUNCTION has_webhook(uuid)
+
+CREATE FUNCTION postmill.has_webhook(p_id uuid) RETURNS boolean
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return exists (select from postmill.webhook w where w.id = p_id) and not postmill.is_away(
+        (select w.tenant_id from postmill.webhook w where w.id = p_id));
 end
 $$;
 
@@ -5473,6 +5902,17 @@ begin
 end
 $$;
 
+-- FUNCTION is_away(uuid)
+
+CREATE FUNCTION postmill.is_away(p_tenant uuid) RETURNS boolean
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return exists (select from postmill.tenant_gate g where g.tenant_id = p_tenant and g.stage in ('closed', 'arriving', 'gone'));
+end
+$$;
+
 -- FUNCTION is_live(uuid)
 
 CREATE FUNCTION postmill.is_live(p_id uuid) RETURNS boolean
@@ -5580,7 +6020,7 @@ $$;
 
 -- FUNCTION job_state(uuid[])
 
-CREATE FUNCTION postmill.job_state(p_ids uuid[]) RETURNS TABLE(id uuid, job_type text, queue text, tenant_id uuid, project_id uuid, state text, priority integer, attempt integer, max_attempts integer, payload jsonb, idempotency_key text, created_at timestamp with time zone, scheduled_for timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, worker_id text, reason text, error_class text, error_code text, error_message text, result jsonb, replayed_from uuid, replayed_as uuid, progress_done double precision, progress_total double precision, progress_message text, cancel_requested boolean, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, source text, source_ref text)
+CREATE FUNCTION postmill.job_state(p_ids uuid[]) RETURNS TABLE(id uuid, job_type text, queue text, tenant_id uuid, project_id uuid, state text, priority integer, attempt integer, max_attempts integer, payload jsonb, idempotency_key text, created_at timestamp with time zone, scheduled_for timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, worker_id text, reason text, error_class text, error_code text, error_message text, result jsonb, replayed_from uuid, replayed_as uuid, progress_done double precision, progress_total double precision, progress_message text, cancel_requested boolean, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, source text, source_ref text, tags text[])
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -5602,7 +6042,7 @@ begin
            (select n.id from (select f.id from postmill.any_job f where f.replayed_from = j.id offset 0) n
              order by n.id desc limit 1),
            g.done, g.total, g.message, c.job_id is not null, j.actor_type::text, j.actor_id, j.request_id, j.correlation_id,
-           j.traceparent, j.source::text, j.source_ref
+           j.traceparent, j.source::text, j.source_ref, array(select t.tag from postmill.job_tag t where t.job_id = j.id order by t.tag)
       from unnest(p_ids) as u(id)
      cross join lateral (select f.* from postmill.any_job f where f.id = u.id offset 0) j
       left join lateral (select t.* from postmill.ready t where t.id = u.id offset 0) w on true
@@ -5741,6 +6181,18 @@ begin
 end
 $_$;
 
+-- FUNCTION keep_tags(uuid, uuid, jsonb)
+
+CREATE FUNCTION postmill.keep_tags(p_id uuid, p_tenant uuid, p_tags jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    insert into postmill.job_tag (job_id, tag, tenant_id)
+    select p_id, t.value, coalesce(p_tenant, '00000000-0000-0000-0000-000000000001') from jsonb_array_elements_text(p_tags) as t(value)
+    on conflict do nothing;
+end
+$$;
+
 -- FUNCTION key_lives(uuid)
 
 CREATE FUNCTION postmill.key_lives(p_id uuid) RETURNS boolean
@@ -5794,6 +6246,25 @@ CREATE FUNCTION postmill.lasting(p_seconds double precision) RETURNS text
 begin
     return case when p_seconds < 120 then round(p_seconds::numeric, 1) || ' s'
                 when p_seconds < 7200 then round(p_seconds::numeric / 60, 1) || ' min' else round(p_seconds::numeric / 3600, 1) || ' h' end;
+end
+$$;
+
+-- FUNCTION lasting_transactions(text[])
+
+CREATE FUNCTION postmill.lasting_transactions(p_open text[]) RETURNS TABLE(id text, pid integer, application text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    still text[] := postmill.open_transactions(false);
+begin
+    return query
+    select o.id, a.pid, a.application_name
+      from unnest(p_open) as o(id)
+      left join pg_locks l on l.virtualtransaction = o.id and l.locktype = 'virtualxid' and l.mode = 'ExclusiveLock'
+      left join pg_stat_activity a on a.pid = l.pid
+     where o.id = any (still)
+        or exists (select from pg_prepared_xacts p where p.database = current_database() and 'x' || p.transaction::text = o.id);
 end
 $$;
 
@@ -5909,6 +6380,32 @@ begin
         postmill.fields_of(own.columns, 'g')) using p_ids, own.id, postmill.unarchived_tenants();
 end
 $_$;
+
+-- FUNCTION left_tables()
+
+CREATE FUNCTION postmill.left_tables() RETURNS TABLE(name text, why text)
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    values ('tenant_gate', 'says that the tenant has left'),
+           ('cell_tenant', 'is the directory'),
+           ('tenant_move', 'is the directory'),
+           ('intake', 'is empty between two statements'),
+           ('http_claim', 'is of jobs that run; a tenant that is carried over has none'),
+           ('http_session', 'is of workers that are connected to this cell'),
+           ('dead_tally', 'is counted anew as dead letters come and go'),
+           ('rollup_part', 'is on its way into rollup, and summed up there'),
+           ('forgotten', 'is on its way into rollup'),
+           ('error_group_part', 'is on its way into error_group'),
+           ('retention_progress', 'says how far this cell has pruned'),
+           ('leaving', 'is on its way into the archive of this cell'),
+           ('incident', 'is of the cell that raised it; what goes on is raised anew'),
+           ('incident_part', 'belongs to an incident'),
+           ('incident_job', 'belongs to an incident'),
+           ('notification', 'belongs to an incident'),
+           ('operation', 'has ended, or the move waits for it'),
+           ('operation_item', 'belongs to an operation'),
+           ('operation_share', 'belongs to an operation')
+$$;
 
 -- FUNCTION letter_typed()
 
@@ -6309,6 +6806,17 @@ begin
 end
 $$;
 
+-- FUNCTION note_definitions(uuid[], text[])
+
+CREATE FUNCTION postmill.note_definitions(p_ids uuid[], p_keys text[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    create temporary table carry_definition on commit drop as
+        select u.id, u.key from unnest(p_ids, p_keys) as u(id, key);
+end
+$$;
+
 -- FUNCTION note_failing(text, text)
 
 CREATE FUNCTION postmill.note_failing(p_channel text, p_error text) RETURNS boolean
@@ -6543,9 +7051,9 @@ begin
 end
 $$;
 
--- FUNCTION open_session(uuid, double precision, text, text, integer, text, text[], jsonb, text[], jsonb)
+-- FUNCTION open_session(uuid, double precision, text, text, integer, text, text[], jsonb, text[], jsonb, text)
 
-CREATE FUNCTION postmill.open_session(p_holder uuid, p_seconds double precision, p_worker_id text, p_hostname text, p_pid integer, p_version text, p_queues text[], p_slots jsonb, p_job_types text[], p_metadata jsonb) RETURNS void
+CREATE FUNCTION postmill.open_session(p_holder uuid, p_seconds double precision, p_worker_id text, p_hostname text, p_pid integer, p_version text, p_queues text[], p_slots jsonb, p_job_types text[], p_metadata jsonb, p_build text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
@@ -6554,8 +7062,8 @@ begin
     insert into postmill.lease (holder, started_at, expires_at)
     values (p_holder, moment, moment + p_seconds * interval '1 second');
     insert into postmill.worker (holder, worker_id, hostname, pid, version, queues, slots, job_types, started_at,
-           last_seen_at, metadata)
-    values (p_holder, p_worker_id, p_hostname, p_pid, p_version, p_queues, p_slots, p_job_types, moment, moment, p_metadata);
+           last_seen_at, metadata, build)
+    values (p_holder, p_worker_id, p_hostname, p_pid, p_version, p_queues, p_slots, p_job_types, moment, moment, p_metadata, p_build);
     insert into postmill.queue (name) select unnest(p_queues) on conflict do nothing;
 end
 $$;
@@ -6602,6 +7110,51 @@ CREATE FUNCTION postmill.other_group(p_job_type text) RETURNS text
 begin
     return postmill.error_group_id(p_job_type, 'other', '', '');
 end
+$$;
+
+-- FUNCTION park_tickets(uuid)
+
+CREATE FUNCTION postmill.park_tickets(p_tenant uuid) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    parked bigint := 0;
+    moved bigint;
+begin
+    with mine as materialized (
+        select r.ctid as tid from postmill.ready r
+         where (r.lane = p_tenant and r.queue in (select q.name from postmill.queue q))
+            or (r.lane not in (select t.id from postmill.tenant t)
+                and (select j.tenant_id from postmill.any_job j where j.id = r.id limit 1) = p_tenant)
+         order by r.id for update
+    ), gone as (
+        delete from postmill.ready r where r.ctid = any (array(select m.tid from mine m)) returning r.*
+    )
+    insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+    select g.queue, g.lane, postmill.parked_at(g.ready_at, true), g.id, g.priority, g.attempt, g.run, g.lost from gone g;
+    get diagnostics parked = row_count;
+    with mine as materialized (
+        select s.ctid as tid from postmill.scheduled s
+         where s.run_at < timestamptz '2500-01-01 00:00+00'
+           and (s.lane = p_tenant or (s.lane not in (select t.id from postmill.tenant t)
+                and (select j.tenant_id from postmill.any_job j where j.id = s.id limit 1) = p_tenant))
+         order by s.id for update
+    ), gone as (
+        delete from postmill.scheduled s where s.ctid = any (array(select m.tid from mine m)) returning s.*
+    )
+    insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+    select g.queue, g.lane, postmill.parked_at(g.run_at, false), g.id, g.priority, g.attempt, g.run, g.lost from gone g;
+    get diagnostics moved = row_count;
+    return parked + moved;
+end
+$$;
+
+-- FUNCTION parked_at(timestamp with time zone, boolean)
+
+CREATE FUNCTION postmill.parked_at(p_at timestamp with time zone, p_ready boolean) RETURNS timestamp with time zone
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select p_at + case when p_ready then interval '2000 years' else interval '1000 years' end
 $$;
 
 -- TABLE type_pause
@@ -6672,6 +7225,7 @@ begin
            t.payload_template::text, n.slug, n.timezone
       from (select y.event_id, y.trigger_id from postmill.event_delivery y
              where y.outcome = 'pending' and y.due_at <= (select postmill.now())
+               and not (select h.gated and postmill.is_away(y.tenant_id) from postmill.partition_horizon h)
              order by y.due_at, y.event_id limit p_most for update skip locked) y
       join postmill.event e on e.id = y.event_id
       join postmill.trigger t on t.id = y.trigger_id
@@ -7007,7 +7561,8 @@ begin
         parts := parts || '(select t.job_id, null, t.status = ''succeeded'' from postmill.outcome t
             where t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)'::text;
     end if;
-    for ended in select s from unnest(p_states) s where s in ('failed', 'canceled', 'dead_letter') loop
+    for ended in select case s when 'replayed' then 'dead_letter' else s end from unnest(p_states) s
+                  where s in ('failed', 'canceled', 'replayed') loop
         parts := parts || array(select format('(select t.job_id, null, true from postmill.outcome t where t.status <> ''succeeded'' and t.status = %L
             and %s and t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)', ended, n.condition)
             from (select format('t.tenant_id = %L', p.id) as condition from unnest(p_tenants) as p(id)
@@ -7070,7 +7625,8 @@ CREATE FUNCTION postmill.promise_json(p_queue text) RETURNS jsonb
 begin
     return (select jsonb_build_object('owner', q.owner, 'contact', q.contact, 'color', q.color, 'sla_seconds', q.sla_seconds,
                        'wait_target_seconds', q.wait_target_seconds, 'run_target_seconds', q.run_target_seconds,
-                       'escalation', q.escalation, 'runbook', q.runbook) from postmill.queue q where q.name = p_queue);
+                       'escalation', q.escalation, 'runbook', q.runbook, 'boost_after_seconds', q.boost_after_seconds,
+                       'boost_step', q.boost_step, 'boost_to', q.boost_to) from postmill.queue q where q.name = p_queue);
 end
 $$;
 
@@ -7115,7 +7671,10 @@ begin
             delete from postmill.scheduled s where s.ctid = any (array(select p.tid from picked p))
         ), put as (
             insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
-            select p.queue, p.lane, p.priority, postmill.now(), p.id, p.attempt, p.run, p.lost from picked p
+            select p.queue, p.lane, p.priority,
+                   case when p.run_at < moment - interval '1 second' and (p.run > 0 or due < p_most) then p.run_at
+                        else postmill.now() end,
+                   p.id, p.attempt, p.run, p.lost from picked p
              order by p.run_at, p.id
         )
         select p.queue, p.lane, p.priority, count(*) as n from picked p group by 1, 2, 3
@@ -7314,6 +7873,8 @@ CREATE FUNCTION postmill.publish(name text, context jsonb DEFAULT '{}'::jsonb, t
 declare
     found_one uuid;
     met boolean;
+    standing text;
+    elsewhere text;
     waiting boolean := exists (select from postmill.event_delivery y where y.outcome = 'pending');
 begin
     if name is null or name !~ '^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$' or length(name) > 200 then
@@ -7323,9 +7884,11 @@ begin
         raise exception 'postmill: the context of % must be a JSON object, got %', name,
             coalesce(jsonb_typeof(context), 'NULL') using errcode = 'invalid_parameter_value';
     end if;
-    select p.event_id, p.trigger_id is not null into found_one, met
+    select p.event_id, p.trigger_id is not null, p.label, p.job_type into found_one, met, standing, elsewhere
       from postmill.publish_event(name, context, tenant, correlation_id, request_id, traceparent) p limit 1;
-    if found_one is null then
+    if found_one is null and standing is not null then
+        perform postmill.refuse_away(tenant, standing, elsewhere);
+    elsif found_one is null then
         raise exception 'postmill: there is no tenant %', tenant using errcode = 'foreign_key_violation';
     end if;
     if met and not waiting then
@@ -7351,6 +7914,14 @@ begin
         event_id := null; -- out of scope is as good as unknown
         return next;
         return;
+    end if;
+    if (select h.gated from postmill.partition_horizon h) then
+        select g.answer, g.cell into label, job_type from postmill.gate(owner_tenant) g where g.answer <> 'parked';
+        if label is not null then
+            event_id := null; -- moving or moved, and the cell
+            return next;
+            return;
+        end if;
     end if;
     insert into postmill.event (id, tenant_id, name, context, published_at, actor_type, actor_id, request_id,
            correlation_id, traceparent)
@@ -7522,6 +8093,78 @@ begin
 end
 $$;
 
+-- FUNCTION raise_lanes(text, uuid[], double precision, integer, integer, integer, integer)
+
+CREATE FUNCTION postmill.raise_lanes(p_queue text, p_lanes uuid[], p_after double precision, p_step integer, p_to integer, p_window integer, p_most integer, OUT n integer, OUT oldest timestamp with time zone, OUT sample jsonb) RETURNS record
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+    due constant timestamptz := moment - p_after * interval '1 second';
+begin
+    -- What has left its place: it started, was canceled, or an operator gave it another priority or queue.
+    update postmill.boost b set ended_at = moment
+     where b.queue = p_queue and b.lane = any (p_lanes) and b.ended_at is null
+       and not exists (select from postmill.ready r where r.id = b.job_id and r.queue = b.queue and r.lane = b.lane
+                          and r.priority = b.priority);
+    with recursive levels as (
+        select l.lane, f.priority from unnest(p_lanes) as l(lane) cross join lateral (
+            select r.priority from postmill.ready r where r.queue = p_queue and r.lane = l.lane and r.priority > p_to
+             order by r.priority limit 1) f
+        union all
+        select s.lane, f.priority from levels s cross join lateral (
+            select r.priority from postmill.ready r where r.queue = p_queue and r.lane = s.lane and r.priority > s.priority
+             order by r.priority limit 1) f
+    ), busy as materialized (
+        select b.lane, count(*) as n from postmill.boost b
+         where b.queue = p_queue and b.lane = any (p_lanes) and b.ended_at is null group by 1
+    ), fresh as materialized (
+        select x.* from (
+            select f.id, f.lane, f.priority, f.ready_at, row_number() over (partition by l.lane order by f.ready_at, f.id) as place
+              from (select v.* from levels v limit 10000) l cross join lateral (
+                select r.id, r.lane, r.priority, r.ready_at from postmill.ready r
+                 where r.queue = p_queue and r.lane = l.lane and r.priority = l.priority and r.ready_at <= due
+                   and not exists (select from postmill.boost b where b.job_id = r.id and b.ended_at is null)
+                 order by r.ready_at, r.id limit p_window) f) x
+          left join busy y on y.lane = x.lane
+         where x.place <= p_window - coalesce(y.n, 0)
+         order by x.ready_at, x.id limit p_most
+    ), higher as materialized (
+        select o.id, o.base, o.priority, postmill.boosted_to(o.base, moment - o.ready_at, p_after, p_step, p_to) as target
+          from (select f.id, f.priority as base, f.priority, f.ready_at from fresh f
+                union all
+                select b.job_id, b.from_priority, b.priority, b.ready_at from postmill.boost b
+                 where b.queue = p_queue and b.lane = any (p_lanes) and b.ended_at is null) o
+         where postmill.boosted_to(o.base, moment - o.ready_at, p_after, p_step, p_to) < o.priority
+         order by o.ready_at, o.id limit p_most
+    ), locked as materialized (
+        select r.ctid as tid, r.*, h.base, h.target from postmill.ready r join higher h on h.id = r.id
+         where r.id = any (array(select i.id from higher i)) and r.queue = p_queue and r.priority = h.priority
+         order by r.id for update of r skip locked
+    ), gone as (
+        delete from postmill.ready r where r.ctid = any (array(select k.tid from locked k)) returning r.*
+    ), put as (
+        insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+        select g.queue, g.lane, k.target, g.ready_at, g.id, g.attempt, g.run, g.lost from gone g join locked k on k.id = g.id
+    ), noted as (
+        insert into postmill.boost as b (job_id, tenant_id, queue, lane, from_priority, priority, ready_at, raised_at)
+        select k.id, j.tenant_id, k.queue, k.lane, k.base, k.target, k.ready_at, moment
+          from locked k cross join lateral (select f.tenant_id from postmill.any_job f where f.id = k.id offset 0) j
+         order by k.id
+        on conflict (job_id) do update
+           set queue = excluded.queue, lane = excluded.lane, from_priority = excluded.from_priority, priority = excluded.priority,
+               ready_at = excluded.ready_at, raised_at = excluded.raised_at, ended_at = null
+    )
+    select count(*)::integer, min(k.ready_at),
+           jsonb_agg(jsonb_build_object('id', k.id, 'from', k.priority, 'to', k.target) order by k.ready_at, k.id)
+             filter (where k.place <= 20)
+      into n, oldest, sample
+      from (select c.*, row_number() over (order by c.ready_at, c.id) as place from locked c) k;
+end
+$$;
+
 -- FUNCTION rate_base(postmill.operation, timestamp with time zone)
 
 CREATE FUNCTION postmill.rate_base(p_op postmill.operation, p_moment timestamp with time zone) RETURNS timestamp with time zone
@@ -7609,18 +8252,19 @@ begin
                        coalesce(sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'dead_letter')), 0) as ended,
                        coalesce(sum(r.n) filter (where r.outcome in ('failed', 'dead_letter')), 0) as failed,
                        (array[%s])::bigint[] as hist
-                  from postmill.%s r
+                  from %s r
                  where r.minute >= postmill.minute_of($1) and r.minute < $2 and ($3 is null or r.tenant_id = $3)
                  group by 1, 2) s
           left join postmill.queue q on q.name = s.queue
-         order by 7 nulls last, 6 desc, 1, 2$q$, cells, case when own is null then 'fleet_rollups' else 'rollups' end)
+         order by 7 nulls last, 6 desc, 1, 2$q$, cells,
+        postmill.rollup_source(p_since, p_until, own is null, null))
     using p_since, p_until, own;
 end
 $_$;
 
 -- FUNCTION read_attempt_page(uuid, integer, integer, integer, integer)
 
-CREATE FUNCTION postmill.read_attempt_page(p_id uuid, p_below integer DEFAULT 2147483647, p_most integer DEFAULT 10, p_text integer DEFAULT 70000, p_tail integer DEFAULT 20000) RETURNS TABLE(run integer, attempt integer, status text, worker_id text, pid integer, started_at timestamp with time zone, finished_at timestamp with time zone, exit_code integer, error_class text, error_code text, error_message text, error_status integer, error_group text, stack text, stdout_tail text, stderr_tail text, lengths integer[])
+CREATE FUNCTION postmill.read_attempt_page(p_id uuid, p_below integer DEFAULT 2147483647, p_most integer DEFAULT 10, p_text integer DEFAULT 70000, p_tail integer DEFAULT 20000) RETURNS TABLE(run integer, attempt integer, status text, worker_id text, pid integer, started_at timestamp with time zone, finished_at timestamp with time zone, exit_code integer, error_class text, error_code text, error_message text, error_status integer, error_group text, stack text, stdout_tail text, stderr_tail text, lengths integer[], build text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -7644,7 +8288,7 @@ begin
     select p.run, p.attempt, p.status, coalesce(w.worker_id, p.holder::text), coalesce(p.pid, w.pid), p.started_at, p.finished_at,
            p.exit_code, p.error_class, p.error_code, left(p.error_message, p_text), p.error_status, p.error_group,
            left(p.stack, p_text), right(p.stdout_tail, p_tail), right(p.stderr_tail, p_tail),
-           array[length(p.error_message), length(p.stack), length(p.stdout_tail), length(p.stderr_tail)]
+           array[length(p.error_message), length(p.stack), length(p.stdout_tail), length(p.stderr_tail)], w.build
       from page p left join postmill.worker w on w.holder = p.holder
      order by p.run desc;
 end
@@ -7672,14 +8316,14 @@ $$;
 
 -- FUNCTION read_attempts(uuid)
 
-CREATE FUNCTION postmill.read_attempts(p_id uuid) RETURNS TABLE(run integer, attempt integer, status text, worker_id text, pid integer, started_at timestamp with time zone, finished_at timestamp with time zone, exit_code integer, error_class text, error_code text, error_message text, error_status integer, stack text, stdout_tail text, stderr_tail text)
+CREATE FUNCTION postmill.read_attempts(p_id uuid) RETURNS TABLE(run integer, attempt integer, status text, worker_id text, pid integer, started_at timestamp with time zone, finished_at timestamp with time zone, exit_code integer, error_class text, error_code text, error_message text, error_status integer, stack text, stdout_tail text, stderr_tail text, build text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
     return query
     select h.run, h.attempt, h.status, coalesce(w.worker_id, h.holder::text), coalesce(h.pid, w.pid), h.started_at, h.finished_at,
-           h.exit_code, h.error_class, h.error_code, h.error_message, h.error_status, h.stack, h.stdout_tail, h.stderr_tail
+           h.exit_code, h.error_class, h.error_code, h.error_message, h.error_status, h.stack, h.stdout_tail, h.stderr_tail, w.build
       from (select a.run, a.attempt, a.status, a.holder, a.pid, a.started_at, a.finished_at, a.exit_code, a.error_class,
                    a.error_code, a.error_message, a.error_status, a.stack, a.stdout_tail, a.stderr_tail
               from postmill.attempt a where a.job_id = p_id
@@ -7802,6 +8446,19 @@ begin
            exists (select from pg_locks l
                     where l.locktype = 'advisory' and l.granted and l.objsubid = 1
                       and (l.classid::bigint << 32) | l.objid::bigint = hashtextextended(p_lock, 0));
+end
+$$;
+
+-- FUNCTION read_boost(uuid)
+
+CREATE FUNCTION postmill.read_boost(p_id uuid) RETURNS TABLE(from_priority integer, priority integer, raised_at timestamp with time zone, waiting_since timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select b.from_priority, b.priority, b.raised_at, b.ready_at from postmill.boost b
+     where b.job_id = p_id and postmill.in_scope(b.tenant_id);
 end
 $$;
 
@@ -8070,6 +8727,29 @@ begin
 end
 $$;
 
+-- FUNCTION read_builds(timestamp with time zone, text, integer)
+
+CREATE FUNCTION postmill.read_builds(p_since timestamp with time zone, p_job_type text DEFAULT NULL::text, p_most integer DEFAULT 50) RETURNS TABLE(at timestamp with time zone, build text, holder uuid)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select w.started_at, w.build, w.holder from postmill.worker w
+     where w.last_seen_at >= p_since and w.started_at >= p_since and w.build is not null
+       and (p_job_type is null or p_job_type = any (w.job_types))
+       and not exists (select from postmill.worker o
+                        where o.build = w.build and o.last_seen_at >= w.started_at - interval '1 minute'
+                          and (o.started_at, o.holder) < (w.started_at, w.holder)
+                          and (p_job_type is null or p_job_type = any (o.job_types)))
+     order by w.started_at desc limit p_most;
+end
+$$;
+
 -- FUNCTION read_changes(timestamp with time zone, integer, integer)
 
 CREATE FUNCTION postmill.read_changes(p_since timestamp with time zone, p_most integer DEFAULT 50, p_look integer DEFAULT 2000) RETURNS TABLE(at timestamp with time zone, kind text, target text, actor text, via text, reason text, ref text)
@@ -8088,6 +8768,8 @@ begin
         (select v.at, 'deploy', d.key || ' v' || v.version, coalesce(v.actor_id, v.actor_type), v.via, null::text, d.key
            from postmill.definition_version v join postmill.job_definition d on d.id = v.definition_id
           where v.at >= p_since order by v.at desc limit p_most)
+        union all
+        (select b.at, 'build', b.build, null, null, null, b.holder::text from postmill.read_builds(p_since, null, p_most) b)
         union all
         (select w.last_seen_at, 'worker_loss', w.worker_id, null, null, null, w.holder::text
            from postmill.worker w
@@ -8543,16 +9225,19 @@ begin
                g.last_seen_at, g.count, w.tenants, w.sample_job, postmill.error_status(g, g.first_seen_at, moment),
                g.first_version, g.last_version, g.ignored_until, g.resolved_version, g.resolved_at, g.regressed_at, g.marked_by,
                g.mark_note
-          from postmill.error_group g
+          -- The page first: what is said of each group's tenants is read for those that are shown.
+          from (select e.* from postmill.error_group e
+                 where (e.last_seen_at, e.id) < (p_at, p_before) and e.last_seen_at >= p_since and (select postmill.sees_all())
+                   and (p_job_type is null or e.job_type = p_job_type) and (p_class is null or e.error_class = p_class)
+                   and (p_id is null or e.id = p_id)
+                   and (p_statuses is null or postmill.error_status(e, e.first_seen_at, moment) = any (p_statuses))
+                   and (part is null or strpos(lower(e.error_class || ': ' || e.message || ' ' || e.frame), part) > 0)
+                 order by e.last_seen_at desc, e.id desc limit p_most) page
+          join postmill.error_group g on g.id = page.id
          cross join lateral (select count(*) as tenants, (array_agg(t.sample_job order by t.last_seen_at desc)
                                     filter (where t.sample_job is not null))[1] as sample_job
                                from postmill.error_group_tenant t where t.id = g.id) w
-         where (g.last_seen_at, g.id) < (p_at, p_before) and g.last_seen_at >= p_since and (select postmill.sees_all())
-           and (p_job_type is null or g.job_type = p_job_type) and (p_class is null or g.error_class = p_class)
-           and (p_id is null or g.id = p_id)
-           and (p_statuses is null or postmill.error_status(g, g.first_seen_at, moment) = any (p_statuses))
-           and (part is null or strpos(lower(g.error_class || ': ' || g.message || ' ' || g.frame), part) > 0)
-         order by g.last_seen_at desc, g.id desc limit p_most;
+         order by g.last_seen_at desc, g.id desc;
         return;
     end if;
     return query
@@ -8575,7 +9260,7 @@ $$;
 CREATE FUNCTION postmill.read_error_jobs(p_ids text[], p_most integer DEFAULT 10000) RETURNS TABLE(id text, n bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
+    SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_hashagg TO 'off'
     SET enable_sort TO 'off'
@@ -8583,14 +9268,23 @@ CREATE FUNCTION postmill.read_error_jobs(p_ids text[], p_most integer DEFAULT 10
 declare
     own uuid := postmill.scope_tenant();
 begin
-    -- One by one: with a value in its place each index is read in its order, and no further than to the last that counts.
+    -- One by one: each index is read in its order, and no further than to the last that counts.
     foreach id in array p_ids loop
-        select count(distinct j.job_id) into n from (
-            (select distinct o.job_id from postmill.outcome o
-              where o.error_group = read_error_jobs.id and (own is null or o.tenant_id = own) order by 1 desc limit p_most)
-            union all
-            (select distinct a.job_id from postmill.attempt a
-              where a.error_group = read_error_jobs.id and (own is null or a.tenant_id = own) order by 1 desc limit p_most)) j;
+        if own is null then
+            select count(distinct j.job_id) into n from (
+                (select distinct o.job_id from postmill.outcome o
+                  where o.error_group = read_error_jobs.id order by 1 desc limit p_most)
+                union all
+                (select distinct a.job_id from postmill.attempt a
+                  where a.error_group = read_error_jobs.id order by 1 desc limit p_most)) j;
+        else
+            select count(distinct j.job_id) into n from (
+                (select distinct o.job_id from postmill.outcome o
+                  where o.error_group = read_error_jobs.id and o.tenant_id = own order by 1 desc limit p_most)
+                union all
+                (select distinct a.job_id from postmill.attempt a
+                  where a.error_group = read_error_jobs.id and a.tenant_id = own order by 1 desc limit p_most)) j;
+        end if;
         return next;
     end loop;
 end
@@ -8662,14 +9356,14 @@ begin
         union all
         select false, f.job_id, f.tenant_id, f.finished_at, f.holder, null from fine f
     ), holders as materialized (
-        select w.holder, w.worker_id, w.hostname, w.version, w.metadata -> 'definitions' ->> p_job_type as code
+        select w.holder, w.worker_id, w.hostname, w.build, w.metadata -> 'definitions' ->> p_job_type as code
           from postmill.worker w where w.holder in (select b.holder from met b)
     ), versions as materialized (
         select v.version, v.at, case when d.kind = 'function' then v.definition ->> 'fingerprint' else v.version::text end as code
           from postmill.job_definition d join postmill.definition_version v on v.definition_id = d.id where d.key = p_job_type
     )
     select b.failed, b.job_id, b.tenant_id, b.finished_at, case when whole then h.worker_id end, case when whole then h.hostname end,
-           case when whole then h.version end, 
+           case when whole then h.build end,
            (select max(v.version) from versions v where v.code = h.code and v.at <= b.finished_at), b.shape, case when length(p.payload) <= 4000 then p.payload end
       from met b left join holders h on h.holder = b.holder
       left join lateral (select j.payload::text as payload from postmill.any_job j where j.id = b.job_id offset 0) p on true
@@ -8749,6 +9443,8 @@ begin
         select q.name, q.owner from postmill.queue q where p_field = 'queue'
         union all
         select t.slug, t.name from postmill.tenant t where p_field = 'tenant'
+        union all
+        select t.tag, null from postmill.read_tags(p_text, p_most) as t(tag) where p_field = 'tag'
         union all
         (select g.id, concat_ws(': ', g.error_class, left(g.message, 80)) from postmill.error_group g
           where p_field = 'error' and exists (select from postmill.error_group_tenant n where n.id = g.id)
@@ -8925,7 +9621,7 @@ $$;
 
 -- FUNCTION read_incident_scenes(uuid[])
 
-CREATE FUNCTION postmill.read_incident_scenes(p_ids uuid[]) RETURNS TABLE(id uuid, top_tenants text[], rate double precision, rate_before double precision, owner text, runbook text, action text, cause text, cause_at timestamp with time zone, cause_ref text, cause_detail text)
+CREATE FUNCTION postmill.read_incident_scenes(p_ids uuid[]) RETURNS TABLE(id uuid, top_tenants text[], rate double precision, rate_before double precision, owner text, runbook text, action text, cause text, cause_at timestamp with time zone, cause_ref text, cause_detail text, error_group text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -8940,13 +9636,22 @@ begin
     end if;
     select count(*) into waiting from pg_locks l where not l.granted and l.waitstart < moment - interval '10 seconds';
     return query
+    with tally as materialized (
+        select y.queue, y.job_type, y.error_group, sum(y.opened - y.closed) as n from postmill.dead_tally y group by 1, 2, 3
+    )
     select i.id,
            array(select coalesce(n.slug, t.tenant_id::text) from postmill.incident_part t
                    left join postmill.tenant n on n.id = t.tenant_id
                   where t.incident_id = i.id order by t.jobs desc, t.tenant_id limit 3),
            postmill.read_event_rate(i.kind, i.queue, i.job_type, moment - interval '10 minutes', moment) / 10,
            postmill.read_event_rate(i.kind, i.queue, i.job_type, hour, hour + interval '1 hour') / 60,
-           q.owner, q.runbook, nullif(d.action, ''), c.cause, c.at, c.ref, c.detail
+           q.owner, q.runbook, nullif(d.action, ''), c.cause, c.at, c.ref, c.detail,
+           case i.kind when 'job_exhausted' then i.facts ->> 'group'
+                when 'dead_letters' then (
+               select g.error_group
+                 from (select t.error_group, sum(t.n) as n, sum(sum(t.n)) over () as whole from tally t
+                        where t.queue = i.queue or t.job_type = i.job_type group by 1) g
+                where g.n > 0 and 2 * g.n >= g.whole order by g.n desc limit 1) end
       from postmill.incident i
       left join postmill.queue q on q.name = i.queue
       left join postmill.job_definition d on d.key = i.job_type
@@ -8976,6 +9681,16 @@ begin
               where v.at between i.opened_at - interval '1 hour' and i.opened_at + interval '1 minute' and v.version > 1
                 and (f.key = i.job_type or (i.job_type is null and f.queue = i.queue))
               order by v.at desc limit 1)
+            union all
+            (select 4.5, 'build', b.at, b.build,
+                    (select g.error_class from postmill.error_group g
+                      where g.job_type = any (w.job_types) and (i.job_type is null or g.job_type = i.job_type)
+                        and g.first_seen_at between b.at and i.opened_at + interval '10 minutes'
+                      order by g.first_seen_at limit 1)
+               from postmill.read_builds(i.opened_at - interval '1 hour', i.job_type, 20) b join postmill.worker w on w.holder = b.holder
+              where b.at <= i.opened_at + interval '1 minute' and (i.job_type is not null or i.queue = any (w.queues))
+                and exists (select from postmill.worker o where o.build <> b.build and o.started_at < b.at)
+              order by b.at desc limit 1)
             union all
             select 6, 'db_wait', null, waiting::text, null where waiting > 0 and i.kind in ('sla_breach', 'job_exhausted', 'dead_letters')
             union all
@@ -9032,7 +9747,7 @@ $$;
 
 -- FUNCTION read_job_lines(uuid[], jsonb)
 
-CREATE FUNCTION postmill.read_job_lines(p_ids uuid[], p_paths jsonb DEFAULT '[]'::jsonb) RETURNS TABLE(id uuid, tenant_id uuid, tenant text, job_type text, queue text, state text, retrying boolean, source text, source_ref text, trigger_id uuid, trigger_label text, priority integer, attempt integer, max_attempts integer, key text, created_at timestamp with time zone, due_at timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, worker_id text, reason text, error_class text, error_message text, error_group text, actor_type text, actor_id text, correlation_id text, replayed_from uuid, waits_on text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text, args jsonb, moment timestamp with time zone)
+CREATE FUNCTION postmill.read_job_lines(p_ids uuid[], p_paths jsonb DEFAULT '[]'::jsonb) RETURNS TABLE(id uuid, tenant_id uuid, tenant text, job_type text, queue text, state text, retrying boolean, replayed boolean, source text, source_ref text, trigger_id uuid, trigger_label text, priority integer, attempt integer, max_attempts integer, key text, created_at timestamp with time zone, due_at timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, worker_id text, reason text, error_class text, error_message text, error_group text, actor_type text, actor_id text, correlation_id text, replayed_from uuid, waits_on text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text, args jsonb, moment timestamp with time zone, tags text[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -9046,7 +9761,7 @@ begin
            case when s.run_at <= at_now or w.id is not null then 'queued' when s.id is not null then 'scheduled'
                 when b.id is not null then 'blocked' when r.id is not null then 'running'
                 when d.id is not null then 'dead_letter' else o.status end,
-           s.run_at > at_now and s.attempt > 1, j.source::text, j.source_ref, g.id, g.label,
+           s.run_at > at_now and s.attempt > 1, d.id is null and o.status = 'dead_letter', j.source::text, j.source_ref, g.id, g.label,
            coalesce(w.priority, s.priority, b.priority, r.priority, d.priority, j.priority),
            coalesce(w.attempt - 1, s.attempt - 1, b.attempt - 1, r.attempt, d.attempts, o.attempt, 0), j.max_attempts,
            j.idempotency_key, j.created_at, coalesce(s.run_at, j.scheduled_for),
@@ -9066,7 +9781,7 @@ begin
            case when jsonb_array_length(p_paths) > 0 then (
                 select jsonb_agg(j.payload #> array(select jsonb_array_elements_text(x.value)) order by x.n)
                   from jsonb_array_elements(p_paths) with ordinality x(value, n)) end,
-           at_now
+           at_now, array(select t.tag from postmill.job_tag t where t.job_id = j.id order by t.tag)
       from unnest(p_ids) as u(id)
      cross join lateral (select f.* from postmill.any_job f where f.id = u.id offset 0) j
       left join postmill.tenant n on n.id = j.tenant_id
@@ -9153,7 +9868,7 @@ $$;
 
 -- FUNCTION read_job_state(uuid[])
 
-CREATE FUNCTION postmill.read_job_state(p_ids uuid[]) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, state text, priority integer, attempt integer, max_attempts integer, payload jsonb, created_at timestamp with time zone, scheduled_for timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, project_id uuid, idempotency_key text, source text, source_ref text, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, result jsonb, reason text, error_class text, error_code text, error_message text, replayed_from uuid, replayed_as uuid, worker_id text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text)
+CREATE FUNCTION postmill.read_job_state(p_ids uuid[]) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, state text, priority integer, attempt integer, max_attempts integer, payload jsonb, created_at timestamp with time zone, scheduled_for timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, project_id uuid, idempotency_key text, source text, source_ref text, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, result jsonb, reason text, error_class text, error_code text, error_message text, replayed_from uuid, replayed_as uuid, worker_id text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text, tags text[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -9164,7 +9879,7 @@ begin
            s.priority, s.attempt, s.max_attempts, s.payload, s.created_at, s.scheduled_for, s.started_at, s.finished_at,
            s.project_id, s.idempotency_key, s.source, s.source_ref, s.actor_type, s.actor_id, s.request_id, s.correlation_id,
            s.traceparent, s.result, s.reason, s.error_class, s.error_code, s.error_message, s.replayed_from, s.replayed_as,
-           s.worker_id, s.cancel_requested, s.progress_done, s.progress_total, s.progress_message
+           s.worker_id, s.cancel_requested, s.progress_done, s.progress_total, s.progress_message, s.tags
       from postmill.job_state(array(select j.id from postmill.any_job j where j.id = any (p_ids))) s;
 end
 $$;
@@ -9521,6 +10236,7 @@ declare
     held uuid[];
     keys text[];
     groups text[];
+    tags text[];
     tests text := 'true';       -- of a body j, whatever walk found it
     queue_of constant text := ' and (coalesce((select t.queue from postmill.ready t where t.id = j.id offset 0),
         (select t.queue from postmill.scheduled t where t.id = j.id offset 0), (select t.queue from postmill.running t where t.id = j.id offset 0),
@@ -9632,6 +10348,12 @@ begin
                 groups := array(select jsonb_array_elements_text(term -> 'values'));
                 part := null;
             end if;
+        elsif field = 'tag' then
+            part := format('exists (select from postmill.job_tag g where g.job_id = j.id and g.tag = any (%s::text[]) offset 0)', named);
+            if yes = 'is true' and candidates is null and tags is null then
+                tags := array(select jsonb_array_elements_text(term -> 'values'));
+                part := null;
+            end if;
         elsif field = 'worker' then
             holders := array(select w.holder from postmill.worker w
                               where w.worker_id in (select v from jsonb_array_elements_text(term -> 'values') v)
@@ -9681,6 +10403,14 @@ begin
           from unnest(array['attempt', 'outcome']) as t(name) cross join unnest(groups) as g(id)
          cross join unnest(coalesce(tenants, array[nobody])) as n(id);
     end if;
+    if tags is not null and candidates is null then
+        select string_agg(format('(select g.job_id as id from postmill.job_tag g where g.tag = %L and g.job_id < $1 and g.job_id >= $2
+            and %s order by 1 desc limit $3)', u.tag, case when n.id = nobody then 'true' else format('g.tenant_id = %L', n.id) end), ' union all ')
+          into candidates
+          from unnest(tags) as u(tag) cross join unnest(coalesce(tenants, array[nobody])) as n(id);
+    elsif tags is not null then
+        tests := tests || format(' and exists (select from postmill.job_tag g where g.job_id = j.id and g.tag = any (%L::text[]) offset 0)', tags);
+    end if;
     if keys is not null and candidates is null then
         -- Those that hold the key now are asked first; the others are met on the way.
         held := array(select k.job_id from postmill.tenant t
@@ -9692,10 +10422,10 @@ begin
         tests := tests || format(' and j.id <> all (%L::uuid[])', held);
     end if;
     walks := case when candidates is not null then array['candidates'] when states is null then array['bodies']
-                  when tenants is null or states <@ array['failed', 'canceled'] then array['places']
+                  when tenants is null or states <@ array['failed', 'canceled', 'replayed'] then array['places']
                   -- Successes of one tenant among those of all: its own jobs tell sooner.
                   when 'succeeded' = any (states) then array['bodies']
-                  when states <@ array['dead_letter', 'failed', 'canceled', 'running'] then array['places', 'bodies']
+                  when states <@ array['dead_letter', 'replayed', 'failed', 'canceled', 'running'] then array['places', 'bodies']
                   else array['bodies', 'places'] end;
     if 'queued' = any (states) then
         overdue := array(select s.id from postmill.scheduled s where s.run_at <= moment order by s.run_at limit 1000);
@@ -9787,7 +10517,7 @@ declare
     ids uuid[];
     dear constant boolean := jsonb_path_exists(p_filter, '$.terms[*] ? (@.field == "ran" || @.field == "attempt" || @.field == "worker"
         || @.field == "queue" || (@.field == "error" && @.not == true) || (@.field == "op" && @.not == true))')
-        or (p_filter ? 'states' and postmill.scope_tenant() is not null and not p_filter -> 'states' <@ '["failed", "canceled", "dead_letter"]');
+        or (p_filter ? 'states' and postmill.scope_tenant() is not null and not p_filter -> 'states' <@ '["failed", "canceled", "dead_letter", "replayed"]');
 begin
     select w.ids, w.low into found_ones
       from postmill.read_matching(p_filter, p_need => p_need + 1, p_look => case when dear then p_look / 4 else p_look end) w;
@@ -9815,7 +10545,7 @@ CREATE FUNCTION postmill.read_matching_counts(p_filter jsonb, p_look integer DEF
     SET jit TO 'off'
     AS $$
 declare
-    groups constant jsonb := '[["queued", "scheduled"], ["blocked", "running", "failed", "canceled", "dead_letter"]]';
+    groups constant jsonb := '[["queued", "scheduled"], ["blocked", "running", "failed", "canceled", "dead_letter", "replayed"]]';
     whole record;
     counted jsonb;
     one record;
@@ -9834,7 +10564,7 @@ begin
             more[place] := one.low is not null or cardinality(one.ids) >= p_look;
         end loop;
     end if;
-    for state in select unnest(array['scheduled', 'retrying', 'queued', 'blocked', 'running', 'succeeded', 'failed', 'canceled', 'dead_letter']) loop
+    for state in select unnest(array['scheduled', 'retrying', 'queued', 'blocked', 'running', 'succeeded', 'failed', 'canceled', 'dead_letter', 'replayed']) loop
         place := case when state = 'succeeded' then null when state in ('scheduled', 'retrying', 'queued') then 0 else 1 end;
         at_least := more[place] or (more[0] is not null and place is null);
         n := greatest((counted ->> state)::bigint, (parts[place] ->> state)::bigint, 0);
@@ -9850,17 +10580,35 @@ $$;
 
 -- FUNCTION read_members(integer)
 
-CREATE FUNCTION postmill.read_members(p_most integer) RETURNS TABLE(actor_id text, tenant_id uuid, role text, since timestamp with time zone, last_seen_at timestamp with time zone, logins bigint)
+CREATE FUNCTION postmill.read_members(p_most integer) RETURNS TABLE(actor_id text, tenant_id uuid, role text, since timestamp with time zone, last_seen_at timestamp with time zone, logins bigint, kind text, expires_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
     return query
-    select s.actor_id, s.tenant_id, s.role::text, min(s.created_at), max(s.last_seen_at),
-           count(*) filter (where s.ended_at is null and s.expires_at > (select postmill.now()))
+    with people as materialized (
+    select s.actor_id, s.tenant_id, s.role::text as role, min(s.created_at) as since, max(s.last_seen_at) as seen,
+           count(*) filter (where s.ended_at is null and s.expires_at > (select postmill.now())) as logins
       from (select x.actor_id, x.tenant_id, x.role, x.created_at, x.last_seen_at, x.ended_at, x.expires_at
               from postmill.console_session x order by x.id desc limit 5000) s
-     group by 1, 2, 3 order by 5 desc limit p_most;
+     group by 1, 2, 3
+    )
+    select a.* from (
+        select p.actor_id, p.tenant_id, p.role, p.since, p.seen, p.logins, 'login', null::timestamptz from people p
+        union all
+        select l.actor_id, l.tenant_id, l.role::text, max(l.created_at), null, 0, 'invited', max(l.expires_at)
+          from postmill.login_link l
+         where l.used_at is null and l.expires_at > (select postmill.now())
+           and not exists (select from people p where p.actor_id = l.actor_id and p.role = l.role
+                              and p.tenant_id is not distinct from l.tenant_id)
+         group by 1, 2, 3
+        union all
+        select k.name, k.tenant_id, k.role::text, k.created_at, k.last_used_at, 0, 'key', k.expires_at
+          from postmill.api_key k
+         where k.revoked_at is null and (k.expires_at is null or k.expires_at > (select postmill.now()))
+           and not exists (select from people p where p.actor_id = 'key ' || k.name and p.tenant_id is not distinct from k.tenant_id))
+        a(actor_id, tenant_id, role, since, seen, logins, kind, expires_at)
+     order by a.seen desc nulls last, a.since desc limit p_most;
 end
 $$;
 
@@ -9964,7 +10712,16 @@ CREATE FUNCTION postmill.read_oldest(p_queue text, p_lane uuid) RETURNS timestam
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
+declare
+    found record;
 begin
+    if p_queue is null and p_lane is null then
+        select min(x.ready_at) as ready_at, max(postmill.id_time(x.id)) as made, count(*) as n into found
+          from (select r.ready_at, r.id from postmill.ready r order by r.id limit 100) x;
+        if found.n < 100 or found.ready_at <= found.made then
+            return found.ready_at;
+        end if;
+    end if;
     return (
         with recursive step as (
             select f.* from postmill.queue q cross join lateral (
@@ -10024,7 +10781,14 @@ begin
     with f as materialized (
         select j.*, d.version as version_now, d.replay_class, d.is_active, d.budget, d.key is null as unknown_type,
                coalesce((select max(v.version) from postmill.definition_version v where v.definition_id = d.id and v.at <= j.created_at),
-                        d.version) as version_then
+                        d.version) as version_then,
+               case p_kind when 'replay' then j.state in ('dead_letter', 'failed', 'canceled')
+                           when 'retry' then j.state in ('scheduled', 'dead_letter', 'failed', 'canceled')
+                           when 'cancel' then j.state in ('scheduled', 'queued', 'blocked', 'running')
+                           when 'discard' then j.state = 'dead_letter'
+                           when 'tag' then true
+                           when 'run_at' then j.state in ('scheduled', 'queued')
+                           else j.state in ('scheduled', 'queued', 'blocked') end as fits
           from (select b.id, b.tenant_id, b.project_id, b.job_type, b.created_at, b.expires_at, b.idempotency_key,
                        jsonb_hash_extended(b.payload, hashtextextended(b.job_type, 0)) as print,
                        coalesce(w.queue, s.queue, k.queue, r.queue, x.queue, b.queue) as queue,
@@ -10058,15 +10822,25 @@ begin
          where p_kind = 'replay'
            and exists (select from postmill.outcome o where o.job_id = k.job_id and o.status = 'succeeded' offset 0)
            and not exists (select from postmill.any_job j where j.id = k.job_id and j.replayed_from = f.id offset 0)
+    ), failed_of as materialized (
+        -- Which build failed them last: of the newest 1,000. Who runs jobs is the platform's to see.
+        select w.build, count(*) as n
+          from (select f.id from f where p_kind in ('replay', 'retry') and postmill.sees_all() order by f.id desc limit 1000) l
+         cross join lateral (select a.holder from postmill.attempt a where a.job_id = l.id order by a.run desc limit 1) a
+          join postmill.worker w on w.holder = a.holder
+         where w.build is not null group by 1
+    ), runs_now as (
+        select w.build, count(*) as n from postmill.worker w join postmill.lease l on l.holder = w.holder
+         where l.expires_at > began and w.build is not null and exists (select from failed_of)
+           and w.job_types && array(select distinct f.job_type from f) group by 1
     )
     select jsonb_build_object(
         'count', cardinality(ids), 'complete', done, 'cut_off', cut, 'looked_at', (select count(*) from f),
-        'fit', (select count(*) from f where case p_kind
-            when 'replay' then f.state in ('dead_letter', 'failed', 'canceled')
-            when 'retry' then f.state in ('scheduled', 'dead_letter', 'failed', 'canceled')
-            when 'cancel' then f.state in ('scheduled', 'queued', 'blocked', 'running')
-            when 'discard' then f.state = 'dead_letter'
-            when 'run_at' then f.state in ('scheduled', 'queued') else f.state in ('scheduled', 'queued', 'blocked') end),
+        'fit', (select count(*) from f where f.fits),
+        'groups', coalesce((select jsonb_agg(to_jsonb(g)) from (
+            select f.fits, f.state, f.replay_class, coalesce(f.unknown_type or not f.is_active, true) as gone,
+                   exists (select from since s where s.id = f.id) as done_since,
+                   coalesce(f.version_then <> f.version_now, false) as changed, count(*) as count from f group by 1, 2, 3, 4, 5, 6) g), '[]'),
         'tenants', (select count(distinct f.tenant_id) from f), 'oldest', (select min(f.created_at) from f),
         'newest', (select max(f.created_at) from f),
         'by_tenant', coalesce((select jsonb_agg(jsonb_build_object('name', coalesce(t.slug, g.tenant_id::text), 'count', g.n)
@@ -10088,6 +10862,10 @@ begin
                            ('older', '7 days', '1000 years')) as a(name, low, high)),
         'by_state', coalesce((select jsonb_agg(jsonb_build_object('name', g.state, 'count', g.n) order by g.n desc, g.state)
               from (select f.state, count(*) as n from f group by 1) g), '[]'),
+        'by_build', coalesce((select jsonb_agg(jsonb_build_object('name', b.build, 'count', b.n) order by b.n desc, b.build)
+              from failed_of b), '[]'),
+        'builds_now', coalesce((select jsonb_agg(jsonb_build_object('name', b.build, 'count', b.n) order by b.n desc, b.build)
+              from runs_now b), '[]'),
         'never', (select count(*) from f where f.replay_class = 'never'),
         'ask', (select count(*) from f where f.replay_class = 'ask'),
         'succeeded_since', (select count(*) from since),
@@ -10125,7 +10903,7 @@ $$;
 
 -- FUNCTION read_operations(uuid, uuid, integer, boolean)
 
-CREATE FUNCTION postmill.read_operations(p_id uuid DEFAULT NULL::uuid, p_before uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 50, p_open boolean DEFAULT false) RETURNS TABLE(id uuid, tenant_id uuid, kind text, status text, stage text, filter jsonb, rate double precision, canary integer, again boolean, confirm boolean, despite_success boolean, version integer, reason text, total integer, done integer, skipped integer, failed integer, actor_type text, actor_id text, created_at timestamp with time zone, started_at timestamp with time zone, paused_at timestamp with time zone, paused_by text, pause_reason text, ended_at timestamp with time zone, fair boolean, same_version boolean, priority integer, queue text, run_at timestamp with time zone, stop_ratio double precision, start_at timestamp with time zone, approve_above integer, approved_by text, approved_at timestamp with time zone, cut_off uuid)
+CREATE FUNCTION postmill.read_operations(p_id uuid DEFAULT NULL::uuid, p_before uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 50, p_open boolean DEFAULT false) RETURNS TABLE(id uuid, tenant_id uuid, kind text, status text, stage text, filter jsonb, rate double precision, canary integer, again boolean, confirm boolean, despite_success boolean, version integer, reason text, total integer, done integer, skipped integer, failed integer, actor_type text, actor_id text, created_at timestamp with time zone, started_at timestamp with time zone, paused_at timestamp with time zone, paused_by text, pause_reason text, ended_at timestamp with time zone, fair boolean, same_version boolean, priority integer, queue text, run_at timestamp with time zone, stop_ratio double precision, start_at timestamp with time zone, approve_above integer, approved_by text, approved_at timestamp with time zone, cut_off uuid, tags jsonb)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -10134,7 +10912,7 @@ begin
     select o.id, o.tenant_id, o.kind, o.status, o.stage, o.filter, o.rate, o.canary, o.again, o.confirm, o.despite_success,
            o.version, o.reason, o.total, o.done, o.skipped, o.failed, o.actor_type, o.actor_id, o.created_at, o.started_at,
            o.paused_at, o.paused_by, o.pause_reason, o.ended_at, o.fair, o.same_version, o.priority, o.queue, o.run_at,
-           o.stop_ratio, o.start_at, o.approve_above, o.approved_by, o.approved_at, o.cut_off
+           o.stop_ratio, o.start_at, o.approve_above, o.approved_by, o.approved_at, o.cut_off, o.tags
       from postmill.operation o
      where (p_id is null or o.id = p_id) and o.id < p_before and (not p_open or o.status in ('proposed', 'running', 'paused'))
      order by o.id desc limit p_most;
@@ -10349,17 +11127,21 @@ begin
     return query
     select q.name, q.priority, q.lane, q.paused_at is not null and (q.resume_at is null or q.resume_at > moment), q.paused_at,
            case when whole then q.paused_by end, q.pause_reason, q.resume_at,
-           case when whole then (select count(*) from (select from postmill.ready t where t.queue = q.name limit p_most) x) end,
+           case when whole then r.n end,
            case when whole then (select count(*) from (select from postmill.scheduled t where t.queue = q.name limit p_most) x) end,
            case when whole then (select count(*) from postmill.blocked t where t.queue = q.name) end,
            case when whole then (select count(*) from postmill.running t where t.queue = q.name) end,
            case when whole then coalesce(y.n, 0) end,
-           case when whole then extract(epoch from moment - postmill.read_oldest(q.name, null))::double precision end,
+           -- What was counted to its end has been seen: only a longer backlog is asked lane by lane.
+           case when whole then extract(epoch from moment - case when r.n < p_most then r.oldest
+                                                                 else postmill.read_oldest(q.name, null) end)::double precision end,
            case when whole then extract(epoch from n.run_at - moment)::double precision end,
            q.owner, case when whole then q.contact end, q.color, q.sla_seconds, q.wait_target_seconds, q.run_target_seconds,
            case when whole then q.escalation end, case when whole then a.attained end,
            case when whole then a.burn end
       from postmill.queue q
+      left join lateral (select count(*) as n, min(x.ready_at) as oldest from (
+                            select t.ready_at from postmill.ready t where whole and t.queue = q.name limit p_most) x) r on true
       -- Once for all queues: who asks for every queue would pay for each.
       left join (select d.queue, least(p_most, greatest(0, sum(d.opened - d.closed)))::bigint as n from postmill.dead_tally d
                   where whole and (p_name is null or d.queue = p_name) group by 1) y on y.queue = q.name
@@ -10430,6 +11212,53 @@ begin
 end
 $$;
 
+-- FUNCTION read_scaling(text, integer)
+
+CREATE FUNCTION postmill.read_scaling(p_name text DEFAULT NULL::text, p_most integer DEFAULT 10000) RETURNS TABLE(queue text, paused boolean, waiting bigint, at_least boolean, oldest_seconds double precision, running bigint, arrived_rate double precision, ended_rate double precision, run_seconds double precision, workers bigint, draining bigint, slots bigint, most_slots bigint, sla_seconds double precision, wait_target_seconds double precision, moment timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    this timestamptz := postmill.minute_of(moment);
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select q.name, q.paused_at is not null and (q.resume_at is null or q.resume_at > moment), greatest(c.n, d.n)::bigint, c.n >= p_most,
+           extract(epoch from moment - postmill.read_oldest(q.name, null))::double precision,
+           (select count(*) from postmill.running t where t.queue = q.name),
+           coalesce(f.arrived, 0) / 300, coalesce(f.ended, 0) / 300,
+           case when r.runs >= 20 then r.seconds / r.runs::double precision else (
+               select sum(m.run_seconds) / nullif(sum((select sum(h) from unnest(m.run_hist) h)), 0)::double precision
+                 from postmill.queue_minute m where m.queue = q.name) end,
+           coalesce(w.workers, 0), coalesce(w.draining, 0), coalesce(w.slots, 0)::bigint, coalesce(w.most, 0)::bigint, q.sla_seconds,
+           q.wait_target_seconds, moment
+      from postmill.queue q
+      left join (select n.name, count(*) filter (where not k.draining) as workers, count(*) filter (where k.draining) as draining,
+                        sum((k.slots ->> n.name)::bigint) filter (where not k.draining) as slots,
+                        sum(coalesce((k.report -> 'ranges' -> n.name ->> 'most')::bigint, (k.slots ->> n.name)::bigint))
+                            filter (where not k.draining) as most
+                   from postmill.lease l join postmill.worker k on k.holder = l.holder cross join unnest(k.queues) as n(name)
+                  where l.expires_at > moment and k.stopped_at is null group by 1) w on w.name = q.name
+     cross join lateral (select count(*) as n from (select from postmill.ready t where t.queue = q.name limit p_most) x) c
+     cross join lateral (select sum((x.one ->> 3)::bigint) as n
+                           from postmill.upkeep u cross join jsonb_array_elements(u.note -> 'depths') as x(one)
+                          where c.n >= p_most and u.name = 'monitor' and x.one ->> 0 = q.name and x.one ->> 2 = 'queued') d
+     cross join lateral (select sum(m.arrived)::double precision as arrived, sum(m.ended)::double precision as ended
+                           from postmill.queue_minute m
+                          where m.queue = q.name and m.minute >= this - interval '5 minutes' and m.minute < this) f
+     cross join lateral (select sum(m.run_seconds) as seconds, sum((select sum(h) from unnest(m.run_hist) h)) as runs
+                           from postmill.queue_minute m
+                          where m.queue = q.name and m.minute >= this - interval '15 minutes') r
+     where p_name is null or q.name = p_name
+     order by q.priority, q.name limit 1000;
+end
+$$;
+
 -- FUNCTION read_sealed(postmill.audit_log)
 
 CREATE FUNCTION postmill.read_sealed(p_row postmill.audit_log) RETURNS text
@@ -10466,7 +11295,7 @@ begin
                    case $4 when 'queue' then r.queue when 'job_type' then r.job_type when 'tenant' then r.tenant_id::text
                         else '' end as name, r.outcome, sum(r.n) as n, sum(r.wait_sum) as wait, sum(r.run_sum) as run,
                    sum(r.total_sum) as total, %s
-              from postmill.%s r
+              from %s r
              where r.minute >= postmill.minute_of($1) and r.minute < $2 and ($5 is null or r.tenant_id = $5)
                and ($6 is null or r.queue = $6) and ($7 is null or r.job_type = $7)
              group by 1, 2, 3
@@ -10480,13 +11309,13 @@ begin
         select m.bucket, m.name, m.counts, postmill.summary_of(m.waits_hist, m.wait), postmill.summary_of(m.runs_hist, m.run),
                postmill.summary_of(m.totals_hist, m.total)
           from merged m order by 1, 2$q$, sums,
-        case when own is null and p_by is distinct from 'tenant' then 'fleet_rollups' else 'rollups' end) using p_since, p_until, p_seconds, p_by, own, p_queue, p_job_type;
+        postmill.rollup_source(p_since, p_until, own is null and p_by is distinct from 'tenant', p_seconds)) using p_since, p_until, p_seconds, p_by, own, p_queue, p_job_type;
 end
 $_$;
 
 -- FUNCTION read_summary(uuid, integer)
 
-CREATE FUNCTION postmill.read_summary(p_tenant uuid DEFAULT NULL::uuid, p_most integer DEFAULT 10000) RETURNS TABLE(state text, n bigint, at_least boolean, oldest_seconds double precision)
+CREATE FUNCTION postmill.read_summary(p_tenant uuid DEFAULT NULL::uuid, p_most integer DEFAULT 10000) RETURNS TABLE(state text, n bigint, at_least boolean, oldest_seconds double precision, open_letters bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -10508,29 +11337,41 @@ begin
     for state in select unnest(array['scheduled', 'queued', 'blocked', 'running', 'dead_letter', 'failed', 'canceled']) loop
         at_least := false;
         oldest_seconds := null;
+        open_letters := null;
         if state in ('failed', 'canceled', 'dead_letter') then
             select count(*) into n from (
                 select from postmill.outcome o
                  where o.status = state and o.status <> 'succeeded' and (own is null or o.tenant_id = own) limit p_most + 1) x;
             if state = 'dead_letter' then
-                select n + count(*) into n from (
+                select count(*) into open_letters from (
                     select from postmill.dead_letter d where own is null or d.tenant_id = own limit p_most + 1) x;
+                n := n + open_letters;
             end if;
         else
-            select count(*) into tickets from (
-                (select from postmill.ready t where state = 'queued' limit p_most + 1) union all
-                (select from postmill.scheduled t where state = 'scheduled' limit p_most + 1) union all
-                (select from postmill.blocked t where state = 'blocked' limit p_most + 1) union all
-                (select from postmill.running t where state = 'running' limit p_most + 1)) x;
-            if own is null then
+            -- One statement of one table: a plan of all four takes as long as the count.
+            if state = 'queued' then
+                select count(*) into tickets from (select from postmill.ready t limit p_most + 1) x;
+            elsif state = 'scheduled' then
+                select count(*) into tickets from (select from postmill.scheduled t limit p_most + 1) x;
+            elsif state = 'blocked' then
+                select count(*) into tickets from (select from postmill.blocked t limit p_most + 1) x;
+            else
+                select count(*) into tickets from (select from postmill.running t limit p_most + 1) x;
+            end if;
+            if own is null or tickets = 0 then
                 n := tickets;
             elsif bodies > p_most and tickets > p_most then
                 at_least := true;
-                select count(*) into n from postmill.queue q cross join lateral (
-                    (select from postmill.ready t where state = 'queued' and t.queue = q.name and t.lane = own limit p_most + 1)
-                    union all
-                    (select from postmill.scheduled t
-                      where state = 'scheduled' and t.queue = q.name and t.lane = own limit p_most + 1)) x;
+                -- The limit at the end, too: a queue is not looked at where the ones before it are enough.
+                if state = 'queued' then
+                    select count(*) into n from (select from postmill.queue q cross join lateral (
+                        select from postmill.ready t where t.queue = q.name and t.lane = own offset 0) x limit p_most + 1) y;
+                elsif state = 'scheduled' then
+                    select count(*) into n from (select from postmill.queue q cross join lateral (
+                        select from postmill.scheduled t where t.queue = q.name and t.lane = own offset 0) x limit p_most + 1) y;
+                else
+                    n := 0;
+                end if;
             elsif bodies <= p_most then
                 if mine is null then
                     mine := array(select j.id from postmill.any_job j where j.tenant_id = own);
@@ -10561,10 +11402,16 @@ begin
     -- What is neither waiting nor running, nor ended otherwise, has succeeded.
     state := 'succeeded';
     oldest_seconds := null;
+    open_letters := null;
     if bodies > p_most or bounded then
-        select count(*) into n from (
-            select o.status, o.tenant_id from postmill.outcome o order by o.job_id desc limit 2 * p_most) x
-         where x.status = 'succeeded' and (own is null or x.tenant_id = own);
+        if own is null then
+            select count(*) into n from (select o.status from postmill.outcome o order by o.job_id desc limit p_most * 5 / 4) x
+             where x.status = 'succeeded';
+        else
+            select count(*) into n from (
+                select o.status, o.tenant_id from postmill.outcome o order by o.job_id desc limit 2 * p_most) x
+             where x.status = 'succeeded' and x.tenant_id = own;
+        end if;
         n := least(greatest(n, bodies - known, 0), p_most);
         at_least := true;
     else
@@ -10572,6 +11419,33 @@ begin
         at_least := false;
     end if;
     return next;
+end
+$$;
+
+-- FUNCTION read_tags(text, integer)
+
+CREATE FUNCTION postmill.read_tags(p_text text, p_most integer DEFAULT 12) RETURNS SETOF text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    own constant uuid := postmill.scope_tenant();
+    known text[] := '{}';
+    following text := '';
+begin
+    for n in 1 .. 1000 loop
+        if own is null then
+            select t.tag into following from postmill.job_tag t where t.tag > following order by t.tag limit 1;
+        else
+            select t.tag into following from postmill.job_tag t where t.tenant_id = own and t.tag > following order by t.tag limit 1;
+        end if;
+        exit when not found;
+        known := known || following;
+    end loop;
+    return query
+    select k.tag from unnest(known) as k(tag) where strpos(lower(k.tag), lower(p_text)) > 0
+     order by left(lower(k.tag), length(p_text)) <> lower(p_text), k.tag limit p_most;
 end
 $$;
 
@@ -10610,36 +11484,39 @@ $$;
 CREATE FUNCTION postmill.read_tenant_standing(p_ids uuid[], p_seconds double precision) RETURNS TABLE(tenant_id uuid, arrived bigint, ended bigint, failed bigint, run_seconds double precision, judged bigint, late bigint, fleet_seconds double precision, last_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
-    AS $$
+    AS $_$
 declare
+    until timestamptz := postmill.now() + interval '1 minute';
     since timestamptz := postmill.minute_of(postmill.now()) - p_seconds * interval '1 second';
-    fleet double precision := (select sum(f.run_sum) from postmill.fleet_rollups f where f.minute >= since);
-    bounds double precision[] := postmill.rollup_bounds();
+    fleet double precision;
 begin
     if not postmill.sees_all() then
         return;
     end if;
-    return query
-    with promise as materialized (
-        select q.name, (select count(*) from unnest(bounds) as b where b <= q.sla_seconds)::integer as cells
-          from postmill.queue q where q.sla_seconds is not null
-    )
-    select u.id, coalesce(s.arrived, 0), coalesce(s.ended, 0), coalesce(s.failed, 0), coalesce(s.run_seconds, 0), coalesce(s.judged, 0),
-           coalesce(s.late, 0), fleet,
-           greatest((select x.minute from postmill.rollup x where x.tenant_id = u.id order by x.minute desc limit 1), s.last_minute)
-      from unnest(p_ids) as u(id)
-     cross join lateral (
-        select (sum(r.n) filter (where r.outcome = 'enqueued'))::bigint as arrived,
-               (sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'canceled', 'dead_letter')))::bigint as ended,
-               (sum(r.n) filter (where r.outcome in ('retried', 'lost', 'failed', 'dead_letter')))::bigint as failed,
-               sum(r.run_sum) as run_seconds, (sum(r.n) filter (where r.total_hist is not null and p.name is not null))::bigint as judged,
-               (sum((select sum(h) from unnest(r.total_hist[p.cells + 1:]) as h)) filter (where p.name is not null))::bigint as late,
-               max(r.minute) as last_minute
-          from postmill.rollups r left join promise p on p.name = r.queue
-         where r.tenant_id = u.id and r.minute >= since) s;
+    execute format('select sum(f.run_sum) from %s f where f.minute >= $1', postmill.rollup_source(since, until, true, null))
+        into fleet using since;
+    return query execute format($q$
+        with promise as materialized (
+            select q.name, (select count(*) from unnest(postmill.rollup_bounds()) as b where b <= q.sla_seconds)::integer as cells
+              from postmill.queue q where q.sla_seconds is not null
+        )
+        select u.id, coalesce(s.arrived, 0), coalesce(s.ended, 0), coalesce(s.failed, 0), coalesce(s.run_seconds, 0),
+               coalesce(s.judged, 0), coalesce(s.late, 0), $3,
+               greatest((select x.minute from postmill.rollup x where x.tenant_id = u.id order by x.minute desc limit 1), s.last_minute)
+          from unnest($1) as u(id)
+         cross join lateral (
+            select (sum(r.n) filter (where r.outcome = 'enqueued'))::bigint as arrived,
+                   (sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'canceled', 'dead_letter')))::bigint as ended,
+                   (sum(r.n) filter (where r.outcome in ('retried', 'lost', 'failed', 'dead_letter')))::bigint as failed,
+                   sum(r.run_sum) as run_seconds,
+                   (sum(r.n) filter (where r.total_hist is not null and p.name is not null))::bigint as judged,
+                   (sum((select sum(h) from unnest(r.total_hist[p.cells + 1:]) as h)) filter (where p.name is not null))::bigint as late,
+                   max(r.minute) as last_minute
+              from %s r left join promise p on p.name = r.queue
+             where r.tenant_id = u.id and r.minute >= $2) s$q$, postmill.rollup_source(since, until, false, null))
+    using p_ids, since, fleet;
 end
-$$;
+$_$;
 
 -- FUNCTION read_tenants(text, integer, uuid, text)
 
@@ -10779,24 +11656,20 @@ CREATE FUNCTION postmill.read_type_histogram(p_job_type text, p_since timestamp 
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
-    AS $$
+    AS $_$
 declare
     own constant uuid := postmill.scope_tenant();
 begin
-    -- Of all tenants together where all are seen: a minute has a row for each of them else.
-    if own is null then
-        select postmill.histogram_sum(r.run_hist), postmill.histogram_sum(r.wait_hist) into runs, waits
-          from postmill.fleet_rollups r where r.minute >= postmill.minute_of(p_since) and r.job_type = p_job_type;
-    else
-        select postmill.histogram_sum(r.run_hist), postmill.histogram_sum(r.wait_hist) into runs, waits
-          from postmill.rollups r
-         where r.minute >= postmill.minute_of(p_since) and r.tenant_id = own and r.job_type = p_job_type;
-    end if;
+    -- Of all tenants together where all are seen: an hour has a row for each of them else.
+    execute format('select postmill.histogram_sum(r.run_hist), postmill.histogram_sum(r.wait_hist) from %s r
+         where r.job_type = $1 and ($2 is null or r.tenant_id = $2) and r.minute >= postmill.minute_of($3)',
+        postmill.rollup_source(p_since, postmill.now() + interval '1 minute', own is null, null)) into runs, waits
+        using p_job_type, own, p_since;
     bounds := postmill.rollup_bounds();
     run_quantiles := array[postmill.quantile(runs, 0.5), postmill.quantile(runs, 0.95), postmill.quantile(runs, 0.99)];
     return next;
 end
-$$;
+$_$;
 
 -- FUNCTION read_type_marks(text, timestamp with time zone, integer)
 
@@ -10813,6 +11686,8 @@ begin
         (select v.at, 'deploy', 'v' || v.version, v.version::text
            from postmill.job_definition d join postmill.definition_version v on v.definition_id = d.id
           where d.key = p_job_type and v.at >= p_since order by v.version desc limit p_most)
+        union all
+        (select b.at, 'build', b.build, b.holder::text from postmill.read_builds(p_since, p_job_type, p_most) b)
         union all
         (select p.paused_at, 'pause', coalesce(p.reason, ''), p.id::text from postmill.type_pause p
           where p.job_type = p_job_type and p.paused_at >= p_since order by p.paused_at desc limit p_most)
@@ -11047,7 +11922,7 @@ $$;
 
 -- FUNCTION read_workers(double precision, timestamp with time zone, uuid, integer, uuid)
 
-CREATE FUNCTION postmill.read_workers(p_seen double precision DEFAULT NULL::double precision, p_before timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_holder uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 1000, p_only uuid DEFAULT NULL::uuid) RETURNS TABLE(holder uuid, worker_id text, hostname text, pid integer, version text, queues text[], slots jsonb, job_types text[], state text, running_count integer, started_at timestamp with time zone, last_seen_at timestamp with time zone, stopped_at timestamp with time zone, lease_expires_at timestamp with time zone, metadata jsonb, asked text, asked_at timestamp with time zone, asked_by text, asked_reason text, draining_since timestamp with time zone, full_since timestamp with time zone, skew_seconds double precision, report jsonb)
+CREATE FUNCTION postmill.read_workers(p_seen double precision DEFAULT NULL::double precision, p_before timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_holder uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 1000, p_only uuid DEFAULT NULL::uuid) RETURNS TABLE(holder uuid, worker_id text, hostname text, pid integer, version text, queues text[], slots jsonb, job_types text[], state text, running_count integer, started_at timestamp with time zone, last_seen_at timestamp with time zone, stopped_at timestamp with time zone, lease_expires_at timestamp with time zone, metadata jsonb, asked text, asked_at timestamp with time zone, asked_by text, asked_reason text, draining_since timestamp with time zone, full_since timestamp with time zone, skew_seconds double precision, report jsonb, build text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -11062,7 +11937,7 @@ begin
            case when w.stopped_at is not null then 'stopped' when l.expires_at is null or l.expires_at <= moment then 'lost'
                 when w.draining then 'draining' else 'running' end,
            w.running_count, w.started_at, w.last_seen_at, w.stopped_at, l.expires_at, w.metadata, w.asked, w.asked_at,
-           w.asked_by, w.asked_reason, w.draining_since, w.full_since, w.skew_seconds, w.report
+           w.asked_by, w.asked_reason, w.draining_since, w.full_since, w.skew_seconds, w.report, w.build
       from postmill.worker w
       left join postmill.lease l on l.holder = w.holder
      where (p_seen is null or w.last_seen_at >= moment - p_seen * interval '1 second')
@@ -11251,6 +12126,21 @@ begin
 end
 $$;
 
+-- FUNCTION refuse_away(uuid, text, text)
+
+CREATE FUNCTION postmill.refuse_away(p_tenant uuid, p_answer text, p_cell text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    if p_answer = 'moved' then
+        raise exception 'postmill: tenant % lives in cell %', p_tenant, p_cell using errcode = 'PM061',
+            hint = 'Ask there: the directory of cells has its address.';
+    end if;
+    raise exception 'postmill: tenant % is being moved (%)', p_tenant, p_cell using errcode = 'PM060',
+        hint = 'Try again in a second.';
+end
+$$;
+
 -- FUNCTION refuse_budget_rewriting()
 
 CREATE FUNCTION postmill.refuse_budget_rewriting() RETURNS trigger
@@ -11412,9 +12302,9 @@ begin
 end
 $$;
 
--- FUNCTION register_queues(jsonb)
+-- FUNCTION register_queues(jsonb, boolean)
 
-CREATE FUNCTION postmill.register_queues(p_queues jsonb) RETURNS void
+CREATE FUNCTION postmill.register_queues(p_queues jsonb, p_fill boolean DEFAULT false) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -11426,24 +12316,30 @@ begin
     insert into postmill.queue (name) select e.q ->> 'name' from jsonb_array_elements(p_queues) as e(q)
      where jsonb_array_length(nullif(e.q -> 'limits', 'null')) > 0 order by 1 on conflict do nothing;
     insert into postmill.queue as q (name, owner, contact, color, sla_seconds, wait_target_seconds, run_target_seconds, escalation,
-           runbook)
-    select n.name, n.owner, n.contact, n.color, n.sla_seconds, n.wait_target_seconds, n.run_target_seconds, n.escalation, n.runbook
+           runbook, boost_after_seconds, boost_step, boost_to)
+    select n.name, n.owner, n.contact, n.color, n.sla_seconds, n.wait_target_seconds, n.run_target_seconds, n.escalation, n.runbook,
+           n.boost_after_seconds, n.boost_step, n.boost_to
       from jsonb_populate_recordset(null::postmill.queue, p_queues) n
      where coalesce(n.owner, n.contact, n.color, n.escalation, n.runbook, n.sla_seconds::text, n.wait_target_seconds::text,
-                    n.run_target_seconds::text) is not null
+                    n.run_target_seconds::text, n.boost_after_seconds::text) is not null
         or exists (select from postmill.queue o where o.name = n.name)
      order by n.name
     on conflict (name) do update
        set owner = excluded.owner, contact = excluded.contact, color = excluded.color, sla_seconds = excluded.sla_seconds,
            wait_target_seconds = excluded.wait_target_seconds, run_target_seconds = excluded.run_target_seconds,
-           escalation = excluded.escalation, runbook = excluded.runbook
+           escalation = excluded.escalation, runbook = excluded.runbook,
+           boost_after_seconds = excluded.boost_after_seconds, boost_step = excluded.boost_step, boost_to = excluded.boost_to
      where (q.owner, q.contact, q.color, q.sla_seconds, q.wait_target_seconds, q.run_target_seconds, q.escalation,
-            q.runbook)
+            q.runbook, q.boost_after_seconds, q.boost_step, q.boost_to)
            is distinct from (excluded.owner, excluded.contact, excluded.color, excluded.sla_seconds,
-                             excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation, excluded.runbook);
+                             excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation, excluded.runbook,
+                             excluded.boost_after_seconds, excluded.boost_step, excluded.boost_to)
+       and not (p_fill and coalesce(q.owner, q.contact, q.color, q.escalation, q.runbook, q.sla_seconds::text,
+                                    q.wait_target_seconds::text, q.run_target_seconds::text, q.boost_after_seconds::text)
+                           is not null);
     for one, limits in select e.q ->> 'name', e.q -> 'limits' from jsonb_array_elements(p_queues) as e(q)
                         where jsonb_typeof(e.q -> 'limits') = 'array' order by 1 loop
-        if exists (select from postmill.queue q where q.name = one) then
+        if not p_fill and exists (select from postmill.queue q where q.name = one) then
             perform postmill.declare_limits('queue', one, limits);
         end if;
     end loop;
@@ -11738,6 +12634,9 @@ begin
             end if;
             new_id := answer.id;
             status := case answer.status when 'created' then 'replayed' when 'duplicate' then 'key_held' else answer.status end;
+            if status = 'replayed' and exists (select from postmill.job_tag t where t.job_id = body.id) then
+                perform postmill.keep_tags(new_id, body.tenant_id, to_jsonb(postmill.tags_of(body.id)));
+            end if;
             if status = 'replayed' and letter.id is not null then
                 perform postmill.close_letter(id, 'dead_letter', letter.reason);
             end if;
@@ -11747,9 +12646,9 @@ begin
 end
 $$;
 
--- FUNCTION request_enqueue(uuid, boolean, text, text, text, text, text[], text[], integer[], jsonb[], uuid[], uuid[], integer[], timestamp with time zone[], text[], text[], text[], text[])
+-- FUNCTION request_enqueue(uuid, boolean, text, text, text, text, text[], text[], integer[], jsonb[], uuid[], uuid[], integer[], timestamp with time zone[], text[], text[], text[], text[], jsonb[])
 
-CREATE FUNCTION postmill.request_enqueue(p_scope uuid, p_platform boolean, p_via text, p_actor_type text, p_actor_id text, p_role text, p_request_ids text[], p_job_types text[], p_versions integer[], p_payloads jsonb[], p_tenants uuid[], p_projects uuid[], p_priorities integer[], p_scheduled_for timestamp with time zone[], p_keys text[], p_modes text[], p_correlation_ids text[], p_traceparents text[]) RETURNS TABLE(id uuid, status text, detail text, tenant_id uuid, state text, created_at timestamp with time zone)
+CREATE FUNCTION postmill.request_enqueue(p_scope uuid, p_platform boolean, p_via text, p_actor_type text, p_actor_id text, p_role text, p_request_ids text[], p_job_types text[], p_versions integer[], p_payloads jsonb[], p_tenants uuid[], p_projects uuid[], p_priorities integer[], p_scheduled_for timestamp with time zone[], p_keys text[], p_modes text[], p_correlation_ids text[], p_traceparents text[], p_tags jsonb[] DEFAULT NULL::jsonb[]) RETURNS TABLE(id uuid, status text, detail text, tenant_id uuid, state text, created_at timestamp with time zone)
     LANGUAGE plpgsql
     AS $$
 declare
@@ -11761,7 +12660,7 @@ begin
             perform set_config('postmill.request_id', p_request_ids[i], true);
         end if;
         answer := postmill.door_enqueue(p_job_types[i], p_versions[i], p_payloads[i], p_tenants[i], p_projects[i], p_priorities[i],
-            p_scheduled_for[i], p_keys[i], p_modes[i], p_correlation_ids[i], p_traceparents[i]);
+            p_scheduled_for[i], p_keys[i], p_modes[i], p_correlation_ids[i], p_traceparents[i], p_tags[i]);
         id := answer.id; status := answer.status; detail := answer.detail;
         tenant_id := answer.tenant_id; state := answer.state; created_at := answer.created_at;
         return next;
@@ -11804,6 +12703,24 @@ begin
         return format('the table %s is not under row-level security', found_one);
     end if;
     return null;
+end
+$$;
+
+-- FUNCTION require_home(uuid)
+
+CREATE FUNCTION postmill.require_home(p_tenant uuid) RETURNS void
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    found_one record;
+begin
+    if (select h.gated from postmill.partition_horizon h) then
+        select g.stage, g.cell into found_one from postmill.tenant_gate g where g.tenant_id = p_tenant;
+        if found_one.stage in ('closed', 'arriving', 'gone') then
+            perform postmill.refuse_away(p_tenant, case found_one.stage when 'gone' then 'moved' else 'moving' end, found_one.cell);
+        end if;
+    end if;
 end
 $$;
 
@@ -12121,6 +13038,28 @@ CREATE FUNCTION postmill.rollup_bounds() RETURNS double precision[]
                  14400, 86400]::double precision[]
 $$;
 
+-- FUNCTION rollup_source(timestamp with time zone, timestamp with time zone, boolean, double precision)
+
+CREATE FUNCTION postmill.rollup_source(p_since timestamp with time zone, p_until timestamp with time zone, p_fleet boolean, p_seconds double precision) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+    fine constant text := case when p_fleet then 'fleet_rollups' else 'rollups' end;
+    low constant timestamptz := case when isfinite(p_since) then date_bin('1 hour', p_since + interval '1 hour' - interval '1 microsecond',
+                                                                           timestamptz '2000-01-01 00:00+00') else p_since end;
+    high constant timestamptz := date_bin('1 hour', p_until, timestamptz '2000-01-01 00:00+00');
+begin
+    if low >= high or p_seconds is not null and mod(p_seconds::numeric, 3600) <> 0 then
+        return 'postmill.' || fine;
+    end if;
+    return format('(select * from postmill.%I h where h.minute >= %L and h.minute < %L
+        union all select * from postmill.%I f where f.minute >= %L and f.minute < %L
+        union all select * from postmill.%I f where f.minute >= %L and f.minute < %L)',
+        case when p_fleet then 'fleet_rollup_hours' else 'rollup_hours' end, low, high,
+        fine, postmill.minute_of(p_since), low, fine, high, p_until);
+end
+$$;
+
 -- FUNCTION root_of(uuid)
 
 CREATE FUNCTION postmill.root_of(p_id uuid) RETURNS uuid
@@ -12136,6 +13075,39 @@ begin
         root := before;
     end loop;
     return root;
+end
+$$;
+
+-- FUNCTION rows_of(text, uuid, timestamp with time zone, timestamp with time zone)
+
+CREATE FUNCTION postmill.rows_of(p_table text, p_tenant uuid, p_since timestamp with time zone, p_until timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    own record;
+    low text := 'true';
+    high text := 'true';
+begin
+    select * into strict own from postmill.carried_tables() t where t.name = p_table;
+    if own.moment is not null and p_since is not null then
+        low := format('%I >= %L', own.moment, case own.moment when 'id' then postmill.id_at(p_since)::text else p_since::text end);
+    end if;
+    if own.moment is not null and p_until is not null then
+        high := format('%I < %L', own.moment, case own.moment when 'id' then postmill.id_at(p_until)::text else p_until::text end);
+    end if;
+    return format('(%s) and %s and %s', format(own.mine, p_tenant), low, high);
+end
+$$;
+
+-- FUNCTION running_of(uuid, integer)
+
+CREATE FUNCTION postmill.running_of(p_tenant uuid, p_most integer) RETURNS TABLE(id uuid, job_type text, queue text, claimed_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return query
+    select r.id, j.job_type, r.queue, r.claimed_at from postmill.running r join postmill.any_job j on j.id = r.id
+     where j.tenant_id = p_tenant order by r.claimed_at limit p_most;
 end
 $$;
 
@@ -12238,17 +13210,17 @@ begin
     execute 'grant usage on schema postmill to postmill_request';
 
     -- Every table that has a tenant is under the policy. The reader does not see who may come in, but for what
-    -- read_keys and read_logins show; the intake is left out, since COPY does not go into a table with policies.
+    -- read_keys, read_logins and read_members show; the intake is left out, since COPY does not go into a table with policies.
     for name, own_column in
         select c.relname, case c.relname when 'tenant' then 'id' else
                    (select a.attname from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id') end
           from pg_class c where c.relnamespace = 'postmill'::regnamespace and c.relkind in ('r', 'p')
-           and not c.relispartition and c.relname !~ '^(login_link|intake)$|_(secret|answer)$'
+           and not c.relispartition and c.relname !~ '^intake$|_(secret|answer)$'
     loop
         if own_column is not null then
             perform postmill.secure_table(name, own_column);
         end if;
-        if name not in ('api_key', 'console_session', 'webhook_secret') then
+        if name not in ('api_key', 'console_session', 'login_link', 'webhook_secret') then
             execute format('grant select on postmill.%I to postmill_reader', name);
         end if;
     end loop;
@@ -12256,6 +13228,7 @@ begin
         revoked_by) on postmill.api_key to postmill_reader';
     execute 'grant select (id, actor_id, tenant_id, role, api_key_id, created_at, last_seen_at, expires_at, ended_at)
         on postmill.console_session to postmill_reader';
+    execute 'grant select (actor_id, tenant_id, role, created_at, expires_at, used_at) on postmill.login_link to postmill_reader';
     for name, owner in select c.relname, c.relowner from pg_class c
                         where c.relnamespace = 'postmill'::regnamespace and c.relkind = 'v' loop
         if owner <> 'postmill_reader'::regrole then
@@ -12280,7 +13253,7 @@ begin
         if own_column like 'read\_%' or own_column like 'door\_%' or own_column in ('now', 'new_id', 'id_at', 'id_time',
             'scope_tenant', 'sees_all', 'in_scope', 'ids_in_scope') then
             execute format('grant execute on function %s to postmill_reader, postmill_request', name);
-        elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'error_status', 'version_run', 'keep_of', 'type_paused', 'rollup_bounds', 'quantile', 'summary_of',
+        elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'error_status', 'version_run', 'keep_of', 'type_paused', 'rollup_bounds', 'rollup_source', 'quantile', 'summary_of',
             'histogram_plus', 'histogram_sum', 'histogram_within',
             'incident_outline', 'incident_status', 'limits_of', 'tenant_cap', 'args_matching', 'state_test', 'places_of', 'states_of') then
             execute format('grant execute on function %s to postmill_reader', name);
@@ -12393,6 +13366,37 @@ begin
             set_config('postmill.actor_role', coalesce(p_role, ''), true),
             set_config('postmill.request_id', coalesce(p_request_id, ''), true),
             set_config('postmill.address', coalesce(p_address, ''), true);
+end
+$$;
+
+-- FUNCTION set_gate(uuid, text, text, uuid, text[])
+
+CREATE FUNCTION postmill.set_gate(p_tenant uuid, p_stage text, p_cell text, p_move uuid, p_from text[]) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+    found_one postmill.tenant_gate;
+begin
+    perform pg_advisory_xact_lock(postmill.gate_key(p_tenant));
+    select * into found_one from postmill.tenant_gate g where g.tenant_id = p_tenant for update;
+    if coalesce(found_one.stage, 'here') = p_stage and coalesce(found_one.move_id = p_move, p_stage = 'here') then
+        return true;
+    end if;
+    if not coalesce(found_one.stage, 'here') = any (p_from)
+        or (found_one.move_id <> p_move and found_one.stage <> 'gone') then
+        return false;
+    end if;
+    if p_stage = 'here' then
+        delete from postmill.tenant_gate g where g.tenant_id = p_tenant;
+    else
+        insert into postmill.tenant_gate (tenant_id, stage, cell, move_id, changed_at)
+        values (p_tenant, p_stage, p_cell, p_move, postmill.now())
+        on conflict (tenant_id) do update
+           set stage = excluded.stage, cell = excluded.cell, move_id = excluded.move_id, changed_at = excluded.changed_at;
+    end if;
+    update postmill.partition_horizon h set gated = g.any_gate
+      from (select exists (select from postmill.tenant_gate) as any_gate) g where h.gated <> g.any_gate;
+    return true;
 end
 $$;
 
@@ -12615,7 +13619,9 @@ CREATE FUNCTION postmill.state_test(p_states text[]) RETURNS text
     LANGUAGE plpgsql IMMUTABLE
     AS $_$
 declare
-    ended text[] := array(select s from unnest(p_states) s where s in ('succeeded', 'failed', 'canceled', 'dead_letter'));
+    -- A letter that was replayed has an outcome, an open one has none yet.
+    ended text[] := array(select case s when 'replayed' then 'dead_letter' else s end from unnest(p_states) s
+                           where s in ('succeeded', 'failed', 'canceled', 'replayed'));
     parts text[] := array['false'];
 begin
     if 'queued' = any (p_states) then
@@ -12647,7 +13653,7 @@ declare
 begin
     return coalesce((select jsonb_object_agg(x.word, x.n) from (
         select y.word, count(*) as n from (
-            select coalesce((select o.status from postmill.outcome o where o.job_id = u.id offset 0),
+            select coalesce((select case o.status when 'dead_letter' then 'replayed' else o.status end from postmill.outcome o where o.job_id = u.id offset 0),
                             (select 'queued' from postmill.ready t where t.id = u.id offset 0),
                             (select case when t.run_at <= at_now then 'queued' when t.attempt > 1 then 'retrying' else 'scheduled' end
                                from postmill.scheduled t where t.id = u.id offset 0),
@@ -12660,7 +13666,7 @@ $$;
 
 -- FUNCTION step_operation(uuid, integer[], jsonb)
 
-CREATE FUNCTION postmill.step_operation(p_id uuid, p_ns integer[], p_refused jsonb) RETURNS TABLE(status text, done integer, skipped integer, failed integer)
+CREATE FUNCTION postmill.step_operation(p_id uuid, p_ns integer[], p_refused jsonb) RETURNS TABLE(status text, done integer, skipped integer, failed integer, passed integer)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     AS $$
@@ -12670,11 +13676,13 @@ declare
     left_over integer;
     out_there integer;
     unlucky integer;
+    skipped_before integer;
 begin
     select o.* into op from postmill.operation o where o.id = p_id and o.status = 'running' for update;
     if not found then
         return;
     end if;
+    skipped_before := op.skipped;
     perform postmill.set_actor('upkeep', op.actor_type, op.actor_id, op.actor_role, op.request_id),
             set_config('lock_timeout', '1s', true);
     with refused as (
@@ -12703,7 +13711,7 @@ begin
     update postmill.operation o
        set done = o.done + c.done, skipped = o.skipped + c.skipped, failed = o.failed + c.failed,
            taken_at = case when o.rate is not null
-                           then postmill.rate_base(o, moment) + cardinality(p_ns) * interval '1 s' / o.rate end
+                           then postmill.rate_base(o, moment) + (cardinality(p_ns) - c.skipped) * interval '1 s' / o.rate end
       from (select count(*) filter (where i.status in ('replayed', 'due', 'requested', 'canceled', 'discarded', 'changed')) as done,
                    count(*) filter (where i.status in ('live', 'already_replayed', 'succeeded_since', 'succeeded', 'running',
                        'waiting', 'never', 'unconfirmed', 'not_dead', 'unknown', 'key_held', 'old_version',
@@ -12759,7 +13767,7 @@ begin
             jsonb_build_object('kind', op.kind, 'total', op.total, 'done', op.done, 'skipped', op.skipped, 'failed', op.failed));
     end if;
     perform postmill.set_actor(null, null, null);
-    return query select op.status, op.done, op.skipped, op.failed;
+    return query select op.status, op.done, op.skipped, op.failed, op.skipped - skipped_before;
 end
 $$;
 
@@ -12798,6 +13806,7 @@ begin
        and (exists (select from postmill.outcome o where o.job_id = c.job_id)
          or exists (select from postmill.dead_letter d where d.id = c.job_id)
          or c.requested_at < moment - interval '1 day');
+    perform postmill.sweep_tags(p_most);
     delete from postmill.progress g where not exists (select from postmill.running r where r.id = g.job_id);
     delete from postmill.tally t using postmill.partition_policy p where t.at < moment - p.retention;
 end
@@ -12945,6 +13954,21 @@ begin
 end
 $$;
 
+-- FUNCTION sweep_tags(integer)
+
+CREATE FUNCTION postmill.sweep_tags(p_most integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    oldest timestamptz := (select min(x.since) from postmill.partition x where x.parent = 'job');
+begin
+    delete from postmill.job_tag t where t.ctid = any (array(
+        select i.ctid from postmill.job_tag i
+         where i.job_id < postmill.id_at(oldest) and not exists (select from postmill.job_kept k where k.id = i.job_id)
+         order by i.job_id limit p_most for update skip locked));
+end
+$$;
+
 -- FUNCTION sweep_triggers(integer)
 
 CREATE FUNCTION postmill.sweep_triggers(p_most integer) RETURNS integer
@@ -12984,6 +14008,36 @@ begin
                                              where x.received_at < edge order by x.received_at limit p_most);
     get diagnostics n = row_count;
     return greatest(gone, n);
+end
+$$;
+
+-- FUNCTION switch_tenant(uuid)
+
+CREATE FUNCTION postmill.switch_tenant(p_move uuid) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+    own postmill.tenant_move;
+begin
+    update postmill.tenant_move m set step = 'open', updated_at = postmill.now()
+     where m.id = p_move and m.status = 'running' and m.step = 'switch' returning m.* into own;
+    if not found then
+        return false;
+    end if;
+    insert into postmill.cell_tenant (tenant_id, slug, cell, changed_at)
+    values (own.tenant_id, own.slug, own.to_cell, postmill.now())
+    on conflict (tenant_id) do update set cell = excluded.cell, slug = excluded.slug, changed_at = excluded.changed_at;
+    return true;
+end
+$$;
+
+-- FUNCTION tags_of(uuid)
+
+CREATE FUNCTION postmill.tags_of(p_id uuid) RETURNS text[]
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return array(select t.tag from postmill.job_tag t where t.job_id = p_id order by t.tag);
 end
 $$;
 
@@ -13173,8 +14227,8 @@ begin
             case split_part(new.action, '.', 1)
                 when 'dead' then 'audit,dead,jobs'
                 when 'webhooks' then 'audit,triggers'
-                when 'keys' then 'audit,settings'
-                when 'logins' then 'audit,settings'
+                when 'keys' then 'audit,settings' || case when new.action = 'keys.revoke' then ',logins' else '' end
+                when 'logins' then 'audit,settings' || case when new.action in ('logins.close', 'logins.end') then ',logins' else '' end
                 when 'projects' then 'audit,settings'
                 when 'archive' then 'audit,system'
                 when 'retention' then 'audit,system'
@@ -13520,7 +14574,8 @@ begin
             when 'duplicate' then
                 outcome := 'duplicate';
                 detail := 'its idempotency key is held by another job';
-            when 'busy', 'serialization' then outcome := 'pending';
+            -- Of a tenant that moves: it fires where the tenant is then.
+            when 'busy', 'serialization', 'moving', 'moved' then outcome := 'pending';
             else
                 outcome := 'refused';
                 detail := answer.status || coalesce(': ' || answer.detail, '');
@@ -13686,6 +14741,40 @@ begin
     end if;
 end
 $_$;
+
+-- FUNCTION unpark_tickets(uuid)
+
+CREATE FUNCTION postmill.unpark_tickets(p_tenant uuid) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    back bigint;
+    rung record;
+begin
+    with mine as materialized (
+        select s.ctid as tid from postmill.scheduled s
+         where s.run_at > timestamptz '2500-01-01 00:00+00'
+           and (select j.tenant_id from postmill.any_job j where j.id = s.id limit 1) = p_tenant
+         order by s.id for update
+    ), gone as (
+        delete from postmill.scheduled s where s.ctid = any (array(select m.tid from mine m)) returning s.*
+    ), later as (
+        insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+        select g.queue, g.lane, g.run_at - interval '1000 years', g.id, g.priority, g.attempt, g.run, g.lost
+          from gone g where g.run_at < timestamptz '3500-01-01 00:00+00'
+    ), due as (
+        insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+        select g.queue, g.lane, g.priority, postmill.now(), g.id, g.attempt, g.run, g.lost
+          from gone g where g.run_at >= timestamptz '3500-01-01 00:00+00'
+         order by g.run_at, g.id
+    )
+    select count(*) into back from gone;
+    for rung in select q.name from postmill.queue q loop
+        perform postmill.ring(rung.name);
+    end loop;
+    return back;
+end
+$$;
 
 -- FUNCTION version_run(uuid, text, timestamp with time zone)
 
@@ -13856,6 +14945,7 @@ begin
         why := case when q.n >= 5 and q.total_p95 > q.sla_seconds then format('P95 of the total is %s, target %s', postmill.lasting(q.total_p95), postmill.lasting(q.sla_seconds))
                     when q.oldest_seconds > q.sla_seconds then format('the oldest job waits for %s, target %s', postmill.lasting(q.oldest_seconds), postmill.lasting(q.sla_seconds))
                     when q.n >= 5 and q.wait_p95 > q.wait_target_seconds then format('P95 of the wait is %s, target %s', postmill.lasting(q.wait_p95), postmill.lasting(q.wait_target_seconds))
+                    when q.oldest_seconds > q.wait_target_seconds then format('the oldest job waits for %s, target of the wait %s', postmill.lasting(q.oldest_seconds), postmill.lasting(q.wait_target_seconds))
                     when q.n >= 5 and q.run_p95 > q.run_target_seconds then format('P95 of the run is %s, target %s', postmill.lasting(q.run_p95), postmill.lasting(q.run_target_seconds)) end;
         continue when why is null;
         keys := keys || q.queue;
@@ -13978,6 +15068,8 @@ declare
 begin
     update postmill.worker w
        set skew_seconds = p_clock - extract(epoch from moment), report = p_report,
+           -- Of queues whose slots follow their work.
+           slots = w.slots || coalesce(p_report -> 'slots', '{}'),
            full_since = case when p_full then coalesce(w.full_since, moment) end,
            draining_since = case when p_draining then coalesce(w.draining_since, moment) end
      where w.holder = p_holder
@@ -14280,6 +15372,21 @@ CREATE TABLE postmill.blocked (
     lost integer NOT NULL
 );
 
+-- TABLE boost
+
+CREATE TABLE postmill.boost (
+    job_id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    queue text NOT NULL COLLATE pg_catalog."C",
+    lane uuid NOT NULL,
+    from_priority integer NOT NULL,
+    priority integer NOT NULL,
+    ready_at timestamp with time zone NOT NULL,
+    raised_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone
+)
+WITH (fillfactor='80');
+
 -- TABLE budget
 
 CREATE TABLE postmill.budget (
@@ -14416,6 +15523,15 @@ CREATE TABLE postmill.cancel_request (
     reason text
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='50000', autovacuum_vacuum_insert_scale_factor='1', fillfactor='90');
+
+-- TABLE cell_tenant
+
+CREATE TABLE postmill.cell_tenant (
+    tenant_id uuid NOT NULL,
+    slug text NOT NULL COLLATE pg_catalog."C",
+    cell text NOT NULL COLLATE pg_catalog."C",
+    changed_at timestamp with time zone NOT NULL
+);
 
 -- TABLE channel_state
 
@@ -14621,10 +15737,11 @@ CREATE VIEW postmill.events AS
     traceparent
    FROM postmill.event e;
 
--- TABLE rollup_fleet
+-- TABLE rollup_hour
 
-CREATE TABLE postmill.rollup_fleet (
-    minute timestamp with time zone NOT NULL,
+CREATE TABLE postmill.rollup_hour (
+    hour timestamp with time zone NOT NULL,
+    tenant_id uuid,
     queue text NOT NULL COLLATE pg_catalog."C",
     job_type text NOT NULL COLLATE pg_catalog."C",
     outcome text NOT NULL COLLATE pg_catalog."C",
@@ -14649,6 +15766,67 @@ CREATE TABLE postmill.rollup_part (
     wait_sum double precision DEFAULT 0 CONSTRAINT rollup_wait_sum_not_null NOT NULL,
     run_sum double precision DEFAULT 0 CONSTRAINT rollup_run_sum_not_null NOT NULL,
     total_sum double precision DEFAULT 0 CONSTRAINT rollup_total_sum_not_null NOT NULL,
+    wait_hist bigint[],
+    run_hist bigint[],
+    total_hist bigint[]
+);
+
+-- VIEW fleet_rollup_hours
+
+CREATE VIEW postmill.fleet_rollup_hours WITH (security_barrier='true') AS
+ SELECT tenant_id,
+    minute,
+    queue,
+    job_type,
+    outcome,
+    n,
+    wait_sum,
+    run_sum,
+    total_sum,
+    wait_hist,
+    run_hist,
+    total_hist
+   FROM ( SELECT NULL::uuid AS tenant_id,
+            h.hour AS minute,
+            h.queue,
+            h.job_type,
+            h.outcome,
+            h.n,
+            h.wait_sum,
+            h.run_sum,
+            h.total_sum,
+            h.wait_hist,
+            h.run_hist,
+            h.total_hist
+           FROM postmill.rollup_hour h
+          WHERE (h.tenant_id IS NULL)
+        UNION ALL
+         SELECT NULL::uuid,
+            date_bin('01:00:00'::interval, p.minute, '2000-01-01 00:00:00+00'::timestamp with time zone) AS date_bin,
+            p.queue,
+            p.job_type,
+            p.outcome,
+            p.n,
+            p.wait_sum,
+            p.run_sum,
+            p.total_sum,
+            p.wait_hist,
+            p.run_hist,
+            p.total_hist
+           FROM postmill.rollup_part p) r
+  WHERE ( SELECT postmill.sees_all() AS sees_all);
+
+-- TABLE rollup_fleet
+
+CREATE TABLE postmill.rollup_fleet (
+    minute timestamp with time zone NOT NULL,
+    queue text NOT NULL COLLATE pg_catalog."C",
+    job_type text NOT NULL COLLATE pg_catalog."C",
+    outcome text NOT NULL COLLATE pg_catalog."C",
+    n bigint NOT NULL,
+    wait_sum double precision DEFAULT 0 NOT NULL,
+    run_sum double precision DEFAULT 0 NOT NULL,
+    total_sum double precision DEFAULT 0 NOT NULL,
     wait_hist bigint[],
     run_hist bigint[],
     total_hist bigint[]
@@ -14901,6 +16079,7 @@ CREATE TABLE postmill.worker (
     hostname text NOT NULL,
     pid integer NOT NULL,
     version text DEFAULT ''::text NOT NULL,
+    build text,
     queues text[] DEFAULT '{}'::text[] NOT NULL,
     slots jsonb DEFAULT '{}'::jsonb NOT NULL,
     job_types text[] DEFAULT '{}'::text[] NOT NULL,
@@ -14919,7 +16098,8 @@ CREATE TABLE postmill.worker (
     full_since timestamp with time zone,
     skew_seconds double precision,
     report jsonb DEFAULT '{}'::jsonb NOT NULL,
-    CONSTRAINT worker_asked_check CHECK ((asked = ANY (ARRAY['drain'::text, 'resume'::text, 'stop'::text])))
+    CONSTRAINT worker_asked_check CHECK ((asked = ANY (ARRAY['drain'::text, 'resume'::text, 'stop'::text]))),
+    CONSTRAINT worker_build_check CHECK (((length(build) >= 1) AND (length(build) <= 100)))
 );
 
 -- VIEW job_attempts
@@ -15060,6 +16240,14 @@ CREATE VIEW postmill.job_definitions AS
     created_at,
     updated_at
    FROM postmill.job_definition d;
+
+-- TABLE job_tag
+
+CREATE TABLE postmill.job_tag (
+    job_id uuid NOT NULL,
+    tag text NOT NULL COLLATE pg_catalog."C",
+    tenant_id uuid NOT NULL
+);
 
 -- VIEW job_triggers
 
@@ -15365,6 +16553,7 @@ CREATE TABLE postmill.partition_horizon (
     only_row boolean DEFAULT true NOT NULL,
     since timestamp with time zone NOT NULL,
     until timestamp with time zone NOT NULL,
+    gated boolean DEFAULT false NOT NULL,
     CONSTRAINT partition_horizon_only_row_check CHECK (only_row)
 )
 WITH (fillfactor='50');
@@ -15424,7 +16613,13 @@ CREATE TABLE postmill.queue (
     run_target_seconds double precision,
     escalation text,
     runbook text,
+    boost_after_seconds double precision,
+    boost_step integer,
+    boost_to integer,
     created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    CONSTRAINT queue_boost_after_seconds_check CHECK ((boost_after_seconds > (0)::double precision)),
+    CONSTRAINT queue_boost_step_check CHECK ((boost_step > 0)),
+    CONSTRAINT queue_check CHECK ((num_nulls(boost_after_seconds, boost_step, boost_to) = ANY (ARRAY[0, 3]))),
     CONSTRAINT queue_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
     CONSTRAINT queue_run_target_seconds_check CHECK ((run_target_seconds > (0)::double precision)),
     CONSTRAINT queue_sla_seconds_check CHECK ((sla_seconds > (0)::double precision)),
@@ -15530,6 +16725,38 @@ CREATE TABLE postmill.rollup (
     total_hist bigint[],
     CONSTRAINT rollup_outcome_check CHECK ((outcome = ANY (ARRAY['enqueued'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text, 'dead_letter'::text, 'retried'::text, 'lost'::text, 'snoozed'::text, 'interrupted'::text, 'discarded'::text, 'replayed'::text])))
 );
+
+-- VIEW rollup_hours
+
+CREATE VIEW postmill.rollup_hours WITH (security_barrier='true') AS
+ SELECT h.hour AS minute,
+    h.tenant_id,
+    h.queue,
+    h.job_type,
+    h.outcome,
+    h.n,
+    h.wait_sum,
+    h.run_sum,
+    h.total_sum,
+    h.wait_hist,
+    h.run_hist,
+    h.total_hist
+   FROM postmill.rollup_hour h
+  WHERE (h.tenant_id IS NOT NULL)
+UNION ALL
+ SELECT date_bin('01:00:00'::interval, p.minute, '2000-01-01 00:00:00+00'::timestamp with time zone) AS minute,
+    p.tenant_id,
+    p.queue,
+    p.job_type,
+    p.outcome,
+    p.n,
+    p.wait_sum,
+    p.run_sum,
+    p.total_sum,
+    p.wait_hist,
+    p.run_hist,
+    p.total_hist
+   FROM postmill.rollup_part p;
 
 -- TABLE rollup_state
 
@@ -15698,6 +16925,43 @@ CREATE TABLE postmill.tenant (
     CONSTRAINT tenant_weight_check CHECK (((weight >= 1) AND (weight <= 1000)))
 );
 
+-- TABLE tenant_gate
+
+CREATE TABLE postmill.tenant_gate (
+    tenant_id uuid NOT NULL,
+    stage text NOT NULL COLLATE pg_catalog."C",
+    cell text NOT NULL COLLATE pg_catalog."C",
+    move_id uuid NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT tenant_gate_stage_check CHECK ((stage = ANY (ARRAY['leaving'::text, 'draining'::text, 'closed'::text, 'arriving'::text, 'gone'::text])))
+);
+
+-- TABLE tenant_move
+
+CREATE TABLE postmill.tenant_move (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    slug text NOT NULL COLLATE pg_catalog."C",
+    from_cell text NOT NULL COLLATE pg_catalog."C",
+    to_cell text NOT NULL COLLATE pg_catalog."C",
+    step text DEFAULT 'prepare'::text NOT NULL COLLATE pg_catalog."C",
+    status text DEFAULT 'running'::text NOT NULL COLLATE pg_catalog."C",
+    note text,
+    carried jsonb DEFAULT '{}'::jsonb NOT NULL,
+    copied_until timestamp with time zone,
+    closed_at timestamp with time zone,
+    opened_at timestamp with time zone,
+    reason text,
+    actor_type text NOT NULL COLLATE pg_catalog."C",
+    actor_id text,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT tenant_move_check CHECK ((from_cell <> to_cell)),
+    CONSTRAINT tenant_move_status_check CHECK ((status = ANY (ARRAY['running'::text, 'aborting'::text, 'aborted'::text, 'done'::text]))),
+    CONSTRAINT tenant_move_step_check CHECK ((step = ANY (ARRAY['prepare'::text, 'copy'::text, 'drain'::text, 'switch'::text, 'open'::text, 'clean'::text, 'done'::text])))
+);
+
 -- TABLE trigger_recent
 
 CREATE TABLE postmill.trigger_recent (
@@ -15830,6 +17094,11 @@ ALTER TABLE ONLY postmill.audit_unsealed
 ALTER TABLE ONLY postmill.blocked
     ADD CONSTRAINT blocked_pkey PRIMARY KEY (id);
 
+-- CONSTRAINT boost boost_pkey
+
+ALTER TABLE ONLY postmill.boost
+    ADD CONSTRAINT boost_pkey PRIMARY KEY (job_id);
+
 -- CONSTRAINT budget_alert budget_alert_pkey
 
 ALTER TABLE ONLY postmill.budget_alert
@@ -15869,6 +17138,16 @@ ALTER TABLE ONLY postmill.budget_reservation
 
 ALTER TABLE ONLY postmill.cancel_request
     ADD CONSTRAINT cancel_request_pkey PRIMARY KEY (job_id);
+
+-- CONSTRAINT cell_tenant cell_tenant_pkey
+
+ALTER TABLE ONLY postmill.cell_tenant
+    ADD CONSTRAINT cell_tenant_pkey PRIMARY KEY (tenant_id);
+
+-- CONSTRAINT cell_tenant cell_tenant_slug_key
+
+ALTER TABLE ONLY postmill.cell_tenant
+    ADD CONSTRAINT cell_tenant_slug_key UNIQUE (slug);
 
 -- CONSTRAINT channel_state channel_state_pkey
 
@@ -15994,6 +17273,11 @@ ALTER TABLE ONLY postmill.job_kept
 
 ALTER TABLE ONLY postmill.job
     ADD CONSTRAINT job_pkey PRIMARY KEY (id);
+
+-- CONSTRAINT job_tag job_tag_pkey
+
+ALTER TABLE ONLY postmill.job_tag
+    ADD CONSTRAINT job_tag_pkey PRIMARY KEY (job_id, tag);
 
 -- CONSTRAINT lane lane_pkey
 
@@ -16140,6 +17424,11 @@ ALTER TABLE ONLY postmill.retention_rule
 ALTER TABLE ONLY postmill.rollup_fleet
     ADD CONSTRAINT rollup_fleet_pkey PRIMARY KEY (minute, queue, job_type, outcome);
 
+-- CONSTRAINT rollup_hour rollup_hour_tenant_id_hour_queue_job_type_outcome_key
+
+ALTER TABLE ONLY postmill.rollup_hour
+    ADD CONSTRAINT rollup_hour_tenant_id_hour_queue_job_type_outcome_key UNIQUE NULLS NOT DISTINCT (tenant_id, hour, queue, job_type, outcome);
+
 -- CONSTRAINT rollup rollup_pkey
 
 ALTER TABLE ONLY postmill.rollup
@@ -16184,6 +17473,16 @@ ALTER TABLE ONLY postmill.seat_waiter
 
 ALTER TABLE ONLY postmill.sleeper
     ADD CONSTRAINT sleeper_pkey PRIMARY KEY (queue, watch, valid_until, holder);
+
+-- CONSTRAINT tenant_gate tenant_gate_pkey
+
+ALTER TABLE ONLY postmill.tenant_gate
+    ADD CONSTRAINT tenant_gate_pkey PRIMARY KEY (tenant_id);
+
+-- CONSTRAINT tenant_move tenant_move_pkey
+
+ALTER TABLE ONLY postmill.tenant_move
+    ADD CONSTRAINT tenant_move_pkey PRIMARY KEY (id);
 
 -- CONSTRAINT tenant tenant_pkey
 
@@ -16316,6 +17615,14 @@ CREATE INDEX audit_log_target ON postmill.audit_log USING btree (target_kind, ta
 
 CREATE INDEX audit_log_tenant ON postmill.audit_log USING btree (tenant_id, at, id);
 
+-- INDEX boost_ended
+
+CREATE INDEX boost_ended ON postmill.boost USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+
+-- INDEX boost_waiting
+
+CREATE INDEX boost_waiting ON postmill.boost USING btree (queue, lane) WHERE (ended_at IS NULL);
+
 -- INDEX budget_alert_open
 
 CREATE INDEX budget_alert_open ON postmill.budget_alert USING btree (crossed_at) WHERE (resolved_at IS NULL);
@@ -16367,6 +17674,10 @@ CREATE INDEX budget_reservation_ended ON postmill.budget_reservation USING btree
 -- INDEX budget_reservation_held
 
 CREATE INDEX budget_reservation_held ON postmill.budget_reservation USING btree (reserved_at) WHERE (ended_at IS NULL);
+
+-- INDEX cell_tenant_cell
+
+CREATE INDEX cell_tenant_cell ON postmill.cell_tenant USING btree (cell, slug);
 
 -- INDEX console_session_expires
 
@@ -16520,6 +17831,14 @@ CREATE INDEX job_replayed_from ON ONLY postmill.job USING btree (replayed_from) 
 
 CREATE INDEX job_source_ref ON ONLY postmill.job USING btree (source_ref, id) WHERE ((source_ref IS NOT NULL) AND ((source)::text <> 'event'::text));
 
+-- INDEX job_tag_tag
+
+CREATE INDEX job_tag_tag ON postmill.job_tag USING btree (tag, job_id);
+
+-- INDEX job_tag_tenant
+
+CREATE INDEX job_tag_tenant ON postmill.job_tag USING btree (tenant_id, tag, job_id);
+
 -- INDEX job_tenant
 
 CREATE INDEX job_tenant ON ONLY postmill.job USING btree (tenant_id, id);
@@ -16640,6 +17959,10 @@ CREATE INDEX rollup_fleet_queue ON postmill.rollup_fleet USING btree (queue, min
 
 CREATE INDEX rollup_fleet_type ON postmill.rollup_fleet USING btree (job_type, minute);
 
+-- INDEX rollup_hour_hour
+
+CREATE INDEX rollup_hour_hour ON postmill.rollup_hour USING btree (hour);
+
 -- INDEX rollup_queue
 
 CREATE INDEX rollup_queue ON postmill.rollup USING btree (queue, minute);
@@ -16671,6 +17994,14 @@ CREATE INDEX tally_at ON postmill.tally USING btree (at);
 -- INDEX tenant_limited
 
 CREATE INDEX tenant_limited ON postmill.tenant USING btree (id) WHERE ((max_running IS NOT NULL) OR (raised_to IS NOT NULL) OR (status <> 'active'::text));
+
+-- INDEX tenant_move_running
+
+CREATE UNIQUE INDEX tenant_move_running ON postmill.tenant_move USING btree (tenant_id) WHERE (status = ANY (ARRAY['running'::text, 'aborting'::text]));
+
+-- INDEX tenant_move_tenant
+
+CREATE INDEX tenant_move_tenant ON postmill.tenant_move USING btree (tenant_id, id);
 
 -- INDEX tenant_weighted
 
@@ -16731,6 +18062,10 @@ CREATE INDEX webhook_message_received ON postmill.webhook_message USING btree (r
 -- INDEX webhook_tenant
 
 CREATE INDEX webhook_tenant ON postmill.webhook USING btree (tenant_id, id);
+
+-- INDEX worker_build
+
+CREATE INDEX worker_build ON postmill.worker USING btree (build, last_seen_at) WHERE (build IS NOT NULL);
 
 -- INDEX worker_last_seen
 
@@ -16957,6 +18292,10 @@ ALTER TABLE postmill.attempt ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE postmill.audit_log ENABLE ROW LEVEL SECURITY;
 
+-- ROW SECURITY boost
+
+ALTER TABLE postmill.boost ENABLE ROW LEVEL SECURITY;
+
 -- ROW SECURITY budget
 
 ALTER TABLE postmill.budget ENABLE ROW LEVEL SECURITY;
@@ -16984,6 +18323,10 @@ ALTER TABLE postmill.budget_request ENABLE ROW LEVEL SECURITY;
 -- ROW SECURITY budget_reservation
 
 ALTER TABLE postmill.budget_reservation ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY cell_tenant
+
+ALTER TABLE postmill.cell_tenant ENABLE ROW LEVEL SECURITY;
 
 -- ROW SECURITY console_session
 
@@ -17053,6 +18396,10 @@ ALTER TABLE postmill.job ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE postmill.job_kept ENABLE ROW LEVEL SECURITY;
 
+-- ROW SECURITY job_tag
+
+ALTER TABLE postmill.job_tag ENABLE ROW LEVEL SECURITY;
+
 -- ROW SECURITY leaving
 
 ALTER TABLE postmill.leaving ENABLE ROW LEVEL SECURITY;
@@ -17060,6 +18407,10 @@ ALTER TABLE postmill.leaving ENABLE ROW LEVEL SECURITY;
 -- ROW SECURITY limit_rule
 
 ALTER TABLE postmill.limit_rule ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY login_link
+
+ALTER TABLE postmill.login_link ENABLE ROW LEVEL SECURITY;
 
 -- ROW SECURITY notification
 
@@ -17080,6 +18431,10 @@ CREATE POLICY of_the_scope ON postmill.attempt AS RESTRICTIVE FOR SELECT TO post
 -- POLICY audit_log of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.audit_log AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY boost of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.boost AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
 -- POLICY budget of_the_scope
 
@@ -17108,6 +18463,10 @@ CREATE POLICY of_the_scope ON postmill.budget_request AS RESTRICTIVE FOR SELECT 
 -- POLICY budget_reservation of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.budget_reservation AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY cell_tenant of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.cell_tenant AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
 -- POLICY console_session of_the_scope
 
@@ -17177,6 +18536,10 @@ CREATE POLICY of_the_scope ON postmill.job AS RESTRICTIVE FOR SELECT TO postmill
 
 CREATE POLICY of_the_scope ON postmill.job_kept AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
+-- POLICY job_tag of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.job_tag AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
 -- POLICY leaving of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.leaving AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
@@ -17184,6 +18547,10 @@ CREATE POLICY of_the_scope ON postmill.leaving AS RESTRICTIVE FOR SELECT TO post
 -- POLICY limit_rule of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.limit_rule AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY login_link of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.login_link AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
 -- POLICY notification of_the_scope
 
@@ -17225,6 +18592,10 @@ CREATE POLICY of_the_scope ON postmill.retention_rule AS RESTRICTIVE FOR SELECT 
 
 CREATE POLICY of_the_scope ON postmill.rollup AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
+-- POLICY rollup_hour of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.rollup_hour AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
 -- POLICY rollup_part of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.rollup_part AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
@@ -17236,6 +18607,14 @@ CREATE POLICY of_the_scope ON postmill.saved_view AS RESTRICTIVE FOR SELECT TO p
 -- POLICY tenant of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.tenant AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY tenant_gate of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.tenant_gate AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY tenant_move of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.tenant_move AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
 -- POLICY tick of_the_scope
 
@@ -17285,6 +18664,10 @@ ALTER TABLE postmill.retention_rule ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE postmill.rollup ENABLE ROW LEVEL SECURITY;
 
+-- ROW SECURITY rollup_hour
+
+ALTER TABLE postmill.rollup_hour ENABLE ROW LEVEL SECURITY;
+
 -- ROW SECURITY rollup_part
 
 ALTER TABLE postmill.rollup_part ENABLE ROW LEVEL SECURITY;
@@ -17296,6 +18679,14 @@ ALTER TABLE postmill.saved_view ENABLE ROW LEVEL SECURITY;
 -- ROW SECURITY tenant
 
 ALTER TABLE postmill.tenant ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY tenant_gate
+
+ALTER TABLE postmill.tenant_gate ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY tenant_move
+
+ALTER TABLE postmill.tenant_move ENABLE ROW LEVEL SECURITY;
 
 -- ROW SECURITY tick
 
@@ -17325,6 +18716,10 @@ CREATE POLICY whoever_has_rights ON postmill.attempt USING (true) WITH CHECK (tr
 
 CREATE POLICY whoever_has_rights ON postmill.audit_log USING (true) WITH CHECK (true);
 
+-- POLICY boost whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.boost USING (true) WITH CHECK (true);
+
 -- POLICY budget whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.budget USING (true) WITH CHECK (true);
@@ -17352,6 +18747,10 @@ CREATE POLICY whoever_has_rights ON postmill.budget_request USING (true) WITH CH
 -- POLICY budget_reservation whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.budget_reservation USING (true) WITH CHECK (true);
+
+-- POLICY cell_tenant whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.cell_tenant USING (true) WITH CHECK (true);
 
 -- POLICY console_session whoever_has_rights
 
@@ -17421,6 +18820,10 @@ CREATE POLICY whoever_has_rights ON postmill.job USING (true) WITH CHECK (true);
 
 CREATE POLICY whoever_has_rights ON postmill.job_kept USING (true) WITH CHECK (true);
 
+-- POLICY job_tag whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.job_tag USING (true) WITH CHECK (true);
+
 -- POLICY leaving whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.leaving USING (true) WITH CHECK (true);
@@ -17428,6 +18831,10 @@ CREATE POLICY whoever_has_rights ON postmill.leaving USING (true) WITH CHECK (tr
 -- POLICY limit_rule whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.limit_rule USING (true) WITH CHECK (true);
+
+-- POLICY login_link whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.login_link USING (true) WITH CHECK (true);
 
 -- POLICY notification whoever_has_rights
 
@@ -17469,6 +18876,10 @@ CREATE POLICY whoever_has_rights ON postmill.retention_rule USING (true) WITH CH
 
 CREATE POLICY whoever_has_rights ON postmill.rollup USING (true) WITH CHECK (true);
 
+-- POLICY rollup_hour whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.rollup_hour USING (true) WITH CHECK (true);
+
 -- POLICY rollup_part whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.rollup_part USING (true) WITH CHECK (true);
@@ -17480,6 +18891,14 @@ CREATE POLICY whoever_has_rights ON postmill.saved_view USING (true) WITH CHECK 
 -- POLICY tenant whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.tenant USING (true) WITH CHECK (true);
+
+-- POLICY tenant_gate whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.tenant_gate USING (true) WITH CHECK (true);
+
+-- POLICY tenant_move whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.tenant_move USING (true) WITH CHECK (true);
 
 -- POLICY tick whoever_has_rights
 

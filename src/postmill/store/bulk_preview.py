@@ -38,6 +38,25 @@ class TypeShare:
 
 
 @dataclass(frozen=True, slots=True)
+class Alike:
+    """So many jobs to which the same happens, whatever is chosen.
+
+    Attributes:
+        fits: whether their state is one in which the act does something; `state` replayed: a letter that was so before.
+        gone: their definition is gone or takes no new jobs; changed: it has another version.
+        done_since: a later job has done the same.
+    """
+
+    fits: bool
+    state: str
+    replay_class: str | None
+    gone: bool
+    done_since: bool
+    changed: bool
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class ErrorShare:
     """So many jobs that ended with an error."""
 
@@ -56,12 +75,15 @@ class BulkPreview:
         looked_at: of how many, the newest, the rest is told.
         fit: how many of these the act can touch, by their state.
         by_age: 1h, 24h, 7d and older: enqueued so long ago.
+        by_build: which builds of the application failed them, of the newest 1,000 that tell; `builds_now`: which of them live
+            workers that serve these job types run now. Empty outside of the platform.
         never, ask: of definitions with this `replay_class`.
         succeeded_since: of which a later job with the same key, or the same type and payload, has succeeded.
         past_deadline: whose `expires_at` has passed.
         version_changed: whose definition has changed since.
         gone: whose definition is gone or takes no new jobs.
         over_budget: of tenants whose budget would not let them run.
+        groups: the same jobs by all that decides whether the act does something.
     """
 
     count: int
@@ -77,6 +99,8 @@ class BulkPreview:
     by_error: list[ErrorShare]
     by_age: list[Named]
     by_state: list[Named]
+    by_build: list[Named]
+    builds_now: list[Named]
     never: int
     ask: int
     succeeded_since: int
@@ -85,6 +109,26 @@ class BulkPreview:
     gone: int
     paused_queues: list[Named]
     over_budget: list[Named]
+    groups: list[Alike]
+
+    def touched(
+        self, kind: Kind, *, again: bool, confirm: bool, despite_success: bool, same_version: bool
+    ) -> int:
+        """To how many of those looked at an act of this kind does something, with these of `Pace`."""
+
+        def acts(one: Alike) -> bool:
+            if not one.fits:
+                return kind == "replay" and again and one.state == "replayed" and reruns(one)
+            return kind not in ("replay", "retry") or one.state == "scheduled" or reruns(one)
+
+        def reruns(one: Alike) -> bool:
+            if one.gone or one.replay_class == "never" or (one.replay_class == "ask" and not confirm):
+                return False
+            return kind == "retry" or not (
+                (one.done_since and not despite_success) or (one.changed and same_version)
+            )
+
+        return sum(one.count for one in self.groups if acts(one))
 
 
 def read_operation_preview(
@@ -107,9 +151,10 @@ def _preview(rows: Rows) -> BulkPreview:
     found = json.loads(rows[0][0])
     for name in ("oldest", "newest"):
         found[name] = None if found[name] is None else datetime.fromisoformat(found[name])
-    for name in ("by_tenant", "by_age", "by_state", "paused_queues", "over_budget"):
+    for name in ("by_tenant", "by_age", "by_state", "by_build", "builds_now", "paused_queues", "over_budget"):
         found[name] = [Named(**one) for one in found[name]]
     found["by_type"] = [TypeShare(**one) for one in found["by_type"]]
     found["by_error"] = [ErrorShare(**one) for one in found["by_error"]]
+    found["groups"] = [Alike(**one) for one in found["groups"]]
     found["cut_off"] = UUID(found["cut_off"])
     return BulkPreview(**found)

@@ -49,7 +49,8 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class TypeMark:
-    """What changed for a job type: a deploy (`target`: the version), a pause or a replay (their ids)."""
+    """What changed for a job type: a deploy (`target`: the version), a build of the application (its first worker), a pause or
+    a replay (their ids)."""
 
     at: datetime
     kind: str

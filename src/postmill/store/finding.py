@@ -35,6 +35,7 @@ class FoundJob:
             does not wait, or waits for its turn.
         args: the arguments that were asked for, in their order.
         moment: the database's time.
+        tags: in the order of the alphabet.
     """
 
     id: UUID
@@ -44,6 +45,7 @@ class FoundJob:
     queue: str
     state: str
     retrying: bool
+    replayed: bool
     source: str
     source_ref: str | None
     trigger_id: UUID | None
@@ -72,11 +74,12 @@ class FoundJob:
     progress_message: str | None
     args: list[Any]
     moment: datetime
+    tags: list[str]
 
     @property
     def shown_state(self) -> str:
-        """The word that people see: a state of the glossary, or retrying."""
-        return "retrying" if self.retrying else self.state
+        """The word that people see: a state of the glossary, retrying, or replayed (a letter that is open no longer)."""
+        return "retrying" if self.retrying else "replayed" if self.replayed else self.state
 
     @property
     def waited(self) -> float | None:

@@ -80,7 +80,8 @@ class JobFacts:
 class AttemptText:
     """One execution with the beginning of its error and stack, and the end of its output.
 
-    `lengths`: how long error, stack, standard output and standard error are; None: there is none.
+    `lengths`: how long error, stack, standard output and standard error are; None: there is none. `build`: what its
+    worker's application called the code that it ran.
     """
 
     run: int
@@ -100,6 +101,7 @@ class AttemptText:
     stdout_tail: str | None
     stderr_tail: str | None
     lengths: list[int | None]
+    build: str | None = None
 
 
 def read_job_page(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[JobFacts | None]:

@@ -113,18 +113,30 @@ def list_logins(
 
 @dataclass(frozen=True, slots=True)
 class MemberView:
-    """Somebody who was logged in, in one role: since when, last when, and how many of the logins still hold."""
+    """Who can come in, in one role.
+
+    Attributes:
+        actor_id: the name; of a key its name.
+        since: of the first login that is known, or since the link or the key was made.
+        last_seen_at: None: never.
+        logins: how many still hold.
+        kind: login (was logged in), invited (a link waits to be opened), key (nobody has logged in by it of late).
+        expires_at: of a link or a key.
+    """
 
     actor_id: str
     tenant_id: UUID | None
     role: str
     since: datetime
-    last_seen_at: datetime
+    last_seen_at: datetime | None
     logins: int
+    kind: str
+    expires_at: datetime | None
 
 
 def list_members(most: int = 100, *, schema: str = DEFAULT_SCHEMA) -> Statement[list[MemberView]]:
-    """People of whom a login is known (ended ones are for a week), whoever was there last first."""
+    """Who can come in: people of whom a login is known (ended ones are for a week), those invited, and keys; whoever was
+    there last first."""
     return Statement(
         "list_members",
         sql("access/list_members", schema),

@@ -11,7 +11,7 @@ from uuid import UUID
 from postmill.store.catalog import DEFAULT_SCHEMA, sql
 from postmill.store.statement import Statement
 
-Cause = Literal["paused", "no_workers", "worker_lost", "deploy", "db_wait", "new_error"]
+Cause = Literal["paused", "no_workers", "worker_lost", "deploy", "build", "db_wait", "new_error"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,7 @@ class Scene:
         rate: events a minute in the last ten (failures of what failed, ends of what is late); `rate_before`: in the same
             hour a week ago. None: nothing is counted for its kind.
         owner, runbook: of its queue; `action`: what its job type says is to be done.
+        error_group: the cause of failures that it is about, where it is about one.
         cause: what is suspected; `cause_at` when it happened, `cause_ref` and `cause_detail` what it is.
     """
 
@@ -72,12 +73,13 @@ class Scene:
     cause_at: datetime | None
     cause_ref: str | None
     cause_detail: str | None
+    error_group: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that was changed. `kind`: deploy, worker_loss, or an action of the audit log; `ref`: the key of the
-    definition, the holder of the worker, the id in the log."""
+    """Something that was changed. `kind`: deploy, build, worker_loss, or an action of the audit log; `ref`: the key of the
+    definition, the holder of the worker (of a build the first one), the id in the log."""
 
     at: datetime
     kind: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -13,6 +13,9 @@ from postmill.store.catalog import DEFAULT_SCHEMA, sql
 from postmill.store.job_rows import AttemptView, job_view
 from postmill.store.jobs import NEWEST
 from postmill.store.statement import Rows, Statement
+
+COUNTED = 10_000
+"""Where counts of a state end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +63,22 @@ class JobRows:
 class StateCount:
     """How many jobs are in a state. `at_least`: there may be more than were counted.
 
-    `oldest_seconds` is told for queued ones: how long the oldest has been ready.
+    `oldest_seconds` is told for queued ones: how long the oldest has been ready; `open_letters` for dead letters: how many of
+    them were not replayed yet, counted up to one more than 10,000.
     """
 
     state: State
     n: int
     at_least: bool
     oldest_seconds: float | None
+    open_letters: int | None = None
+
+    @property
+    def shown(self) -> StateCount:
+        """As people take it: of dead letters those that are open."""
+        if self.open_letters is None:
+            return self
+        return replace(self, n=min(self.open_letters, COUNTED), at_least=self.open_letters > COUNTED)
 
 
 def read_jobs(

@@ -12,12 +12,29 @@ from postmill.telemetry.event import Event
 
 @dataclass(frozen=True, slots=True)
 class WorkerStarted(Event):
-    """A worker process began to work. `queues` maps queue to slots."""
+    """A worker process began to work. `queues` maps queue to slots; `build` is what its application calls its code."""
 
     name: ClassVar[str] = "worker_started"
     worker_id: str
     queues: Mapping[str, int]
     version: str = ""
+    build: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SlotsChanged(Event):
+    """The slots of a queue whose number is a range went from `before` to `slots`, because of `because`: backlog, latency
+    (the P95 is `slower` times the usual one), cpu, memory (shares in use), or idle."""
+
+    name: ClassVar[str] = "slots_changed"
+    worker_id: str
+    queue: str
+    before: int
+    slots: int
+    because: str
+    slower: float | None = None
+    cpu: float | None = None
+    memory: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +165,7 @@ class PollScanned(Event):
 
 FLEET_EVENTS: tuple[type[Event], ...] = (
     WorkerStarted,
+    SlotsChanged,
     WorkerDraining,
     WorkerStopped,
     SessionOpened,

@@ -103,6 +103,7 @@ def shaped(view: WorkerView) -> Worker:
         hostname=view.hostname,
         pid=view.pid,
         version=view.version,
+        build=view.build,
         state=view.state,  # type: ignore[arg-type]  # one of four, says the statement
         queues=list(view.queues),
         slots=view.slots,

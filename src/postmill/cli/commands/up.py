@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from postmill.cli.builds import Build
 from postmill.cli.completion import complete_module
 from postmill.cli.run import Run
 from postmill.client.address import LEFT_BY_UP
@@ -35,6 +37,7 @@ def up(
             "(default: a free one from 8710 to 8909, the same again for the same folder).",
         ),
     ] = None,
+    build: Build = None,
 ) -> None:
     """Start database, worker, upkeep and /metrics here, and go on until Ctrl-C. The data is kept.
 
@@ -44,4 +47,5 @@ def up(
     """
     from postmill.cli.upping import run_up
 
+    run.given = replace(run.given, build=build)
     run_up(run, modules or [], data, port)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from postmill.cli.builds import Build
 from postmill.cli.completion import complete_module, complete_queues
 from postmill.cli.run import Run
 
@@ -46,7 +48,16 @@ def worker(
     processes: Annotated[
         int | None, typer.Option("--processes", "-p", min=1, max=256, help="Processes that share the slots.")
     ] = None,
+    cells: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--cells",
+            metavar="NAME,...",
+            help="Cells to serve; each gets its part of the slots, by processes of its own (default: one database).",
+        ),
+    ] = None,
     port: Port = None,
+    build: Build = None,
     child: Child = None,
     report: Report = None,
     quiet_start: Annotated[bool, typer.Option("--quiet-start", hidden=True)] = False,
@@ -60,6 +71,7 @@ def worker(
     """
     from postmill.cli.working import run_worker
 
+    run.given = replace(run.given, build=build)
     run_worker(
         run,
         modules or [],
@@ -69,6 +81,7 @@ def worker(
         child=child,
         report=report,
         quiet_start=quiet_start,
+        cells=cells or [],
     )
 
 

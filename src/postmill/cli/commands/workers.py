@@ -19,7 +19,7 @@ from postmill.store.workers import WorkerView
 LATELY = 3600.0
 """Seconds for which a worker that has stopped is still shown."""
 
-COLUMNS = ("worker", "state", "running", "slots", "started", "seen", "version", "job types")
+COLUMNS = ("worker", "state", "running", "slots", "started", "seen", "build", "version", "job types")
 
 
 def list_(
@@ -38,9 +38,7 @@ def list_(
         return
 
     def row(worker: WorkerView) -> tuple[object, ...]:
-        slots = ", ".join(f"{name}={count}" for name, count in worker.slots.items()) or ", ".join(
-            worker.queues
-        )
+        slots = worker.slots_text or ", ".join(worker.queues)
         return (
             short_worker(worker.worker_id) if run.out.short_ids else worker.worker_id,
             state(worker.state),
@@ -48,6 +46,7 @@ def list_(
             slots,
             relative(worker.started_at, now),
             relative(worker.stopped_at or worker.last_seen_at, now),
+            worker.build,
             worker.version,
             one_line(", ".join(worker.job_types), 80),
         )

@@ -48,11 +48,12 @@ def show(run: Run, worker: Name) -> None:
     facts = [
         ("worker", found.worker_id),
         ("session", str(found.holder)),
-        ("state", "stopped cleanly" if found.clean else found.state),
+        ("state", _state(found)),
         ("asked", _asked(found)),
         ("host", f"{found.hostname}, pid {found.pid}"),
+        ("build", found.build),
         ("version", found.version),
-        ("queues", ", ".join(f"{name}={count}" for name, count in found.slots.items())),
+        ("queues", found.slots_text),
         ("running", f"{found.running} of {found.all_slots}"),
         ("seen", relative(found.last_seen_at, now)),
         ("started", relative(found.started_at, now)),
@@ -74,6 +75,17 @@ def show(run: Run, worker: Name) -> None:
     shown = pairs([(name, value) for name, value in facts if value])
     parts = [shown, table(COLUMNS, rows, right=("attempt", "held for"))] if rows else [shown]
     run.out.console.print(Group(*parts))
+
+
+def _state(worker: WorkerView) -> str:
+    if not worker.clean:
+        return worker.state
+    n = worker.interrupted
+    return (
+        f"stopped; {n} running {'job was' if n == 1 else 'jobs were'} interrupted and given back"
+        if n
+        else "stopped cleanly"
+    )
 
 
 def drain(run: Run, worker: Name, reason: Reason = None) -> None:

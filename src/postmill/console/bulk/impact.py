@@ -36,13 +36,15 @@ def partly(found: BulkPreview, wizard: Wizard) -> str | None:
     already = wizard.replayed(found) if wizard.act in ("replay", "retry", "discard") else 0
     if wizard.act == "replay" and wizard.again:
         already = 0
-    return words.partly(wizard.act, met, found.count, already)
+    return words.partly(wizard.act, met, found.count, already, found.count - found.fit - already)
 
 
 def flags(found: BulkPreview, wizard: Wizard) -> list[Flag]:
     """The worst first; none where there is nothing to think of."""
     made = []
-    unfit = found.looked_at - wizard.fit(found)
+    unfit = found.looked_at - found.fit
+    if wizard.act == "replay" and wizard.again:
+        unfit -= wizard.replayed(found)
     if unfit:
         then = _("They are left as they are.")
         made.append(Flag(unfit, _("are in a state in which this does nothing"), then, "info"))
@@ -66,6 +68,8 @@ def flags(found: BulkPreview, wizard: Wizard) -> list[Flag]:
             made.append(
                 Flag(found.gone, _("are of job types that are gone, or take no new jobs"), then, "critical")
             )
+    if wizard.act in ("replay", "retry") and found.by_build:
+        made.append(builds(found))
     if wizard.act == "replay":
         if found.succeeded_since:
             then = _("They run all the same.") if wizard.despite else _("They are left as they are.")
@@ -97,6 +101,21 @@ def flags(found: BulkPreview, wizard: Wizard) -> list[Flag]:
             if name:
                 made.append(Flag(sum(one.count for one in name), text % _names(name), then))
     return made
+
+
+def builds(found: BulkPreview) -> Flag:
+    """Is the code that runs now another one than that which failed?"""
+    n = sum(one.count for one in found.by_build)
+    failed, now = ({one.name for one in some} for some in (found.by_build, found.builds_now))
+    text = _("failed under build %s") % _names(found.by_build)
+    if not now:
+        return Flag(n, text, _("No worker that lives says of which build it is."), "info")
+    run = _("Workers now run %s.") % _names(found.builds_now)
+    if now <= failed:
+        return Flag(n, text, f"{run} {_('That is no other code: they may fail again.')}")
+    if now & failed:
+        return Flag(n, text, f"{run} {_('Some still run what failed.')}")
+    return Flag(n, text, run, "info")
 
 
 def version(one: TypeShare) -> str:

@@ -14,13 +14,13 @@ from postmill.console.charts.messages import over_time
 from postmill.console.charts.numbers import Unit, checked, figure
 from postmill.console.charts.svg import clean
 from postmill.console.charts.table import table
-from postmill.console.charts.time_axis import moment_text
+from postmill.console.charts.time_axis import bucket_text
 from postmill.console.frame.words import _
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """The part of the data within [since, until]; `step` is the seconds of a bucket, 0 for a moment."""
+    """The part of the data within [since, until]; `step` is the seconds of a bucket, 0 for moments."""
 
     times: list[datetime]
     series: list[Series]
@@ -30,6 +30,7 @@ class Course:
     until: datetime
     unit: Unit
     zone: tzinfo
+    step: float = 0.0
 
     @property
     def span(self) -> float:
@@ -40,19 +41,26 @@ class Course:
         """Where on the axis a moment is, from 0 to 1."""
         return (self.times[n] - self.since).total_seconds() / self.span
 
+    def middle(self, n: int) -> float:
+        """Where the middle of a bucket is: what is told of all of it stands there, and marks beside it where they belong."""
+        return min(self.share(n) + self.step / 2 / self.span, 1.0)
+
     def label(self, n: int) -> str:
         """What happened at a moment."""
         told = ", ".join(f"{one.name} {figure(one.values[n], self.unit)}" for one in self.series)
-        return f"{moment_text(self.times[n], self.zone)}: {told}"
+        return f"{bucket_text(self.times[n], self.step, self.zone)}: {told}"
 
     def said(self) -> str:
         """The message in words."""
-        return over_time(self.times, self.series, self.unit, self.zone)
+        return over_time(self.times, self.series, self.unit, self.zone, self.step)
 
     def details(self, id: str, title: str, notes: Sequence[tuple[str, str | None]] = ()) -> Markup:
         """The table."""
         rows = [
-            [moment_text(at, self.zone), *(figure(one.values[n], self.unit) for one in self.series)]
+            [
+                bucket_text(at, self.step, self.zone),
+                *(figure(one.values[n], self.unit) for one in self.series),
+            ]
             for n, at in enumerate(self.times)
         ]
         told = [*notes, *((mark_text(mark, self.zone), mark.href) for mark in self.marks)]
@@ -97,4 +105,5 @@ def course(
         until,
         unit,
         zone,
+        step,
     )

@@ -22,6 +22,7 @@ def line(
     *,
     id: str,
     title: str,
+    step: float = 0.0,
     message: str | None = None,
     unit: Unit = Unit.COUNT,
     levels: Sequence[Level] = (),
@@ -38,6 +39,7 @@ def line(
     Args:
         times: the moments, in order.
         id: unique on the page.
+        step: seconds of which each value is told, from its moment on; it stands in their middle. 0: of the moment.
         message: what it says in words; None: the highest and the last value of each series.
         levels: targets, drawn across.
         hrefs: where a click on each moment leads, within the console.
@@ -47,7 +49,7 @@ def line(
     Raises:
         ValueError: a value that is not a number from 0 up, or not one for each moment.
     """
-    shown = course(times, series, hrefs, marks, since, until, unit, zone)
+    shown = course(times, series, hrefs, marks, since, until, unit, zone, step)
     heights = checked([level.value for level in levels]) + [v for one in shown.series for v in one.values]
     named: list[Series | Level] = [*series, *levels]
     highest = max((value or 0.0 for value in heights), default=0.0)
@@ -58,7 +60,7 @@ def line(
         linked(
             shown.hrefs[n],
             shown.label(n),
-            hit(plot.x(shown.share(n)) - wide / 2, plot.top, wide, plot.floor - plot.top),
+            hit(plot.x(shown.middle(n)) - wide / 2, plot.top, wide, plot.floor - plot.top),
         )
         for n in range(len(shown.times))
     ]
@@ -78,5 +80,5 @@ def _runs(plot: Plot, shown: Course, one: Series) -> list[list[tuple[float, floa
         if value is None:
             runs.append([])
         else:
-            runs[-1].append((plot.x(shown.share(n)), plot.y(value)))
+            runs[-1].append((plot.x(shown.middle(n)), plot.y(value)))
     return [run for run in runs if run]

@@ -7,7 +7,7 @@ from datetime import datetime, tzinfo
 
 from postmill.console.charts.data import Series
 from postmill.console.charts.numbers import Unit, figure
-from postmill.console.charts.time_axis import moment_text
+from postmill.console.charts.time_axis import bucket_text
 from postmill.console.frame.words import _
 
 
@@ -16,8 +16,10 @@ def nothing() -> str:
     return _("Nothing was measured in this time.")
 
 
-def over_time(times: Sequence[datetime], series: Sequence[Series], unit: Unit, zone: tzinfo) -> str:
-    """The highest value of each series with its moment, and the last one."""
+def over_time(
+    times: Sequence[datetime], series: Sequence[Series], unit: Unit, zone: tzinfo, step: float = 0.0
+) -> str:
+    """The highest value of each series with its moment, or its bucket of `step` seconds, and the last one."""
     told = []
     for one in series:
         known = [(value, at) for value, at in zip(one.values, times, strict=False) if value is not None]
@@ -25,10 +27,14 @@ def over_time(times: Sequence[datetime], series: Sequence[Series], unit: Unit, z
             continue
         highest, at = max(known, key=lambda it: it[0])
         told.append(
-            _("{name}: highest {highest} at {at}, last {last}.").format(
+            (
+                _("{name}: highest {highest} in {at}, last {last}.")
+                if step > 60
+                else _("{name}: highest {highest} at {at}, last {last}.")
+            ).format(
                 name=one.name,
                 highest=figure(highest, unit),
-                at=moment_text(at, zone),
+                at=bucket_text(at, step, zone),
                 last=figure(known[-1][0], unit),
             )
         )

@@ -61,3 +61,13 @@ def moment_text(moment: datetime, zone: tzinfo = UTC) -> str:
     """A moment in full: `2031-03-12 02:41 UTC`, with its seconds where there are any."""
     local = moment.astimezone(zone)
     return f"{local:%Y-%m-%d %H:%M:%S}".removesuffix(":00") + f" {local.tzname()}"
+
+
+def bucket_text(moment: datetime, step: float, zone: tzinfo = UTC) -> str:
+    """A bucket of `step` seconds that begins then: `2031-03-12 02:30–03:00 UTC`; of a minute, or none, its moment."""
+    if step <= 60:
+        return moment_text(moment, zone)
+    local, end = moment.astimezone(zone), (moment + timedelta(seconds=step)).astimezone(zone)
+    # 24:00 rather than the next day's 00:00 would be no time; the day says which one is meant.
+    last = f"{end:%H:%M}" if end.date() == local.date() else f"{end:%Y-%m-%d %H:%M}"
+    return f"{local:%Y-%m-%d %H:%M}–{last} {end.tzname()}"

@@ -45,6 +45,11 @@ class Comparison:
     shares: list[Share]
 
     @property
+    def says_nothing(self) -> bool:
+        """All failures and all successes have the same one value, so that it tells nothing."""
+        return len(self.shares) == 1 and self.shares[0].failed == 1.0 and self.shares[0].fine == 1.0
+
+    @property
     def culprit(self) -> Share | None:
         """The one value that nearly all failures share, where the successes do not."""
         return next((one for one in self.shares if one.stands_out), None)

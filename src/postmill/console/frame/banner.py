@@ -20,12 +20,13 @@ OLD = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """One line. `href`: where there is more; `link`: what leads there."""
+    """One line. `href`: where there is more; `link`: what leads there; `about`: what it is about, for pages that say it."""
 
     severity: str
     text: str
     href: str | None = None
     link: str = ""
+    about: str = ""
 
 
 async def notices(visit: Visit) -> list[Notice]:
@@ -63,8 +64,8 @@ def _paused(found: Above, visit: Visit) -> list[Notice]:
     n = len(found.paused) + found.more_paused
     text = many("Queue paused: %s", "Queues paused: %s", n) % names
     if not visit.scope.ops:
-        return [Notice("warning", text)]
-    return [Notice("warning", text, visit.url("/queues", health="paused"), _("Queues"))]
+        return [Notice("warning", text, about="paused")]
+    return [Notice("warning", text, visit.url("/queues", health="paused"), _("Queues"), "paused")]
 
 
 def _deaf(visit: Visit) -> bool:

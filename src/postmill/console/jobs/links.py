@@ -10,7 +10,7 @@ from postmill.console.frame.nav import N_
 from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _
 from postmill.domain.query import Query
-from postmill.domain.query_fields import RETRYING
+from postmill.domain.query_fields import REPLAYED, RETRYING
 from postmill.domain.query_words import written
 from postmill.store.finding import FoundCount
 from postmill.store.views import SavedView
@@ -24,6 +24,7 @@ TABS = (
     "succeeded",
     "failed",
     "dead_letter",
+    REPLAYED,
     "canceled",
 )
 CARDS = ("queued", "running", "failed", "dead_letter")

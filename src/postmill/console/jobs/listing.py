@@ -17,16 +17,20 @@ from postmill.console.jobs.columns import COLUMNS, chosen
 from postmill.console.jobs.lines import lines
 from postmill.domain.access import Action
 from postmill.domain.query import Query
+from postmill.domain.query_fields import REPLAYED
 from postmill.domain.query_words import QueryError, written
 from postmill.operate import finding
 from postmill.operate.finding import Wanted
 from postmill.store import finding as store
 from postmill.store.finding import FoundBars, FoundCount
+from postmill.store.queues import read_queue_names
 from postmill.store.reads import StateCount, read_summary
 from postmill.store.views import read_saved_views
 
 MOST = 50
 MOST_FRESH = 100
+DENSITIES = ("compact",)
+"""How rows may stand, where not comfortably."""
 NOBODY = UUID(int=0)
 
 
@@ -38,7 +42,8 @@ async def listing(visit: Visit, text: str, want: Wanted | None, fault: QueryErro
     made: dict[str, Any] = {
         "q": text, "query": query, "fault": fault, "chosen": shown, "payloads": payloads, "secret": bool(shown.paths),
         "all_columns": [column for column in COLUMNS if visit.scope.ops or not column.ops], "most_fresh": MOST_FRESH,
-        "acts": ACTS, "quoted": written,
+        "acts": ACTS, "quoted": written, "density": visit.args.one_of("density", DENSITIES, ""),
+        "permitted": [act.action for act in ACTS if visit.may(act.action)],
     }  # fmt: skip
     part = visit.part
     if part in (None, "rows"):
@@ -46,7 +51,7 @@ async def listing(visit: Visit, text: str, want: Wanted | None, fault: QueryErro
     summary = None
     if part in (None, "summary", "tabs"):
         summary = await visit.attempt(_("the counts"), read_summary(schema=visit.schema))
-        made["cards"] = [one for word in links.CARDS for one in summary or () if one.state == word]
+        made["cards"] = [one.shown for word in links.CARDS for one in summary or () if one.state == word]
     if part in (None, "tabs"):
         counts = None if want is None else await _counts(visit, want, summary)
         made["tabs"] = links.tabs(visit, query, counts)
@@ -60,6 +65,8 @@ async def listing(visit: Visit, text: str, want: Wanted | None, fault: QueryErro
     if part in (None, "fresh"):
         made["fresh"] = await _fresh(visit, want, made.get("top"))
     if part is None:
+        if visit.scope.ops and visit.may(Action.QUEUES_WRITE):
+            made["queues"] = await visit.read(read_queue_names(schema=visit.schema))
         saved = await visit.read(read_saved_views("jobs", schema=visit.schema))
         made |= {
             "views": links.views(visit, None if want is None else query, saved),
@@ -102,7 +109,12 @@ async def _counts(visit: Visit, want: Wanted, summary: list[StateCount] | None) 
         _("the number of retrying jobs"),
         store.read_matching_ids({"states": ["retrying"], "terms": []}, most=1000, schema=visit.schema),
     )
-    made = [FoundCount(str(one.state), one.n, one.at_least) for one in summary]
+    shown = [one.shown for one in summary]
+    made = [FoundCount(str(one.state), one.n, one.at_least) for one in shown]
+    letters = next((one for one in summary if one.open_letters is not None), None)
+    if letters is not None:
+        replayed = max(letters.n - (letters.open_letters or 0), 0)
+        made.append(FoundCount(REPLAYED, replayed, letters.at_least))
     if retrying is not None:
         made.append(FoundCount("retrying", len(retrying[0]), retrying[1] is not None))
     return made

@@ -65,7 +65,8 @@ class LiveAnswer(Response):
         looked = monotonic()
         while not self._stream.closed:
             pings = await self._stream.next(min(self._heartbeat, self._recheck))
-            if monotonic() - looked >= self._recheck:
+            if self._stream.doubted or monotonic() - looked >= self._recheck:
+                self._stream.doubted = False
                 if not await self._holds():
                     await _say(send, _events({OVER: 0}))
                     return

@@ -20,7 +20,7 @@ from psycopg_pool import PoolTimeout
 from postmill.api.backend import Backend
 from postmill.bind import arun
 from postmill.console.live.stream import DOWN, UP, Stream
-from postmill.console.live.topics import pings_of
+from postmill.console.live.topics import ended_in, pings_of
 from postmill.engine.listener import Listener
 from postmill.store.live import watch_live
 from postmill.telemetry.bus import Bus
@@ -72,8 +72,10 @@ class Hub:
         self._keeping: asyncio.Task[None] | None = None
 
     @asynccontextmanager
-    async def joined(self, actor: str, tenant: UUID | None, backend: Backend) -> AsyncIterator[Stream]:
-        """A stream of this actor, for as long as it is open.
+    async def joined(
+        self, actor: str, tenant: UUID | None, backend: Backend, home: UUID | None = None
+    ) -> AsyncIterator[Stream]:
+        """A stream of this actor, for as long as it is open; `home`: the tenant whose login it is, None: the platform's.
 
         Raises:
             Full: too many are open.
@@ -81,7 +83,7 @@ class Hub:
         held = Counter(stream.actor for stream in self.streams)
         if self.closing or len(self.streams) >= self._most or held[actor] >= self._per_user:
             raise Full
-        stream = Stream(actor, tenant)
+        stream = Stream(actor, tenant, home)
         stream.say(UP if self.listening else DOWN, next(self._numbers))
         self.streams.add(stream)
         if self._keeping is None or self._keeping.done():
@@ -98,9 +100,18 @@ class Hub:
     def heard(self, notification: str) -> None:
         """A notification came."""
         self.heard_at = monotonic()
+        ended = ended_in(notification)
+        if ended is not False:
+            self.look_again(None if ended is True else ended)
         self._pending.update(pings_of(notification))
         if self._pending and (self._flushing is None or self._flushing.done()):
             self._flushing = asyncio.create_task(self._flush(), name="console live pings")
+
+    def look_again(self, home: UUID | None) -> None:
+        """A login of this tenant's people, or of the platform's, has ended: does each stream of theirs still hold?"""
+        for stream in self.streams:
+            if stream.home == home:
+                stream.doubt()
 
     async def _flush(self) -> None:
         """The first of a topic at once; what comes meanwhile, a second later and once."""

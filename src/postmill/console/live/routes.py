@@ -56,7 +56,9 @@ async def _follow(request: Request, principal: Principal, tenant: UUID | None) -
     hub: Hub = request.app.state.live
     stack = AsyncExitStack()
     try:
-        stream = await stack.enter_async_context(hub.joined(_who(principal), tenant, backend))
+        stream = await stack.enter_async_context(
+            hub.joined(_who(principal), tenant, backend, principal.tenant_id)
+        )
     except Full:
         raise Problem(
             429,

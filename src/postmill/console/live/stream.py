@@ -17,11 +17,14 @@ class Stream:
     Args:
         actor: who reads it.
         tenant: whose pings it gets; None: the platform's, and every tenant's.
+        home: the tenant whose login it is; None: the platform's.
     """
 
-    def __init__(self, actor: str, tenant: UUID | None) -> None:
+    def __init__(self, actor: str, tenant: UUID | None, home: UUID | None = None) -> None:
         self.actor = actor
+        self.home = home
         self.closed = False
+        self.doubted = False
         self._scopes = None if tenant is None else frozenset({str(tenant), MANY})
         self._waiting: dict[str, int] = {}
         self._rung = asyncio.Event()
@@ -41,6 +44,11 @@ class Stream:
         for other in (UP, DOWN):
             self._waiting.pop(other, None)
         self._waiting[word] = n
+        self._rung.set()
+
+    def doubt(self) -> None:
+        """Its login may have ended: look before anything else is sent."""
+        self.doubted = True
         self._rung.set()
 
     def close(self) -> None:

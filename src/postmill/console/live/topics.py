@@ -26,8 +26,22 @@ TOPICS = frozenset(
 PLATFORM = "ops"
 """The scope of pages under `/ops`: they are told of everything."""
 
+ENDED = "logins"
+"""Not for browsers: a login or a key of the scope has ended, and streams of its people are looked at."""
+
 MANY = "*"
 """The scope of a ping that may concern any tenant."""
+
+
+def ended_in(notification: str) -> UUID | bool | None:
+    """Whose logins have to be looked at: a tenant's, the platform's (None); False: nobody's."""
+    names, _, scope = notification.partition(" ")
+    if ENDED not in names.split(","):
+        return False
+    try:
+        return None if scope == "-" else UUID(scope)
+    except ValueError:
+        return False
 
 
 def pings_of(notification: str) -> list[tuple[str, str]]:

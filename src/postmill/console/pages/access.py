@@ -10,6 +10,7 @@ from starlette.responses import Response
 from postmill.console.frame.pages import Pages
 from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _
+from postmill.console.live.hub import Hub
 from postmill.console.pages.budgets import slugs
 from postmill.console.pages.moments import read_moment
 from postmill.domain.access import PERMISSIONS, Action, Role
@@ -92,6 +93,7 @@ async def revoke_key(visit: Visit) -> Response:
     reason = visit.form.text("reason", None)
     await visit.drive(operate.revoke_key(id, reason=reason, schema=visit.schema))
     visit.asked.backend.keys.forget()
+    _look_again(visit)
     return visit.done(_("The key was revoked: the next request with it is refused."), visit.url("/settings"))
 
 
@@ -101,7 +103,15 @@ async def end_login(visit: Visit) -> Response:
     id: UUID = visit.request.path_params["id"]
     reason = visit.form.text("reason", None)
     await visit.drive(operate.end_login(id, reason=reason, schema=visit.schema))
+    _look_again(visit)
     return visit.done(_("The session was ended."), visit.url("/settings"))
+
+
+def _look_again(visit: Visit) -> None:
+    """Streams of who is out by now end at once here; other servers hear of it by the audit log's ping."""
+    hub: Hub = visit.request.app.state.live
+    for home in {stream.home for stream in hub.streams}:
+        hub.look_again(home)
 
 
 async def _handed_out(

@@ -13,9 +13,11 @@ from starlette.responses import Response, StreamingResponse
 
 from postmill.console.frame.arguments import Arguments, as_id, refused
 from postmill.console.frame.pages import Pages
+from postmill.console.frame.shown import cut, short_id
 from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _
 from postmill.console.pages.budgets import slugs
+from postmill.console.pages.changed import is_id
 from postmill.console.pages.differences import changes
 from postmill.console.pages.moments import read_moment
 from postmill.domain.access import Action
@@ -51,7 +53,12 @@ async def audit(visit: Visit) -> Response:
     return visit.page(
         "audit.html",
         rows=[
-            {"row": row, "link": link_of(visit, row), "changes": changes(_dict(row.before), _dict(row.after))}
+            {
+                "row": row,
+                "link": link_of(visit, row),
+                "target": target_of(row),
+                "changes": changes(_dict(row.before), _dict(row.after)),
+            }
             for row in shown
         ],
         slugs=await slugs(visit, [row.tenant_id for row in shown]),
@@ -89,6 +96,13 @@ async def budget_named(visit: Visit) -> Response:
         budgets.budget(visit.request.path_params["name"], tenant=visit.args.id("tenant"), schema=visit.schema)
     )
     return Response(status_code=303, headers={"Location": visit.url(f"/budgets/{found.id}")})
+
+
+def target_of(row: AuditRow) -> str | None:
+    """Its name, short where it is an id."""
+    if row.target is None:
+        return None
+    return short_id(row.target) if is_id(row.target) else cut(row.target, 60)
 
 
 def link_of(visit: Visit, row: AuditRow) -> str | None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from postmill.console.charts import Mark, MarkKind
+from postmill.console.frame.action_words import action_words
+from postmill.console.frame.shown import short_id
 from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _
 from postmill.domain.access import Action
 from postmill.store.now import Change
+
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +33,25 @@ class Line:
 def rows(visit: Visit, changes: Sequence[Change]) -> list[Line]:
     """One line each, the latest first."""
     return [
-        Line(one.at, what(one.kind), one.target, one.actor, one.reason, where(visit, one)) for one in changes
+        Line(one.at, what(one.kind), _target(one.target), one.actor, one.reason, where(visit, one))
+        for one in changes
     ]
+
+
+def is_id(text: str) -> bool:
+    """Whether it is a UUID."""
+    return _UUID.fullmatch(text) is not None
+
+
+def _target(text: str | None) -> str | None:
+    return short_id(text) if text and is_id(text) else text
 
 
 def marks(visit: Visit, changes: Sequence[Change]) -> list[Mark]:
     """Those that explain a curve: deploys, pauses, replays, lost workers."""
     kinds = {
         "deploy": MarkKind.DEPLOY,
+        "build": MarkKind.DEPLOY,
         "queues.pause": MarkKind.PAUSE,
         "operations.start": MarkKind.REPLAY,
         "worker_loss": MarkKind.WORKER_LOSS,
@@ -49,27 +65,9 @@ def marks(visit: Visit, changes: Sequence[Change]) -> list[Mark]:
 
 
 def what(kind: str) -> str:
-    """A kind of change in words; an action that has none as the log spells it."""
-    return {
-        "deploy": _("Deployed"),
-        "worker_loss": _("Worker lost"),
-        "queues.pause": _("Queue paused"),
-        "queues.resume": _("Queue resumed"),
-        "queues.move": _("Jobs moved"),
-        "budgets.set": _("Budget changed"),
-        "budgets.limit": _("Budget's limit changed"),
-        "operations.start": _("Bulk operation started"),
-        "operations.pause": _("Bulk operation paused"),
-        "operations.finish": _("Bulk operation ended"),
-        "logins.open": _("Operator logged in"),
-        "dead.discard": _("Dead letters discarded"),
-        "triggers.change": _("Trigger changed"),
-        "triggers.create": _("Trigger made"),
-        "triggers.run": _("Trigger run by hand"),
-        "tenants.change": _("Tenant changed"),
-        "incidents.acknowledge": _("Incident acknowledged"),
-        "incidents.resolve": _("Incident resolved"),
-    }.get(kind, kind)
+    """A kind of change in words."""
+    own = {"deploy": _("Deployed"), "build": _("Build started"), "worker_loss": _("Worker lost")}
+    return own.get(kind) or action_words(kind)
 
 
 def where(visit: Visit, change: Change) -> str | None:
@@ -77,7 +75,7 @@ def where(visit: Visit, change: Change) -> str | None:
     head, target = change.kind.partition(".")[0], change.target
     if change.kind == "deploy":
         return visit.url(f"/definitions/{change.ref}")
-    if change.kind == "worker_loss":
+    if change.kind in ("worker_loss", "build"):
         return visit.url(f"/workers/{change.ref}")
     paths = {
         "queues": "/queues/",

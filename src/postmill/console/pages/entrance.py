@@ -81,6 +81,7 @@ async def log_out(request: Request, asked: Annotated[Asked, Depends(may(None))])
     if cookie is not None and getattr(request.state, "login", None) is not None:
         async with asked.backend.pool.connection() as conn:
             await arun(conn, close_login(hashed(cookie), asked.request_id, schema=asked.schema))
+        request.app.state.live.look_again(asked.principal.tenant_id)
         drop_cookie(answer, request)
     view_as.end(answer, request)
     return headers.secure(answer, secret=True)

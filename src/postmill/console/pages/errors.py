@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from markupsafe import Markup
@@ -13,10 +13,12 @@ from starlette.responses import Response
 from postmill.api.paging import cursor_of, parts_of
 from postmill.api.problems import not_found
 from postmill.console.charts import Mark, MarkKind, Series, sparkline, stacked_bars
+from postmill.console.charts.time_axis import bucket_text
 from postmill.console.failures import compare
 from postmill.console.failures.replaying import wizard
 from postmill.console.failures.tracebacks import Part, folded
 from postmill.console.frame.pages import Pages
+from postmill.console.frame.shown import moment
 from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _
 from postmill.domain.access import Action
@@ -57,7 +59,12 @@ TABS: dict[str, tuple[str, ...] | None] = {
 RUNS = ("succeeded", "failed", "dead_letter", "retried", "lost")
 """Outcomes that are the end of a run."""
 
-_MARKS = {"deploy": MarkKind.DEPLOY, "pause": MarkKind.PAUSE, "replay": MarkKind.REPLAY}
+_MARKS = {
+    "deploy": MarkKind.DEPLOY,
+    "build": MarkKind.DEPLOY,
+    "pause": MarkKind.PAUSE,
+    "replay": MarkKind.REPLAY,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +153,7 @@ async def _lines(
             _("the number of jobs"), look.read_error_jobs(ids, most=JOBS, schema=visit.schema)
         )
     stats = await visit.attempt(
-        _("the share of all runs"),
+        _("the share of all attempts"),
         read_stats(since=since, until=now, by="job_type", tenant=own, times=False, schema=visit.schema),
     )
     runs = None if stats is None else {one.name: one.n(*RUNS) for one in stats}
@@ -169,20 +176,21 @@ async def error(visit: Visit) -> Response:
     span = visit.args.one_of("range", RANGES, "24h")
     length, step = RANGES[span]
     now = await began(visit)
-    since = now - timedelta(seconds=length)
+    since = _floor(now - timedelta(seconds=length), step)
     marks = await visit.read(look.read_type_marks(group.job_type, since, schema=visit.schema))
     minutes = await visit.read(look.read_error_minutes([group.id], since, now, step, schema=visit.schema))
     counts = minutes[group.id]
-    times = [since + timedelta(seconds=n * step) for n in range(int(length / step))]
+    times = [since + timedelta(seconds=n * step) for n in range(int(length / step) + 1)]
     chart = stacked_bars(
         times,
         [Series(_("Failures"), [float(counts.get(n, 0)) for n in range(len(times))], "bad")],
         id="chart-failures",
         title=_("Failures"),
         step=step,
+        message=_said(group, times, counts, step, span),
         marks=[_mark(visit, group, one) for one in marks],
         since=since,
-        until=now,
+        until=times[-1] + timedelta(seconds=step),
     )
     samples = await visit.attempt(
         _("what the failures share"),
@@ -223,6 +231,33 @@ async def error(visit: Visit) -> Response:
     )
 
 
+def _floor(moment: datetime, step: float) -> datetime:
+    """Where a bucket begins: at round moments, so that what stands beside the bars stands where it belongs."""
+    return datetime.fromtimestamp(moment.timestamp() // step * step, UTC)
+
+
+def _said(
+    group: ErrorGroupView, times: Sequence[datetime], counts: dict[int, int], step: float, span: str
+) -> str:
+    """What the curve says: how many there were, when the first of all was, and in which bar the most."""
+    n = sum(counts.values())
+    if not n:
+        return _("None in the last %(span)s; the last one was %(at)s.") % {
+            "span": span,
+            "at": moment(group.last_seen_at),
+        }
+    told = _("%(n)s in the last %(span)s") % {"n": f"{n:,}", "span": span}
+    if group.first_seen_at >= times[0]:
+        told += _("; the first of all %s") % moment(group.first_seen_at)
+    place = max(counts, key=counts.__getitem__)
+    if place < len(times):
+        told += _("; the most (%(n)s) in %(bar)s") % {
+            "n": f"{counts[place]:,}",
+            "bar": bucket_text(times[place], step),
+        }
+    return told + "."
+
+
 def _shares(visit: Visit, samples: Sequence[Sample]) -> list[compare.Comparison]:
     made = [compare.shares(samples, _("Version"), lambda one: one.version and f"v{one.version}")]
     if visit.scope.ops:
@@ -260,6 +295,8 @@ def _mark(visit: Visit, group: ErrorGroupView, mark: TypeMark) -> Mark:
     label, href = mark.label, None
     if mark.kind == "deploy":
         label, href = f"{group.job_type} {mark.label}", visit.url(f"/definitions/{group.job_type}")
+    elif mark.kind == "build":
+        label, href = _("build %s") % mark.label, visit.url(f"/workers/{mark.target}")
     elif mark.kind == "replay":
         label, href = _("%s dead letters") % mark.label, visit.url(f"/ops-log/{mark.target}")
     return Mark(mark.at, _MARKS.get(mark.kind, MarkKind.OTHER), label or group.job_type, href)

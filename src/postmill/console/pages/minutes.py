@@ -44,6 +44,7 @@ def strip(
         times,
         series,
         id="minutes",
+        step=60.0,
         title=_("Jobs a minute, the last hour")
         if queue is None
         else _("Jobs a minute in %s, the last hour") % queue,
@@ -53,7 +54,7 @@ def strip(
         since=times[0],
         until=times[-1] + MINUTE,
         width=width,
-        height=130,
+        height=104,
     )
 
 

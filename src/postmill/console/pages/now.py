@@ -41,7 +41,9 @@ async def now(visit: Visit) -> Response:
     counted = await visit.attempt(
         _("the last hour minute by minute"), model.minutes(queue=of_queue, schema=visit.schema)
     )
-    rows = [wrong.row(visit, one, seen.scenes.get(one.id)) for one in seen.incidents]
+    rows = [wrong.row(visit, one, seen.scenes.get(one.head.id)) for one in seen.kin]
+    # The verdict says so already.
+    visit.notices = [one for one in visit.notices if one.about != "paused"]
     return visit.page(
         "now.html",
         seen=seen,
@@ -73,11 +75,12 @@ def clock(moment: datetime, now: datetime | None) -> Markup:
 
 @router.act("/incidents/{id}/acknowledge", Action.INCIDENTS_ACT, tenant=False)
 async def acknowledge(visit: Visit) -> Response:
-    """Somebody takes care of it: nobody else is called."""
+    """Somebody takes care of it, and of what else has the same cause (`also`): nobody else is called."""
     id = as_id(visit.request.path_params["id"], "id")
-    found = await visit.drive(
-        incidents.acknowledge(id, reason=visit.form.text("reason", None), schema=visit.schema)
-    )
+    why = visit.form.text("reason", None)
+    found = await visit.drive(incidents.acknowledge(id, reason=why, schema=visit.schema))
+    for other in visit.form.ids("also"):
+        await visit.drive(incidents.acknowledge(other, reason=why, schema=visit.schema))
     return visit.done(_("You have acknowledged: %s") % found.title, visit.back())
 
 

@@ -55,7 +55,17 @@ def charts(
     def drawn(
         id: str, title: str, series: list[Series], unit: Unit, levels: list[Level]
     ) -> tuple[str, Markup]:
-        chart = line(times, series, id=id, title=title, unit=unit, levels=levels, marks=marks, until=end)
+        chart = line(
+            times,
+            series,
+            id=id,
+            title=title,
+            step=step,
+            unit=unit,
+            levels=levels,
+            marks=marks,
+            until=end,
+        )
         return title, chart
 
     title = _("Failures")

@@ -35,6 +35,7 @@ def cards(counted: Sequence[StateCount], minutes: Sequence[Stat]) -> list[Card]:
     found = []
     for state in SHOWN:
         one = by_state.get(state)
+        one = one and one.shown
         if one is None or (state in (State.BLOCKED, State.CANCELED, State.FAILED) and not one.n):
             continue
         found.append(Card(state, one.n, one.at_least, _rate(state, lately)))

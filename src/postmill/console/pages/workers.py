@@ -150,10 +150,16 @@ def shown_state(card: WorkerCard) -> str:
 
 
 def heartbeat(card: WorkerCard, now: datetime) -> str:
-    """`3 s ago · stale in 0:12`, `stale for 5:30`, `stopped cleanly`."""
+    """`3 s ago · stale in 0:12`, `stale for 5:30`, `stopped cleanly`, `stopped; 2 jobs were interrupted …`."""
     worker = card.worker
     if worker.clean:
-        return _("stopped cleanly")
+        n = worker.interrupted
+        told = many(
+            "stopped; %d job was interrupted and given back",
+            "stopped; %d jobs were interrupted and given back",
+            n,
+        )
+        return told % n if n else _("stopped cleanly")
     ago = (now - worker.last_seen_at).total_seconds()
     if card.stale_in is not None and card.stale_in > 0:
         told = _("%(ago)s ago · stale in %(time)s")

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
 from postmill.console.failures.replaying import wizard
 from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _
 from postmill.domain.queue import check_runbook
+from postmill.operate.incident_kin import Kin
 from postmill.store.incidents import IncidentView
 from postmill.store.now import Scene
+
+
+@dataclass(frozen=True, slots=True)
+class Also:
+    """Another incident of the same cause, with its kind in words and where one finds what is wrong."""
+
+    incident: IncidentView
+    what: str
+    opens: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +33,7 @@ class Row:
         opens: where one finds what is wrong.
         cause, cause_href: what is suspected, and where that is.
         replay: where its dead letters are replayed; None: it has none.
+        also: what else is wrong for the same cause.
         runbook: an address outside, checked when it was declared; `action`: what its job type says is to be done.
     """
 
@@ -34,14 +46,22 @@ class Row:
     replay: str | None
     runbook: str | None
     action: str | None
+    also: list[Also]
+
+    @property
+    def open_ids(self) -> list[UUID]:
+        """Those that nobody has taken yet, beside the first."""
+        return [one.incident.id for one in self.also if one.incident.acknowledged_at is None]
 
 
-def row(visit: Visit, incident: IncidentView, scene: Scene | None) -> Row:
-    """All that is shown of it."""
+def row(visit: Visit, kin: Kin, scene: Scene | None) -> Row:
+    """All that is shown of what has one cause."""
+    incident = kin.head
     cause, href = _cause(visit, scene)
     return Row(
         incident, scene, kind(incident.kind), _opens(visit, incident), cause, href, _replay(visit, incident),
         _runbook(scene), scene.action if scene else None,
+        [Also(one, kind(one.kind), _opens(visit, one)) for one in kin.others],
     )  # fmt: skip
 
 
@@ -136,6 +156,18 @@ def _cause(visit: Visit, scene: Scene | None) -> tuple[str | None, str | None]:
             return told, visit.url(f"/definitions/{ref.rpartition(' v')[0]}")
         case "deploy":
             return _("%s came shortly before") % ref, visit.url(f"/definitions/{ref.rpartition(' v')[0]}")
+        case "build":
+            when = _("build %s") % ref
+            told = (
+                _("first %(error)s after %(version)s")
+                % {
+                    "error": detail.rpartition(".")[2],
+                    "version": when,
+                }
+                if detail
+                else _("%s came shortly before") % when
+            )
+            return told, visit.url("/workers")
         case "db_wait":
             return _("the database: %s statements wait for locks") % ref, visit.url("/system")
         case _:

@@ -84,11 +84,17 @@ class Operator(Round):
         return None
 
     async def step(self, id: UUID, kind: str, allowed: int) -> None:
-        """Some jobs of one operation."""
-        items = await self.link.rows("upkeep/next_items", [id, allowed]) if allowed else []
-        refused = await self._refused(items) if kind == "replay" else {}
-        numbers = [item[0] for item in items]
-        await self.link.rows("upkeep/step_operation", [id, numbers, json.dumps(refused)])
+        """Some jobs of one operation: as many as its rate allows, and those met on the way that are left as they are."""
+        left, looked = allowed, 0
+        while True:
+            items = await self.link.rows("upkeep/next_items", [id, left]) if left else []
+            refused = await self._refused(items) if kind == "replay" else {}
+            numbers = [item[0] for item in items]
+            stood = await self.link.rows("upkeep/step_operation", [id, numbers, json.dumps(refused)])
+            looked += len(items)
+            left = min(stood[0][4] if stood else 0, _MOST - looked)
+            if not items or left <= 0 or stood[0][0] != "running":
+                return
 
     async def look_after(self) -> bool:
         """Fold the counts, watch their growth, recover what the rules say; one worker in ten seconds.

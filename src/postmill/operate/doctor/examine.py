@@ -15,6 +15,7 @@ from postmill.operate.doctor.clock import check_clock
 from postmill.operate.doctor.finding import Finding, Level, worst
 from postmill.operate.doctor.fleet import check_job_types, check_upkeep, check_workers
 from postmill.operate.doctor.horizon import check_horizon
+from postmill.operate.doctor.incidents import check_incidents
 from postmill.operate.doctor.jobs import check_invariants
 from postmill.operate.doctor.listening import check_listen
 from postmill.operate.doctor.migrations import check_migrations
@@ -54,6 +55,7 @@ SCHEMA_CHECKS: dict[str, Check] = {
     "rollups": check_rollups,
     "job_types": check_job_types,
     "queues": check_queues,
+    "incidents": check_incidents,
     "unserved": check_unserved,
     "strays": check_strays,
     "invariants": check_invariants,

@@ -17,7 +17,9 @@ with moment as materialized (
       full join places p on p.id = b.id
      group by 1, 2
 )
-(select 'lost', s.id, 'a body without ticket or outcome' from stands s where s.has_body and s.n = 0 limit $3::integer)
+(select 'lost', s.id, 'a body without ticket or outcome' from stands s where s.has_body and s.n = 0
+    -- Of a tenant that is being moved, bodies go ahead and stay behind.
+    and not exists (select from {schema}.any_job j join {schema}.tenant_gate g on g.tenant_id = j.tenant_id where j.id = s.id) limit $3::integer)
 union all
 (select 'two_outcomes', s.id, s.places from stands s where s.n > 1 and s.places = rtrim(repeat('outcome + ', s.n::integer), '+ ')
   limit $3::integer)

@@ -1,1 +1,1 @@
-select {schema}.close_session($1::uuid)
+select {schema}.close_session($1::uuid, $2::text::jsonb)

@@ -35,7 +35,12 @@ create table {schema}.queue (
     escalation text,
     -- An address: what whoever is on call shall read.
     runbook text,
-    created_at timestamptz not null default {schema}.now()
+    -- By how much waiting jobs rise for each so many seconds that they have been ready, and up to where (0058). NULL: not.
+    boost_after_seconds double precision check (boost_after_seconds > 0),
+    boost_step integer check (boost_step > 0),
+    boost_to integer,
+    created_at timestamptz not null default {schema}.now(),
+    check (num_nulls(boost_after_seconds, boost_step, boost_to) in (0, 3))
 );
 
 create table {schema}.job_definition (

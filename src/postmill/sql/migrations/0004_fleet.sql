@@ -8,6 +8,8 @@ create table {schema}.worker (
     hostname text not null,
     pid integer not null,
     version text not null default '',
+    -- What its application calls the code that it runs: a release, a commit. NULL: it says nothing of that.
+    build text check (length(build) between 1 and 100),
     queues text[] not null default '{}',
     slots jsonb not null default '{}',
     job_types text[] not null default '{}',
@@ -33,6 +35,7 @@ create table {schema}.worker (
     report jsonb not null default '{}'
 );
 create index worker_last_seen on {schema}.worker (last_seen_at);
+create index worker_build on {schema}.worker (build, last_seen_at) where build is not null;
 
 -- The right of a session to what it holds, ended by expiry.
 create table {schema}.lease (

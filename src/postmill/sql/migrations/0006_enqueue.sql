@@ -1,7 +1,7 @@
 -- postmill: safe
 -- The front door. Nothing here commits, retries or raises for a refusal: a raise would abort the caller's
 -- transaction. Each row's answer is a status: created | duplicate | unknown_type | inactive | invalid | other_type |
--- busy | serialization, and of guarded definitions incomplete | secret | unencrypted (check_guarded).
+-- busy | serialization | moving | moved (detail: the cell), and of guarded definitions incomplete | secret | unencrypted (check_guarded).
 
 -- A notification is a hint: left out where the caller asks for it (two-phase commit does not bear it), and where the
 -- server's queue of notifications fills up, for then it would raise.
@@ -212,8 +212,9 @@ declare
     tenant uuid := coalesce(p_tenant, '00000000-0000-0000-0000-000000000001');
     urgency integer;
     own_lane uuid;
+    parked boolean := false;
 begin
-    select d.queue, d.priority, d.max_attempts, d.timeout_seconds, coalesce(d.limit_lane, d.lane) as lane, d.guarded, h.since, h.until
+    select d.queue, d.priority, d.max_attempts, d.timeout_seconds, coalesce(d.limit_lane, d.lane) as lane, d.guarded, h.since, h.until, h.gated
       into found_one
       from {schema}.job_definition d, {schema}.partition_horizon h
      where d.key = p_job_type and d.is_active;
@@ -232,6 +233,13 @@ begin
     if detail is not null then
         status := 'invalid';
         return;
+    end if;
+    if found_one.gated then
+        select g.answer, g.cell into status, detail from {schema}.gate(tenant) g;
+        parked := coalesce(status = 'parked', false);
+        if status is not null and not parked then
+            return;
+        end if;
     end if;
     if found_one.guarded then
         select g.status, g.detail into status, detail
@@ -273,7 +281,11 @@ begin
             coalesce(p_actor_type, 'system'), p_actor_id, p_request_id, p_correlation_id, p_traceparent, p_key,
             p_replayed_from);
     end if;
-    if due > moment then
+    if parked then
+        detail := null;
+        insert into {schema}.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+        values (found_one.queue, own_lane, {schema}.parked_at(greatest(due, moment), due <= moment), id, urgency, 1, 0, 0);
+    elsif due > moment then
         insert into {schema}.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
         values (found_one.queue, own_lane, due, id, urgency, 1, 0, 0);
     else
@@ -308,6 +320,8 @@ begin
                coalesce(p_priority, d.priority), d.max_attempts, d.timeout_seconds, m.moment, 'manual', 'system'
           from (select {schema}.now() as moment) m, {schema}.job_definition d, {schema}.partition_horizon h
          where d.key = p_job_type and d.is_active and not d.guarded and coalesce(d.limit_lane, d.lane) = 'tenant' and m.moment >= h.since and m.moment < h.until
+           and (not h.gated or not exists (select from {schema}.tenant_gate g
+                    where g.tenant_id = coalesce(p_tenant, '00000000-0000-0000-0000-000000000001')))
            and pg_current_xact_id() is not null
         returning j.id, j.queue, j.tenant_id, j.priority, j.created_at
     )
@@ -360,7 +374,8 @@ begin
          where {schema}.fault_of(a.payload, a.delay, a.at, a.attempts, a.timeout, a.source, a.source_ref, a.actor_type,
                    a.actor_id, a.request_id, a.correlation_id, a.traceparent) is null
            and exists (select from {schema}.partition_horizon h
-                        where moment >= h.since and moment < h.until - interval '1 second')
+                        where moment >= h.since and moment < h.until - interval '1 second'
+                          and (not h.gated or not exists (select from {schema}.tenant_gate g where g.tenant_id = a.tenant_id)))
     ), bodies as (
         insert into {schema}.job (id, tenant_id, project_id, job_type, queue, payload, priority, max_attempts,
             timeout_seconds, created_at, scheduled_for, expires_at, source, source_ref, actor_type, actor_id,

@@ -3,7 +3,7 @@
 
 create function {schema}.open_session(
     p_holder uuid, p_seconds double precision, p_worker_id text, p_hostname text, p_pid integer, p_version text,
-    p_queues text[], p_slots jsonb, p_job_types text[], p_metadata jsonb)
+    p_queues text[], p_slots jsonb, p_job_types text[], p_metadata jsonb, p_build text default null)
 returns void
 language plpgsql volatile as $$
 declare
@@ -12,8 +12,8 @@ begin
     insert into {schema}.lease (holder, started_at, expires_at)
     values (p_holder, moment, moment + p_seconds * interval '1 second');
     insert into {schema}.worker (holder, worker_id, hostname, pid, version, queues, slots, job_types, started_at,
-           last_seen_at, metadata)
-    values (p_holder, p_worker_id, p_hostname, p_pid, p_version, p_queues, p_slots, p_job_types, moment, moment, p_metadata);
+           last_seen_at, metadata, build)
+    values (p_holder, p_worker_id, p_hostname, p_pid, p_version, p_queues, p_slots, p_job_types, moment, moment, p_metadata, p_build);
     insert into {schema}.queue (name) select unnest(p_queues) on conflict do nothing;
 end
 $$;
@@ -37,8 +37,8 @@ end
 $$;
 
 -- Whatever still runs under the session is given back at no cost: its worker reported all that it knew of, so these
--- are claims whose answer it never heard, or handlers that it gave up.
-create function {schema}.close_session(p_holder uuid) returns void
+-- are claims whose answer it never heard, or handlers that it gave up. p_ended: how it ended, joined to what it says of itself.
+create function {schema}.close_session(p_holder uuid, p_ended jsonb default '{}') returns void
 language plpgsql volatile as $$
 begin
     perform {schema}.leave(p_holder);
@@ -54,7 +54,7 @@ begin
     select h.queue, h.lane, h.priority, {schema}.now(), h.id, h.attempt, h.run - 1, h.lost from held h;
     perform {schema}.tell_seat_waiters();
     delete from {schema}.lease l where l.holder = p_holder;
-    update {schema}.worker w set stopped_at = {schema}.now(), running_count = 0 where w.holder = p_holder;
+    update {schema}.worker w set stopped_at = {schema}.now(), running_count = 0, report = w.report || p_ended where w.holder = p_holder;
 end
 $$;
 

@@ -264,13 +264,14 @@ declare
 begin
     execute format('grant usage on schema {schema} to %I', p_role);
     execute format('grant insert on {schema}.intake to %I', p_role);
+    execute format('grant select on {schema}.migration to %I', p_role);
     for door in
         select p.oid::regprocedure::text from pg_proc p join pg_namespace n on n.oid = p.pronamespace
          where n.nspname = '{schema}'
            and p.proname in ('enqueue', 'enqueue_quick', 'enqueue_one', 'enqueue_keyed', 'enqueue_many', 'enqueue_intake', 'cancel_jobs',
                              'retry_jobs', 'replay_jobs', 'job_type_names', 'now', 'new_id', 'job_state',
                              'read_enqueue_rules', 'publish', 'publish_event', 'deliver_events', 'begin_artifact',
-                             'keep_artifact', 'read_artifact', 'read_artifacts', 'door_delete_artifact')
+                             'find_place', 'keep_artifact', 'read_artifact', 'read_artifacts', 'door_delete_artifact')
     loop
         execute format('grant execute on function %s to %I', door, p_role);
     end loop;

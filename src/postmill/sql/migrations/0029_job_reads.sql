@@ -204,7 +204,7 @@ returns table (
     project_id uuid, idempotency_key text, source text, source_ref text, actor_type text, actor_id text, request_id text,
     correlation_id text, traceparent text, result jsonb, reason text, error_class text, error_code text, error_message text,
     replayed_from uuid, replayed_as uuid, worker_id text, cancel_requested boolean, progress_done double precision,
-    progress_total double precision, progress_message text)
+    progress_total double precision, progress_message text, tags text[])
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 begin
     return query
@@ -213,7 +213,7 @@ begin
            s.priority, s.attempt, s.max_attempts, s.payload, s.created_at, s.scheduled_for, s.started_at, s.finished_at,
            s.project_id, s.idempotency_key, s.source, s.source_ref, s.actor_type, s.actor_id, s.request_id, s.correlation_id,
            s.traceparent, s.result, s.reason, s.error_class, s.error_code, s.error_message, s.replayed_from, s.replayed_as,
-           s.worker_id, s.cancel_requested, s.progress_done, s.progress_total, s.progress_message
+           s.worker_id, s.cancel_requested, s.progress_done, s.progress_total, s.progress_message, s.tags
       from {schema}.job_state(array(select j.id from {schema}.any_job j where j.id = any (p_ids))) s;
 end
 $$;
@@ -223,12 +223,12 @@ create function {schema}.read_attempts(p_id uuid)
 returns table (
     run integer, attempt integer, status text, worker_id text, pid integer, started_at timestamptz, finished_at timestamptz,
     exit_code integer, error_class text, error_code text, error_message text, error_status integer, stack text,
-    stdout_tail text, stderr_tail text)
+    stdout_tail text, stderr_tail text, build text)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 begin
     return query
     select h.run, h.attempt, h.status, coalesce(w.worker_id, h.holder::text), coalesce(h.pid, w.pid), h.started_at, h.finished_at,
-           h.exit_code, h.error_class, h.error_code, h.error_message, h.error_status, h.stack, h.stdout_tail, h.stderr_tail
+           h.exit_code, h.error_class, h.error_code, h.error_message, h.error_status, h.stack, h.stdout_tail, h.stderr_tail, w.build
       from (select a.run, a.attempt, a.status, a.holder, a.pid, a.started_at, a.finished_at, a.exit_code, a.error_class,
                    a.error_code, a.error_message, a.error_status, a.stack, a.stdout_tail, a.stderr_tail
               from {schema}.attempt a where a.job_id = p_id

@@ -84,17 +84,21 @@ begin
     return query
     select q.name, q.priority, q.lane, q.paused_at is not null and (q.resume_at is null or q.resume_at > moment), q.paused_at,
            case when whole then q.paused_by end, q.pause_reason, q.resume_at,
-           case when whole then (select count(*) from (select from {schema}.ready t where t.queue = q.name limit p_most) x) end,
+           case when whole then r.n end,
            case when whole then (select count(*) from (select from {schema}.scheduled t where t.queue = q.name limit p_most) x) end,
            case when whole then (select count(*) from {schema}.blocked t where t.queue = q.name) end,
            case when whole then (select count(*) from {schema}.running t where t.queue = q.name) end,
            case when whole then coalesce(y.n, 0) end,
-           case when whole then extract(epoch from moment - {schema}.read_oldest(q.name, null))::double precision end,
+           -- What was counted to its end has been seen: only a longer backlog is asked lane by lane.
+           case when whole then extract(epoch from moment - case when r.n < p_most then r.oldest
+                                                                 else {schema}.read_oldest(q.name, null) end)::double precision end,
            case when whole then extract(epoch from n.run_at - moment)::double precision end,
            q.owner, case when whole then q.contact end, q.color, q.sla_seconds, q.wait_target_seconds, q.run_target_seconds,
            case when whole then q.escalation end, case when whole then a.attained end,
            case when whole then a.burn end
       from {schema}.queue q
+      left join lateral (select count(*) as n, min(x.ready_at) as oldest from (
+                            select t.ready_at from {schema}.ready t where whole and t.queue = q.name limit p_most) x) r on true
       -- Once for all queues: who asks for every queue would pay for each.
       left join (select d.queue, least(p_most, greatest(0, sum(d.opened - d.closed)))::bigint as n from {schema}.dead_tally d
                   where whole and (p_name is null or d.queue = p_name) group by 1) y on y.queue = q.name
@@ -107,11 +111,21 @@ begin
 end
 $$;
 
--- Since when the first ready ticket of a queue, or of one lane of all queues, has been ready: one probe for each lane
--- and priority, of at most 1,000.
+-- Since when the first ready ticket of a queue, of one lane of all queues, or of all has been ready: one probe for each lane
+-- and priority, of at most 1,000. Of all there is a shorter way as a rule: no ticket is ready before its job was made, which
+-- its id tells, so nothing made after the earliest found among the first 100 made was ready before it.
 create function {schema}.read_oldest(p_queue text, p_lane uuid) returns timestamptz
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    found record;
 begin
+    if p_queue is null and p_lane is null then
+        select min(x.ready_at) as ready_at, max({schema}.id_time(x.id)) as made, count(*) as n into found
+          from (select r.ready_at, r.id from {schema}.ready r order by r.id limit 100) x;
+        if found.n < 100 or found.ready_at <= found.made then
+            return found.ready_at;
+        end if;
+    end if;
     return (
         with recursive step as (
             select f.* from {schema}.queue q cross join lateral (
@@ -137,7 +151,7 @@ returns table (
     holder uuid, worker_id text, hostname text, pid integer, version text, queues text[], slots jsonb, job_types text[], state text,
     running_count integer, started_at timestamptz, last_seen_at timestamptz, stopped_at timestamptz, lease_expires_at timestamptz,
     metadata jsonb, asked text, asked_at timestamptz, asked_by text, asked_reason text, draining_since timestamptz,
-    full_since timestamptz, skew_seconds double precision, report jsonb)
+    full_since timestamptz, skew_seconds double precision, report jsonb, build text)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 declare
     moment timestamptz := {schema}.now();
@@ -150,7 +164,7 @@ begin
            case when w.stopped_at is not null then 'stopped' when l.expires_at is null or l.expires_at <= moment then 'lost'
                 when w.draining then 'draining' else 'running' end,
            w.running_count, w.started_at, w.last_seen_at, w.stopped_at, l.expires_at, w.metadata, w.asked, w.asked_at,
-           w.asked_by, w.asked_reason, w.draining_since, w.full_since, w.skew_seconds, w.report
+           w.asked_by, w.asked_reason, w.draining_since, w.full_since, w.skew_seconds, w.report, w.build
       from {schema}.worker w
       left join {schema}.lease l on l.holder = w.holder
      where (p_seen is null or w.last_seen_at >= moment - p_seen * interval '1 second')
@@ -159,11 +173,32 @@ begin
 end
 $$;
 
+-- When another build of an application began to run since a moment, the latest first: its first session that started while
+-- none of the same build had lived for a minute. p_job_type: only of workers that serve it.
+create function {schema}.read_builds(p_since timestamptz, p_job_type text default null, p_most integer default 50)
+returns table (at timestamptz, build text, holder uuid)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+begin
+    if not {schema}.sees_all() then
+        return;
+    end if;
+    return query
+    select w.started_at, w.build, w.holder from {schema}.worker w
+     where w.last_seen_at >= p_since and w.started_at >= p_since and w.build is not null
+       and (p_job_type is null or p_job_type = any (w.job_types))
+       and not exists (select from {schema}.worker o
+                        where o.build = w.build and o.last_seen_at >= w.started_at - interval '1 minute'
+                          and (o.started_at, o.holder) < (w.started_at, w.holder)
+                          and (p_job_type is null or p_job_type = any (o.job_types)))
+     order by w.started_at desc limit p_most;
+end
+$$;
+
 -- How many jobs are where, each count ending at p_most (at_least: there may be more), and since when the oldest is due.
 -- Within a tenant, tickets are counted by whichever are fewer, its jobs or all tickets; where both are many, by the
 -- tenant's own lane, which most of its jobs wait in.
 create function {schema}.read_summary(p_tenant uuid default null, p_most integer default 10000)
-returns table (state text, n bigint, at_least boolean, oldest_seconds double precision)
+returns table (state text, n bigint, at_least boolean, oldest_seconds double precision, open_letters bigint)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
 set enable_seqscan = off as $$
 declare
@@ -182,29 +217,41 @@ begin
     for state in select unnest(array['scheduled', 'queued', 'blocked', 'running', 'dead_letter', 'failed', 'canceled']) loop
         at_least := false;
         oldest_seconds := null;
+        open_letters := null;
         if state in ('failed', 'canceled', 'dead_letter') then
             select count(*) into n from (
                 select from {schema}.outcome o
                  where o.status = state and o.status <> 'succeeded' and (own is null or o.tenant_id = own) limit p_most + 1) x;
             if state = 'dead_letter' then
-                select n + count(*) into n from (
+                select count(*) into open_letters from (
                     select from {schema}.dead_letter d where own is null or d.tenant_id = own limit p_most + 1) x;
+                n := n + open_letters;
             end if;
         else
-            select count(*) into tickets from (
-                (select from {schema}.ready t where state = 'queued' limit p_most + 1) union all
-                (select from {schema}.scheduled t where state = 'scheduled' limit p_most + 1) union all
-                (select from {schema}.blocked t where state = 'blocked' limit p_most + 1) union all
-                (select from {schema}.running t where state = 'running' limit p_most + 1)) x;
-            if own is null then
+            -- One statement of one table: a plan of all four takes as long as the count.
+            if state = 'queued' then
+                select count(*) into tickets from (select from {schema}.ready t limit p_most + 1) x;
+            elsif state = 'scheduled' then
+                select count(*) into tickets from (select from {schema}.scheduled t limit p_most + 1) x;
+            elsif state = 'blocked' then
+                select count(*) into tickets from (select from {schema}.blocked t limit p_most + 1) x;
+            else
+                select count(*) into tickets from (select from {schema}.running t limit p_most + 1) x;
+            end if;
+            if own is null or tickets = 0 then
                 n := tickets;
             elsif bodies > p_most and tickets > p_most then
                 at_least := true;
-                select count(*) into n from {schema}.queue q cross join lateral (
-                    (select from {schema}.ready t where state = 'queued' and t.queue = q.name and t.lane = own limit p_most + 1)
-                    union all
-                    (select from {schema}.scheduled t
-                      where state = 'scheduled' and t.queue = q.name and t.lane = own limit p_most + 1)) x;
+                -- The limit at the end, too: a queue is not looked at where the ones before it are enough.
+                if state = 'queued' then
+                    select count(*) into n from (select from {schema}.queue q cross join lateral (
+                        select from {schema}.ready t where t.queue = q.name and t.lane = own offset 0) x limit p_most + 1) y;
+                elsif state = 'scheduled' then
+                    select count(*) into n from (select from {schema}.queue q cross join lateral (
+                        select from {schema}.scheduled t where t.queue = q.name and t.lane = own offset 0) x limit p_most + 1) y;
+                else
+                    n := 0;
+                end if;
             elsif bodies <= p_most then
                 if mine is null then
                     mine := array(select j.id from {schema}.any_job j where j.tenant_id = own);
@@ -235,10 +282,16 @@ begin
     -- What is neither waiting nor running, nor ended otherwise, has succeeded.
     state := 'succeeded';
     oldest_seconds := null;
+    open_letters := null;
     if bodies > p_most or bounded then
-        select count(*) into n from (
-            select o.status, o.tenant_id from {schema}.outcome o order by o.job_id desc limit 2 * p_most) x
-         where x.status = 'succeeded' and (own is null or x.tenant_id = own);
+        if own is null then
+            select count(*) into n from (select o.status from {schema}.outcome o order by o.job_id desc limit p_most * 5 / 4) x
+             where x.status = 'succeeded';
+        else
+            select count(*) into n from (
+                select o.status, o.tenant_id from {schema}.outcome o order by o.job_id desc limit 2 * p_most) x
+             where x.status = 'succeeded' and x.tenant_id = own;
+        end if;
         n := least(greatest(n, bodies - known, 0), p_most);
         at_least := true;
     else

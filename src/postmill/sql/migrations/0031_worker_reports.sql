@@ -159,6 +159,8 @@ declare
 begin
     update {schema}.worker w
        set skew_seconds = p_clock - extract(epoch from moment), report = p_report,
+           -- Of queues whose slots follow their work.
+           slots = w.slots || coalesce(p_report -> 'slots', '{}'),
            full_since = case when p_full then coalesce(w.full_since, moment) end,
            draining_since = case when p_draining then coalesce(w.draining_since, moment) end
      where w.holder = p_holder

@@ -112,6 +112,12 @@ begin
                            from {schema}.door_prioritize_jobs(p_ids, p_op.priority, p_op.reason) d;
         elsif p_op.kind = 'move' then
             return query select d.id, d.status, null::uuid, null::text from {schema}.door_move_jobs(p_ids, p_op.queue, p_op.reason) d;
+        elsif p_op.kind = 'tag' then
+            return query select d.id, d.status, null::uuid, null::text
+                           from {schema}.door_tag_jobs(p_ids,
+                               array(select t.tag from jsonb_array_elements_text(p_op.tags) as t(tag) where t.tag not like '-%'),
+                               array(select substr(t.tag, 2) from jsonb_array_elements_text(p_op.tags) as t(tag) where t.tag like '-%'),
+                               p_op.reason) d;
         else
             return query select d.id, d.status, null::uuid, null::text
                            from {schema}.door_schedule_jobs(p_ids, p_op.run_at, p_op.reason) d;
@@ -129,9 +135,10 @@ begin
 end
 $$;
 
--- p_refused: what a worker found wrong with payloads, by n. Answers how the operation stands then.
+-- p_refused: what a worker found wrong with payloads, by n. Answers how the operation stands then; passed: of these items, how
+-- many were left as they are. Those cost nothing of the rate.
 create function {schema}.step_operation(p_id uuid, p_ns integer[], p_refused jsonb)
-returns table (status text, done integer, skipped integer, failed integer)
+returns table (status text, done integer, skipped integer, failed integer, passed integer)
 language plpgsql volatile set enable_seqscan = off as $$
 declare
     op {schema}.operation;
@@ -139,11 +146,13 @@ declare
     left_over integer;
     out_there integer;
     unlucky integer;
+    skipped_before integer;
 begin
     select o.* into op from {schema}.operation o where o.id = p_id and o.status = 'running' for update;
     if not found then
         return;
     end if;
+    skipped_before := op.skipped;
     perform {schema}.set_actor('upkeep', op.actor_type, op.actor_id, op.actor_role, op.request_id),
             set_config('lock_timeout', '1s', true);
     with refused as (
@@ -172,7 +181,7 @@ begin
     update {schema}.operation o
        set done = o.done + c.done, skipped = o.skipped + c.skipped, failed = o.failed + c.failed,
            taken_at = case when o.rate is not null
-                           then {schema}.rate_base(o, moment) + cardinality(p_ns) * interval '1 s' / o.rate end
+                           then {schema}.rate_base(o, moment) + (cardinality(p_ns) - c.skipped) * interval '1 s' / o.rate end
       from (select count(*) filter (where i.status in ('replayed', 'due', 'requested', 'canceled', 'discarded', 'changed')) as done,
                    count(*) filter (where i.status in ('live', 'already_replayed', 'succeeded_since', 'succeeded', 'running',
                        'waiting', 'never', 'unconfirmed', 'not_dead', 'unknown', 'key_held', 'old_version',
@@ -228,7 +237,7 @@ begin
             jsonb_build_object('kind', op.kind, 'total', op.total, 'done', op.done, 'skipped', op.skipped, 'failed', op.failed));
     end if;
     perform {schema}.set_actor(null, null, null);
-    return query select op.status, op.done, op.skipped, op.failed;
+    return query select op.status, op.done, op.skipped, op.failed, op.skipped - skipped_before;
 end
 $$;
 

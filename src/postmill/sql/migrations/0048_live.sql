@@ -43,7 +43,7 @@ begin
 end
 $$;
 
--- What somebody did. Of one transaction, the same ping goes once, whatever it did how often.
+-- What somebody did. logins: of this scope one has ended, so that servers look whose streams go on. Of one transaction, the same ping goes once, whatever it did how often.
 create function {schema}.tell_audited() returns trigger
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 begin
@@ -52,8 +52,8 @@ begin
             case split_part(new.action, '.', 1)
                 when 'dead' then 'audit,dead,jobs'
                 when 'webhooks' then 'audit,triggers'
-                when 'keys' then 'audit,settings'
-                when 'logins' then 'audit,settings'
+                when 'keys' then 'audit,settings' || case when new.action = 'keys.revoke' then ',logins' else '' end
+                when 'logins' then 'audit,settings' || case when new.action in ('logins.close', 'logins.end') then ',logins' else '' end
                 when 'projects' then 'audit,settings'
                 when 'archive' then 'audit,system'
                 when 'retention' then 'audit,system'

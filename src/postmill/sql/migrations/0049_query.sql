@@ -44,7 +44,9 @@ $$;
 create function {schema}.state_test(p_states text[]) returns text
 language plpgsql immutable as $$
 declare
-    ended text[] := array(select s from unnest(p_states) s where s in ('succeeded', 'failed', 'canceled', 'dead_letter'));
+    -- A letter that was replayed has an outcome, an open one has none yet.
+    ended text[] := array(select case s when 'replayed' then 'dead_letter' else s end from unnest(p_states) s
+                           where s in ('succeeded', 'failed', 'canceled', 'replayed'));
     parts text[] := array['false'];
 begin
     if 'queued' = any (p_states) then
@@ -97,7 +99,8 @@ begin
         parts := parts || '(select t.job_id, null, t.status = ''succeeded'' from {schema}.outcome t
             where t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)'::text;
     end if;
-    for ended in select s from unnest(p_states) s where s in ('failed', 'canceled', 'dead_letter') loop
+    for ended in select case s when 'replayed' then 'dead_letter' else s end from unnest(p_states) s
+                  where s in ('failed', 'canceled', 'replayed') loop
         parts := parts || array(select format('(select t.job_id, null, true from {schema}.outcome t where t.status <> ''succeeded'' and t.status = %L
             and %s and t.job_id < $1 and t.job_id >= $2 order by t.job_id desc limit $3)', ended, n.condition)
             from (select format('t.tenant_id = %L', p.id) as condition from unnest(p_tenants) as p(id)
@@ -135,6 +138,7 @@ declare
     held uuid[];
     keys text[];
     groups text[];
+    tags text[];
     tests text := 'true';       -- of a body j, whatever walk found it
     queue_of constant text := ' and (coalesce((select t.queue from {schema}.ready t where t.id = j.id offset 0),
         (select t.queue from {schema}.scheduled t where t.id = j.id offset 0), (select t.queue from {schema}.running t where t.id = j.id offset 0),
@@ -246,6 +250,12 @@ begin
                 groups := array(select jsonb_array_elements_text(term -> 'values'));
                 part := null;
             end if;
+        elsif field = 'tag' then
+            part := format('exists (select from {schema}.job_tag g where g.job_id = j.id and g.tag = any (%s::text[]) offset 0)', named);
+            if yes = 'is true' and candidates is null and tags is null then
+                tags := array(select jsonb_array_elements_text(term -> 'values'));
+                part := null;
+            end if;
         elsif field = 'worker' then
             holders := array(select w.holder from {schema}.worker w
                               where w.worker_id in (select v from jsonb_array_elements_text(term -> 'values') v)
@@ -295,6 +305,14 @@ begin
           from unnest(array['attempt', 'outcome']) as t(name) cross join unnest(groups) as g(id)
          cross join unnest(coalesce(tenants, array[nobody])) as n(id);
     end if;
+    if tags is not null and candidates is null then
+        select string_agg(format('(select g.job_id as id from {schema}.job_tag g where g.tag = %L and g.job_id < $1 and g.job_id >= $2
+            and %s order by 1 desc limit $3)', u.tag, case when n.id = nobody then 'true' else format('g.tenant_id = %L', n.id) end), ' union all ')
+          into candidates
+          from unnest(tags) as u(tag) cross join unnest(coalesce(tenants, array[nobody])) as n(id);
+    elsif tags is not null then
+        tests := tests || format(' and exists (select from {schema}.job_tag g where g.job_id = j.id and g.tag = any (%L::text[]) offset 0)', tags);
+    end if;
     if keys is not null and candidates is null then
         -- Those that hold the key now are asked first; the others are met on the way.
         held := array(select k.job_id from {schema}.tenant t
@@ -306,10 +324,10 @@ begin
         tests := tests || format(' and j.id <> all (%L::uuid[])', held);
     end if;
     walks := case when candidates is not null then array['candidates'] when states is null then array['bodies']
-                  when tenants is null or states <@ array['failed', 'canceled'] then array['places']
+                  when tenants is null or states <@ array['failed', 'canceled', 'replayed'] then array['places']
                   -- Successes of one tenant among those of all: its own jobs tell sooner.
                   when 'succeeded' = any (states) then array['bodies']
-                  when states <@ array['dead_letter', 'failed', 'canceled', 'running'] then array['places', 'bodies']
+                  when states <@ array['dead_letter', 'replayed', 'failed', 'canceled', 'running'] then array['places', 'bodies']
                   else array['bodies', 'places'] end;
     if 'queued' = any (states) then
         overdue := array(select s.id from {schema}.scheduled s where s.run_at <= moment order by s.run_at limit 1000);

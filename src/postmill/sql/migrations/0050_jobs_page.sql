@@ -7,12 +7,12 @@
 -- argument that shall be shown the path; values are the payload's own (sealed where it is encrypted).
 create function {schema}.read_job_lines(p_ids uuid[], p_paths jsonb default '[]')
 returns table (
-    id uuid, tenant_id uuid, tenant text, job_type text, queue text, state text, retrying boolean, source text, source_ref text,
+    id uuid, tenant_id uuid, tenant text, job_type text, queue text, state text, retrying boolean, replayed boolean, source text, source_ref text,
     trigger_id uuid, trigger_label text, priority integer, attempt integer, max_attempts integer, key text, created_at timestamptz,
     due_at timestamptz, started_at timestamptz, finished_at timestamptz, worker_id text, reason text, error_class text,
     error_message text, error_group text, actor_type text, actor_id text, correlation_id text, replayed_from uuid,
     waits_on text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text,
-    args jsonb, moment timestamptz)
+    args jsonb, moment timestamptz, tags text[])
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off as $$
 declare
     at_now constant timestamptz := {schema}.now();
@@ -22,7 +22,7 @@ begin
            case when s.run_at <= at_now or w.id is not null then 'queued' when s.id is not null then 'scheduled'
                 when b.id is not null then 'blocked' when r.id is not null then 'running'
                 when d.id is not null then 'dead_letter' else o.status end,
-           s.run_at > at_now and s.attempt > 1, j.source::text, j.source_ref, g.id, g.label,
+           s.run_at > at_now and s.attempt > 1, d.id is null and o.status = 'dead_letter', j.source::text, j.source_ref, g.id, g.label,
            coalesce(w.priority, s.priority, b.priority, r.priority, d.priority, j.priority),
            coalesce(w.attempt - 1, s.attempt - 1, b.attempt - 1, r.attempt, d.attempts, o.attempt, 0), j.max_attempts,
            j.idempotency_key, j.created_at, coalesce(s.run_at, j.scheduled_for),
@@ -42,7 +42,7 @@ begin
            case when jsonb_array_length(p_paths) > 0 then (
                 select jsonb_agg(j.payload #> array(select jsonb_array_elements_text(x.value)) order by x.n)
                   from jsonb_array_elements(p_paths) with ordinality x(value, n)) end,
-           at_now
+           at_now, array(select t.tag from {schema}.job_tag t where t.job_id = j.id order by t.tag)
       from unnest(p_ids) as u(id)
      cross join lateral (select f.* from {schema}.any_job f where f.id = u.id offset 0) j
       left join {schema}.tenant n on n.id = j.tenant_id
@@ -73,7 +73,7 @@ begin
 end
 $$;
 
--- The words for where these jobs stand, retrying among them, and how many there are of each.
+-- The words for where these jobs stand, retrying and replayed (letters that are open no longer) among them, and how many there are of each.
 create function {schema}.states_of(p_ids uuid[]) returns jsonb
 language plpgsql stable set enable_seqscan = off set jit = off as $$
 declare
@@ -81,7 +81,7 @@ declare
 begin
     return coalesce((select jsonb_object_agg(x.word, x.n) from (
         select y.word, count(*) as n from (
-            select coalesce((select o.status from {schema}.outcome o where o.job_id = u.id offset 0),
+            select coalesce((select case o.status when 'dead_letter' then 'replayed' else o.status end from {schema}.outcome o where o.job_id = u.id offset 0),
                             (select 'queued' from {schema}.ready t where t.id = u.id offset 0),
                             (select case when t.run_at <= at_now then 'queued' when t.attempt > 1 then 'retrying' else 'scheduled' end
                                from {schema}.scheduled t where t.id = u.id offset 0),
@@ -98,7 +98,7 @@ create function {schema}.read_matching_counts(p_filter jsonb, p_look integer def
 returns table (state text, n bigint, at_least boolean)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off as $$
 declare
-    groups constant jsonb := '[["queued", "scheduled"], ["blocked", "running", "failed", "canceled", "dead_letter"]]';
+    groups constant jsonb := '[["queued", "scheduled"], ["blocked", "running", "failed", "canceled", "dead_letter", "replayed"]]';
     whole record;
     counted jsonb;
     one record;
@@ -117,7 +117,7 @@ begin
             more[place] := one.low is not null or cardinality(one.ids) >= p_look;
         end loop;
     end if;
-    for state in select unnest(array['scheduled', 'retrying', 'queued', 'blocked', 'running', 'succeeded', 'failed', 'canceled', 'dead_letter']) loop
+    for state in select unnest(array['scheduled', 'retrying', 'queued', 'blocked', 'running', 'succeeded', 'failed', 'canceled', 'dead_letter', 'replayed']) loop
         place := case when state = 'succeeded' then null when state in ('scheduled', 'retrying', 'queued') then 0 else 1 end;
         at_least := more[place] or (more[0] is not null and place is null);
         n := greatest((counted ->> state)::bigint, (parts[place] ->> state)::bigint, 0);
@@ -144,7 +144,7 @@ declare
     ids uuid[];
     dear constant boolean := jsonb_path_exists(p_filter, '$.terms[*] ? (@.field == "ran" || @.field == "attempt" || @.field == "worker"
         || @.field == "queue" || (@.field == "error" && @.not == true) || (@.field == "op" && @.not == true))')
-        or (p_filter ? 'states' and {schema}.scope_tenant() is not null and not p_filter -> 'states' <@ '["failed", "canceled", "dead_letter"]');
+        or (p_filter ? 'states' and {schema}.scope_tenant() is not null and not p_filter -> 'states' <@ '["failed", "canceled", "dead_letter", "replayed"]');
 begin
     select w.ids, w.low into found_ones
       from {schema}.read_matching(p_filter, p_need => p_need + 1, p_look => case when dear then p_look / 4 else p_look end) w;
@@ -210,6 +210,8 @@ begin
         select q.name, q.owner from {schema}.queue q where p_field = 'queue'
         union all
         select t.slug, t.name from {schema}.tenant t where p_field = 'tenant'
+        union all
+        select t.tag, null from {schema}.read_tags(p_text, p_most) as t(tag) where p_field = 'tag'
         union all
         (select g.id, concat_ws(': ', g.error_class, left(g.message, 80)) from {schema}.error_group g
           where p_field = 'error' and exists (select from {schema}.error_group_tenant n where n.id = g.id)

@@ -198,22 +198,32 @@ begin
 end
 $$;
 
--- Jobs that failed so, of each group: counted up to p_most.
+-- Jobs that failed so, of each group: counted up to p_most. One plan for all groups: with each partition in it, a plan takes
+-- longer than the count.
 create function {schema}.read_error_jobs(p_ids text[], p_most integer default 10000)
 returns table (id text, n bigint)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_hashagg = off set enable_sort = off as $$
 declare
     own uuid := {schema}.scope_tenant();
 begin
-    -- One by one: with a value in its place each index is read in its order, and no further than to the last that counts.
+    -- One by one: each index is read in its order, and no further than to the last that counts.
     foreach id in array p_ids loop
-        select count(distinct j.job_id) into n from (
-            (select distinct o.job_id from {schema}.outcome o
-              where o.error_group = read_error_jobs.id and (own is null or o.tenant_id = own) order by 1 desc limit p_most)
-            union all
-            (select distinct a.job_id from {schema}.attempt a
-              where a.error_group = read_error_jobs.id and (own is null or a.tenant_id = own) order by 1 desc limit p_most)) j;
+        if own is null then
+            select count(distinct j.job_id) into n from (
+                (select distinct o.job_id from {schema}.outcome o
+                  where o.error_group = read_error_jobs.id order by 1 desc limit p_most)
+                union all
+                (select distinct a.job_id from {schema}.attempt a
+                  where a.error_group = read_error_jobs.id order by 1 desc limit p_most)) j;
+        else
+            select count(distinct j.job_id) into n from (
+                (select distinct o.job_id from {schema}.outcome o
+                  where o.error_group = read_error_jobs.id and o.tenant_id = own order by 1 desc limit p_most)
+                union all
+                (select distinct a.job_id from {schema}.attempt a
+                  where a.error_group = read_error_jobs.id and a.tenant_id = own order by 1 desc limit p_most)) j;
+        end if;
         return next;
     end loop;
 end
@@ -252,14 +262,14 @@ begin
         union all
         select false, f.job_id, f.tenant_id, f.finished_at, f.holder, null from fine f
     ), holders as materialized (
-        select w.holder, w.worker_id, w.hostname, w.version, w.metadata -> 'definitions' ->> p_job_type as code
+        select w.holder, w.worker_id, w.hostname, w.build, w.metadata -> 'definitions' ->> p_job_type as code
           from {schema}.worker w where w.holder in (select b.holder from met b)
     ), versions as materialized (
         select v.version, v.at, case when d.kind = 'function' then v.definition ->> 'fingerprint' else v.version::text end as code
           from {schema}.job_definition d join {schema}.definition_version v on v.definition_id = d.id where d.key = p_job_type
     )
     select b.failed, b.job_id, b.tenant_id, b.finished_at, case when whole then h.worker_id end, case when whole then h.hostname end,
-           case when whole then h.version end, 
+           case when whole then h.build end,
            (select max(v.version) from versions v where v.code = h.code and v.at <= b.finished_at), b.shape, case when length(p.payload) <= 4000 then p.payload end
       from met b left join holders h on h.holder = b.holder
       left join lateral (select j.payload::text as payload from {schema}.any_job j where j.id = b.job_id offset 0) p on true
@@ -295,7 +305,7 @@ begin
 end
 $$;
 
--- What changed for a job type since p_since: deploy (a version of its definition), pause, replay. The platform's to see.
+-- What changed for a job type since p_since: deploy (a version of its definition), build (of the application; target: the first worker of it), pause, replay. The platform's to see.
 create function {schema}.read_type_marks(p_job_type text, p_since timestamptz, p_most integer default 50)
 returns table (at timestamptz, kind text, label text, target text)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
@@ -308,6 +318,8 @@ begin
         (select v.at, 'deploy', 'v' || v.version, v.version::text
            from {schema}.job_definition d join {schema}.definition_version v on v.definition_id = d.id
           where d.key = p_job_type and v.at >= p_since order by v.version desc limit p_most)
+        union all
+        (select b.at, 'build', b.build, b.holder::text from {schema}.read_builds(p_since, p_job_type, p_most) b)
         union all
         (select p.paused_at, 'pause', coalesce(p.reason, ''), p.id::text from {schema}.type_pause p
           where p.job_type = p_job_type and p.paused_at >= p_since order by p.paused_at desc limit p_most)

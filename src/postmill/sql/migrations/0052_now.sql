@@ -54,11 +54,13 @@ $$;
 --   no_workers    nobody serves the queue                   ref: the queue
 --   worker_lost   one that served it fell silent shortly before  ref: its id, holder as text
 --   deploy        a definition became another version in the hour before; detail: the first new error after it
+--   build         another build of the application began to run in the hour before; detail: as of a deploy
 --   db_wait       statements wait for locks in the database; ref: how many
 --   new_error     a cause of failures was seen for the first time
+-- error_group: what it is about; of many dead letters the group that at least half of those now open are of.
 create function {schema}.read_incident_scenes(p_ids uuid[])
 returns table (id uuid, top_tenants text[], rate double precision, rate_before double precision, owner text, runbook text,
-    action text, cause text, cause_at timestamptz, cause_ref text, cause_detail text)
+    action text, cause text, cause_at timestamptz, cause_ref text, cause_detail text, error_group text)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
     moment timestamptz := {schema}.now();
@@ -70,13 +72,22 @@ begin
     end if;
     select count(*) into waiting from pg_locks l where not l.granted and l.waitstart < moment - interval '10 seconds';
     return query
+    with tally as materialized (
+        select y.queue, y.job_type, y.error_group, sum(y.opened - y.closed) as n from {schema}.dead_tally y group by 1, 2, 3
+    )
     select i.id,
            array(select coalesce(n.slug, t.tenant_id::text) from {schema}.incident_part t
                    left join {schema}.tenant n on n.id = t.tenant_id
                   where t.incident_id = i.id order by t.jobs desc, t.tenant_id limit 3),
            {schema}.read_event_rate(i.kind, i.queue, i.job_type, moment - interval '10 minutes', moment) / 10,
            {schema}.read_event_rate(i.kind, i.queue, i.job_type, hour, hour + interval '1 hour') / 60,
-           q.owner, q.runbook, nullif(d.action, ''), c.cause, c.at, c.ref, c.detail
+           q.owner, q.runbook, nullif(d.action, ''), c.cause, c.at, c.ref, c.detail,
+           case i.kind when 'job_exhausted' then i.facts ->> 'group'
+                when 'dead_letters' then (
+               select g.error_group
+                 from (select t.error_group, sum(t.n) as n, sum(sum(t.n)) over () as whole from tally t
+                        where t.queue = i.queue or t.job_type = i.job_type group by 1) g
+                where g.n > 0 and 2 * g.n >= g.whole order by g.n desc limit 1) end
       from {schema}.incident i
       left join {schema}.queue q on q.name = i.queue
       left join {schema}.job_definition d on d.key = i.job_type
@@ -107,6 +118,16 @@ begin
                 and (f.key = i.job_type or (i.job_type is null and f.queue = i.queue))
               order by v.at desc limit 1)
             union all
+            (select 4.5, 'build', b.at, b.build,
+                    (select g.error_class from {schema}.error_group g
+                      where g.job_type = any (w.job_types) and (i.job_type is null or g.job_type = i.job_type)
+                        and g.first_seen_at between b.at and i.opened_at + interval '10 minutes'
+                      order by g.first_seen_at limit 1)
+               from {schema}.read_builds(i.opened_at - interval '1 hour', i.job_type, 20) b join {schema}.worker w on w.holder = b.holder
+              where b.at <= i.opened_at + interval '1 minute' and (i.job_type is not null or i.queue = any (w.queues))
+                and exists (select from {schema}.worker o where o.build <> b.build and o.started_at < b.at)
+              order by b.at desc limit 1)
+            union all
             select 6, 'db_wait', null, waiting::text, null where waiting > 0 and i.kind in ('sla_breach', 'job_exhausted', 'dead_letters')
             union all
             (select 7, 'new_error', g.first_seen_at, g.id, g.error_class from {schema}.error_group g
@@ -136,7 +157,7 @@ end
 $$;
 
 -- What people and deploys changed since a moment, the latest first; of the audit log at most p_look rows are looked at.
--- kind: deploy (a version of a definition), worker_loss, or the action of the audit log.
+-- kind: deploy (a version of a definition), build (of the application), worker_loss, or the action of the audit log.
 create function {schema}.read_changes(p_since timestamptz, p_most integer default 50, p_look integer default 2000)
 returns table (at timestamptz, kind text, target text, actor text, via text, reason text, ref text)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
@@ -151,6 +172,8 @@ begin
         (select v.at, 'deploy', d.key || ' v' || v.version, coalesce(v.actor_id, v.actor_type), v.via, null::text, d.key
            from {schema}.definition_version v join {schema}.job_definition d on d.id = v.definition_id
           where v.at >= p_since order by v.at desc limit p_most)
+        union all
+        (select b.at, 'build', b.build, null, null, null, b.holder::text from {schema}.read_builds(p_since, null, p_most) b)
         union all
         (select w.last_seen_at, 'worker_loss', w.worker_id, null, null, null, w.holder::text
            from {schema}.worker w
@@ -190,11 +213,12 @@ begin
                        coalesce(sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'dead_letter')), 0) as ended,
                        coalesce(sum(r.n) filter (where r.outcome in ('failed', 'dead_letter')), 0) as failed,
                        (array[%s])::bigint[] as hist
-                  from {schema}.%s r
+                  from %s r
                  where r.minute >= {schema}.minute_of($1) and r.minute < $2 and ($3 is null or r.tenant_id = $3)
                  group by 1, 2) s
           left join {schema}.queue q on q.name = s.queue
-         order by 7 nulls last, 6 desc, 1, 2$q$, cells, case when own is null then 'fleet_rollups' else 'rollups' end)
+         order by 7 nulls last, 6 desc, 1, 2$q$, cells,
+        {schema}.rollup_source(p_since, p_until, own is null, null))
     using p_since, p_until, own;
 end
 $$;

@@ -156,15 +156,11 @@ language plpgsql stable security definer set search_path = pg_catalog, pg_temp s
 declare
     own constant uuid := {schema}.scope_tenant();
 begin
-    -- Of all tenants together where all are seen: a minute has a row for each of them else.
-    if own is null then
-        select {schema}.histogram_sum(r.run_hist), {schema}.histogram_sum(r.wait_hist) into runs, waits
-          from {schema}.fleet_rollups r where r.minute >= {schema}.minute_of(p_since) and r.job_type = p_job_type;
-    else
-        select {schema}.histogram_sum(r.run_hist), {schema}.histogram_sum(r.wait_hist) into runs, waits
-          from {schema}.rollups r
-         where r.minute >= {schema}.minute_of(p_since) and r.tenant_id = own and r.job_type = p_job_type;
-    end if;
+    -- Of all tenants together where all are seen: an hour has a row for each of them else.
+    execute format('select {schema}.histogram_sum(r.run_hist), {schema}.histogram_sum(r.wait_hist) from %s r
+         where r.job_type = $1 and ($2 is null or r.tenant_id = $2) and r.minute >= {schema}.minute_of($3)',
+        {schema}.rollup_source(p_since, {schema}.now() + interval '1 minute', own is null, null)) into runs, waits
+        using p_job_type, own, p_since;
     bounds := {schema}.rollup_bounds();
     run_quantiles := array[{schema}.quantile(runs, 0.5), {schema}.quantile(runs, 0.95), {schema}.quantile(runs, 0.99)];
     return next;
@@ -242,17 +238,37 @@ begin
 end
 $$;
 
--- People that were logged in, whoever was last first: one row for each name and role in a tenant.
+-- Who can come in, whoever was here last first: one row for each name and role in a tenant. kind: login (people that were
+-- logged in), invited (a link of theirs waits until expires_at), key (a program's or person's key, that opens logins too).
 create function {schema}.read_members(p_most integer)
-returns table (actor_id text, tenant_id uuid, role text, since timestamptz, last_seen_at timestamptz, logins bigint)
+returns table (actor_id text, tenant_id uuid, role text, since timestamptz, last_seen_at timestamptz, logins bigint, kind text,
+    expires_at timestamptz)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 begin
     return query
-    select s.actor_id, s.tenant_id, s.role::text, min(s.created_at), max(s.last_seen_at),
-           count(*) filter (where s.ended_at is null and s.expires_at > (select {schema}.now()))
+    with people as materialized (
+    select s.actor_id, s.tenant_id, s.role::text as role, min(s.created_at) as since, max(s.last_seen_at) as seen,
+           count(*) filter (where s.ended_at is null and s.expires_at > (select {schema}.now())) as logins
       from (select x.actor_id, x.tenant_id, x.role, x.created_at, x.last_seen_at, x.ended_at, x.expires_at
               from {schema}.console_session x order by x.id desc limit 5000) s
-     group by 1, 2, 3 order by 5 desc limit p_most;
+     group by 1, 2, 3
+    )
+    select a.* from (
+        select p.actor_id, p.tenant_id, p.role, p.since, p.seen, p.logins, 'login', null::timestamptz from people p
+        union all
+        select l.actor_id, l.tenant_id, l.role::text, max(l.created_at), null, 0, 'invited', max(l.expires_at)
+          from {schema}.login_link l
+         where l.used_at is null and l.expires_at > (select {schema}.now())
+           and not exists (select from people p where p.actor_id = l.actor_id and p.role = l.role
+                              and p.tenant_id is not distinct from l.tenant_id)
+         group by 1, 2, 3
+        union all
+        select k.name, k.tenant_id, k.role::text, k.created_at, k.last_used_at, 0, 'key', k.expires_at
+          from {schema}.api_key k
+         where k.revoked_at is null and (k.expires_at is null or k.expires_at > (select {schema}.now()))
+           and not exists (select from people p where p.actor_id = 'key ' || k.name and p.tenant_id is not distinct from k.tenant_id))
+        a(actor_id, tenant_id, role, since, seen, logins, kind, expires_at)
+     order by a.seen desc nulls last, a.since desc limit p_most;
 end
 $$;
 

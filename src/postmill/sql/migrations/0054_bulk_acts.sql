@@ -218,7 +218,14 @@ begin
     with f as materialized (
         select j.*, d.version as version_now, d.replay_class, d.is_active, d.budget, d.key is null as unknown_type,
                coalesce((select max(v.version) from {schema}.definition_version v where v.definition_id = d.id and v.at <= j.created_at),
-                        d.version) as version_then
+                        d.version) as version_then,
+               case p_kind when 'replay' then j.state in ('dead_letter', 'failed', 'canceled')
+                           when 'retry' then j.state in ('scheduled', 'dead_letter', 'failed', 'canceled')
+                           when 'cancel' then j.state in ('scheduled', 'queued', 'blocked', 'running')
+                           when 'discard' then j.state = 'dead_letter'
+                           when 'tag' then true
+                           when 'run_at' then j.state in ('scheduled', 'queued')
+                           else j.state in ('scheduled', 'queued', 'blocked') end as fits
           from (select b.id, b.tenant_id, b.project_id, b.job_type, b.created_at, b.expires_at, b.idempotency_key,
                        jsonb_hash_extended(b.payload, hashtextextended(b.job_type, 0)) as print,
                        coalesce(w.queue, s.queue, k.queue, r.queue, x.queue, b.queue) as queue,
@@ -252,15 +259,25 @@ begin
          where p_kind = 'replay'
            and exists (select from {schema}.outcome o where o.job_id = k.job_id and o.status = 'succeeded' offset 0)
            and not exists (select from {schema}.any_job j where j.id = k.job_id and j.replayed_from = f.id offset 0)
+    ), failed_of as materialized (
+        -- Which build failed them last: of the newest 1,000. Who runs jobs is the platform's to see.
+        select w.build, count(*) as n
+          from (select f.id from f where p_kind in ('replay', 'retry') and {schema}.sees_all() order by f.id desc limit 1000) l
+         cross join lateral (select a.holder from {schema}.attempt a where a.job_id = l.id order by a.run desc limit 1) a
+          join {schema}.worker w on w.holder = a.holder
+         where w.build is not null group by 1
+    ), runs_now as (
+        select w.build, count(*) as n from {schema}.worker w join {schema}.lease l on l.holder = w.holder
+         where l.expires_at > began and w.build is not null and exists (select from failed_of)
+           and w.job_types && array(select distinct f.job_type from f) group by 1
     )
     select jsonb_build_object(
         'count', cardinality(ids), 'complete', done, 'cut_off', cut, 'looked_at', (select count(*) from f),
-        'fit', (select count(*) from f where case p_kind
-            when 'replay' then f.state in ('dead_letter', 'failed', 'canceled')
-            when 'retry' then f.state in ('scheduled', 'dead_letter', 'failed', 'canceled')
-            when 'cancel' then f.state in ('scheduled', 'queued', 'blocked', 'running')
-            when 'discard' then f.state = 'dead_letter'
-            when 'run_at' then f.state in ('scheduled', 'queued') else f.state in ('scheduled', 'queued', 'blocked') end),
+        'fit', (select count(*) from f where f.fits),
+        'groups', coalesce((select jsonb_agg(to_jsonb(g)) from (
+            select f.fits, f.state, f.replay_class, coalesce(f.unknown_type or not f.is_active, true) as gone,
+                   exists (select from since s where s.id = f.id) as done_since,
+                   coalesce(f.version_then <> f.version_now, false) as changed, count(*) as count from f group by 1, 2, 3, 4, 5, 6) g), '[]'),
         'tenants', (select count(distinct f.tenant_id) from f), 'oldest', (select min(f.created_at) from f),
         'newest', (select max(f.created_at) from f),
         'by_tenant', coalesce((select jsonb_agg(jsonb_build_object('name', coalesce(t.slug, g.tenant_id::text), 'count', g.n)
@@ -282,6 +299,10 @@ begin
                            ('older', '7 days', '1000 years')) as a(name, low, high)),
         'by_state', coalesce((select jsonb_agg(jsonb_build_object('name', g.state, 'count', g.n) order by g.n desc, g.state)
               from (select f.state, count(*) as n from f group by 1) g), '[]'),
+        'by_build', coalesce((select jsonb_agg(jsonb_build_object('name', b.build, 'count', b.n) order by b.n desc, b.build)
+              from failed_of b), '[]'),
+        'builds_now', coalesce((select jsonb_agg(jsonb_build_object('name', b.build, 'count', b.n) order by b.n desc, b.build)
+              from runs_now b), '[]'),
         'never', (select count(*) from f where f.replay_class = 'never'),
         'ask', (select count(*) from f where f.replay_class = 'ask'),
         'succeeded_since', (select count(*) from since),
@@ -344,7 +365,7 @@ create function {schema}.read_attempt_page(p_id uuid, p_below integer default 21
     p_text integer default 70000, p_tail integer default 20000)
 returns table (run integer, attempt integer, status text, worker_id text, pid integer, started_at timestamptz, finished_at timestamptz,
     exit_code integer, error_class text, error_code text, error_message text, error_status integer, error_group text, stack text,
-    stdout_tail text, stderr_tail text, lengths integer[])
+    stdout_tail text, stderr_tail text, lengths integer[], build text)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 begin
     return query
@@ -365,7 +386,7 @@ begin
     select p.run, p.attempt, p.status, coalesce(w.worker_id, p.holder::text), coalesce(p.pid, w.pid), p.started_at, p.finished_at,
            p.exit_code, p.error_class, p.error_code, left(p.error_message, p_text), p.error_status, p.error_group,
            left(p.stack, p_text), right(p.stdout_tail, p_tail), right(p.stderr_tail, p_tail),
-           array[length(p.error_message), length(p.stack), length(p.stdout_tail), length(p.stderr_tail)]
+           array[length(p.error_message), length(p.stack), length(p.stdout_tail), length(p.stderr_tail)], w.build
       from page p left join {schema}.worker w on w.holder = p.holder
      order by p.run desc;
 end

@@ -3,7 +3,7 @@ select w.holder, w.worker_id, w.hostname, w.pid, w.version, w.queues, w.slots::t
        case when w.stopped_at is not null then 'stopped' when l.expires_at is null or l.expires_at <= m.moment then 'lost'
             when w.draining then 'draining' else 'running' end as state,
        w.running_count, w.started_at, w.last_seen_at, w.stopped_at, l.expires_at, w.metadata::text, w.asked, w.asked_at,
-       w.asked_by, w.asked_reason, w.draining_since, w.full_since, w.skew_seconds, w.report::text
+       w.asked_by, w.asked_reason, w.draining_since, w.full_since, w.skew_seconds, w.report::text, w.build
   from {schema}.worker w
  cross join (select {schema}.now() as moment) m
   left join {schema}.lease l on l.holder = w.holder

@@ -6,6 +6,7 @@ const live = {
   paused: page.liveOn === "off",
   interval: Number(page.interval) || 5, // seconds between two updates, at least
   updated: Date.now(),
+  began: Date.now(),
   trouble: "",
   signedOut: false,
   changed() { document.dispatchEvent(new Event("console:live")); },
@@ -13,6 +14,7 @@ const live = {
 
 const POLL = 5; // seconds, where no pings come
 const ANYWAY = 15; // seconds after which a region asks without a ping: times and heartbeats go on
+const READ = 8_000; // ms in which a line can be read
 const LONGEST = 60; // seconds between two tries when the server fails
 
 /** Why nothing may change now: "paused", "held" (somebody is at work) or "". */
@@ -20,7 +22,7 @@ function stopped() {
   if (live.paused) return "paused";
   const selection = getSelection();
   const busy = document.querySelector(
-    "dialog[open], details.menu[open], [role=combobox][aria-expanded=true], [data-bulk] tbody input[type=checkbox]:checked",
+    "dialog[open], details.menu[open], :is([popover]:popover-open), [role=combobox][aria-expanded=true], [data-bulk] tbody input[type=checkbox]:checked",
   );
   const chosen = selection && !selection.isCollapsed && document.querySelector("main")?.contains(selection.anchorNode);
   return busy || chosen ? "held" : "";
@@ -102,6 +104,8 @@ class Region {
     this.element.classList.remove("stale");
     live.updated = Date.now();
     live.trouble = "";
+    // What an act had to say was read by now; its place stays, so that nothing moves under the pointer.
+    if (live.updated - live.began > READ) document.querySelector(".flash")?.classList.add("read");
   }
 
   failed() {

@@ -1,0 +1,404 @@
+-- postmill: safe
+-- Cells: several databases, each with this schema. A tenant lives in one of them; one of them holds the directory. What a
+-- move of a tenant does to one side is here and in 0005 (gates); the mover carries the rows.
+
+-- The directory: in which cell a tenant lives. Without a row it is the directory's own.
+create table {schema}.cell_tenant (
+    tenant_id uuid primary key,
+    slug text collate "C" not null unique,
+    cell text collate "C" not null,
+    changed_at timestamptz not null
+);
+create index cell_tenant_cell on {schema}.cell_tenant (cell, slug);
+
+-- Moves, kept in the directory. Each step can be done again: a mover that was killed is followed by another one.
+-- carried: rows by table. closed_at to opened_at: how long nothing came in.
+create table {schema}.tenant_move (
+    id uuid primary key,
+    tenant_id uuid not null,
+    slug text collate "C" not null,
+    from_cell text collate "C" not null,
+    to_cell text collate "C" not null,
+    step text collate "C" not null default 'prepare'
+        check (step in ('prepare', 'copy', 'drain', 'switch', 'open', 'clean', 'done')),
+    status text collate "C" not null default 'running' check (status in ('running', 'aborting', 'aborted', 'done')),
+    note text,
+    carried jsonb not null default '{}',
+    copied_until timestamptz,
+    closed_at timestamptz,
+    opened_at timestamptz,
+    reason text,
+    actor_type text collate "C" not null,
+    actor_id text,
+    created_at timestamptz not null,
+    updated_at timestamptz not null,
+    ended_at timestamptz,
+    check (from_cell <> to_cell)
+);
+create unique index tenant_move_running on {schema}.tenant_move (tenant_id) where status in ('running', 'aborting');
+create index tenant_move_tenant on {schema}.tenant_move (tenant_id, id);
+
+-- The cell that holds a tenant, named by id or slug; NULL: the directory does not know it.
+create function {schema}.find_place(p_tenant text) returns text
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    return (select c.cell from {schema}.cell_tenant c
+             where c.slug = p_tenant or c.tenant_id::text = lower(p_tenant) limit 1);
+end
+$$;
+
+-- Does this cell know the key, login or login link with this hash, and of which tenant is it (NULL: the platform's)? For who
+-- looks for the way: whether it holds is asked there.
+create function {schema}.find_credential(p_hash bytea, out known boolean, out tenant uuid)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    select true, c.tenant_id into known, tenant from (
+        select k.tenant_id from {schema}.api_key k where k.hash = p_hash
+        union all select s.tenant_id from {schema}.console_session s where s.hash = p_hash
+        union all select l.tenant_id from {schema}.login_link l where l.hash = p_hash) c limit 1;
+    known := coalesce(known, false);
+end
+$$;
+
+create function {schema}.has_webhook(p_id uuid) returns boolean
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    return exists (select from {schema}.webhook w where w.id = p_id) and not {schema}.is_away(
+        (select w.tenant_id from {schema}.webhook w where w.id = p_id));
+end
+$$;
+
+-- Puts a gate up or changes it, if it stands at one of p_from ('here': there is none) or is there already; false where it
+-- does not. p_stage 'here' takes it down. Waits for those that write for the tenant just now, as long as lock_timeout.
+create function {schema}.set_gate(p_tenant uuid, p_stage text, p_cell text, p_move uuid, p_from text[]) returns boolean
+language plpgsql volatile as $$
+declare
+    found_one {schema}.tenant_gate;
+begin
+    perform pg_advisory_xact_lock({schema}.gate_key(p_tenant));
+    select * into found_one from {schema}.tenant_gate g where g.tenant_id = p_tenant for update;
+    if coalesce(found_one.stage, 'here') = p_stage and coalesce(found_one.move_id = p_move, p_stage = 'here') then
+        return true;
+    end if;
+    if not coalesce(found_one.stage, 'here') = any (p_from)
+        or (found_one.move_id <> p_move and found_one.stage <> 'gone') then
+        return false;
+    end if;
+    if p_stage = 'here' then
+        delete from {schema}.tenant_gate g where g.tenant_id = p_tenant;
+    else
+        insert into {schema}.tenant_gate (tenant_id, stage, cell, move_id, changed_at)
+        values (p_tenant, p_stage, p_cell, p_move, {schema}.now())
+        on conflict (tenant_id) do update
+           set stage = excluded.stage, cell = excluded.cell, move_id = excluded.move_id, changed_at = excluded.changed_at;
+    end if;
+    update {schema}.partition_horizon h set gated = g.any_gate
+      from (select exists (select from {schema}.tenant_gate) as any_gate) g where h.gated <> g.any_gate;
+    return true;
+end
+$$;
+
+-- What is scheduled is due before 2500 or parked, and what is parked for 3500 and later was ready: no job can be scheduled
+-- for later than ten years (fault_of).
+--
+-- The tenant's tickets in ready and scheduled are put where no claim and no promotion finds them. A tenant's own lane is
+-- found by the index; other lanes, of types and keys, by their jobs. Returns how many were parked.
+create function {schema}.park_tickets(p_tenant uuid) returns bigint
+language plpgsql volatile as $$
+declare
+    parked bigint := 0;
+    moved bigint;
+begin
+    with mine as materialized (
+        select r.ctid as tid from {schema}.ready r
+         where (r.lane = p_tenant and r.queue in (select q.name from {schema}.queue q))
+            or (r.lane not in (select t.id from {schema}.tenant t)
+                and (select j.tenant_id from {schema}.any_job j where j.id = r.id limit 1) = p_tenant)
+         order by r.id for update
+    ), gone as (
+        delete from {schema}.ready r where r.ctid = any (array(select m.tid from mine m)) returning r.*
+    )
+    insert into {schema}.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+    select g.queue, g.lane, {schema}.parked_at(g.ready_at, true), g.id, g.priority, g.attempt, g.run, g.lost from gone g;
+    get diagnostics parked = row_count;
+    with mine as materialized (
+        select s.ctid as tid from {schema}.scheduled s
+         where s.run_at < timestamptz '2500-01-01 00:00+00'
+           and (s.lane = p_tenant or (s.lane not in (select t.id from {schema}.tenant t)
+                and (select j.tenant_id from {schema}.any_job j where j.id = s.id limit 1) = p_tenant))
+         order by s.id for update
+    ), gone as (
+        delete from {schema}.scheduled s where s.ctid = any (array(select m.tid from mine m)) returning s.*
+    )
+    insert into {schema}.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+    select g.queue, g.lane, {schema}.parked_at(g.run_at, false), g.id, g.priority, g.attempt, g.run, g.lost from gone g;
+    get diagnostics moved = row_count;
+    return parked + moved;
+end
+$$;
+
+-- And back: what was ready is ready again, in the order in which it was.
+create function {schema}.unpark_tickets(p_tenant uuid) returns bigint
+language plpgsql volatile as $$
+declare
+    back bigint;
+    rung record;
+begin
+    with mine as materialized (
+        select s.ctid as tid from {schema}.scheduled s
+         where s.run_at > timestamptz '2500-01-01 00:00+00'
+           and (select j.tenant_id from {schema}.any_job j where j.id = s.id limit 1) = p_tenant
+         order by s.id for update
+    ), gone as (
+        delete from {schema}.scheduled s where s.ctid = any (array(select m.tid from mine m)) returning s.*
+    ), later as (
+        insert into {schema}.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+        select g.queue, g.lane, g.run_at - interval '1000 years', g.id, g.priority, g.attempt, g.run, g.lost
+          from gone g where g.run_at < timestamptz '3500-01-01 00:00+00'
+    ), due as (
+        insert into {schema}.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+        select g.queue, g.lane, g.priority, {schema}.now(), g.id, g.attempt, g.run, g.lost
+          from gone g where g.run_at >= timestamptz '3500-01-01 00:00+00'
+         order by g.run_at, g.id
+    )
+    select count(*) into back from gone;
+    for rung in select q.name from {schema}.queue q loop
+        perform {schema}.ring(rung.name);
+    end loop;
+    return back;
+end
+$$;
+
+-- What still runs of a tenant.
+create function {schema}.running_of(p_tenant uuid, p_most integer)
+returns table (id uuid, job_type text, queue text, claimed_at timestamptz)
+language plpgsql stable as $$
+begin
+    return query
+    select r.id, j.job_type, r.queue, r.claimed_at from {schema}.running r join {schema}.any_job j on j.id = r.id
+     where j.tenant_id = p_tenant order by r.claimed_at limit p_most;
+end
+$$;
+
+-- Which of some transactions go on: of open_transactions, and prepared ones (x<xid>).
+create function {schema}.lasting_transactions(p_open text[])
+returns table (id text, pid integer, application text)
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    still text[] := {schema}.open_transactions(false);
+begin
+    return query
+    select o.id, a.pid, a.application_name
+      from unnest(p_open) as o(id)
+      left join pg_locks l on l.virtualtransaction = o.id and l.locktype = 'virtualxid' and l.mode = 'ExclusiveLock'
+      left join pg_stat_activity a on a.pid = l.pid
+     where o.id = any (still)
+        or exists (select from pg_prepared_xacts p where p.database = current_database() and 'x' || p.transaction::text = o.id);
+end
+$$;
+
+-- What a move carries, and in which order: the one list of it. how: missing (what the other cell has not got, by name),
+-- grows (rows are added and never changed: they go ahead, `moment` says when each was added, and what was added since
+-- follows at the switch), state (as it stands at the switch), kept (as grows, and not taken away here: the log of a cell
+-- is a chain). mine is the condition, %1$L in it the tenant.
+create function {schema}.carried_tables()
+returns table (n integer, name text, how text, moment text, mine text)
+language sql immutable as $$
+    select row_number() over ()::integer, l.* from (values
+        ('queue', 'missing', null, 'true'),
+        ('job_definition', 'missing', null, 'true'),
+        ('error_group', 'missing', null, 'id in (select e.id from {schema}.error_group_tenant e where e.tenant_id = %1$L)'),
+        ('tenant', 'state', null, 'id = %1$L'),
+        ('project', 'state', null, 'tenant_id = %1$L'),
+        ('retention_rule', 'state', null, 'tenant_id = %1$L'),
+        ('lane', 'state', null, 'lane = %1$L'),
+        ('api_key', 'state', null, 'tenant_id = %1$L'),
+        ('http_answer', 'state', null, 'actor_type = ''api_key'' and actor_id in
+            (select k.id::text from {schema}.api_key k where k.tenant_id = %1$L)'),
+        ('console_session', 'state', null, 'tenant_id = %1$L'),
+        ('login_link', 'state', null, 'tenant_id = %1$L'),
+        ('saved_view', 'state', null, 'tenant_id = %1$L'),
+        ('job', 'grows', 'id', 'tenant_id = %1$L'),
+        ('attempt', 'grows', 'finished_at', 'tenant_id = %1$L'),
+        ('outcome', 'grows', 'finished_at', 'tenant_id = %1$L'),
+        ('event', 'grows', 'id', 'tenant_id = %1$L'),
+        ('tick', 'grows', 'fired_at', 'tenant_id = %1$L'),
+        ('audit_log', 'kept', 'at', 'tenant_id = %1$L'),
+        ('job_kept', 'state', null, 'tenant_id = %1$L'),
+        ('scheduled', 'state', null, 'run_at > timestamptz ''2500-01-01 00:00+00''
+            and (select j.tenant_id from {schema}.any_job j where j.id = scheduled.id limit 1) = %1$L'),
+        ('blocked', 'state', null, '(select j.tenant_id from {schema}.any_job j where j.id = blocked.id limit 1) = %1$L'),
+        ('dead_letter', 'state', null, 'tenant_id = %1$L'),
+        ('idempotency_key', 'state', null, 'tenant_id = %1$L'),
+        ('trigger', 'state', null, 'tenant_id = %1$L'),
+        ('trigger_recent', 'state', null, 'trigger_id in (select g.id from {schema}.trigger g where g.tenant_id = %1$L)'),
+        ('event_delivery', 'state', null, 'tenant_id = %1$L'),
+        ('webhook', 'state', null, 'tenant_id = %1$L'),
+        ('webhook_secret', 'state', null, 'webhook_id in (select w.id from {schema}.webhook w where w.tenant_id = %1$L)'),
+        ('webhook_message', 'state', null, 'webhook_id in (select w.id from {schema}.webhook w where w.tenant_id = %1$L)'),
+        ('artifact', 'state', null, 'tenant_id = %1$L'),
+        ('recovery', 'state', null, 'tenant_id = %1$L'),
+        ('budget', 'state', null, 'tenant_id = %1$L'),
+        ('budget_period', 'state', null, 'budget_id in (select b.id from {schema}.budget b where b.tenant_id = %1$L)'),
+        ('budget_balance', 'state', null, 'budget_id in (select b.id from {schema}.budget b where b.tenant_id = %1$L)'),
+        ('budget_alert', 'state', null, 'budget_id in (select b.id from {schema}.budget b where b.tenant_id = %1$L)'),
+        ('budget_request', 'state', null, 'budget_id in (select b.id from {schema}.budget b where b.tenant_id = %1$L)'),
+        ('budget_reservation', 'state', null, 'budget_id in (select b.id from {schema}.budget b where b.tenant_id = %1$L)'),
+        ('budget_line', 'state', null, 'budget_id in (select b.id from {schema}.budget b where b.tenant_id = %1$L)'),
+        ('rollup', 'state', null, 'tenant_id = %1$L'),
+        ('error_group_tenant', 'state', null, 'tenant_id = %1$L'),
+        ('error_group_minute', 'state', null, 'tenant_id = %1$L')
+    ) as l(name, how, moment, mine)
+$$;
+
+-- What has a tenant and stays where it is, and why.
+create function {schema}.left_tables() returns table (name text, why text)
+language sql immutable as $$
+    values ('tenant_gate', 'says that the tenant has left'),
+           ('cell_tenant', 'is the directory'),
+           ('tenant_move', 'is the directory'),
+           ('intake', 'is empty between two statements'),
+           ('http_claim', 'is of jobs that run; a tenant that is carried over has none'),
+           ('http_session', 'is of workers that are connected to this cell'),
+           ('dead_tally', 'is counted anew as dead letters come and go'),
+           ('rollup_part', 'is on its way into rollup, and summed up there'),
+           ('forgotten', 'is on its way into rollup'),
+           ('error_group_part', 'is on its way into error_group'),
+           ('retention_progress', 'says how far this cell has pruned'),
+           ('leaving', 'is on its way into the archive of this cell'),
+           ('incident', 'is of the cell that raised it; what goes on is raised anew'),
+           ('incident_part', 'belongs to an incident'),
+           ('incident_job', 'belongs to an incident'),
+           ('notification', 'belongs to an incident'),
+           ('operation', 'has ended, or the move waits for it'),
+           ('operation_item', 'belongs to an operation'),
+           ('operation_share', 'belongs to an operation')
+$$;
+
+create function {schema}.columns_of(p_table text) returns text
+language sql stable as $$
+    select string_agg(quote_ident(a.attname), ', ' order by a.attnum) from pg_attribute a
+     where a.attrelid = format('{schema}.%I', p_table)::regclass and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+$$;
+
+-- The condition for a tenant's rows of one table, within a stretch of time where it grows; NULL: open at that end.
+create function {schema}.rows_of(p_table text, p_tenant uuid, p_since timestamptz, p_until timestamptz) returns text
+language plpgsql stable as $$
+declare
+    own record;
+    low text := 'true';
+    high text := 'true';
+begin
+    select * into strict own from {schema}.carried_tables() t where t.name = p_table;
+    if own.moment is not null and p_since is not null then
+        low := format('%I >= %L', own.moment, case own.moment when 'id' then {schema}.id_at(p_since)::text else p_since::text end);
+    end if;
+    if own.moment is not null and p_until is not null then
+        high := format('%I < %L', own.moment, case own.moment when 'id' then {schema}.id_at(p_until)::text else p_until::text end);
+    end if;
+    return format('(%s) and %s and %s', format(own.mine, p_tenant), low, high);
+end
+$$;
+
+-- The COPY that reads a tenant's rows out of one table.
+create function {schema}.copy_out(p_table text, p_tenant uuid, p_since timestamptz, p_until timestamptz) returns text
+language sql stable as $$
+    select format('copy (select %s from {schema}.%I where %s) to stdout (format binary)', {schema}.columns_of(p_table), p_table,
+                  {schema}.rows_of(p_table, p_tenant, p_since, p_until))
+$$;
+
+-- Makes a place for rows that arrive, for this transaction, and returns the COPY into it.
+create function {schema}.copy_in(p_table text) returns text
+language plpgsql volatile as $$
+begin
+    execute format('create temporary table %I on commit drop as select %s from {schema}.%I limit 0', 'carry_' || p_table,
+                   {schema}.columns_of(p_table), p_table);
+    return format('copy pg_temp.%I from stdin (format binary)', 'carry_' || p_table);
+end
+$$;
+
+create function {schema}.note_definitions(p_ids uuid[], p_keys text[]) returns void
+language plpgsql volatile as $$
+begin
+    create temporary table carry_definition on commit drop as
+        select u.id, u.key from unnest(p_ids, p_keys) as u(id, key);
+end
+$$;
+
+-- Puts what arrived where it belongs. Bodies of before all partitions are kept ones; a trigger's definition is the one of
+-- the same key here (carry_definition: those of the other side). What is there already stays. Returns the rows that are new.
+create function {schema}.carry_in(p_table text) returns bigint
+language plpgsql volatile as $$
+declare
+    columns text := {schema}.columns_of(p_table);
+    place text := quote_ident('carry_' || p_table);
+    low uuid;
+    made bigint;
+    more bigint := 0;
+begin
+    if p_table = 'job' then
+        select {schema}.id_at(h.since) into low from {schema}.partition_horizon h;
+        execute format('insert into {schema}.job_kept (%s) select %s from pg_temp.%s where id < %L on conflict do nothing',
+                       columns, columns, place, low);
+        get diagnostics more = row_count;
+        execute format('delete from pg_temp.%s where id < %L', place, low);
+    elsif p_table = 'trigger' then
+        execute format('update pg_temp.%s t set definition_id = d.id from pg_temp.carry_definition c
+            join {schema}.job_definition d on d.key = c.key where c.id = t.definition_id', place);
+    elsif p_table = 'attempt' or p_table = 'outcome' then
+        -- Neither has a key: what is there already is known by its job and its end.
+        execute format('delete from pg_temp.%s c using {schema}.%I h where h.job_id = c.job_id and h.finished_at = c.finished_at
+            and h.run = c.run', place, p_table);
+    elsif p_table = 'audit_log' then
+        execute format('insert into {schema}.audit_unsealed (id) select c.id from pg_temp.%s c
+            where not exists (select from {schema}.audit_log l where l.id = c.id)', place);
+    end if;
+    execute format('insert into {schema}.%I (%s) select %s from pg_temp.%s on conflict do nothing', p_table, columns, columns, place);
+    get diagnostics made = row_count;
+    if p_table = 'dead_letter' then
+        -- They came long ago: nobody is to be told of them again.
+        execute format('delete from {schema}.dead_news n using pg_temp.%s c where n.job_id = c.id', place);
+    end if;
+    execute format('drop table pg_temp.%s', place);
+    return made + more;
+end
+$$;
+
+-- Takes a tenant's rows of one table away; false where its gate does not say that they are not in use.
+create function {schema}.carry_off(p_table text, p_tenant uuid, p_move uuid, p_since timestamptz default null,
+    p_until timestamptz default null) returns bigint
+language plpgsql volatile as $$
+declare
+    gone bigint;
+begin
+    perform from {schema}.tenant_gate g where g.tenant_id = p_tenant and g.move_id = p_move and g.stage in ('arriving', 'gone')
+        for share;
+    if not found then
+        raise exception 'postmill: the gate of tenant % is not that of move %', p_tenant, p_move using errcode = 'PM062';
+    end if;
+    execute format('delete from {schema}.%I where %s', p_table, {schema}.rows_of(p_table, p_tenant, p_since, p_until));
+    get diagnostics gone = row_count;
+    return gone;
+end
+$$;
+
+-- Ends a move's part of the directory in one transaction: from here on the tenant is asked for in the new cell. False:
+-- the move was aborted meanwhile, or is past this.
+create function {schema}.switch_tenant(p_move uuid) returns boolean
+language plpgsql volatile as $$
+declare
+    own {schema}.tenant_move;
+begin
+    update {schema}.tenant_move m set step = 'open', updated_at = {schema}.now()
+     where m.id = p_move and m.status = 'running' and m.step = 'switch' returning m.* into own;
+    if not found then
+        return false;
+    end if;
+    insert into {schema}.cell_tenant (tenant_id, slug, cell, changed_at)
+    values (own.tenant_id, own.slug, own.to_cell, {schema}.now())
+    on conflict (tenant_id) do update set cell = excluded.cell, slug = excluded.slug, changed_at = excluded.changed_at;
+    return true;
+end
+$$;
+
+select {schema}.secure_requests();
