@@ -29,6 +29,20 @@ begin
 end
 $$;
 
+-- A lane of a type whose limits count fields of the payload: one for each of their values (rule type/payload.a/payload.b).
+create function {schema}.keyed_lane(p_rule text, p_tenant uuid, p_job_type text, p_payload jsonb) returns uuid
+language plpgsql immutable parallel safe as $$
+declare
+    part text;
+    worth text := p_tenant::text || ':' || p_job_type;
+begin
+    foreach part in array string_to_array(substr(p_rule, 6), '/') loop
+        worth := worth || ':' || coalesce(p_payload #>> string_to_array(substr(part, 9), '.'), '');
+    end loop;
+    return (left(md5(p_job_type), 16) || left(md5(worth), 16))::uuid;
+end
+$$;
+
 -- The lane of a job: its tenant's by default; md5 keeps it a uuid where type or a key decide. A key that the caller
 -- names wins over the rule, except where a limit counts by type. Without the payload's field: the tenant's lane.
 -- The first half of a lane of a type tells the type, so that a claim knows its limit without a row for each lane: a row
@@ -37,6 +51,7 @@ create function {schema}.lane_of(p_rule text, p_tenant uuid, p_job_type text, p_
 language sql immutable parallel safe as $$
     select case
         when p_rule = 'type' then (left(md5(p_job_type), 16) || left(md5(p_tenant::text || ':' || p_job_type), 16))::uuid
+        when p_rule like 'type/%' then {schema}.keyed_lane(p_rule, p_tenant, p_job_type, p_payload)
         when p_key is not null then md5(p_tenant::text || ':' || p_key)::uuid
         when p_rule = 'tenant' then p_tenant
         when p_rule = 'none' then '00000000-0000-0000-0000-000000000000'::uuid
@@ -199,7 +214,7 @@ declare
     own_lane uuid;
     parked boolean := false;
 begin
-    select d.queue, d.priority, d.max_attempts, d.timeout_seconds, d.lane, d.guarded, h.since, h.until, h.gated
+    select d.queue, d.priority, d.max_attempts, d.timeout_seconds, coalesce(d.limit_lane, d.lane) as lane, d.guarded, h.since, h.until, h.gated
       into found_one
       from {schema}.job_definition d, {schema}.partition_horizon h
      where d.key = p_job_type and d.is_active;
@@ -304,7 +319,7 @@ begin
         select {schema}.new_id(), coalesce(p_tenant, '00000000-0000-0000-0000-000000000001'), d.key, d.queue, p_payload,
                coalesce(p_priority, d.priority), d.max_attempts, d.timeout_seconds, m.moment, 'manual', 'system'
           from (select {schema}.now() as moment) m, {schema}.job_definition d, {schema}.partition_horizon h
-         where d.key = p_job_type and d.is_active and not d.guarded and d.lane = 'tenant' and m.moment >= h.since and m.moment < h.until
+         where d.key = p_job_type and d.is_active and not d.guarded and coalesce(d.limit_lane, d.lane) = 'tenant' and m.moment >= h.since and m.moment < h.until
            and (not h.gated or not exists (select from {schema}.tenant_gate g
                     where g.tenant_id = coalesce(p_tenant, '00000000-0000-0000-0000-000000000001')))
            and pg_current_xact_id() is not null
@@ -352,8 +367,8 @@ begin
     ), known as materialized (
         select a.*, {schema}.new_id() as id, d.key, d.queue, coalesce(a.priority, d.priority) as urgency,
                coalesce(a.attempts, d.max_attempts) as most, coalesce(a.timeout, d.timeout_seconds) as seconds,
-               case when d.lane = 'tenant' and a.lane_key is null then a.tenant_id
-                    else {schema}.lane_of(d.lane, a.tenant_id, d.key, a.payload, a.lane_key) end as lane,
+               case when d.lane = 'tenant' and d.limit_lane is null and a.lane_key is null then a.tenant_id
+                    else {schema}.lane_of(coalesce(d.limit_lane, d.lane), a.tenant_id, d.key, a.payload, a.lane_key) end as lane,
                d.lane as lane_rule, coalesce(a.at, moment) + coalesce(a.delay, '0') as due
           from asked a join {schema}.job_definition d on d.key = a.job_type and d.is_active and not d.guarded
          where {schema}.fault_of(a.payload, a.delay, a.at, a.attempts, a.timeout, a.source, a.source_ref, a.actor_type,
