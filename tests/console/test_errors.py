@@ -12,6 +12,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from postmill.console.failures import compare
 from postmill.domain.access import Role
 from tests.console.failing import HOSTILE, Failing, failing
 from tests.console.harness import Console, sent
@@ -75,6 +76,15 @@ async def test_what_the_failures_share(console: Console, world: Failing) -> None
     for shared in ("Version v2", "Build build-42", "Host c", "Worker w-c"):
         assert f"{shared} 100 % of the failures, 0 % of the successes" in said
     assert "currency USD 100 % 0 %" in said
+    # First when and how they failed, then what they share; the curve's sentence names the first of all.
+    places = [said.index(words) for words in (" When ", "The last ", "What do the failures share?", " Whom ")]
+    assert places == sorted(places)
+    [(first,)] = await console.api.rows(
+        "select to_char(first_seen_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') from postmill.error_group where id = %s",
+        world.group,
+    )
+    assert f"the first of all {first} UTC" in said
+    assert "Build build-42" in said
     assert "s3cret" not in said
     assert "api_key" not in said
     assert "1 frame of a library" in said
@@ -91,6 +101,18 @@ async def test_what_the_failures_share(console: Console, world: Failing) -> None
     assert "Replay…" not in seen
     lesser = await page(await console.browser(Role.PLATFORM_VIEWER), f"/ops/{path}")
     assert lesser.count("Your role may not do this") >= 4
+
+
+async def test_what_all_have_alike_says_nothing() -> None:
+    share = compare.Share
+    alike = compare.Comparison("Host", [share("a", 36, 1.0, 1.0)])
+    assert alike.says_nothing
+    for told in (
+        [share("a", 36, 1.0, 0.9)],
+        [share("a", 36, 1.0, None)],
+        [share("a", 1, 0.5, 1.0), share("b", 1, 0.5, 0.0)],
+    ):
+        assert not compare.Comparison("Host", told).says_nothing
 
 
 async def test_what_the_platform_says_of_a_cause(console: Console, world: Failing) -> None:

@@ -238,8 +238,8 @@ def door_note_export(
 
 def _job(row: Sequence[Any]) -> FoundJob:
     values = list(row)
-    values[6] = bool(values[6])
-    values[33] = decoded(values[33]) or []
+    values[6], values[7] = bool(values[6]), bool(values[7])
+    values[34] = decoded(values[34]) or []
     return FoundJob(*values)
 
 
