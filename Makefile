@@ -61,7 +61,7 @@ test-long: venv ## the long fault and soak runs
 lint: venv ## ruff, mypy, the import law
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
-	$(PY) -m mypy
+	$(PY) -m mypy --num-workers 2
 	.venv/bin/lint-imports
 
 format: venv ## let ruff write

@@ -12,4 +12,5 @@ pytest_plugins = [
     "tests.support.spawner",
     "tests.support.fixtures",
     "tests.support.leaks",
+    "tests.support.budget",
 ]

@@ -33,24 +33,55 @@ WIDE = """() => {
 }"""
 
 
+# Words that are broken in their middle, but within long ones without a blank.
+BROKEN = """() => {
+    const found = [], walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), range = document.createRange();
+    const beside = (node, way) => (node[way] ?? node.parentElement[way])?.textContent ?? "";
+    for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+        const holder = node.parentElement;
+        if (!holder.checkVisibility() || holder.closest(".log, .payload, .visually-hidden, [popover], svg")) continue;
+        for (const word of node.data.matchAll(/[\\p{L}\\p{N}_]+/gu)) {
+            const before = /\\S*$/.exec(beside(node, "previousSibling") + node.data.slice(0, word.index))[0];
+            const rest = /^\\S*/.exec(node.data.slice(word.index) + beside(node, "nextSibling"))[0];
+            if (before.length + rest.length > 24) continue;
+            range.setStart(node, word.index);
+            range.setEnd(node, word.index + word[0].length);
+            const lines = new Set([...range.getClientRects()].filter((at) => at.width > 0).map((at) => Math.round(at.top)));
+            if (lines.size > 1) found.push(`${word[0]} (${holder.localName}.${holder.className}: ${node.data.slice(0, 60)})`);
+        }
+    }
+    return found.slice(0, 8);
+}"""
+
+HEAD = "document.querySelector('.top')?.getBoundingClientRect().height ?? 0"
+MOST_HEAD = 110
+"""Pixels that head and navigation may take of a telephone's window."""
+
+
 @dataclass(frozen=True)
 class Look:
-    """How a page is looked at: width in CSS pixels, and the theme."""
+    """How a page is looked at: width in CSS pixels, and the theme; `forced`: in colours that the system forces upon it."""
 
     width: int
     dark: bool
+    forced: bool = False
 
     def __str__(self) -> str:
-        return f"{self.width} px {'dark' if self.dark else 'light'}"
+        return f"{self.width} px {'dark' if self.dark else 'light'}{' forced' if self.forced else ''}"
 
 
+FORCED = [Look(1280, dark, forced=True) for dark in (False, True)]
 LOOKS = [Look(width, dark) for dark in (False, True) for width in (1280, 390, 320)]
 
 
 async def set_look(page: Page, look: Look) -> None:
     """As the system and the window say it."""
     await page.set_viewport_size({"width": look.width, "height": 800})
-    await page.emulate_media(color_scheme="dark" if look.dark else "light", reduced_motion="reduce")
+    await page.emulate_media(
+        color_scheme="dark" if look.dark else "light",
+        reduced_motion="reduce",
+        forced_colors="active" if look.forced else "none",
+    )
 
 
 async def axe(page: Page) -> dict[str, list[str]]:
@@ -73,4 +104,8 @@ async def looked(window: Screen, path: str, *, status: int = 200) -> tuple[list[
     wrong += found["violations"]
     if wide:
         wrong.append(f"scrolls sideways: {wide}")
+    wrong += [f"a broken word: {one}" for one in await window.page.evaluate(BROKEN)]
+    head = await window.page.evaluate(HEAD)
+    if head > MOST_HEAD:
+        wrong.append(f"its head takes {head:.0f} px")
     return wrong, found["incomplete"]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from postmill.api.cookies import COOKIE
 from postmill.domain.access import Role
 from tests.console.harness import Console, anybody, sent
+from tests.console.reading import Read
 from tests.support.api import BASE
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -52,10 +55,43 @@ async def test_another_scope_is_not_there(console: Console) -> None:
         answer = await tenant.get(path)
         assert answer.status_code == 404, path
         assert "<h1>Nothing here</h1>" in answer.text
+        # No dead end: the frame is that of one's own scope, with its pages and its search.
+        read = Read(answer.text)
+        assert {"/t/acme", "/t/acme/jobs", "/t/acme/dead"} <= set(read.links), path
+        assert 'role="search" method="get" action="/t/acme/jobs"' in answer.text
+        assert read.ids["pages"] == 1
+        assert answer.text.count("Request <span") == 1
     auditor = await console.browser(Role.AUDITOR)
     answer = await auditor.get("/ops/queues")
     assert answer.status_code == 403
     assert "may not queues.read" in answer.text
+    assert "/ops/audit" in Read(answer.text).links
+    nowhere = await (await console.browser()).get("/ops/nope/<b>")
+    assert nowhere.status_code == 404
+    assert "There is no page /ops/nope/&lt;b&gt;." in nowhere.text
+    assert "/ops/jobs" in Read(nowhere.text).links
+
+
+REFUSED: list[tuple[str, str, dict[str, str]]] = [
+    ("/ops/jobs?q=state:failed&col=state", "/ops/jobs/act", {"act": "melt"}),
+    ("/ops/triggers/new?event=x", "/ops/triggers/new", {"label": ""}),
+    ("/ops/queues?sort=name", "/ops/queues/nope/pause", {}),
+]
+
+
+@pytest.mark.parametrize(("page", "act", "fields"), REFUSED, ids=[one[1] for one in REFUSED])
+async def test_a_refused_act_leads_back_to_its_page(
+    console: Console, page: str, act: str, fields: dict[str, str]
+) -> None:
+    """Links and forms of what is shown are of the page on which the form stood: the act's path is no page."""
+    client = await console.browser()
+    answer = await sent(client, page, act, **fields)
+    assert answer.status_code in (404, 422), answer.text
+    backs = set(re.findall(r'name="back" value="([^"]*)"', answer.text))
+    assert backs == {page.replace("&", "&amp;")}
+    for link in Read(answer.text).links:
+        if link.partition("?")[0] == act and act != page.partition("?")[0]:
+            raise AssertionError(f"{link} leads to an act")
 
 
 async def test_what_every_page_says_to_browsers(console: Console) -> None:

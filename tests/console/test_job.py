@@ -96,8 +96,8 @@ async def test_what_it_tells_and_what_it_does(console: Console) -> None:
     assert (await act(client, path, act="cancel")).status_code == 422
     await ended(console, job, acme, attempts=3)
     dead = html.unescape((await client.get(path)).text)
-    for text in ("Dead since", "after 3 attempts", "last error TimeoutError", "1 frame of a library", "Run 3", "Waits and runs",
-                 "Replay as new…", "Edit and replay…", "Discard…"):  # fmt: skip
+    for text in ("Dead since", "after 3 attempts", "last error TimeoutError", "1 frame of a library", "Attempt 3",
+                 "Waits and attempts", "Replay as new…", "Edit and replay…", "Discard…"):  # fmt: skip
         assert text in dead, text
     assert "token=abcdefgh" not in dead
     assert "<b>no</b>" not in (await client.get(path)).text

@@ -14,6 +14,7 @@ import pytest_asyncio
 
 from postmill.domain.access import Role
 from tests.console.harness import Console, sent
+from tests.console.reading import Read
 from tests.support.jobs_in_states import StateMaker
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -126,10 +127,20 @@ async def test_what_is_pasted_leads_to_its_job(console: Console, seen: Seen) -> 
         (str(seen.ids["failed"]).upper(), "failed"),
         ("order:4711", "order:4711"),
         ("b b", "b b"),
+        (seen.ids["failed"].hex, "failed"),
+        (f"{{{seen.ids['failed']}}}", "failed"),
+        (seen.ids["failed"].urn, "failed"),
+        (f"  {seen.ids['failed']}\t", "failed"),
+        ('"order:4711"', "order:4711"),
     ):
         answer = await client.get("/t/acme/jobs", params={"q": q})
         assert (answer.status_code, answer.headers["location"]) == (303, f"/t/acme/jobs/{seen.ids[name]}"), q
-    assert (await client.get("/t/acme/jobs", params={"q": str(seen.other)})).status_code == 404
+    # What is of nobody, or of somebody else, says so: within the frame, with the way to the list.
+    for q, status in ((str(seen.other), 404), (str(UUID(int=9)), 404), ("no-such-key", 200)):
+        answer = await client.get("/t/acme/jobs", params={"q": q})
+        assert answer.status_code == status, q
+        assert f"there is no job {q}" in answer.text or "No job has this id or key" in answer.text
+        assert "/t/acme/jobs" in Read(answer.text).links
 
 
 async def test_a_query_that_is_wrong_says_where(console: Console) -> None:
@@ -140,6 +151,7 @@ async def test_a_query_that_is_wrong_says_where(console: Console) -> None:
     assert "state:failed <mark>typ</mark>:&lt;b&gt;" in answer.text
     assert 'aria-invalid="true"' in answer.text
     assert "The query cannot be asked" in answer.text
+    assert answer.text.count("unknown term") == 1
     viewer = await console.browser(Role.VIEWER, "acme")
     answer = await viewer.get("/t/acme/jobs", params={"q": "type:Bill.Send args.n:4242"})
     assert "your role may not read payloads" in answer.text
@@ -227,15 +239,48 @@ async def test_what_is_done_to_a_selection(console: Console) -> None:
     assert await said(one=f"retry:{dead}") == "Retry: 1 job done."
     assert await said(act="replay", id=str(dead)) == "Replay as new: 0 jobs done; left as they are: 1 live."
     assert await said(act="discard") == "Nothing was chosen, so nothing was done."
+    both = [str(await maker.queued()), str(dead)]
+    assert await said(act="tag", id=both, tags="vip, night -old") == "Tag: 2 jobs done."
+    assert await said(act="tag", id=both, tags="vip") == "Tag: 0 jobs done; left as they are: 2 unchanged."
+    assert (await said(act="run_at", id=both, run_at="2040-01-01T08:00")).startswith(
+        "Run at…: 1 job done; left"
+    )
+    for wrong in (
+        {"act": "tag", "tags": "a,b'\"c"},
+        {"act": "run_at", "run_at": "soon"},
+        {"act": "move", "queue": "default"},
+    ):
+        assert (await sent(client, "/t/busy/jobs", act, id=both, **wrong)).status_code in (403, 422), wrong
+    page = (await client.get("/t/busy/jobs?q=tag:vip&col=tags&col=state&density=compact")).text
+    assert listed(page) == sorted(map(UUID, both), reverse=True)
+    assert heads(page) == ["Job", "State", "Tags", "Actions"]
+    assert page.count('href="/t/busy/jobs?q=tag%3Anight"') == 2
+    assert 'class="table-wrap compact"' in page
+    # Density and columns are of the address, so they go along with a query, and into a saved view.
+    assert (
+        'name="density" value="compact"'
+        in page.partition("</form>")[0] + page.partition('for="query"')[2][:1500]
+    )
+    assert 'name="query" value="q=tag%3Avip&amp;col=tags&amp;col=state&amp;density=compact"' in page
+    assert (await client.get("/t/busy/jobs?density=dense")).status_code == 422
+    assert "Change queue" not in page
+    platform = await console.browser()
+    await console.api.owner.execute("insert into postmill.queue (name) values ('night')")
+    answer = await sent(
+        platform, "/ops/jobs?q=tag:vip", "/ops/jobs/act", act="move", id=both, queue="NIGHT", reason="later"
+    )
+    assert answer.status_code == 303
+    assert "Change queue: 1 job done; left as they are: 1 finished." in (await platform.get("/ops/jobs")).text
     assert (await sent(client, "/t/busy/jobs", act, act="priority", id=ids)).status_code == 422
     assert (await sent(client, "/t/busy/jobs", act, act="melt", id=ids)).status_code == 422
     log = await api.rows(
         """select action, target, reason, via, actor_id from postmill.audit_log
             where tenant_id = %s and action ~ '^(jobs|dead)' order by id""", api.tenants["busy"])  # fmt: skip
-    assert [row[:3] for row in log if row[0] != "jobs.priority"] == [
+    assert [row[:3] for row in log if row[0] not in ("jobs.priority", "jobs.tag", "jobs.run_at", "jobs.move")] == [
         *(("jobs.cancel", str(id), "wrong") for id in sorted(waiting)), ("jobs.retry", str(dead), None)
     ]  # fmt: skip
     assert {row[3] for row in log} == {"console"}
+    assert [row[0] for row in log].count("jobs.tag") == 2
     viewer = await console.browser(Role.VIEWER, "busy")
     assert ">Cancel<" not in (await viewer.get("/t/busy/jobs")).text
     assert (await sent(viewer, "/t/busy/jobs", act, act="cancel", id=ids)).status_code == 403

@@ -20,7 +20,7 @@ from postmill.local.server import LocalServer
 from tests.console.doors import PAGES
 from tests.console.harness import Console
 from tests.console.hostile_world import OWN, World, hostile_world
-from tests.console.looking import LOOKS, Look, looked, set_look
+from tests.console.looking import FORCED, LOOKS, Look, looked, set_look
 from tests.support.api import opened
 from tests.support.chromium import Screen, chromium, screen
 from tests.support.databases import Database, fresh_database
@@ -41,11 +41,13 @@ ERRORS = [
 @dataclass
 class Shown:
     """Attributes:
+    auditor: a window of somebody who may see next to nothing of the platform.
     full: a window on the hostile world, of the platform's people and of a tenant's.
     empty: the same on a database in which nothing ever was.
     """
 
     world: World
+    auditor: Screen
     full: dict[bool, Screen]
     empty: dict[bool, Screen]
 
@@ -68,10 +70,13 @@ async def shown(
             served(nothing.dsn) as empty,
             screen(browser, full, await world.console.token()) as full_ops,
             screen(browser, full, await world.console.token(Role.TENANT_ADMIN, OWN)) as full_tenant,
+            screen(browser, full, await world.console.token(Role.AUDITOR)) as auditor,
             screen(browser, empty, await Console(void).token()) as empty_ops,
             screen(browser, empty, await Console(void).token(Role.TENANT_ADMIN, OWN)) as empty_tenant,
         ):
-            yield Shown(world, {True: full_ops, False: full_tenant}, {True: empty_ops, False: empty_tenant})
+            yield Shown(
+                world, auditor, {True: full_ops, False: full_tenant}, {True: empty_ops, False: empty_tenant}
+            )
 
 
 def pages(shown: Shown) -> list[tuple[Screen, str, int]]:
@@ -81,7 +86,8 @@ def pages(shown: Shown) -> list[tuple[Screen, str, int]]:
     made += [
         (shown.empty[door.ops], door.path.replace("{slug}", OWN), 200) for door in own if not door.things
     ]
-    return made + [(shown.full[True], path, status) for path, status in ERRORS]
+    made += [(shown.full[True], path, status) for path, status in ERRORS]
+    return [*made, (shown.full[False], "/ops/queues", 404), (shown.auditor, "/ops/queues", 403)]
 
 
 async def test_every_page_once(shown: Shown) -> None:
@@ -98,7 +104,7 @@ async def test_every_page_once(shown: Shown) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("look", LOOKS, ids=str)
+@pytest.mark.parametrize("look", [*LOOKS, *FORCED], ids=str)
 async def test_every_page_in_every_look(shown: Shown, look: Look) -> None:
     wrong = []
     for window, path, status in pages(shown):

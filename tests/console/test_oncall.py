@@ -8,6 +8,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import pytest_asyncio
@@ -136,6 +137,16 @@ async def test_without_scripts(live: Live, browser: Browser) -> None:
         await page.click("tr[id^=job-] a")
         assert "/t/globex/jobs/" in page.url
         assert "Nightly" in await page.inner_text("main")
+        # The pages are behind a button that is the browser's own, where the window is narrow.
+        await page.set_viewport_size({"width": 390, "height": 800})
+        await page.click(".top button[popovertarget]")
+        await page.click("#pages a:has-text('Errors')")
+        assert page.url.endswith("/t/globex/errors")
+        assert not await page.is_visible("#pages")
+        await page.set_viewport_size({"width": 1280, "height": 800})
+        await window.go("/t/globex/jobs?q=state:failed")
+        await page.click("tr[id^=job-] button[value^='retry:']")
+        assert "Retry: 1 job done." in await page.inner_text(".flash")
         await window.go("/t/globex/jobs?q=state:scheduled")
         await page.click("tr[id^=job-] button[value^='cancel:']")
         assert await page.locator(".flash").count() == 1
@@ -151,6 +162,57 @@ async def test_without_scripts(live: Live, browser: Browser) -> None:
         await page.click("main button.btn-primary")
         assert "/t/globex/ops-log/" in page.url
         assert "Begun." in await page.inner_text("main")
+        window.check()
+
+
+async def test_a_chart_is_zoomed_and_rows_are_chosen(live: Live, browser: Browser) -> None:
+    """What is beside the links and the forms, for whoever has a mouse: no row is in the way until something is chosen."""
+    async with screen(browser, live.url, await live.token()) as window:
+        page = window.page
+        await window.go("/ops/queues/mailers")
+        bars = page.locator("#minutes a[href*='since']")
+        first, last = await bars.nth(10).bounding_box(), await bars.nth(20).bounding_box()
+        assert first is not None
+        assert last is not None
+        links = [await bars.nth(n).get_attribute("href") for n in (10, 20)]
+        await page.mouse.move(first["x"] + first["width"] / 2, first["y"] + first["height"] / 2)
+        await page.mouse.down()
+        await page.mouse.move(last["x"] + last["width"] / 2, last["y"] + last["height"] / 2, steps=5)
+        assert await page.locator(".zoom").count() == 1
+        async with page.expect_navigation(url=re.compile("/ops/jobs")):
+            await page.mouse.up()
+        [since, until] = [
+            next(
+                word for word in parse_qs(urlsplit(link or "").query)["q"][0].split() if word.startswith(name)
+            )
+            for name, link in zip(("since:", "until:"), links, strict=True)
+        ]
+        query = await page.input_value("#query")
+        assert since in query
+        assert until in query
+        # Dragged and thought better of; and pressed, which leads to the one bar as it does without the script.
+        await window.go("/ops/queues/mailers")
+        await page.mouse.move(first["x"] + 1, first["y"] + 5)
+        await page.mouse.down()
+        await page.mouse.move(last["x"], last["y"] + 5, steps=3)
+        await page.keyboard.press("Escape")
+        await page.mouse.up()
+        assert await page.locator(".zoom").count() == 0
+        assert "/ops/queues/mailers" in page.url
+        await window.go("/ops/jobs?q=type:SendEmail&density=compact")
+        assert not await page.is_visible(".bar")
+        await page.set_viewport_size({"width": 1280, "height": 1100})
+        places = [await page.locator("tr[id^=job-]").nth(n).bounding_box() for n in range(3)]
+        await page.locator("tbody input[type=checkbox]").nth(1).check()
+        assert await page.is_visible(".bar")
+        assert places == [await page.locator("tr[id^=job-]").nth(n).bounding_box() for n in range(3)]
+        await page.click("#bulk-change summary")
+        box = await page.locator("#bulk-change .menu-body").bounding_box()
+        assert box is not None
+        assert box["y"] >= 0
+        await page.fill("#bulk-tags", "seen")
+        await page.click("#bulk-change button[value=tag]")
+        assert "Tag: 1 job done." in await page.inner_text(".flash")
         window.check()
 
 
@@ -314,7 +376,9 @@ async def test_how_it_feels_on_a_slow_line(
     async with screen(browser, live.url, await live.token()) as window:
         cdp = await window.context.new_cdp_session(window.page)
         await window.context.add_init_script(
-            "window.seen = {lcp: 0, cls: 0};"
+            "window.seen = {lcp: 0, cls: 0, inp: 0};"
+            "new PerformanceObserver(l => { for (const e of l.getEntries()) seen.inp = Math.max(seen.inp, e.duration); })"
+            ".observe({type: 'event', buffered: true, durationThreshold: 16});"
             "new PerformanceObserver(l => { for (const e of l.getEntries()) seen.lcp = e.startTime; })"
             ".observe({type: 'largest-contentful-paint', buffered: true});"
             "new PerformanceObserver(l => { for (const e of l.getEntries()) if (!e.hadRecentInput) seen.cls += e.value; })"
@@ -329,19 +393,16 @@ async def test_how_it_feels_on_a_slow_line(
             await cdp.send("Network.setCacheDisabled", {"cacheDisabled": True})
             await window.go(path)
             await window.page.wait_for_timeout(500)
-            pressed = await window.page.evaluate(
-                """() => new Promise((done) => {
-                    const began = performance.now();
-                    document.dispatchEvent(new KeyboardEvent("keydown", {key: "j", bubbles: true}));
-                    requestAnimationFrame(() => setTimeout(() => done(performance.now() - began)));
-                })"""
-            )
+            for key in ("j", "k", "x", "?", "Escape"):
+                await window.page.keyboard.press(key)
+                await window.page.wait_for_timeout(150)
             seen = await window.page.evaluate("seen")
+            pressed = seen["inp"]
             await cdp.send("Emulation.setCPUThrottlingRate", {"rate": 1})
             await cdp.send("Network.emulateNetworkConditions", {"offline": False, "latency": 0,
                            "downloadThroughput": -1, "uploadThroughput": -1})  # fmt: skip
             told.append(
-                f"{path}: TTFB {ttfb:.0f} ms, LCP {seen['lcp']:.0f} ms, CLS {seen['cls']:.3f}, key {pressed:.0f} ms"
+                f"{path}: TTFB {ttfb:.0f} ms, LCP {seen['lcp']:.0f} ms, CLS {seen['cls']:.3f}, INP {pressed:.0f} ms"
             )
             assert seen["cls"] <= 0.02, told
             if QUIET:

@@ -121,6 +121,14 @@ def test_commands_that_are_not_run_exist() -> None:
             ), line  # the examples of the reference: tests/cli
 
 
+def test_settings_in_the_text_can_be() -> None:
+    """What is shown of a postmill.toml, and not followed: it is TOML, and the settings know it. An .ini is another program's."""
+    for text in blocks("toml"):
+        Settings.model_validate(tomllib.loads(text))
+    for text in blocks("ini"):
+        assert "postmill.toml" not in text
+
+
 def test_the_unit_of_systemd_gives_a_drain_its_time() -> None:
     # The server's and the worker's.
     text = next(one for one in blocks("ini") if "postmill worker" in one)

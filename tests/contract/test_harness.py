@@ -19,10 +19,12 @@ from tests.support.invariants import invariants
 from tests.support.spawner import ROOT, spawner
 
 LEAKY = """
-import socket, subprocess, sys, threading
+import pytest, socket, subprocess, sys, threading, time
 
+import tests.support.budget
 import tests.support.leaks
 
+tests.support.budget.MOST = 0.3
 tests.support.leaks.PATIENCE = 0.1
 kept = []
 
@@ -37,19 +39,43 @@ def test_process():
 def test_descriptor():
     kept.append(socket.socket())
 
+def burnt():
+    end = time.process_time() + 0.5
+    while time.process_time() < end:
+        pass
+
+def test_dear():
+    burnt()
+
+@pytest.mark.long
+def test_dear_and_long():
+    burnt()
+
 def test_clean():
     with socket.socket():
         pass
 """
 
 
-def test_a_leak_fails_the_test_that_made_it(tmp_path: Path) -> None:
+def test_a_leak_fails_the_test_that_made_it_and_so_does_what_it_cost(tmp_path: Path) -> None:
     (tmp_path / "test_leaky.py").write_text(LEAKY)
-    options = ["-p", "tests.support.leaks", "-p", "no:cacheprovider", "--rootdir", tmp_path, "-q"]
+    options = [
+        "-p",
+        "tests.support.leaks",
+        "-p",
+        "tests.support.budget",
+        "-p",
+        "no:cacheprovider",
+        "--rootdir",
+        tmp_path,
+        "-q",
+    ]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *options, tmp_path], cwd=ROOT, capture_output=True, text=True
     )
-    assert "4 passed, 3 errors" in done.stdout, done.stdout
+    assert "6 passed" in done.stdout, done.stdout
+    assert "4 errors" in done.stdout, done.stdout
+    assert done.stdout.count("s of processor, and 0.3 s is the most") == 1
     assert "left behind: thread forgotten" in done.stdout
     assert "left behind: descriptor" in done.stdout
     assert "process" in done.stdout

@@ -103,6 +103,7 @@ def test_examples_are_what_they_are_examples_of() -> None:
                 assert jsonschema_rs.is_valid(whole, example), (where, example)
 
 
+@pytest.mark.usefixtures("forked")
 def test_the_command_prints_the_committed_document_without_database_or_settings() -> None:
     kept = {
         name: value for name, value in os.environ.items() if name in ("PATH", "PYTHONPATH", "VIRTUAL_ENV")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from time import perf_counter
 from typing import Any
 
 import pytest
@@ -91,12 +90,6 @@ def test_the_last_hour_is_read_without_its_tenants(big: Connection[Any]) -> None
     assert plans.rows("rollup_fleet") <= 61 * 2 * TYPES
     found, plans = looked(big, lambda: drive(big, model.minutes(queue="q1")))
     assert plans.rows("rollup_fleet") <= 61 * 4
-    times = []
-    for _ in range(20):
-        begun = perf_counter()
-        drive(big, model.minutes())
-        times.append(perf_counter() - begun)
-    assert min(times) < 0.03  # the machine may be busy with others
 
 
 def test_changes_are_found_in_a_busy_log(big: Connection[Any]) -> None:

@@ -33,7 +33,8 @@ NAMES = {
 }
 QUERIES = (
     "", "type:rare", "queue:other", "queue:default attempt:>3", "error:abc", "-error:abc", "trigger:nightly", "worker:w1",
-    "op:12345678", "key:33", "key:nope", "source:event", "correlation:x", "ran:>3s", "since:2h", "until:10d", "age:>300d",
+    "op:12345678", "tag:vip", "tag:all", "-tag:all state:queued",
+    "key:33", "key:nope", "source:event", "correlation:x", "ran:>3s", "since:2h", "until:10d", "age:>300d",
     "id:ffffffff", "type:plain args.a:1", "tenant:hog,small type:rare",
     "state:queued", "state:queued queue:other", "state:queued type:rare", "state:retrying", "state:scheduled -state:retrying",
     "state:running type:rare", "state:failed", "state:failed type:rare", "state:dead_letter", "state:succeeded type:rare",
@@ -53,7 +54,13 @@ def big(request: pytest.FixtureRequest, cluster: LocalServer, template: str) -> 
             "update postmill.job set source = 'schedule', source_ref = %s where id in (select id from postmill.job limit 5000)",
             [str(TRIGGER)],
         )
-        conn.execute("analyze postmill.attempt, postmill.job")
+        # A tag that all jobs of the hog have, and one of few.
+        conn.execute(
+            "insert into postmill.job_tag select id, 'all', tenant_id from postmill.job where tenant_id = %s",
+            [HOG],
+        )
+        conn.execute("insert into postmill.job_tag select id, 'vip', tenant_id from postmill.job limit 100")
+        conn.execute("analyze postmill.attempt, postmill.job, postmill.job_tag")
         yield made
 
 

@@ -87,7 +87,6 @@ WRONG = {
     "-typ:x": (1, 3, "did you mean type:?"),
     "queue:a status:failed": (8, 6, "did you mean state:?"),
     "state:queued,ded_letter": (13, 10, "did you mean 'dead_letter'?"),
-    "tag:red": (0, 3, "no tags"),
     "type:": (0, 5, "expected a value here"),
     "type:a,,b": (7, 1, "expected a value before the comma"),
     "type:a hello": (7, 5, "as in key:hello"),

@@ -57,6 +57,17 @@ with one as (select minute, {SUMS} from postmill.rollup_fleet group by 1, 2, 3, 
      other as (select minute, {SUMS} from postmill.rollup group by 1, 2, 3, 4)
 (select * from one except select * from other) union all (select * from other except select * from one)"""
 
+# And hours that of their minutes, of each tenant and of all together.
+HOUR = "date_bin('1 hour', minute, timestamptz '2000-01-01 00:00+00')"
+HOURS_APART = f"""
+with one as (select {HOUR} as hour, tenant_id, {SUMS} from postmill.rollup group by 1, 2, 3, 4, 5 union all
+             select {HOUR}, null::uuid, {SUMS} from postmill.rollup_fleet group by 1, 2, 3, 4, 5),
+     other as (select hour, tenant_id, {SUMS} from postmill.rollup_hour group by 1, 2, 3, 4, 5)
+(select * from one except select * from other) union all (select * from other except select * from one)"""
+# Read over hours, statistics say the same as minute by minute.
+DAYS = """select name, counts, waits, runs, totals from postmill.read_stats(
+    postmill.now() - interval '30 hours 7 minutes', postmill.now() + interval '25 hours', %s, 'job_type') order by 1, 2::text"""
+
 QUICK: dict[str, Any] = {"retry": Constant(0.0, jitter=(1, 1)), "max_attempts": 2}
 HOME = UUID(int=1)
 
@@ -270,7 +281,9 @@ async def test_rollups_equal_history(api: Api) -> None:
         "enqueued", "succeeded", "failed", "canceled", "dead_letter", "retried", "lost", "snoozed", "discarded", "replayed"
     }  # fmt: skip
     assert len(ids) == 26
-    assert await api.rows(APART) == []
+    assert await api.rows(APART) == [] == await api.rows(HOURS_APART)
+    # One bucket of all by the hour, and one of ten years and a second, which is no number of hours.
+    assert await api.rows(DAYS, None) == await api.rows(DAYS, 315_360_001.0) != []
     assert (await api.rows("select count(*) from postmill.rollup_fleet"))[0][0] > 10
 
     # What started was measured: waits and runs of each attempt, totals of what did not go on and was not canceled.
@@ -321,8 +334,8 @@ async def test_rollups_equal_history(api: Api) -> None:
         (0,)
     ]
     assert {tuple(row[:4]): row[4] for row in await api.rows(ROLLUPS)} == again | nothing_kept
-    assert await api.rows(APART) == []
+    assert await api.rows(APART) == [] == await api.rows(HOURS_APART)
     await api.rows("select postmill.coarsen_rollups('0', '-1 days', 100000)")
     assert await api.rows(total) == before
-    for table in ("rollup", "rollup_fleet"):
+    for table in ("rollup", "rollup_fleet", "rollup_hour"):
         assert await api.rows(f"select count(*) from postmill.{table}") == [(0,)]

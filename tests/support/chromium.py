@@ -68,12 +68,13 @@ async def screen(
     try:
         page = await context.new_page()
         made = Screen(context, page, base)
+        # That the machine's network changed (another program made an interface) is no fault of a page.
         page.on("pageerror", lambda error: made.faults.append(f"error: {error}"))
         page.on(
             "console",
             lambda said: (
                 made.faults.append(f"console: {said.text} {said.location.get('url', '')}")
-                if said.type in ("error", "warning")
+                if said.type in ("error", "warning") and "ERR_NETWORK_CHANGED" not in said.text
                 else None
             ),
         )

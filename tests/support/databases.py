@@ -63,6 +63,11 @@ def administered(server: LocalServer) -> Iterator[None]:
             del _ADMINS[server]
 
 
+def running_servers() -> list[int]:
+    """Process ids of the servers that are administered."""
+    return [server.pid for server in _ADMINS if server.pid is not None]
+
+
 @contextmanager
 def fresh_database(server: LocalServer, template: str, *, patience: float = 15.0) -> Iterator[Database]:
     """A database for one test; leaving fails if the test left connections in it for `patience` seconds."""

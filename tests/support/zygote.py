@@ -52,6 +52,7 @@ def main(fd: int) -> None:
     for name in WARM:
         _import(name)
     _rehearse()
+    _open_hints()
     with socket.socket(fileno=fd) as orders:
         born = serve(orders)
     for pid in born:
@@ -69,7 +70,7 @@ def serve(orders: socket.socket) -> set[int]:
             return born
         order = json.loads(text)
         if order["do"] == "run":
-            for name in forking.modules_of(order):
+            for name in (*forking.modules_of(order), *_hints()):
                 _import(name)
             pid = (_fork_away if order["adopt"] else _fork)(order, given, orders)
             for one in given:
@@ -86,11 +87,34 @@ def serve(orders: socket.socket) -> set[int]:
 
 
 def _import(name: str) -> None:
-    if name not in sys.modules:
-        with contextlib.suppress(Exception):  # whoever is forked fails on it again, and says so
-            if hasattr(importlib.import_module(name), "__path__"):
-                importlib.import_module(f"{name}.__main__")
-        gc.freeze()
+    """Have it for all that are forked from now on; whoever is and cannot have it fails on it again, and says so."""
+    if name in sys.modules:
+        return
+    with contextlib.suppress(Exception):
+        if hasattr(importlib.import_module(name), "__path__"):
+            importlib.import_module(f"{name}.__main__")
+    gc.freeze()
+    if os.getpid() != _first:
+        os.write(_HINTS, f"{name}\n".encode())
+
+
+_first = os.getpid()
+_HINTS = 300
+"""The descriptor by which zygotes below this one tell what they had to import: the next one will have it at once."""
+
+
+def _open_hints() -> None:
+    """Above all descriptors that are closed after a fork."""
+    for target, end in zip((_HINTS + 1, _HINTS), os.pipe(), strict=True):
+        os.dup2(end, target)
+        os.close(end)
+    os.set_blocking(_HINTS + 1, False)
+
+
+def _hints() -> list[str]:
+    with contextlib.suppress(BlockingIOError):
+        return os.read(_HINTS + 1, 65536).decode().split() if os.getpid() == _first else []
+    return []
 
 
 def _rehearse() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 
 import psycopg
 import pytest
@@ -30,6 +31,16 @@ def prepare(dsn: str) -> None:
         client.register([jobs.enrich])
     with psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute(statements.schema())
+
+
+@asynccontextmanager
+async def elsewhere(database: Database, lease: float = 30.0) -> AsyncIterator[App]:
+    """The application; the handlers run elsewhere, or not at all. At the end Postmill's invariants are checked."""
+    prepare(database.dsn)
+    async with await database.aconnect() as conn:
+        yield App.elsewhere(database.dsn, conn)
+    with database.connect() as conn:
+        invariants(conn, lease_seconds=lease)
 
 
 @pytest_asyncio.fixture

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+
 import psycopg
 import pytest
+import pytest_asyncio
 
 from examples.enrichment.create_item import CreateItem
 from examples.enrichment.jobs import enrich
 from examples.enrichment.tests.app import TEXT, App
+from examples.enrichment.tests.conftest import elsewhere
 from postmill import aenqueue
+from tests.support.databases import Database
+
+
+@pytest_asyncio.fixture
+async def app(database: Database) -> AsyncIterator[App]:
+    """The application, without anybody who runs its jobs."""
+    async with elsewhere(database) as made:
+        yield made
 
 
 async def test_a_created_item_is_enriching_and_its_job_pending(app: App) -> None:

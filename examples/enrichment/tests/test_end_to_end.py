@@ -13,14 +13,13 @@ from examples.enrichment.create_item import CreatedItem
 from examples.enrichment.discard_item import DiscardItem
 from examples.enrichment.jobs import enrich
 from examples.enrichment.tests.app import TEXT, App, until
-from examples.enrichment.tests.conftest import prepare
+from examples.enrichment.tests.conftest import elsewhere, prepare
 from examples.enrichment.tests.fleet import fleet, holds
 from examples.enrichment.texts.gather import gather
 from examples.upstreams.script import Script
 from postmill import aenqueue_many
 from postmill.local.server import LocalServer
 from tests.support.databases import Database
-from tests.support.invariants import invariants
 
 pytestmark = pytest.mark.usefixtures("forked")
 
@@ -37,11 +36,8 @@ def variants(count: int) -> list[str]:
 @pytest_asyncio.fixture
 async def app(database: Database) -> AsyncIterator[App]:
     """The application; the handlers run elsewhere."""
-    prepare(database.dsn)
-    async with await database.aconnect() as conn:
-        yield App.elsewhere(database.dsn, conn)
-    with database.connect() as conn:
-        invariants(conn, lease_seconds=LEASE)
+    async with elsewhere(database, LEASE) as made:
+        yield made
 
 
 async def effects(app: App) -> int:

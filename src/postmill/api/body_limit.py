@@ -37,7 +37,7 @@ class BodyLimit:
         told = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
         most = self._largest if self._uploads(scope) else self._most
         if told.isdigit() and int(told) > most:
-            return await answer(Request(scope), _problem(most))(scope, receive, send)
+            return await (await answer(Request(scope), _problem(most)))(scope, receive, send)
         came = 0
 
         async def counted() -> Message:

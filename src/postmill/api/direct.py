@@ -61,7 +61,7 @@ class Direct:
             problem = error if isinstance(error, Problem) else meaning(error)
             if problem is None:
                 raise
-            return await answer(request, problem)(scope, receive, send)
+            return await (await answer(request, problem))(scope, receive, send)
         written = [(b"content-type", JSON), (b"content-length", b"%d" % len(content))]
         written += [(name, value) for name, value in said.raw_headers if name != b"content-length"]
         await send({"type": "http.response.start", "status": said.status_code, "headers": written})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from fastapi import APIRouter, Request
@@ -25,4 +25,4 @@ class Face:
     routers: tuple[APIRouter, ...]
     open: frozenset[tuple[str, str]]
     open_below: tuple[tuple[str, str], ...]
-    problem_page: Callable[[Request, Problem], Response | None]
+    problem_page: Callable[[Request, Problem], Awaitable[Response | None]]

@@ -132,7 +132,7 @@ def install(app: FastAPI) -> None:
 
 def _handler(made: Made) -> Callable[[Request, Exception], Awaitable[Response]]:
     async def handled(request: Request, error: Exception) -> Response:
-        return answer(request, made(error))
+        return await answer(request, made(error))
 
     return handled
 
@@ -141,7 +141,7 @@ async def _unforeseen(request: Request, error: Exception) -> Response:
     own = getattr(request.state, "request_id", None)
     # It is answered outside of everything that adds headers.
     headers = {"X-Request-Id": own} if own else None
-    return answer(
+    return await answer(
         request,
         Problem(500, "internal-error", "a fault of the server; its log has the request id", headers=headers),
     )

@@ -74,6 +74,6 @@ class Guard:
                 problem = error if isinstance(error, Problem) else meaning(error)
                 if problem is None:
                     raise
-                await answer(request, problem)(scope, receive, send)
+                await (await answer(request, problem))(scope, receive, send)
                 return
         await self.app(scope, receive, send)

@@ -71,6 +71,7 @@ def whole(job: JobView, *, payloads: bool) -> WholeJob:
         project_id=job.project_id,
         replayed_from=job.replayed_from,
         replayed_as=job.replayed_as,
+        tags=list(job.tags),
         request_id=job.request_id,
         traceparent=job.traceparent,
         cancel_requested=job.cancel_requested,

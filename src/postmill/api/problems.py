@@ -58,10 +58,10 @@ def invalid(error: RequestValidationError) -> Problem:
     return Problem(422, "invalid-request", detail, errors=errors[:100])
 
 
-def answer(request: Request, problem: Problem) -> Response:
+async def answer(request: Request, problem: Problem) -> Response:
     """The document for a problem, or a page where a browser asked for one and the application has pages."""
     page = getattr(request.app.state, "problem_page", None)
-    shown: Response | None = page(request, problem) if page is not None else None
+    shown: Response | None = await page(request, problem) if page is not None else None
     if shown is not None:
         return shown
     document = {
@@ -82,7 +82,7 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(Problem)
     async def problem(request: Request, error: Exception) -> Response:
         assert isinstance(error, Problem)
-        return answer(request, error)
+        return await answer(request, error)
 
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: Exception) -> Response:
@@ -90,9 +90,9 @@ def install(app: FastAPI) -> None:
         kinds = {404: "not-found", 405: "method-not-allowed"}
         kind = kinds.get(error.status_code, "http-error")
         headers = {"Allow": allowed(request)} if error.status_code == 405 else error.headers
-        return answer(request, Problem(error.status_code, kind, str(error.detail), headers=headers))
+        return await answer(request, Problem(error.status_code, kind, str(error.detail), headers=headers))
 
     @app.exception_handler(RequestValidationError)
     async def unfit(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        return answer(request, invalid(error))
+        return await answer(request, invalid(error))

@@ -54,5 +54,5 @@ class RateLimit:
                     f"more than {self._rate:g} requests a second; try again in {missing:.2f} s",
                     headers={"Retry-After": str(ceil(missing))},
                 )
-                return await answer(Request(scope), problem)(scope, receive, send)
+                return await (await answer(Request(scope), problem))(scope, receive, send)
         return await self.app(scope, receive, send)

@@ -97,6 +97,17 @@ def complete_error(ctx: typer.Context, incomplete: str) -> list[Offer]:
     return _asked(ctx, incomplete, ask)
 
 
+def complete_tag(ctx: typer.Context, incomplete: str) -> list[Offer]:
+    """Tags that jobs have."""
+    from postmill.bind import run as run_statement
+    from postmill.store.finding import read_facets
+
+    def ask(conn: psycopg.Connection[Any], schema: str) -> list[Offer]:
+        return [word for word, _note in run_statement(conn, read_facets("tag", "", most=MOST, schema=schema))]
+
+    return _asked(ctx, incomplete, ask)
+
+
 def complete_tenant(ctx: typer.Context, incomplete: str) -> list[Offer]:
     """Slugs of tenants."""
     from postmill.bind import drive

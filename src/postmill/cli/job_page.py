@@ -82,6 +82,7 @@ def job_page(
             ("replayed as", str(job.replayed_as) if job.replayed_as else None),
             ("payload", as_json(job.payload)),
             ("result", as_json(job.result) if job.status is State.SUCCEEDED else None),
+            ("tags", " ".join(job.tags) or None),
             ("reason", job.reason and plain(job.reason)),
             ("error", error_of(job.reason, job.error_class, job.error_message) or None),
         ]

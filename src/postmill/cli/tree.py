@@ -18,6 +18,7 @@ from postmill.cli.commands import (
     init,
     jobs,
     jobs_act,
+    jobs_tag,
     migrate,
     openapi,
     publish,
@@ -141,6 +142,9 @@ command(app, "top", panel=OPERATE, examples=["postmill top", "postmill top --onc
 command(app, "why", panel=OPERATE, examples=["postmill why 0198f3a2-7c11-7abc"])(jobs.why)
 command(jobs_app, "cancel", examples=["postmill jobs cancel 0198f3a2-7c11-7abc --reason 'wrong customer'"])(
     jobs_act.cancel
+)
+command(jobs_app, "tag", examples=["postmill jobs tag 0198f3a2-7c11-7abc --add vip --remove old"])(
+    jobs_tag.tag
 )
 command(jobs_app, "retry", examples=["postmill jobs retry 0198f3a2-7c11-7abc"])(jobs_act.retry)
 command(

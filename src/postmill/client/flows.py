@@ -17,11 +17,13 @@ from postmill.domain.job_options import ActorType
 from postmill.domain.job_type import JobType
 from postmill.domain.payload import check_text
 from postmill.domain.registering import refuse_unregistered
+from postmill.domain.registry import queues_of
 from postmill.store import enqueue as store
 from postmill.store import jobs as on_jobs
 from postmill.store.enqueue import Answer
 from postmill.store.flow import Flow
 from postmill.store.jobs import Canceled, Rerun
+from postmill.store.queues import register_queues
 from postmill.store.registration import job_type_names, register_job_types
 
 COPY_FROM = 200
@@ -191,8 +193,17 @@ def register(schema: str, job_types: Iterable[JobType[..., ..., Any]]) -> Flow[d
     Raises:
         DefinitionError: a name is that of a command or of http workers, or its queue is one of http workers.
     """
-    answer: dict[str, str] = yield register_job_types(job_types, schema=schema)
-    return refuse_unregistered(answer)
+    return refuse_unregistered((yield from _registered(schema, job_types)))
+
+
+def _registered(schema: str, job_types: Iterable[JobType[..., ..., Any]]) -> Flow[dict[str, str]]:
+    """Job types, and what code promises of their queues where nothing is yet: what settings say, only workers know."""
+    types = list(job_types)
+    answer: dict[str, str] = yield register_job_types(types, schema=schema)
+    declared = queues_of(types)
+    if declared:
+        yield register_queues([*declared.values()], fill=True, schema=schema)
+    return answer
 
 
 def _answers(
@@ -204,8 +215,7 @@ def _answers(
     unknown = [n for n, answer in enumerate(answers) if answer.detail == MAY_REGISTER]
     definitions = {d.name: d for n in unknown if (d := jobs[n].definition) is not None}
     if definitions:
-        registered = yield register_job_types(definitions.values(), schema=schema)
-        refuse_unregistered(registered)
+        refuse_unregistered((yield from _registered(schema, definitions.values())))
         again = [n for n in unknown if jobs[n].definition is not None]
         later = yield from send(schema, [jobs[n] for n in again], bound, copy)
         for n, answer in zip(again, later, strict=True):
@@ -225,7 +235,7 @@ def _answers(
 
 
 def send(schema: str, jobs: Sequence[NewJob], wait: timedelta | None, copy: bool) -> Flow[list[Answer]]:
-    if len(jobs) == 1 and jobs[0].key is None:
+    if len(jobs) == 1 and jobs[0].key is None and not jobs[0].tags:
         return [(yield from _send_one(schema, jobs[0]))]
     if copy and len(jobs) >= COPY_FROM and all(map(store.is_plain, jobs)):
         lists = yield store.load(jobs, chunk=CHUNK, schema=schema)

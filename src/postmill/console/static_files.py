@@ -32,6 +32,7 @@ JS = (
     "query-box",
     "confirm-count",
     "chart-tip",
+    "chart-zoom",
     "key-map",
 )
 """One module in the order of its parts: nothing is used above the part that declares it, but inside of functions."""

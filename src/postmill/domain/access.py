@@ -45,6 +45,7 @@ class Action(StrEnum):
     JOBS_CANCEL = "jobs.cancel"
     JOBS_RETRY = "jobs.retry"
     JOBS_PRIORITY = "jobs.priority"
+    JOBS_TAG = "jobs.tag"
     EVENTS_READ = "events.read"
     EVENTS_PUBLISH = "events.publish"
     TRIGGERS_READ = "triggers.read"
@@ -86,7 +87,7 @@ _VIEWER = frozenset({
 })  # fmt: skip
 _OPERATOR = _VIEWER | {
     Action.PAYLOADS_READ, Action.JOBS_ENQUEUE, Action.JOBS_CANCEL, Action.JOBS_RETRY, Action.JOBS_PRIORITY,
-    Action.EVENTS_PUBLISH, Action.TRIGGERS_RUN, Action.DEAD_REPLAY, Action.ARTIFACTS_READ, Action.INCIDENTS_ACT,
+    Action.JOBS_TAG, Action.EVENTS_PUBLISH, Action.TRIGGERS_RUN, Action.DEAD_REPLAY, Action.ARTIFACTS_READ, Action.INCIDENTS_ACT,
     Action.ARCHIVE_READ,
 }  # fmt: skip
 _TENANT_ADMIN = _OPERATOR | {

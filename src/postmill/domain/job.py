@@ -26,7 +26,8 @@ class NewJob:
 
     `payload` is the text of a JSON object. None means: as the job type (or the server) has it. `delay` is
     added to the server's clock at the enqueue; `scheduled_for` is an instant; at most one of them. `timeout`
-    is in seconds. `key_derived` tells that `key` was made from the tenant, the project and the arguments, and
+    is in seconds. `tags` are up to 8 short words to find it by. `key_derived` tells that `key` was made from
+    the tenant, the project and the arguments, and
     follows them.
     """
 
@@ -51,6 +52,7 @@ class NewJob:
     lane_key: str | None = None
     source: Source = "manual"
     source_ref: str | None = None
+    tags: tuple[str, ...] = ()
     key_derived: bool = field(default=False, compare=False, repr=False)
     definition: JobType[..., ..., Any] | None = field(default=None, compare=False, repr=False)
 
@@ -111,7 +113,8 @@ class JobView:
     `queue` is where the ticket waits or runs, else the one of the enqueue. `attempt` is the number of the
     attempt that waits, runs or ended the job, from 1. `result` is decoded JSON. `worker_id` is the worker that
     runs the job or ended it. `cancel_requested`: a cancel was asked for and not answered yet. `progress` is the
-    last report of a running job. A replayed dead letter `finished_at` the end of its last attempt.
+    last report of a running job. `tags` are in the order of the alphabet. A replayed
+    dead letter `finished_at` the end of its last attempt.
     """
 
     id: UUID
@@ -146,6 +149,7 @@ class JobView:
     worker_id: str | None = None
     cancel_requested: bool = False
     progress: Progress | None = None
+    tags: tuple[str, ...] = ()
 
     def envelope(self) -> dict[str, Any]:
         """The job as the contract of seed 5 has it: see `postmill.domain.envelope`."""

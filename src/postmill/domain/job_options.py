@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Literal, TypedDict
 from uuid import UUID
@@ -12,6 +12,7 @@ from postmill.domain.errors import PayloadRefused
 from postmill.domain.idempotency import Mode
 from postmill.domain.payload import check_line
 from postmill.domain.suggest import did_you_mean
+from postmill.domain.tags import check_tags
 
 ActorType = Literal["user", "system", "api_key"]
 Source = Literal["manual", "event", "schedule", "system"]
@@ -45,6 +46,7 @@ class JobOptions(TypedDict, total=False):
     lane_key: str | None
     source: Source
     source_ref: str | None
+    tags: Sequence[str]
 
 
 ALIASES = {"tenant": "tenant_id", "project": "project_id"}
@@ -161,5 +163,6 @@ _CHECKS: dict[str, Callable[[str, object], object]] = {
     "lane_key": _text,
     "source": _one_of(SOURCES),
     "source_ref": _text,
+    "tags": lambda _name, value: check_tags(value),
 }
-_NEVER_NONE = frozenset({"tenant_id", "actor_type", "source"})
+_NEVER_NONE = frozenset({"tenant_id", "actor_type", "source", "tags"})

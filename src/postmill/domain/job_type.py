@@ -34,6 +34,7 @@ from postmill.domain.payload import check_encoded, check_line, refusal, refuse_f
 from postmill.domain.payload_faults import find_fault
 from postmill.domain.policy import RetryPolicy
 from postmill.domain.policy_json import to_json
+from postmill.domain.queue import Queue
 from postmill.domain.secrets_policy import refuse_secrets
 from postmill.domain.signature import Signature, read_signature
 from postmill.domain.suggest import did_you_mean
@@ -51,7 +52,8 @@ class JobType(Generic[Q, P, R_co]):
 
     Calling it runs the function, as if it had no decorator. `.new(…)` makes a job with checked arguments. The
     type parameters are the function's parameters, the same without the context, and what the function
-    returns. `explicit` names the options that were written down; the others are defaults.
+    returns. `explicit` names the options that were written down; the others are defaults. `declared` is its queue with who
+    answers for it and what is promised, where `queue=` was given a Queue.
     """
 
     name: str
@@ -82,6 +84,7 @@ class JobType(Generic[Q, P, R_co]):
     budget: str | None
     replay_class: ReplayClass
     explicit: frozenset[str]
+    declared: Queue | None = field(default=None, kw_only=True)
     is_async: bool = field(init=False)
     wants_ctx: bool = field(init=False)
     ctx_param: str | None = field(init=False)
@@ -350,4 +353,5 @@ def _make(fn: object, name: str | None, options: Mapping[str, object]) -> JobTyp
         raise DefinitionError(f"job type {name!r}, idempotency: content {stray!r} is no argument{hint}")
     if name in checked["aliases"]:
         raise DefinitionError(f"job type {name!r}, aliases: its own name is among them")
-    return JobType(name, fn, signature, **checked)
+    queue = options.get("queue")
+    return JobType(name, fn, signature, **checked, declared=queue if isinstance(queue, Queue) else None)

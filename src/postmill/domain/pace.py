@@ -8,8 +8,9 @@ from math import isfinite
 from typing import Any, Literal, get_args
 
 from postmill.domain.errors import InvalidValue
+from postmill.domain.tags import check_changes
 
-Kind = Literal["replay", "retry", "cancel", "discard", "priority", "move", "run_at"]
+Kind = Literal["replay", "retry", "cancel", "discard", "priority", "move", "run_at", "tag"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LETTER_KINDS: tuple[Kind, ...] = ("replay", "discard")
 """Those that a filter of dead letters can be given to."""
@@ -41,6 +42,7 @@ class Pace:
         priority: of the new jobs of a replay (None: that of the old ones), or the new one of `priority`.
         queue: where to, of `move`.
         run_at: when, of `run_at`; one that has passed is now.
+        tags: of `tag`: those to be given, and with a minus before them those to be taken away.
         start_at: nothing is done before.
         undo_seconds: nothing is done for so long; an abort until then leaves everything as it was.
         held: once all jobs are counted it is paused, so that somebody sees how many before anything is done.
@@ -59,6 +61,7 @@ class Pace:
     priority: int | None = None
     queue: str | None = None
     run_at: datetime | None = None
+    tags: tuple[str, ...] | None = None
     start_at: datetime | None = None
     undo_seconds: float | None = None
     held: bool = False
@@ -77,6 +80,8 @@ class Pace:
             raise InvalidValue(
                 f"priority: expected a number from -{MOST_PRIORITY:,} to {MOST_PRIORITY:,}, got {self.priority}"
             )
+        if self.tags is not None:
+            check_changes(self.tags)
         for name in ("run_at", "start_at"):
             moment = getattr(self, name)
             if moment is not None and moment.utcoffset() is None:
@@ -93,6 +98,7 @@ class Pace:
             ("priority", ("replay", "priority")),
             ("queue", ("move",)),
             ("run_at", ("run_at",)),
+            ("tags", ("tag",)),
         ):
             given = getattr(self, name) is not None
             if given and kind not in kinds:

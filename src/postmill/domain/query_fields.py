@@ -57,6 +57,7 @@ FIELDS: Mapping[str, Field] = MappingProxyType({
     "id": Field("id", "with this id, or one that begins so", "id:0198f3c2-5b1e", "primary key"),
     "key": Field("name", "with this idempotency key", "key:order-4711", "keys by tenant"),
     "op": Field("id", "what a bulk operation acted on or made", "op:0198f3c2-5b1e", "items by operation"),
+    "tag": Field("name", "with this tag", "tag:vip", "tags by tenant, tag and id"),
     "source": Field("choice", "made by hand or code, an event, a schedule or the system", "source:event",
                     "body by tenant, source and id", SOURCES),
     "actor": Field("name", "enqueued by this user or API key", "actor:ann@example.com", _WALK),
@@ -81,7 +82,6 @@ MEANT: Mapping[str, str] = MappingProxyType({
 """What people write, and the term that it is called here."""
 
 ABSENT: Mapping[str, str] = MappingProxyType({
-    "tag": "jobs have no tags; what belongs together has one correlation id: correlation:…",
     "batch": "jobs have no batches; what belongs together has one correlation id: correlation:…",
 })  # fmt: skip
 """What others have, and jobs here have not."""

@@ -42,7 +42,10 @@ class Registry:
         modules: Iterable[str] = (),
         declared: Iterable[Queue] = (),
     ) -> None:
-        self.declared = _by_name(declared)
+        job_types = list(job_types)
+        said = _by_name(declared)
+        # A Queue that stands in no module of its own comes with the types that belong to it.
+        self.declared = queues_of(one for one in job_types if one.queue not in said) | said
         self.modules = tuple(dict.fromkeys(modules))
         self.triggers = _distinct(triggers)
         self.resources: tuple[Resource[Any], ...] = tuple(dict.fromkeys(resources))
@@ -180,6 +183,11 @@ def _with_retry(job_type: AnyJobType, policy: RetryPolicy, max_attempts: int) ->
 
 Found = tuple[str, AnyJobType | Resource[Any] | DeclaredTrigger | Queue | str]
 """The module's name, and what was found in it: a job type, a resource, a trigger, a queue, or the module's own name."""
+
+
+def queues_of(job_types: Iterable[AnyJobType]) -> dict[str, Queue]:
+    """The queues that job types were declared with, by their names. Raises DefinitionError for two that differ."""
+    return _by_name(one.declared for one in job_types if one.declared and one.declared.name == one.queue)
 
 
 def _found_in(source: Source) -> Iterator[Found]:

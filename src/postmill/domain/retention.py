@@ -59,7 +59,7 @@ TABLES: Mapping[str, str] = {
     "tenant": CONFIGURED, "project": CONFIGURED, "queue": CONFIGURED, "lane": CONFIGURED, "limit_rule": CONFIGURED,
     "job_definition": CONFIGURED, "definition_version": CONFIGURED, "trigger": CONFIGURED, "webhook": CONFIGURED,
     "webhook_secret": CONFIGURED, "api_key": CONFIGURED, "retention_rule": CONFIGURED,
-    "rollup": "rollups", "rollup_fleet": "rollups", "queue_minute": "2 days", "rollup_part": SUMMED,
+    "rollup": "rollups", "rollup_fleet": "rollups", "rollup_hour": "rollups", "queue_minute": "2 days", "rollup_part": SUMMED,
     "forgotten": SUMMED, "rollup_total": BOUNDED, "rollup_state": BOUNDED,
     "error_group": "error_groups", "error_group_tenant": "error_groups",
     "error_group_minute": "error_groups", "error_group_note": "error_groups", "error_group_part": SUMMED,

@@ -43,6 +43,7 @@ class AsyncJobs(AsyncGroup):
     retry = awaiting(job_acts.retry_job)
     prioritize = awaiting(job_acts.set_priority)
     prioritize_all = awaiting(job_acts.set_priorities)
+    tag = awaiting(job_acts.set_tags)
 
 
 class AsyncDeadLetters(AsyncGroup):

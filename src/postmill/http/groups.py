@@ -43,6 +43,7 @@ class Jobs(Group):
     retry = blocking(job_acts.retry_job)
     prioritize = blocking(job_acts.set_priority)
     prioritize_all = blocking(job_acts.set_priorities)
+    tag = blocking(job_acts.set_tags)
 
 
 class DeadLetters(Group):

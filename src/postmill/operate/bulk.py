@@ -29,6 +29,7 @@ MOST_IDS = 10_000
 NEEDS: Mapping[Kind, Action] = MappingProxyType({
     "replay": Action.DEAD_REPLAY, "retry": Action.JOBS_RETRY, "cancel": Action.JOBS_CANCEL, "discard": Action.DEAD_DISCARD,
     "priority": Action.JOBS_PRIORITY, "run_at": Action.JOBS_PRIORITY, "move": Action.QUEUES_WRITE,
+    "tag": Action.JOBS_TAG,
 })  # fmt: skip
 """What a role must be allowed for each kind of act."""
 

@@ -20,12 +20,14 @@ from postmill.domain.job_options import ActorType
 from postmill.domain.job_type import JobType
 from postmill.domain.payload import check_text
 from postmill.domain.queue import Queue, match_queue
-from postmill.store import audit, doors, moving, placing, queues, reads, registration
+from postmill.domain.tags import check_changes
+from postmill.store import audit, doors, moving, placing, queues, reads, registration, tags
 from postmill.store.catalog import DEFAULT_SCHEMA
 from postmill.store.doors import Prioritized
 from postmill.store.flow import Flow
 from postmill.store.jobs import Canceled, Discarded, Rerun
 from postmill.store.placing import Placed
+from postmill.store.tags import Tagged
 
 MOST_AT_ONCE = 1000
 """Ids in one statement: its locks are held until the transaction ends."""
@@ -215,6 +217,31 @@ def schedule(
     for some in _parts(ids):
         answers += yield placing.door_schedule_jobs(
             some, run_at, reason=reason, actor_type=actor_type, actor_id=actor_id, schema=schema
+        )
+    return answers
+
+
+def tag(
+    ids: Iterable[UUID],
+    words: Iterable[str],
+    *,
+    reason: str | None = None,
+    actor_type: ActorType = "user",
+    actor_id: str | None = None,
+    schema: str = DEFAULT_SCHEMA,
+) -> Flow[list[Tagged]]:
+    """Gives jobs tags, and takes away those with a minus before them (`["vip", "-old"]`), whatever state they are in.
+
+    Raises:
+        InvalidValue: no words, or one that is no tag.
+    """
+    given = list(words)
+    check_changes(given)
+    add, remove = [one for one in given if one[:1] != "-"], [one[1:] for one in given if one[:1] == "-"]
+    answers: list[Tagged] = []
+    for some in _parts(ids):
+        answers += yield tags.door_tag_jobs(
+            some, add, remove, reason=reason, actor_type=actor_type, actor_id=actor_id, schema=schema
         )
     return answers
 

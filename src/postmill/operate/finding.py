@@ -9,7 +9,7 @@ from uuid import UUID
 
 from postmill.domain.enqueue_rules import EnqueueRules
 from postmill.domain.errors import NotFound
-from postmill.domain.query import Asked, Query, Term, parse
+from postmill.domain.query import Asked, Query, Term, parse, uuid_of
 from postmill.domain.query_fields import ARGS, FIELDS
 from postmill.domain.query_filter import RESOLVED, job_filter
 from postmill.domain.query_words import QueryError, written
@@ -83,17 +83,18 @@ def jump(text: str, *, schema: str = DEFAULT_SCHEMA) -> Flow[UUID | None]:
     Raises:
         NotFound: it is an id, and no job in scope has it.
     """
-    try:
-        pasted = parse(text.strip()).pasted
-    except QueryError:
-        return None
-    if pasted is None:
-        return None
-    if pasted.id is None:
-        return (yield from holder(pasted.text, schema=schema))
-    if not (yield read_job_state([pasted.id], schema=schema)):
-        raise NotFound(f"there is no job {pasted.id}")
-    return pasted.id
+    id = uuid_of(text.strip())
+    if id is None:
+        try:
+            pasted = parse(text.strip()).pasted
+        except QueryError:
+            return None
+        if pasted is None or pasted.id is None:
+            return None if pasted is None else (yield from holder(pasted.text, schema=schema))
+        id = pasted.id
+    if not (yield read_job_state([id], schema=schema)):
+        raise NotFound(f"there is no job {id}")
+    return id
 
 
 def holder(key: str, *, schema: str = DEFAULT_SCHEMA) -> Flow[UUID | None]:
@@ -155,7 +156,7 @@ def offers(typed: str, *, most: int = 12, schema: str = DEFAULT_SCHEMA) -> Flow[
             key=lambda choice: not choice.startswith(last.lower()),
         )
         return [Offer(head + choice) for choice in fitting][:most]
-    if name.lower() not in RESOLVED:
+    if name.lower() not in (*RESOLVED, "tag"):
         return [] if last else [Offer(field.example, field.help)]
     found: list[tuple[str, str | None]] = yield store.read_facets(
         name.lower(), last, most=most, schema=schema

@@ -23,7 +23,7 @@ _ROUNDS = 100
 COLUMNS = (
     "id", "tenant", "job_type", "queue", "state", "source", "source_ref", "trigger_label", "priority", "attempt",
     "max_attempts", "key", "created_at", "due_at", "started_at", "finished_at", "waited", "ran", "worker_id", "reason",
-    "error_class", "error_message", "error_group", "actor_type", "actor_id", "correlation_id", "replayed_from",
+    "error_class", "error_message", "error_group", "actor_type", "actor_id", "correlation_id", "replayed_from", "tags",
 )  # fmt: skip
 """What a line has, in this order; arguments that were chosen come behind."""
 
@@ -53,7 +53,10 @@ def exported(
 def values(job: FoundJob) -> Iterator[object]:
     """One line, in the order of `COLUMNS`."""
     for name in COLUMNS:
-        yield job.shown_state if name == "state" else getattr(job, name)
+        if name == "state":
+            yield job.shown_state
+        else:
+            yield " ".join(job.tags) if name == "tags" else getattr(job, name)
 
 
 def save_view(

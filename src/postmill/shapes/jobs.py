@@ -10,6 +10,7 @@ from pydantic import Field
 
 from postmill.domain.job_options import INT_MAX
 from postmill.domain.lifecycle import State
+from postmill.domain.tags import LONGEST, MOST
 from postmill.shapes.base import Answer, Model
 from postmill.shapes.moments import Moment
 
@@ -24,6 +25,16 @@ Priority = Annotated[int, Field(ge=-INT_MAX - 1, le=INT_MAX, description="Lower 
 Key = Annotated[str, Field(min_length=1, max_length=200)]
 Reason = Annotated[
     str | None, Field(max_length=2000, description="Why; for history.", examples=["wrong customer"])
+]
+
+Tags = Annotated[
+    list[str],
+    Field(
+        max_length=MOST,
+        description=f"Short words to find it by, as `tag:vip` in a query: at most {MOST}, each of 1 to {LONGEST} characters"
+        " without blanks, commas and quotes, and without a minus at the beginning.",
+        examples=[["vip", "import-2026"]],
+    ),
 ]
 
 assert set(Status.__args__) == set(State)  # type: ignore[attr-defined]
@@ -66,6 +77,7 @@ class EnqueueJob(Model):
         description="What it belongs to; null: the header X-Correlation-ID, or the request's id.",
         examples=["order-4711"],
     )
+    tags: Tags = Field(default_factory=list)
 
 
 class EnqueuedJob(Answer):
@@ -119,6 +131,7 @@ class Progress(Answer):
 class WholeJob(Job):
     """A job with everything that is known of it."""
 
+    tags: Tags
     request_id: str | None
     traceparent: str | None
     error_code: str | None

@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import Field
 
 from postmill.domain.pace import MOST_PRIORITY, MOST_RATE, Kind
+from postmill.domain.tags import MOST
 from postmill.shapes.base import Answer, Model
 from postmill.shapes.jobs import ID, TENANT, Key, Reason
 from postmill.shapes.moments import Moment
@@ -123,6 +124,12 @@ class NewOperation(Model):
     )
     queue: Key | None = Field(default=None, description="Where to, of `move`.", examples=[None])
     run_at: Moment | None = Field(default=None, description="When, of `run_at`.", examples=[None])
+    tags: list[str] | None = Field(
+        default=None,
+        max_length=2 * MOST,
+        description="Of `tag`: those to be given, and with a minus before them those to be taken away.",
+        examples=[None],
+    )
     start_at: Moment | None = Field(default=None, description="Nothing is done before.", examples=[None])
     reason: Reason = None
 
@@ -161,6 +168,7 @@ class Operation(Answer):
     priority: int | None
     queue: str | None
     run_at: datetime | None
+    tags: list[str] | None
     stop_ratio: float | None
     start_at: datetime | None
     approve_above: int | None = Field(description="With more jobs than that somebody else has to approve it.")

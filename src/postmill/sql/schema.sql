@@ -64,6 +64,7 @@ CREATE TABLE postmill.operation (
     priority integer,
     queue text COLLATE pg_catalog."C",
     run_at timestamp with time zone,
+    tags jsonb,
     stop_ratio double precision,
     start_at timestamp with time zone,
     approve_above integer,
@@ -89,7 +90,7 @@ CREATE TABLE postmill.operation (
     pause_reason text,
     ended_at timestamp with time zone,
     CONSTRAINT operation_canary_check CHECK ((canary >= 0)),
-    CONSTRAINT operation_kind_check CHECK ((kind = ANY (ARRAY['replay'::text, 'retry'::text, 'cancel'::text, 'discard'::text, 'priority'::text, 'move'::text, 'run_at'::text]))),
+    CONSTRAINT operation_kind_check CHECK ((kind = ANY (ARRAY['replay'::text, 'retry'::text, 'cancel'::text, 'discard'::text, 'priority'::text, 'move'::text, 'run_at'::text, 'tag'::text]))),
     CONSTRAINT operation_rate_check CHECK ((rate > (0)::double precision)),
     CONSTRAINT operation_stage_check CHECK ((stage = ANY (ARRAY['select'::text, 'canary'::text, 'rest'::text]))),
     CONSTRAINT operation_status_check CHECK ((status = ANY (ARRAY['proposed'::text, 'running'::text, 'paused'::text, 'finished'::text, 'aborted'::text]))),
@@ -121,6 +122,12 @@ begin
                            from postmill.door_prioritize_jobs(p_ids, p_op.priority, p_op.reason) d;
         elsif p_op.kind = 'move' then
             return query select d.id, d.status, null::uuid, null::text from postmill.door_move_jobs(p_ids, p_op.queue, p_op.reason) d;
+        elsif p_op.kind = 'tag' then
+            return query select d.id, d.status, null::uuid, null::text
+                           from postmill.door_tag_jobs(p_ids,
+                               array(select t.tag from jsonb_array_elements_text(p_op.tags) as t(tag) where t.tag not like '-%'),
+                               array(select substr(t.tag, 2) from jsonb_array_elements_text(p_op.tags) as t(tag) where t.tag like '-%'),
+                               p_op.reason) d;
         else
             return query select d.id, d.status, null::uuid, null::text
                            from postmill.door_schedule_jobs(p_ids, p_op.run_at, p_op.reason) d;
@@ -364,6 +371,7 @@ begin
     perform postmill.set_actor(p_via, p_actor_type, p_actor_id, p_role, p_request_id, p_address),
             set_config('postmill.tenant_id', coalesce(p_tenant::text, ''), true),
             set_config('postmill.platform', case when p_platform then 'on' else 'off' end, true),
+            set_config('jit', 'off', true),
             set_config('role', 'postmill_request', true);
     return true;
 end
@@ -826,6 +834,8 @@ begin
     get diagnostics gone = row_count;
     delete from postmill.rollup_fleet r where r.ctid = any (array(
         select q.ctid from postmill.rollup_fleet q where q.minute < moment - p_keep order by q.minute limit p_most));
+    delete from postmill.rollup_hour r where r.ctid = any (array(
+        select q.ctid from postmill.rollup_hour q where q.hour < moment - p_keep order by q.hour limit p_most));
     select least(date_bin('1 hour', moment - p_fine, timestamptz '2000-01-01 00:00+00'),
                  date_bin('1 hour', s.final_to, timestamptz '2000-01-01 00:00+00')) into edge
       from postmill.rollup_state s;
@@ -2037,9 +2047,9 @@ begin
 end
 $$;
 
--- FUNCTION door_enqueue(text, integer, jsonb, uuid, uuid, integer, timestamp with time zone, text, text, text, text)
+-- FUNCTION door_enqueue(text, integer, jsonb, uuid, uuid, integer, timestamp with time zone, text, text, text, text, jsonb)
 
-CREATE FUNCTION postmill.door_enqueue(p_job_type text, p_version integer, p_payload jsonb, p_tenant uuid, p_project uuid, p_priority integer, p_scheduled_for timestamp with time zone, p_key text, p_mode text, p_correlation_id text, p_traceparent text, OUT id uuid, OUT status text, OUT detail text, OUT tenant_id uuid, OUT state text, OUT created_at timestamp with time zone) RETURNS record
+CREATE FUNCTION postmill.door_enqueue(p_job_type text, p_version integer, p_payload jsonb, p_tenant uuid, p_project uuid, p_priority integer, p_scheduled_for timestamp with time zone, p_key text, p_mode text, p_correlation_id text, p_traceparent text, p_tags jsonb DEFAULT NULL::jsonb, OUT id uuid, OUT status text, OUT detail text, OUT tenant_id uuid, OUT state text, OUT created_at timestamp with time zone) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -2064,6 +2074,9 @@ begin
         select from postmill.project p where p.id = p_project and p.tenant_id = door_enqueue.tenant_id)
     then
         status := 'unknown_project';
+    elsif p_tags is not null then
+        detail := postmill.fault_of_tags(p_tags);
+        status := case when detail is not null then 'invalid' end;
     end if;
     if status is not null then
         return;
@@ -2081,6 +2094,9 @@ begin
     id := answer.id;
     status := answer.status;
     detail := answer.detail;
+    if p_tags is not null and status = 'created' then
+        perform postmill.keep_tags(id, tenant_id, p_tags);
+    end if;
     if status = 'created' and p_key is null then
         created_at := answer.made_at;
         state := case when p_scheduled_for > created_at then 'scheduled' else 'queued' end;
@@ -3374,7 +3390,7 @@ begin
     end if;
     id := postmill.new_id();
     insert into postmill.operation as o (id, tenant_id, kind, stage, filter, matching, cut_off, held, rate, canary, again, confirm,
-           despite_success, version, fair, same_version, priority, queue, run_at, stop_ratio, start_at, approve_above, reason,
+           despite_success, version, fair, same_version, priority, queue, run_at, tags, stop_ratio, start_at, approve_above, reason,
            total, actor_type, actor_id, actor_role, request_id, created_at)
     values (id, own, p_kind, 'select', p_filter, postmill.at_moments(p_matching, moment),
             case when p_matching is not null then least(coalesce(p_cut_off, id), id) end,
@@ -3382,7 +3398,7 @@ begin
             coalesce((p_options ->> 'canary')::integer, 0), coalesce((p_options ->> 'again')::boolean, false),
             coalesce((p_options ->> 'confirm')::boolean, false), coalesce((p_options ->> 'despite_success')::boolean, false),
             (p_options ->> 'version')::integer, fairly, coalesce((p_options ->> 'same_version')::boolean, false),
-            (p_options ->> 'priority')::integer, p_options ->> 'queue', (p_options ->> 'run_at')::timestamptz,
+            (p_options ->> 'priority')::integer, p_options ->> 'queue', (p_options ->> 'run_at')::timestamptz, p_options -> 'tags',
             (p_options ->> 'stop_ratio')::double precision,
             greatest((p_options ->> 'start_at')::timestamptz, moment + (p_options ->> 'undo_seconds')::double precision * interval '1 s'),
             (p_options ->> 'approve_above')::integer, p_reason, 0, postmill.acting_type(), postmill.acting_id(),
@@ -3436,6 +3452,46 @@ begin
     perform postmill.audit('archive.' || case when p_on then 'on' else 'off' end, 'archive', null, null,
                            jsonb_build_object('required', before.required), jsonb_build_object('required', p_on), p_reason);
     return 'changed';
+end
+$$;
+
+-- FUNCTION door_tag_jobs(uuid[], text[], text[], text, text, text)
+
+CREATE FUNCTION postmill.door_tag_jobs(p_ids uuid[], p_add text[], p_remove text[], p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(id uuid, status text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    fault text := postmill.fault_of_tags(to_jsonb(coalesce(p_add, '{}')));
+    owner uuid;
+    before text[];
+    wanted text[];
+begin
+    if fault is not null then
+        raise exception 'postmill: %', fault using errcode = 'invalid_parameter_value';
+    end if;
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    for id in select distinct u.id from unnest(p_ids) as u(id) order by 1 loop
+        select b.tenant_id into owner from postmill.any_job b where b.id = door_tag_jobs.id;
+        if not found or not postmill.in_scope(owner) then
+            status := 'unknown';
+            return next;
+            continue;
+        end if;
+        -- Two who tag one job at once come one after the other, or it had more than it may.
+        perform pg_advisory_xact_lock(hashtextextended('postmill.tag:' || id::text, 0));
+        before := postmill.tags_of(id);
+        wanted := array(select w.tag from (select unnest(before) except select unnest(p_remove) union select unnest(p_add)) as w(tag)
+                         order by w.tag collate "C");
+        status := case when wanted = before then 'unchanged' when cardinality(wanted) > 8 then 'full' else 'changed' end;
+        if status = 'changed' then
+            delete from postmill.job_tag t where t.job_id = door_tag_jobs.id and t.tag <> all (wanted);
+            perform postmill.keep_tags(id, owner, to_jsonb(wanted));
+            perform postmill.audit('jobs.tag', 'job', id::text, owner, jsonb_build_object('tags', before),
+                                   jsonb_build_object('tags', wanted), p_reason);
+        end if;
+        return next;
+    end loop;
 end
 $$;
 
@@ -3630,21 +3686,30 @@ begin
 end
 $$;
 
--- FUNCTION enqueue(text, jsonb, uuid, text, interval, timestamp with time zone, integer, uuid, text, interval, text, text, text, text, text)
+-- FUNCTION enqueue(text, jsonb, uuid, text, interval, timestamp with time zone, integer, uuid, text, interval, text, text, text, text, text, text[])
 
-CREATE FUNCTION postmill.enqueue(job_type text, payload jsonb DEFAULT '{}'::jsonb, tenant uuid DEFAULT NULL::uuid, key text DEFAULT NULL::text, delay interval DEFAULT NULL::interval, scheduled_for timestamp with time zone DEFAULT NULL::timestamp with time zone, priority integer DEFAULT NULL::integer, project uuid DEFAULT NULL::uuid, mode text DEFAULT NULL::text, ttl interval DEFAULT NULL::interval, actor_type text DEFAULT NULL::text, actor_id text DEFAULT NULL::text, request_id text DEFAULT NULL::text, correlation_id text DEFAULT NULL::text, traceparent text DEFAULT NULL::text) RETURNS uuid
+CREATE FUNCTION postmill.enqueue(job_type text, payload jsonb DEFAULT '{}'::jsonb, tenant uuid DEFAULT NULL::uuid, key text DEFAULT NULL::text, delay interval DEFAULT NULL::interval, scheduled_for timestamp with time zone DEFAULT NULL::timestamp with time zone, priority integer DEFAULT NULL::integer, project uuid DEFAULT NULL::uuid, mode text DEFAULT NULL::text, ttl interval DEFAULT NULL::interval, actor_type text DEFAULT NULL::text, actor_id text DEFAULT NULL::text, request_id text DEFAULT NULL::text, correlation_id text DEFAULT NULL::text, traceparent text DEFAULT NULL::text, tags text[] DEFAULT NULL::text[]) RETURNS uuid
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
     answer record;
+    fault text;
 begin
-    if key is null then
+    if tags is not null then
+        fault := postmill.fault_of_tags(to_jsonb(tags));
+    end if;
+    if fault is not null then
+        raise exception 'postmill: no job of type "%" was made: %', job_type, fault using errcode = 'invalid_parameter_value';
+    elsif key is null then
         answer := postmill.enqueue_one(job_type, payload, tenant, priority, delay, scheduled_for, project, null, null, null,
             null, null, actor_type, actor_id, request_id, correlation_id, traceparent);
     else
         answer := postmill.enqueue_keyed(key, mode, ttl, job_type, payload, tenant, priority, delay, scheduled_for, project,
             null, null, null, null, null, actor_type, actor_id, request_id, correlation_id, traceparent);
+    end if;
+    if tags is not null and answer.status = 'created' then
+        perform postmill.keep_tags(answer.id, tenant, to_jsonb(tags));
     end if;
     case answer.status
         when 'created', 'duplicate' then
@@ -3807,9 +3872,9 @@ begin
 end
 $$;
 
--- FUNCTION enqueue_many(text[], jsonb[], uuid[], text[], text[], interval[], integer[], interval[], timestamp with time zone[], uuid[], integer[], double precision[], timestamp with time zone[], text[], text[], text[], text[], text[], text[], text[], interval, text[])
+-- FUNCTION enqueue_many(text[], jsonb[], uuid[], text[], text[], interval[], integer[], interval[], timestamp with time zone[], uuid[], integer[], double precision[], timestamp with time zone[], text[], text[], text[], text[], text[], text[], text[], interval, text[], jsonb[])
 
-CREATE FUNCTION postmill.enqueue_many(p_job_types text[], p_payloads jsonb[], p_tenants uuid[] DEFAULT NULL::uuid[], p_keys text[] DEFAULT NULL::text[], p_modes text[] DEFAULT NULL::text[], p_ttls interval[] DEFAULT NULL::interval[], p_priorities integer[] DEFAULT NULL::integer[], p_delays interval[] DEFAULT NULL::interval[], p_scheduled_for timestamp with time zone[] DEFAULT NULL::timestamp with time zone[], p_projects uuid[] DEFAULT NULL::uuid[], p_max_attempts integer[] DEFAULT NULL::integer[], p_timeouts double precision[] DEFAULT NULL::double precision[], p_expires_at timestamp with time zone[] DEFAULT NULL::timestamp with time zone[], p_sources text[] DEFAULT NULL::text[], p_source_refs text[] DEFAULT NULL::text[], p_actor_types text[] DEFAULT NULL::text[], p_actor_ids text[] DEFAULT NULL::text[], p_request_ids text[] DEFAULT NULL::text[], p_correlation_ids text[] DEFAULT NULL::text[], p_traceparents text[] DEFAULT NULL::text[], p_wait interval DEFAULT NULL::interval, p_lane_keys text[] DEFAULT NULL::text[]) RETURNS TABLE(n integer, id uuid, status text, detail text)
+CREATE FUNCTION postmill.enqueue_many(p_job_types text[], p_payloads jsonb[], p_tenants uuid[] DEFAULT NULL::uuid[], p_keys text[] DEFAULT NULL::text[], p_modes text[] DEFAULT NULL::text[], p_ttls interval[] DEFAULT NULL::interval[], p_priorities integer[] DEFAULT NULL::integer[], p_delays interval[] DEFAULT NULL::interval[], p_scheduled_for timestamp with time zone[] DEFAULT NULL::timestamp with time zone[], p_projects uuid[] DEFAULT NULL::uuid[], p_max_attempts integer[] DEFAULT NULL::integer[], p_timeouts double precision[] DEFAULT NULL::double precision[], p_expires_at timestamp with time zone[] DEFAULT NULL::timestamp with time zone[], p_sources text[] DEFAULT NULL::text[], p_source_refs text[] DEFAULT NULL::text[], p_actor_types text[] DEFAULT NULL::text[], p_actor_ids text[] DEFAULT NULL::text[], p_request_ids text[] DEFAULT NULL::text[], p_correlation_ids text[] DEFAULT NULL::text[], p_traceparents text[] DEFAULT NULL::text[], p_wait interval DEFAULT NULL::interval, p_lane_keys text[] DEFAULT NULL::text[], p_tags jsonb[] DEFAULT NULL::jsonb[]) RETURNS TABLE(n integer, id uuid, status text, detail text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -3818,7 +3883,7 @@ declare
     wide integer := greatest(cardinality(p_job_types), cardinality(p_payloads), cardinality(p_keys));
     before text := current_setting('lock_timeout');
 begin
-    if p_keys is null then
+    if p_keys is null and p_tags is null then
         return query select * from postmill.enqueue_plain(
             (select array_agg(g) from generate_series(1, wide) g), p_job_types, p_payloads, p_tenants,
             p_priorities, p_delays, p_scheduled_for, p_projects, p_max_attempts, p_timeouts, p_expires_at, p_sources,
@@ -3832,7 +3897,11 @@ begin
     for row_no in select g.n from generate_series(1, wide) as g(n)
                    order by p_keys[g.n] collate "C" nulls last, g.n loop
         n := row_no;
-        if p_keys[row_no] is null then
+        if p_tags[row_no] is not null and postmill.fault_of_tags(p_tags[row_no]) is not null then
+            id := null;
+            status := 'invalid';
+            detail := postmill.fault_of_tags(p_tags[row_no]);
+        elsif p_keys[row_no] is null then
             select e.id, e.status, e.detail into id, status, detail
               from postmill.enqueue_one(p_job_types[row_no], p_payloads[row_no], p_tenants[row_no],
                   p_priorities[row_no], p_delays[row_no], p_scheduled_for[row_no], p_projects[row_no],
@@ -3847,6 +3916,9 @@ begin
                   p_expires_at[row_no], p_sources[row_no], p_source_refs[row_no], p_actor_types[row_no],
                   p_actor_ids[row_no], p_request_ids[row_no], p_correlation_ids[row_no], p_traceparents[row_no],
                   p_lane_key => p_lane_keys[row_no]) e;
+        end if;
+        if status = 'created' and p_tags[row_no] is not null then
+            perform postmill.keep_tags(id, p_tenants[row_no], p_tags[row_no]);
         end if;
         return next;
     end loop;
@@ -4366,6 +4438,26 @@ CREATE FUNCTION postmill.fault_of_key(p_key text, p_mode text, p_ttl interval) R
     end
 $$;
 
+-- FUNCTION fault_of_tags(jsonb)
+
+CREATE FUNCTION postmill.fault_of_tags(p_tags jsonb) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $_$
+declare
+    odd jsonb;
+begin
+    if jsonb_typeof(p_tags) <> 'array' then
+        return 'tags: must be a list of words';
+    elsif jsonb_array_length(p_tags) > 8 then
+        return 'tags: has ' || jsonb_array_length(p_tags) || '; 8 are allowed';
+    end if;
+    select t.value into odd from jsonb_array_elements(p_tags) as t(value)
+     where jsonb_typeof(t.value) <> 'string' or t.value #>> '{}' !~ '^[^-[:space:][:cntrl:],"][^[:space:][:cntrl:],"]{0,39}$' limit 1;
+    return 'tags: ' || left(odd::text, 60)
+        || ' is no tag: 1 to 40 characters without blanks, commas and quotes, and no minus at the beginning';
+end
+$_$;
+
 -- FUNCTION fields_of(jsonb, text)
 
 CREATE FUNCTION postmill.fields_of(p_columns jsonb, p_row text) RETURNS text
@@ -4836,6 +4928,20 @@ begin
                postmill.histogram_sum(f.wait_hist), postmill.histogram_sum(f.run_hist), postmill.histogram_sum(f.total_hist)
           from fine f group by 1, 2, 3, 4
         on conflict (minute, queue, job_type, outcome) do update
+           set n = r.n + excluded.n, wait_sum = r.wait_sum + excluded.wait_sum, run_sum = r.run_sum + excluded.run_sum,
+               total_sum = r.total_sum + excluded.total_sum,
+               wait_hist = postmill.histogram_plus(r.wait_hist, excluded.wait_hist),
+               run_hist = postmill.histogram_plus(r.run_hist, excluded.run_hist),
+               total_hist = postmill.histogram_plus(r.total_hist, excluded.total_hist)
+    ), hours as (
+        insert into postmill.rollup_hour as r (hour, tenant_id, queue, job_type, outcome, n, wait_sum, run_sum, total_sum, wait_hist,
+               run_hist, total_hist)
+        select date_bin('1 hour', f.minute, timestamptz '2000-01-01 00:00+00'), s.tenant_id, f.queue, f.job_type, f.outcome,
+               sum(f.n), sum(f.wait_sum), sum(f.run_sum), sum(f.total_sum), postmill.histogram_sum(f.wait_hist),
+               postmill.histogram_sum(f.run_hist), postmill.histogram_sum(f.total_hist)
+          from fine f cross join lateral (values (f.tenant_id), (null)) as s(tenant_id)
+         group by 1, 2, 3, 4, 5
+        on conflict (tenant_id, hour, queue, job_type, outcome) do update
            set n = r.n + excluded.n, wait_sum = r.wait_sum + excluded.wait_sum, run_sum = r.run_sum + excluded.run_sum,
                total_sum = r.total_sum + excluded.total_sum,
                wait_hist = postmill.histogram_plus(r.wait_hist, excluded.wait_hist),
@@ -5358,7 +5464,7 @@ $$;
 
 -- FUNCTION job_state(uuid[])
 
-CREATE FUNCTION postmill.job_state(p_ids uuid[]) RETURNS TABLE(id uuid, job_type text, queue text, tenant_id uuid, project_id uuid, state text, priority integer, attempt integer, max_attempts integer, payload jsonb, idempotency_key text, created_at timestamp with time zone, scheduled_for timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, worker_id text, reason text, error_class text, error_code text, error_message text, result jsonb, replayed_from uuid, replayed_as uuid, progress_done double precision, progress_total double precision, progress_message text, cancel_requested boolean, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, source text, source_ref text)
+CREATE FUNCTION postmill.job_state(p_ids uuid[]) RETURNS TABLE(id uuid, job_type text, queue text, tenant_id uuid, project_id uuid, state text, priority integer, attempt integer, max_attempts integer, payload jsonb, idempotency_key text, created_at timestamp with time zone, scheduled_for timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, worker_id text, reason text, error_class text, error_code text, error_message text, result jsonb, replayed_from uuid, replayed_as uuid, progress_done double precision, progress_total double precision, progress_message text, cancel_requested boolean, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, source text, source_ref text, tags text[])
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -5380,7 +5486,7 @@ begin
            (select n.id from (select f.id from postmill.any_job f where f.replayed_from = j.id offset 0) n
              order by n.id desc limit 1),
            g.done, g.total, g.message, c.job_id is not null, j.actor_type::text, j.actor_id, j.request_id, j.correlation_id,
-           j.traceparent, j.source::text, j.source_ref
+           j.traceparent, j.source::text, j.source_ref, array(select t.tag from postmill.job_tag t where t.job_id = j.id order by t.tag)
       from unnest(p_ids) as u(id)
      cross join lateral (select f.* from postmill.any_job f where f.id = u.id offset 0) j
       left join lateral (select t.* from postmill.ready t where t.id = u.id offset 0) w on true
@@ -5518,6 +5624,18 @@ begin
     return kept;
 end
 $_$;
+
+-- FUNCTION keep_tags(uuid, uuid, jsonb)
+
+CREATE FUNCTION postmill.keep_tags(p_id uuid, p_tenant uuid, p_tags jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    insert into postmill.job_tag (job_id, tag, tenant_id)
+    select p_id, t.value, coalesce(p_tenant, '00000000-0000-0000-0000-000000000001') from jsonb_array_elements_text(p_tags) as t(value)
+    on conflict do nothing;
+end
+$$;
 
 -- FUNCTION key_lives(uuid)
 
@@ -7042,11 +7160,12 @@ begin
                        coalesce(sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'dead_letter')), 0) as ended,
                        coalesce(sum(r.n) filter (where r.outcome in ('failed', 'dead_letter')), 0) as failed,
                        (array[%s])::bigint[] as hist
-                  from postmill.%s r
+                  from %s r
                  where r.minute >= postmill.minute_of($1) and r.minute < $2 and ($3 is null or r.tenant_id = $3)
                  group by 1, 2) s
           left join postmill.queue q on q.name = s.queue
-         order by 7 nulls last, 6 desc, 1, 2$q$, cells, case when own is null then 'fleet_rollups' else 'rollups' end)
+         order by 7 nulls last, 6 desc, 1, 2$q$, cells,
+        postmill.rollup_source(p_since, p_until, own is null, null))
     using p_since, p_until, own;
 end
 $_$;
@@ -8001,16 +8120,19 @@ begin
                g.last_seen_at, g.count, w.tenants, w.sample_job, postmill.error_status(g, g.first_seen_at, moment),
                g.first_version, g.last_version, g.ignored_until, g.resolved_version, g.resolved_at, g.regressed_at, g.marked_by,
                g.mark_note
-          from postmill.error_group g
+          -- The page first: what is said of each group's tenants is read for those that are shown.
+          from (select e.* from postmill.error_group e
+                 where (e.last_seen_at, e.id) < (p_at, p_before) and e.last_seen_at >= p_since and (select postmill.sees_all())
+                   and (p_job_type is null or e.job_type = p_job_type) and (p_class is null or e.error_class = p_class)
+                   and (p_id is null or e.id = p_id)
+                   and (p_statuses is null or postmill.error_status(e, e.first_seen_at, moment) = any (p_statuses))
+                   and (part is null or strpos(lower(e.error_class || ': ' || e.message || ' ' || e.frame), part) > 0)
+                 order by e.last_seen_at desc, e.id desc limit p_most) page
+          join postmill.error_group g on g.id = page.id
          cross join lateral (select count(*) as tenants, (array_agg(t.sample_job order by t.last_seen_at desc)
                                     filter (where t.sample_job is not null))[1] as sample_job
                                from postmill.error_group_tenant t where t.id = g.id) w
-         where (g.last_seen_at, g.id) < (p_at, p_before) and g.last_seen_at >= p_since and (select postmill.sees_all())
-           and (p_job_type is null or g.job_type = p_job_type) and (p_class is null or g.error_class = p_class)
-           and (p_id is null or g.id = p_id)
-           and (p_statuses is null or postmill.error_status(g, g.first_seen_at, moment) = any (p_statuses))
-           and (part is null or strpos(lower(g.error_class || ': ' || g.message || ' ' || g.frame), part) > 0)
-         order by g.last_seen_at desc, g.id desc limit p_most;
+         order by g.last_seen_at desc, g.id desc;
         return;
     end if;
     return query
@@ -8033,7 +8155,7 @@ $$;
 CREATE FUNCTION postmill.read_error_jobs(p_ids text[], p_most integer DEFAULT 10000) RETURNS TABLE(id text, n bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
+    SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_hashagg TO 'off'
     SET enable_sort TO 'off'
@@ -8041,14 +8163,23 @@ CREATE FUNCTION postmill.read_error_jobs(p_ids text[], p_most integer DEFAULT 10
 declare
     own uuid := postmill.scope_tenant();
 begin
-    -- One by one: with a value in its place each index is read in its order, and no further than to the last that counts.
+    -- One by one: each index is read in its order, and no further than to the last that counts.
     foreach id in array p_ids loop
-        select count(distinct j.job_id) into n from (
-            (select distinct o.job_id from postmill.outcome o
-              where o.error_group = read_error_jobs.id and (own is null or o.tenant_id = own) order by 1 desc limit p_most)
-            union all
-            (select distinct a.job_id from postmill.attempt a
-              where a.error_group = read_error_jobs.id and (own is null or a.tenant_id = own) order by 1 desc limit p_most)) j;
+        if own is null then
+            select count(distinct j.job_id) into n from (
+                (select distinct o.job_id from postmill.outcome o
+                  where o.error_group = read_error_jobs.id order by 1 desc limit p_most)
+                union all
+                (select distinct a.job_id from postmill.attempt a
+                  where a.error_group = read_error_jobs.id order by 1 desc limit p_most)) j;
+        else
+            select count(distinct j.job_id) into n from (
+                (select distinct o.job_id from postmill.outcome o
+                  where o.error_group = read_error_jobs.id and o.tenant_id = own order by 1 desc limit p_most)
+                union all
+                (select distinct a.job_id from postmill.attempt a
+                  where a.error_group = read_error_jobs.id and a.tenant_id = own order by 1 desc limit p_most)) j;
+        end if;
         return next;
     end loop;
 end
@@ -8207,6 +8338,8 @@ begin
         select q.name, q.owner from postmill.queue q where p_field = 'queue'
         union all
         select t.slug, t.name from postmill.tenant t where p_field = 'tenant'
+        union all
+        select t.tag, null from postmill.read_tags(p_text, p_most) as t(tag) where p_field = 'tag'
         union all
         (select g.id, concat_ws(': ', g.error_class, left(g.message, 80)) from postmill.error_group g
           where p_field = 'error' and exists (select from postmill.error_group_tenant n where n.id = g.id)
@@ -8509,7 +8642,7 @@ $$;
 
 -- FUNCTION read_job_lines(uuid[], jsonb)
 
-CREATE FUNCTION postmill.read_job_lines(p_ids uuid[], p_paths jsonb DEFAULT '[]'::jsonb) RETURNS TABLE(id uuid, tenant_id uuid, tenant text, job_type text, queue text, state text, retrying boolean, replayed boolean, source text, source_ref text, trigger_id uuid, trigger_label text, priority integer, attempt integer, max_attempts integer, key text, created_at timestamp with time zone, due_at timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, worker_id text, reason text, error_class text, error_message text, error_group text, actor_type text, actor_id text, correlation_id text, replayed_from uuid, waits_on text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text, args jsonb, moment timestamp with time zone)
+CREATE FUNCTION postmill.read_job_lines(p_ids uuid[], p_paths jsonb DEFAULT '[]'::jsonb) RETURNS TABLE(id uuid, tenant_id uuid, tenant text, job_type text, queue text, state text, retrying boolean, replayed boolean, source text, source_ref text, trigger_id uuid, trigger_label text, priority integer, attempt integer, max_attempts integer, key text, created_at timestamp with time zone, due_at timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, worker_id text, reason text, error_class text, error_message text, error_group text, actor_type text, actor_id text, correlation_id text, replayed_from uuid, waits_on text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text, args jsonb, moment timestamp with time zone, tags text[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -8543,7 +8676,7 @@ begin
            case when jsonb_array_length(p_paths) > 0 then (
                 select jsonb_agg(j.payload #> array(select jsonb_array_elements_text(x.value)) order by x.n)
                   from jsonb_array_elements(p_paths) with ordinality x(value, n)) end,
-           at_now
+           at_now, array(select t.tag from postmill.job_tag t where t.job_id = j.id order by t.tag)
       from unnest(p_ids) as u(id)
      cross join lateral (select f.* from postmill.any_job f where f.id = u.id offset 0) j
       left join postmill.tenant n on n.id = j.tenant_id
@@ -8630,7 +8763,7 @@ $$;
 
 -- FUNCTION read_job_state(uuid[])
 
-CREATE FUNCTION postmill.read_job_state(p_ids uuid[]) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, state text, priority integer, attempt integer, max_attempts integer, payload jsonb, created_at timestamp with time zone, scheduled_for timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, project_id uuid, idempotency_key text, source text, source_ref text, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, result jsonb, reason text, error_class text, error_code text, error_message text, replayed_from uuid, replayed_as uuid, worker_id text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text)
+CREATE FUNCTION postmill.read_job_state(p_ids uuid[]) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, state text, priority integer, attempt integer, max_attempts integer, payload jsonb, created_at timestamp with time zone, scheduled_for timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, project_id uuid, idempotency_key text, source text, source_ref text, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, result jsonb, reason text, error_class text, error_code text, error_message text, replayed_from uuid, replayed_as uuid, worker_id text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text, tags text[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -8641,7 +8774,7 @@ begin
            s.priority, s.attempt, s.max_attempts, s.payload, s.created_at, s.scheduled_for, s.started_at, s.finished_at,
            s.project_id, s.idempotency_key, s.source, s.source_ref, s.actor_type, s.actor_id, s.request_id, s.correlation_id,
            s.traceparent, s.result, s.reason, s.error_class, s.error_code, s.error_message, s.replayed_from, s.replayed_as,
-           s.worker_id, s.cancel_requested, s.progress_done, s.progress_total, s.progress_message
+           s.worker_id, s.cancel_requested, s.progress_done, s.progress_total, s.progress_message, s.tags
       from postmill.job_state(array(select j.id from postmill.any_job j where j.id = any (p_ids))) s;
 end
 $$;
@@ -8929,6 +9062,7 @@ declare
     held uuid[];
     keys text[];
     groups text[];
+    tags text[];
     tests text := 'true';       -- of a body j, whatever walk found it
     queue_of constant text := ' and (coalesce((select t.queue from postmill.ready t where t.id = j.id offset 0),
         (select t.queue from postmill.scheduled t where t.id = j.id offset 0), (select t.queue from postmill.running t where t.id = j.id offset 0),
@@ -9040,6 +9174,12 @@ begin
                 groups := array(select jsonb_array_elements_text(term -> 'values'));
                 part := null;
             end if;
+        elsif field = 'tag' then
+            part := format('exists (select from postmill.job_tag g where g.job_id = j.id and g.tag = any (%s::text[]) offset 0)', named);
+            if yes = 'is true' and candidates is null and tags is null then
+                tags := array(select jsonb_array_elements_text(term -> 'values'));
+                part := null;
+            end if;
         elsif field = 'worker' then
             holders := array(select w.holder from postmill.worker w
                               where w.worker_id in (select v from jsonb_array_elements_text(term -> 'values') v)
@@ -9088,6 +9228,14 @@ begin
           into candidates
           from unnest(array['attempt', 'outcome']) as t(name) cross join unnest(groups) as g(id)
          cross join unnest(coalesce(tenants, array[nobody])) as n(id);
+    end if;
+    if tags is not null and candidates is null then
+        select string_agg(format('(select g.job_id as id from postmill.job_tag g where g.tag = %L and g.job_id < $1 and g.job_id >= $2
+            and %s order by 1 desc limit $3)', u.tag, case when n.id = nobody then 'true' else format('g.tenant_id = %L', n.id) end), ' union all ')
+          into candidates
+          from unnest(tags) as u(tag) cross join unnest(coalesce(tenants, array[nobody])) as n(id);
+    elsif tags is not null then
+        tests := tests || format(' and exists (select from postmill.job_tag g where g.job_id = j.id and g.tag = any (%L::text[]) offset 0)', tags);
     end if;
     if keys is not null and candidates is null then
         -- Those that hold the key now are asked first; the others are met on the way.
@@ -9390,7 +9538,16 @@ CREATE FUNCTION postmill.read_oldest(p_queue text, p_lane uuid) RETURNS timestam
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
+declare
+    found record;
 begin
+    if p_queue is null and p_lane is null then
+        select min(x.ready_at) as ready_at, max(postmill.id_time(x.id)) as made, count(*) as n into found
+          from (select r.ready_at, r.id from postmill.ready r order by r.id limit 100) x;
+        if found.n < 100 or found.ready_at <= found.made then
+            return found.ready_at;
+        end if;
+    end if;
     return (
         with recursive step as (
             select f.* from postmill.queue q cross join lateral (
@@ -9450,7 +9607,14 @@ begin
     with f as materialized (
         select j.*, d.version as version_now, d.replay_class, d.is_active, d.budget, d.key is null as unknown_type,
                coalesce((select max(v.version) from postmill.definition_version v where v.definition_id = d.id and v.at <= j.created_at),
-                        d.version) as version_then
+                        d.version) as version_then,
+               case p_kind when 'replay' then j.state in ('dead_letter', 'failed', 'canceled')
+                           when 'retry' then j.state in ('scheduled', 'dead_letter', 'failed', 'canceled')
+                           when 'cancel' then j.state in ('scheduled', 'queued', 'blocked', 'running')
+                           when 'discard' then j.state = 'dead_letter'
+                           when 'tag' then true
+                           when 'run_at' then j.state in ('scheduled', 'queued')
+                           else j.state in ('scheduled', 'queued', 'blocked') end as fits
           from (select b.id, b.tenant_id, b.project_id, b.job_type, b.created_at, b.expires_at, b.idempotency_key,
                        jsonb_hash_extended(b.payload, hashtextextended(b.job_type, 0)) as print,
                        coalesce(w.queue, s.queue, k.queue, r.queue, x.queue, b.queue) as queue,
@@ -9498,12 +9662,11 @@ begin
     )
     select jsonb_build_object(
         'count', cardinality(ids), 'complete', done, 'cut_off', cut, 'looked_at', (select count(*) from f),
-        'fit', (select count(*) from f where case p_kind
-            when 'replay' then f.state in ('dead_letter', 'failed', 'canceled')
-            when 'retry' then f.state in ('scheduled', 'dead_letter', 'failed', 'canceled')
-            when 'cancel' then f.state in ('scheduled', 'queued', 'blocked', 'running')
-            when 'discard' then f.state = 'dead_letter'
-            when 'run_at' then f.state in ('scheduled', 'queued') else f.state in ('scheduled', 'queued', 'blocked') end),
+        'fit', (select count(*) from f where f.fits),
+        'groups', coalesce((select jsonb_agg(to_jsonb(g)) from (
+            select f.fits, f.state, f.replay_class, coalesce(f.unknown_type or not f.is_active, true) as gone,
+                   exists (select from since s where s.id = f.id) as done_since,
+                   coalesce(f.version_then <> f.version_now, false) as changed, count(*) as count from f group by 1, 2, 3, 4, 5, 6) g), '[]'),
         'tenants', (select count(distinct f.tenant_id) from f), 'oldest', (select min(f.created_at) from f),
         'newest', (select max(f.created_at) from f),
         'by_tenant', coalesce((select jsonb_agg(jsonb_build_object('name', coalesce(t.slug, g.tenant_id::text), 'count', g.n)
@@ -9566,7 +9729,7 @@ $$;
 
 -- FUNCTION read_operations(uuid, uuid, integer, boolean)
 
-CREATE FUNCTION postmill.read_operations(p_id uuid DEFAULT NULL::uuid, p_before uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 50, p_open boolean DEFAULT false) RETURNS TABLE(id uuid, tenant_id uuid, kind text, status text, stage text, filter jsonb, rate double precision, canary integer, again boolean, confirm boolean, despite_success boolean, version integer, reason text, total integer, done integer, skipped integer, failed integer, actor_type text, actor_id text, created_at timestamp with time zone, started_at timestamp with time zone, paused_at timestamp with time zone, paused_by text, pause_reason text, ended_at timestamp with time zone, fair boolean, same_version boolean, priority integer, queue text, run_at timestamp with time zone, stop_ratio double precision, start_at timestamp with time zone, approve_above integer, approved_by text, approved_at timestamp with time zone, cut_off uuid)
+CREATE FUNCTION postmill.read_operations(p_id uuid DEFAULT NULL::uuid, p_before uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 50, p_open boolean DEFAULT false) RETURNS TABLE(id uuid, tenant_id uuid, kind text, status text, stage text, filter jsonb, rate double precision, canary integer, again boolean, confirm boolean, despite_success boolean, version integer, reason text, total integer, done integer, skipped integer, failed integer, actor_type text, actor_id text, created_at timestamp with time zone, started_at timestamp with time zone, paused_at timestamp with time zone, paused_by text, pause_reason text, ended_at timestamp with time zone, fair boolean, same_version boolean, priority integer, queue text, run_at timestamp with time zone, stop_ratio double precision, start_at timestamp with time zone, approve_above integer, approved_by text, approved_at timestamp with time zone, cut_off uuid, tags jsonb)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -9575,7 +9738,7 @@ begin
     select o.id, o.tenant_id, o.kind, o.status, o.stage, o.filter, o.rate, o.canary, o.again, o.confirm, o.despite_success,
            o.version, o.reason, o.total, o.done, o.skipped, o.failed, o.actor_type, o.actor_id, o.created_at, o.started_at,
            o.paused_at, o.paused_by, o.pause_reason, o.ended_at, o.fair, o.same_version, o.priority, o.queue, o.run_at,
-           o.stop_ratio, o.start_at, o.approve_above, o.approved_by, o.approved_at, o.cut_off
+           o.stop_ratio, o.start_at, o.approve_above, o.approved_by, o.approved_at, o.cut_off, o.tags
       from postmill.operation o
      where (p_id is null or o.id = p_id) and o.id < p_before and (not p_open or o.status in ('proposed', 'running', 'paused'))
      order by o.id desc limit p_most;
@@ -9790,17 +9953,21 @@ begin
     return query
     select q.name, q.priority, q.lane, q.paused_at is not null and (q.resume_at is null or q.resume_at > moment), q.paused_at,
            case when whole then q.paused_by end, q.pause_reason, q.resume_at,
-           case when whole then (select count(*) from (select from postmill.ready t where t.queue = q.name limit p_most) x) end,
+           case when whole then r.n end,
            case when whole then (select count(*) from (select from postmill.scheduled t where t.queue = q.name limit p_most) x) end,
            case when whole then (select count(*) from postmill.blocked t where t.queue = q.name) end,
            case when whole then (select count(*) from postmill.running t where t.queue = q.name) end,
            case when whole then coalesce(y.n, 0) end,
-           case when whole then extract(epoch from moment - postmill.read_oldest(q.name, null))::double precision end,
+           -- What was counted to its end has been seen: only a longer backlog is asked lane by lane.
+           case when whole then extract(epoch from moment - case when r.n < p_most then r.oldest
+                                                                 else postmill.read_oldest(q.name, null) end)::double precision end,
            case when whole then extract(epoch from n.run_at - moment)::double precision end,
            q.owner, case when whole then q.contact end, q.color, q.sla_seconds, q.wait_target_seconds, q.run_target_seconds,
            case when whole then q.escalation end, case when whole then a.attained end,
            case when whole then a.burn end
       from postmill.queue q
+      left join lateral (select count(*) as n, min(x.ready_at) as oldest from (
+                            select t.ready_at from postmill.ready t where whole and t.queue = q.name limit p_most) x) r on true
       -- Once for all queues: who asks for every queue would pay for each.
       left join (select d.queue, least(p_most, greatest(0, sum(d.opened - d.closed)))::bigint as n from postmill.dead_tally d
                   where whole and (p_name is null or d.queue = p_name) group by 1) y on y.queue = q.name
@@ -9907,7 +10074,7 @@ begin
                    case $4 when 'queue' then r.queue when 'job_type' then r.job_type when 'tenant' then r.tenant_id::text
                         else '' end as name, r.outcome, sum(r.n) as n, sum(r.wait_sum) as wait, sum(r.run_sum) as run,
                    sum(r.total_sum) as total, %s
-              from postmill.%s r
+              from %s r
              where r.minute >= postmill.minute_of($1) and r.minute < $2 and ($5 is null or r.tenant_id = $5)
                and ($6 is null or r.queue = $6) and ($7 is null or r.job_type = $7)
              group by 1, 2, 3
@@ -9921,7 +10088,7 @@ begin
         select m.bucket, m.name, m.counts, postmill.summary_of(m.waits_hist, m.wait), postmill.summary_of(m.runs_hist, m.run),
                postmill.summary_of(m.totals_hist, m.total)
           from merged m order by 1, 2$q$, sums,
-        case when own is null and p_by is distinct from 'tenant' then 'fleet_rollups' else 'rollups' end) using p_since, p_until, p_seconds, p_by, own, p_queue, p_job_type;
+        postmill.rollup_source(p_since, p_until, own is null and p_by is distinct from 'tenant', p_seconds)) using p_since, p_until, p_seconds, p_by, own, p_queue, p_job_type;
 end
 $_$;
 
@@ -9960,20 +10127,30 @@ begin
                 n := n + open_letters;
             end if;
         else
-            select count(*) into tickets from (
-                (select from postmill.ready t where state = 'queued' limit p_most + 1) union all
-                (select from postmill.scheduled t where state = 'scheduled' limit p_most + 1) union all
-                (select from postmill.blocked t where state = 'blocked' limit p_most + 1) union all
-                (select from postmill.running t where state = 'running' limit p_most + 1)) x;
-            if own is null then
+            -- One statement of one table: a plan of all four takes as long as the count.
+            if state = 'queued' then
+                select count(*) into tickets from (select from postmill.ready t limit p_most + 1) x;
+            elsif state = 'scheduled' then
+                select count(*) into tickets from (select from postmill.scheduled t limit p_most + 1) x;
+            elsif state = 'blocked' then
+                select count(*) into tickets from (select from postmill.blocked t limit p_most + 1) x;
+            else
+                select count(*) into tickets from (select from postmill.running t limit p_most + 1) x;
+            end if;
+            if own is null or tickets = 0 then
                 n := tickets;
             elsif bodies > p_most and tickets > p_most then
                 at_least := true;
-                select count(*) into n from postmill.queue q cross join lateral (
-                    (select from postmill.ready t where state = 'queued' and t.queue = q.name and t.lane = own limit p_most + 1)
-                    union all
-                    (select from postmill.scheduled t
-                      where state = 'scheduled' and t.queue = q.name and t.lane = own limit p_most + 1)) x;
+                -- The limit at the end, too: a queue is not looked at where the ones before it are enough.
+                if state = 'queued' then
+                    select count(*) into n from (select from postmill.queue q cross join lateral (
+                        select from postmill.ready t where t.queue = q.name and t.lane = own offset 0) x limit p_most + 1) y;
+                elsif state = 'scheduled' then
+                    select count(*) into n from (select from postmill.queue q cross join lateral (
+                        select from postmill.scheduled t where t.queue = q.name and t.lane = own offset 0) x limit p_most + 1) y;
+                else
+                    n := 0;
+                end if;
             elsif bodies <= p_most then
                 if mine is null then
                     mine := array(select j.id from postmill.any_job j where j.tenant_id = own);
@@ -10006,9 +10183,14 @@ begin
     oldest_seconds := null;
     open_letters := null;
     if bodies > p_most or bounded then
-        select count(*) into n from (
-            select o.status, o.tenant_id from postmill.outcome o order by o.job_id desc limit 2 * p_most) x
-         where x.status = 'succeeded' and (own is null or x.tenant_id = own);
+        if own is null then
+            select count(*) into n from (select o.status from postmill.outcome o order by o.job_id desc limit p_most * 5 / 4) x
+             where x.status = 'succeeded';
+        else
+            select count(*) into n from (
+                select o.status, o.tenant_id from postmill.outcome o order by o.job_id desc limit 2 * p_most) x
+             where x.status = 'succeeded' and x.tenant_id = own;
+        end if;
         n := least(greatest(n, bodies - known, 0), p_most);
         at_least := true;
     else
@@ -10016,6 +10198,33 @@ begin
         at_least := false;
     end if;
     return next;
+end
+$$;
+
+-- FUNCTION read_tags(text, integer)
+
+CREATE FUNCTION postmill.read_tags(p_text text, p_most integer DEFAULT 12) RETURNS SETOF text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    own constant uuid := postmill.scope_tenant();
+    known text[] := '{}';
+    following text := '';
+begin
+    for n in 1 .. 1000 loop
+        if own is null then
+            select t.tag into following from postmill.job_tag t where t.tag > following order by t.tag limit 1;
+        else
+            select t.tag into following from postmill.job_tag t where t.tenant_id = own and t.tag > following order by t.tag limit 1;
+        end if;
+        exit when not found;
+        known := known || following;
+    end loop;
+    return query
+    select k.tag from unnest(known) as k(tag) where strpos(lower(k.tag), lower(p_text)) > 0
+     order by left(lower(k.tag), length(p_text)) <> lower(p_text), k.tag limit p_most;
 end
 $$;
 
@@ -10054,36 +10263,39 @@ $$;
 CREATE FUNCTION postmill.read_tenant_standing(p_ids uuid[], p_seconds double precision) RETURNS TABLE(tenant_id uuid, arrived bigint, ended bigint, failed bigint, run_seconds double precision, judged bigint, late bigint, fleet_seconds double precision, last_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
-    AS $$
+    AS $_$
 declare
+    until timestamptz := postmill.now() + interval '1 minute';
     since timestamptz := postmill.minute_of(postmill.now()) - p_seconds * interval '1 second';
-    fleet double precision := (select sum(f.run_sum) from postmill.fleet_rollups f where f.minute >= since);
-    bounds double precision[] := postmill.rollup_bounds();
+    fleet double precision;
 begin
     if not postmill.sees_all() then
         return;
     end if;
-    return query
-    with promise as materialized (
-        select q.name, (select count(*) from unnest(bounds) as b where b <= q.sla_seconds)::integer as cells
-          from postmill.queue q where q.sla_seconds is not null
-    )
-    select u.id, coalesce(s.arrived, 0), coalesce(s.ended, 0), coalesce(s.failed, 0), coalesce(s.run_seconds, 0), coalesce(s.judged, 0),
-           coalesce(s.late, 0), fleet,
-           greatest((select x.minute from postmill.rollup x where x.tenant_id = u.id order by x.minute desc limit 1), s.last_minute)
-      from unnest(p_ids) as u(id)
-     cross join lateral (
-        select (sum(r.n) filter (where r.outcome = 'enqueued'))::bigint as arrived,
-               (sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'canceled', 'dead_letter')))::bigint as ended,
-               (sum(r.n) filter (where r.outcome in ('retried', 'lost', 'failed', 'dead_letter')))::bigint as failed,
-               sum(r.run_sum) as run_seconds, (sum(r.n) filter (where r.total_hist is not null and p.name is not null))::bigint as judged,
-               (sum((select sum(h) from unnest(r.total_hist[p.cells + 1:]) as h)) filter (where p.name is not null))::bigint as late,
-               max(r.minute) as last_minute
-          from postmill.rollups r left join promise p on p.name = r.queue
-         where r.tenant_id = u.id and r.minute >= since) s;
+    execute format('select sum(f.run_sum) from %s f where f.minute >= $1', postmill.rollup_source(since, until, true, null))
+        into fleet using since;
+    return query execute format($q$
+        with promise as materialized (
+            select q.name, (select count(*) from unnest(postmill.rollup_bounds()) as b where b <= q.sla_seconds)::integer as cells
+              from postmill.queue q where q.sla_seconds is not null
+        )
+        select u.id, coalesce(s.arrived, 0), coalesce(s.ended, 0), coalesce(s.failed, 0), coalesce(s.run_seconds, 0),
+               coalesce(s.judged, 0), coalesce(s.late, 0), $3,
+               greatest((select x.minute from postmill.rollup x where x.tenant_id = u.id order by x.minute desc limit 1), s.last_minute)
+          from unnest($1) as u(id)
+         cross join lateral (
+            select (sum(r.n) filter (where r.outcome = 'enqueued'))::bigint as arrived,
+                   (sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'canceled', 'dead_letter')))::bigint as ended,
+                   (sum(r.n) filter (where r.outcome in ('retried', 'lost', 'failed', 'dead_letter')))::bigint as failed,
+                   sum(r.run_sum) as run_seconds,
+                   (sum(r.n) filter (where r.total_hist is not null and p.name is not null))::bigint as judged,
+                   (sum((select sum(h) from unnest(r.total_hist[p.cells + 1:]) as h)) filter (where p.name is not null))::bigint as late,
+                   max(r.minute) as last_minute
+              from %s r left join promise p on p.name = r.queue
+             where r.tenant_id = u.id and r.minute >= $2) s$q$, postmill.rollup_source(since, until, false, null))
+    using p_ids, since, fleet;
 end
-$$;
+$_$;
 
 -- FUNCTION read_tenants(text, integer, uuid, text)
 
@@ -10223,24 +10435,20 @@ CREATE FUNCTION postmill.read_type_histogram(p_job_type text, p_since timestamp 
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
-    AS $$
+    AS $_$
 declare
     own constant uuid := postmill.scope_tenant();
 begin
-    -- Of all tenants together where all are seen: a minute has a row for each of them else.
-    if own is null then
-        select postmill.histogram_sum(r.run_hist), postmill.histogram_sum(r.wait_hist) into runs, waits
-          from postmill.fleet_rollups r where r.minute >= postmill.minute_of(p_since) and r.job_type = p_job_type;
-    else
-        select postmill.histogram_sum(r.run_hist), postmill.histogram_sum(r.wait_hist) into runs, waits
-          from postmill.rollups r
-         where r.minute >= postmill.minute_of(p_since) and r.tenant_id = own and r.job_type = p_job_type;
-    end if;
+    -- Of all tenants together where all are seen: an hour has a row for each of them else.
+    execute format('select postmill.histogram_sum(r.run_hist), postmill.histogram_sum(r.wait_hist) from %s r
+         where r.job_type = $1 and ($2 is null or r.tenant_id = $2) and r.minute >= postmill.minute_of($3)',
+        postmill.rollup_source(p_since, postmill.now() + interval '1 minute', own is null, null)) into runs, waits
+        using p_job_type, own, p_since;
     bounds := postmill.rollup_bounds();
     run_quantiles := array[postmill.quantile(runs, 0.5), postmill.quantile(runs, 0.95), postmill.quantile(runs, 0.99)];
     return next;
 end
-$$;
+$_$;
 
 -- FUNCTION read_type_marks(text, timestamp with time zone, integer)
 
@@ -10856,9 +11064,9 @@ begin
 end
 $$;
 
--- FUNCTION register_queues(jsonb)
+-- FUNCTION register_queues(jsonb, boolean)
 
-CREATE FUNCTION postmill.register_queues(p_queues jsonb) RETURNS void
+CREATE FUNCTION postmill.register_queues(p_queues jsonb, p_fill boolean DEFAULT false) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -10881,7 +11089,9 @@ begin
      where (q.owner, q.contact, q.color, q.sla_seconds, q.wait_target_seconds, q.run_target_seconds, q.escalation,
             q.runbook)
            is distinct from (excluded.owner, excluded.contact, excluded.color, excluded.sla_seconds,
-                             excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation, excluded.runbook);
+                             excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation, excluded.runbook)
+       and not (p_fill and coalesce(q.owner, q.contact, q.color, q.escalation, q.runbook, q.sla_seconds::text,
+                                    q.wait_target_seconds::text, q.run_target_seconds::text) is not null);
     for one in select n.name from jsonb_populate_recordset(null::postmill.queue, p_queues) n order by n.name loop
         if postmill.promise_json(one) is distinct from before -> one then
             perform postmill.audit('queues.declare', 'queue', one, null, before -> one, postmill.promise_json(one));
@@ -11170,6 +11380,9 @@ begin
             end if;
             new_id := answer.id;
             status := case answer.status when 'created' then 'replayed' when 'duplicate' then 'key_held' else answer.status end;
+            if status = 'replayed' and exists (select from postmill.job_tag t where t.job_id = body.id) then
+                perform postmill.keep_tags(new_id, body.tenant_id, to_jsonb(postmill.tags_of(body.id)));
+            end if;
             if status = 'replayed' and letter.id is not null then
                 perform postmill.close_letter(id, 'dead_letter', letter.reason);
             end if;
@@ -11179,9 +11392,9 @@ begin
 end
 $$;
 
--- FUNCTION request_enqueue(uuid, boolean, text, text, text, text, text[], text[], integer[], jsonb[], uuid[], uuid[], integer[], timestamp with time zone[], text[], text[], text[], text[])
+-- FUNCTION request_enqueue(uuid, boolean, text, text, text, text, text[], text[], integer[], jsonb[], uuid[], uuid[], integer[], timestamp with time zone[], text[], text[], text[], text[], jsonb[])
 
-CREATE FUNCTION postmill.request_enqueue(p_scope uuid, p_platform boolean, p_via text, p_actor_type text, p_actor_id text, p_role text, p_request_ids text[], p_job_types text[], p_versions integer[], p_payloads jsonb[], p_tenants uuid[], p_projects uuid[], p_priorities integer[], p_scheduled_for timestamp with time zone[], p_keys text[], p_modes text[], p_correlation_ids text[], p_traceparents text[]) RETURNS TABLE(id uuid, status text, detail text, tenant_id uuid, state text, created_at timestamp with time zone)
+CREATE FUNCTION postmill.request_enqueue(p_scope uuid, p_platform boolean, p_via text, p_actor_type text, p_actor_id text, p_role text, p_request_ids text[], p_job_types text[], p_versions integer[], p_payloads jsonb[], p_tenants uuid[], p_projects uuid[], p_priorities integer[], p_scheduled_for timestamp with time zone[], p_keys text[], p_modes text[], p_correlation_ids text[], p_traceparents text[], p_tags jsonb[] DEFAULT NULL::jsonb[]) RETURNS TABLE(id uuid, status text, detail text, tenant_id uuid, state text, created_at timestamp with time zone)
     LANGUAGE plpgsql
     AS $$
 declare
@@ -11193,7 +11406,7 @@ begin
             perform set_config('postmill.request_id', p_request_ids[i], true);
         end if;
         answer := postmill.door_enqueue(p_job_types[i], p_versions[i], p_payloads[i], p_tenants[i], p_projects[i], p_priorities[i],
-            p_scheduled_for[i], p_keys[i], p_modes[i], p_correlation_ids[i], p_traceparents[i]);
+            p_scheduled_for[i], p_keys[i], p_modes[i], p_correlation_ids[i], p_traceparents[i], p_tags[i]);
         id := answer.id; status := answer.status; detail := answer.detail;
         tenant_id := answer.tenant_id; state := answer.state; created_at := answer.created_at;
         return next;
@@ -11553,6 +11766,28 @@ CREATE FUNCTION postmill.rollup_bounds() RETURNS double precision[]
                  14400, 86400]::double precision[]
 $$;
 
+-- FUNCTION rollup_source(timestamp with time zone, timestamp with time zone, boolean, double precision)
+
+CREATE FUNCTION postmill.rollup_source(p_since timestamp with time zone, p_until timestamp with time zone, p_fleet boolean, p_seconds double precision) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+    fine constant text := case when p_fleet then 'fleet_rollups' else 'rollups' end;
+    low constant timestamptz := case when isfinite(p_since) then date_bin('1 hour', p_since + interval '1 hour' - interval '1 microsecond',
+                                                                           timestamptz '2000-01-01 00:00+00') else p_since end;
+    high constant timestamptz := date_bin('1 hour', p_until, timestamptz '2000-01-01 00:00+00');
+begin
+    if low >= high or p_seconds is not null and mod(p_seconds::numeric, 3600) <> 0 then
+        return 'postmill.' || fine;
+    end if;
+    return format('(select * from postmill.%I h where h.minute >= %L and h.minute < %L
+        union all select * from postmill.%I f where f.minute >= %L and f.minute < %L
+        union all select * from postmill.%I f where f.minute >= %L and f.minute < %L)',
+        case when p_fleet then 'fleet_rollup_hours' else 'rollup_hours' end, low, high,
+        fine, postmill.minute_of(p_since), low, fine, high, p_until);
+end
+$$;
+
 -- FUNCTION root_of(uuid)
 
 CREATE FUNCTION postmill.root_of(p_id uuid) RETURNS uuid
@@ -11713,7 +11948,7 @@ begin
         if own_column like 'read\_%' or own_column like 'door\_%' or own_column in ('now', 'new_id', 'id_at', 'id_time',
             'scope_tenant', 'sees_all', 'in_scope', 'ids_in_scope') then
             execute format('grant execute on function %s to postmill_reader, postmill_request', name);
-        elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'error_status', 'version_run', 'keep_of', 'type_paused', 'rollup_bounds', 'quantile', 'summary_of',
+        elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'error_status', 'version_run', 'keep_of', 'type_paused', 'rollup_bounds', 'rollup_source', 'quantile', 'summary_of',
             'histogram_plus', 'histogram_sum', 'histogram_within',
             'incident_outline', 'incident_status', 'args_matching', 'state_test', 'places_of', 'states_of') then
             execute format('grant execute on function %s to postmill_reader', name);
@@ -12185,6 +12420,7 @@ begin
        and (exists (select from postmill.outcome o where o.job_id = c.job_id)
          or exists (select from postmill.dead_letter d where d.id = c.job_id)
          or c.requested_at < moment - interval '1 day');
+    perform postmill.sweep_tags(p_most);
     delete from postmill.progress g where not exists (select from postmill.running r where r.id = g.job_id);
     delete from postmill.tally t using postmill.partition_policy p where t.at < moment - p.retention;
 end
@@ -12329,6 +12565,21 @@ begin
 end
 $$;
 
+-- FUNCTION sweep_tags(integer)
+
+CREATE FUNCTION postmill.sweep_tags(p_most integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    oldest timestamptz := (select min(x.since) from postmill.partition x where x.parent = 'job');
+begin
+    delete from postmill.job_tag t where t.ctid = any (array(
+        select i.ctid from postmill.job_tag i
+         where i.job_id < postmill.id_at(oldest) and not exists (select from postmill.job_kept k where k.id = i.job_id)
+         order by i.job_id limit p_most for update skip locked));
+end
+$$;
+
 -- FUNCTION sweep_triggers(integer)
 
 CREATE FUNCTION postmill.sweep_triggers(p_most integer) RETURNS integer
@@ -12368,6 +12619,16 @@ begin
                                              where x.received_at < edge order by x.received_at limit p_most);
     get diagnostics n = row_count;
     return greatest(gone, n);
+end
+$$;
+
+-- FUNCTION tags_of(uuid)
+
+CREATE FUNCTION postmill.tags_of(p_id uuid) RETURNS text[]
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return array(select t.tag from postmill.job_tag t where t.job_id = p_id order by t.tag);
 end
 $$;
 
@@ -13980,10 +14241,11 @@ CREATE VIEW postmill.events AS
     traceparent
    FROM postmill.event e;
 
--- TABLE rollup_fleet
+-- TABLE rollup_hour
 
-CREATE TABLE postmill.rollup_fleet (
-    minute timestamp with time zone NOT NULL,
+CREATE TABLE postmill.rollup_hour (
+    hour timestamp with time zone NOT NULL,
+    tenant_id uuid,
     queue text NOT NULL COLLATE pg_catalog."C",
     job_type text NOT NULL COLLATE pg_catalog."C",
     outcome text NOT NULL COLLATE pg_catalog."C",
@@ -14008,6 +14270,67 @@ CREATE TABLE postmill.rollup_part (
     wait_sum double precision DEFAULT 0 CONSTRAINT rollup_wait_sum_not_null NOT NULL,
     run_sum double precision DEFAULT 0 CONSTRAINT rollup_run_sum_not_null NOT NULL,
     total_sum double precision DEFAULT 0 CONSTRAINT rollup_total_sum_not_null NOT NULL,
+    wait_hist bigint[],
+    run_hist bigint[],
+    total_hist bigint[]
+);
+
+-- VIEW fleet_rollup_hours
+
+CREATE VIEW postmill.fleet_rollup_hours WITH (security_barrier='true') AS
+ SELECT tenant_id,
+    minute,
+    queue,
+    job_type,
+    outcome,
+    n,
+    wait_sum,
+    run_sum,
+    total_sum,
+    wait_hist,
+    run_hist,
+    total_hist
+   FROM ( SELECT NULL::uuid AS tenant_id,
+            h.hour AS minute,
+            h.queue,
+            h.job_type,
+            h.outcome,
+            h.n,
+            h.wait_sum,
+            h.run_sum,
+            h.total_sum,
+            h.wait_hist,
+            h.run_hist,
+            h.total_hist
+           FROM postmill.rollup_hour h
+          WHERE (h.tenant_id IS NULL)
+        UNION ALL
+         SELECT NULL::uuid,
+            date_bin('01:00:00'::interval, p.minute, '2000-01-01 00:00:00+00'::timestamp with time zone) AS date_bin,
+            p.queue,
+            p.job_type,
+            p.outcome,
+            p.n,
+            p.wait_sum,
+            p.run_sum,
+            p.total_sum,
+            p.wait_hist,
+            p.run_hist,
+            p.total_hist
+           FROM postmill.rollup_part p) r
+  WHERE ( SELECT postmill.sees_all() AS sees_all);
+
+-- TABLE rollup_fleet
+
+CREATE TABLE postmill.rollup_fleet (
+    minute timestamp with time zone NOT NULL,
+    queue text NOT NULL COLLATE pg_catalog."C",
+    job_type text NOT NULL COLLATE pg_catalog."C",
+    outcome text NOT NULL COLLATE pg_catalog."C",
+    n bigint NOT NULL,
+    wait_sum double precision DEFAULT 0 NOT NULL,
+    run_sum double precision DEFAULT 0 NOT NULL,
+    total_sum double precision DEFAULT 0 NOT NULL,
     wait_hist bigint[],
     run_hist bigint[],
     total_hist bigint[]
@@ -14419,6 +14742,14 @@ CREATE VIEW postmill.job_definitions AS
     created_at,
     updated_at
    FROM postmill.job_definition d;
+
+-- TABLE job_tag
+
+CREATE TABLE postmill.job_tag (
+    job_id uuid NOT NULL,
+    tag text NOT NULL COLLATE pg_catalog."C",
+    tenant_id uuid NOT NULL
+);
 
 -- VIEW job_triggers
 
@@ -14876,6 +15207,38 @@ CREATE TABLE postmill.rollup (
     CONSTRAINT rollup_outcome_check CHECK ((outcome = ANY (ARRAY['enqueued'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text, 'dead_letter'::text, 'retried'::text, 'lost'::text, 'snoozed'::text, 'interrupted'::text, 'discarded'::text, 'replayed'::text])))
 );
 
+-- VIEW rollup_hours
+
+CREATE VIEW postmill.rollup_hours WITH (security_barrier='true') AS
+ SELECT h.hour AS minute,
+    h.tenant_id,
+    h.queue,
+    h.job_type,
+    h.outcome,
+    h.n,
+    h.wait_sum,
+    h.run_sum,
+    h.total_sum,
+    h.wait_hist,
+    h.run_hist,
+    h.total_hist
+   FROM postmill.rollup_hour h
+  WHERE (h.tenant_id IS NOT NULL)
+UNION ALL
+ SELECT date_bin('01:00:00'::interval, p.minute, '2000-01-01 00:00:00+00'::timestamp with time zone) AS minute,
+    p.tenant_id,
+    p.queue,
+    p.job_type,
+    p.outcome,
+    p.n,
+    p.wait_sum,
+    p.run_sum,
+    p.total_sum,
+    p.wait_hist,
+    p.run_hist,
+    p.total_hist
+   FROM postmill.rollup_part p;
+
 -- TABLE rollup_state
 
 CREATE TABLE postmill.rollup_state (
@@ -15312,6 +15675,11 @@ ALTER TABLE ONLY postmill.job_kept
 ALTER TABLE ONLY postmill.job
     ADD CONSTRAINT job_pkey PRIMARY KEY (id);
 
+-- CONSTRAINT job_tag job_tag_pkey
+
+ALTER TABLE ONLY postmill.job_tag
+    ADD CONSTRAINT job_tag_pkey PRIMARY KEY (job_id, tag);
+
 -- CONSTRAINT lane lane_pkey
 
 ALTER TABLE ONLY postmill.lane
@@ -15456,6 +15824,11 @@ ALTER TABLE ONLY postmill.retention_rule
 
 ALTER TABLE ONLY postmill.rollup_fleet
     ADD CONSTRAINT rollup_fleet_pkey PRIMARY KEY (minute, queue, job_type, outcome);
+
+-- CONSTRAINT rollup_hour rollup_hour_tenant_id_hour_queue_job_type_outcome_key
+
+ALTER TABLE ONLY postmill.rollup_hour
+    ADD CONSTRAINT rollup_hour_tenant_id_hour_queue_job_type_outcome_key UNIQUE NULLS NOT DISTINCT (tenant_id, hour, queue, job_type, outcome);
 
 -- CONSTRAINT rollup rollup_pkey
 
@@ -15827,6 +16200,14 @@ CREATE INDEX job_replayed_from ON ONLY postmill.job USING btree (replayed_from) 
 
 CREATE INDEX job_source_ref ON ONLY postmill.job USING btree (source_ref, id) WHERE ((source_ref IS NOT NULL) AND ((source)::text <> 'event'::text));
 
+-- INDEX job_tag_tag
+
+CREATE INDEX job_tag_tag ON postmill.job_tag USING btree (tag, job_id);
+
+-- INDEX job_tag_tenant
+
+CREATE INDEX job_tag_tenant ON postmill.job_tag USING btree (tenant_id, tag, job_id);
+
 -- INDEX job_tenant
 
 CREATE INDEX job_tenant ON ONLY postmill.job USING btree (tenant_id, id);
@@ -15926,6 +16307,10 @@ CREATE INDEX rollup_fleet_queue ON postmill.rollup_fleet USING btree (queue, min
 -- INDEX rollup_fleet_type
 
 CREATE INDEX rollup_fleet_type ON postmill.rollup_fleet USING btree (job_type, minute);
+
+-- INDEX rollup_hour_hour
+
+CREATE INDEX rollup_hour_hour ON postmill.rollup_hour USING btree (hour);
 
 -- INDEX rollup_queue
 
@@ -16323,6 +16708,10 @@ ALTER TABLE postmill.job ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE postmill.job_kept ENABLE ROW LEVEL SECURITY;
 
+-- ROW SECURITY job_tag
+
+ALTER TABLE postmill.job_tag ENABLE ROW LEVEL SECURITY;
+
 -- ROW SECURITY leaving
 
 ALTER TABLE postmill.leaving ENABLE ROW LEVEL SECURITY;
@@ -16447,6 +16836,10 @@ CREATE POLICY of_the_scope ON postmill.job AS RESTRICTIVE FOR SELECT TO postmill
 
 CREATE POLICY of_the_scope ON postmill.job_kept AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
+-- POLICY job_tag of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.job_tag AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
 -- POLICY leaving of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.leaving AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
@@ -16494,6 +16887,10 @@ CREATE POLICY of_the_scope ON postmill.retention_rule AS RESTRICTIVE FOR SELECT 
 -- POLICY rollup of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.rollup AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY rollup_hour of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.rollup_hour AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
 -- POLICY rollup_part of_the_scope
 
@@ -16554,6 +16951,10 @@ ALTER TABLE postmill.retention_rule ENABLE ROW LEVEL SECURITY;
 -- ROW SECURITY rollup
 
 ALTER TABLE postmill.rollup ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY rollup_hour
+
+ALTER TABLE postmill.rollup_hour ENABLE ROW LEVEL SECURITY;
 
 -- ROW SECURITY rollup_part
 
@@ -16691,6 +17092,10 @@ CREATE POLICY whoever_has_rights ON postmill.job USING (true) WITH CHECK (true);
 
 CREATE POLICY whoever_has_rights ON postmill.job_kept USING (true) WITH CHECK (true);
 
+-- POLICY job_tag whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.job_tag USING (true) WITH CHECK (true);
+
 -- POLICY leaving whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.leaving USING (true) WITH CHECK (true);
@@ -16738,6 +17143,10 @@ CREATE POLICY whoever_has_rights ON postmill.retention_rule USING (true) WITH CH
 -- POLICY rollup whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.rollup USING (true) WITH CHECK (true);
+
+-- POLICY rollup_hour whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.rollup_hour USING (true) WITH CHECK (true);
 
 -- POLICY rollup_part whoever_has_rights
 

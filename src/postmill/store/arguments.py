@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
@@ -51,7 +52,7 @@ def envelope(job: NewJob) -> tuple[Any, ...]:
 
 
 def arrays(jobs: Sequence[NewJob]) -> tuple[list[Any] | None, ...]:
-    """The jobs as arrays in the order of enqueue_many.sql, without the wait ($21)."""
+    """The jobs as arrays in the order of enqueue_many.sql, without the wait ($21); the lanes are $22, the tags $23."""
     return (
         [job.job_type for job in jobs],
         [job.payload.decode() for job in jobs],
@@ -74,4 +75,5 @@ def arrays(jobs: Sequence[NewJob]) -> tuple[list[Any] | None, ...]:
         column([job.correlation_id for job in jobs]),
         column([job.traceparent for job in jobs]),
         column([job.lane_key for job in jobs]),
+        column([json.dumps(job.tags) if job.tags else None for job in jobs]),
     )

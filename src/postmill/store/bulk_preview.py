@@ -38,6 +38,25 @@ class TypeShare:
 
 
 @dataclass(frozen=True, slots=True)
+class Alike:
+    """So many jobs to which the same happens, whatever is chosen.
+
+    Attributes:
+        fits: whether their state is one in which the act does something; `state` replayed: a letter that was so before.
+        gone: their definition is gone or takes no new jobs; changed: it has another version.
+        done_since: a later job has done the same.
+    """
+
+    fits: bool
+    state: str
+    replay_class: str | None
+    gone: bool
+    done_since: bool
+    changed: bool
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class ErrorShare:
     """So many jobs that ended with an error."""
 
@@ -64,6 +83,7 @@ class BulkPreview:
         version_changed: whose definition has changed since.
         gone: whose definition is gone or takes no new jobs.
         over_budget: of tenants whose budget would not let them run.
+        groups: the same jobs by all that decides whether the act does something.
     """
 
     count: int
@@ -89,6 +109,26 @@ class BulkPreview:
     gone: int
     paused_queues: list[Named]
     over_budget: list[Named]
+    groups: list[Alike]
+
+    def touched(
+        self, kind: Kind, *, again: bool, confirm: bool, despite_success: bool, same_version: bool
+    ) -> int:
+        """To how many of those looked at an act of this kind does something, with these of `Pace`."""
+
+        def acts(one: Alike) -> bool:
+            if not one.fits:
+                return kind == "replay" and again and one.state == "replayed" and reruns(one)
+            return kind not in ("replay", "retry") or one.state == "scheduled" or reruns(one)
+
+        def reruns(one: Alike) -> bool:
+            if one.gone or one.replay_class == "never" or (one.replay_class == "ask" and not confirm):
+                return False
+            return kind == "retry" or not (
+                (one.done_since and not despite_success) or (one.changed and same_version)
+            )
+
+        return sum(one.count for one in self.groups if acts(one))
 
 
 def read_operation_preview(
@@ -115,5 +155,6 @@ def _preview(rows: Rows) -> BulkPreview:
         found[name] = [Named(**one) for one in found[name]]
     found["by_type"] = [TypeShare(**one) for one in found["by_type"]]
     found["by_error"] = [ErrorShare(**one) for one in found["by_error"]]
+    found["groups"] = [Alike(**one) for one in found["groups"]]
     found["cut_off"] = UUID(found["cut_off"])
     return BulkPreview(**found)

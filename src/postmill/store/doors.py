@@ -87,6 +87,7 @@ def _facts(job: NewJob, version: int | None) -> tuple[Any, ...]:
         job.mode and job.mode.value,
         job.correlation_id,
         job.traceparent,
+        json.dumps(job.tags) if job.tags else None,
     )
 
 

@@ -37,7 +37,7 @@ def enqueue_quick(job: NewJob, *, schema: str = DEFAULT_SCHEMA) -> Statement[UUI
 
 
 def enqueue_one(job: NewJob, *, schema: str = DEFAULT_SCHEMA) -> Statement[Answer]:
-    """One job without a key, with any option."""
+    """One job without a key and without tags, with any other option."""
     args = (job.job_type, job.payload.decode(), *envelope(job))
     return Statement("enqueue_one", sql("jobs/enqueue_one", schema), args, lambda rows: Answer(*rows[0]))
 
@@ -50,8 +50,8 @@ def enqueue_many(
     `wait` bounds the wait for other transactions that hold an equal key; beyond it a job's status is busy.
     None: as long as the session's lock_timeout allows.
     """
-    *given, lane_keys = arrays(jobs)
-    args = (*given, interval(wait), lane_keys)
+    *given, lane_keys, tags = arrays(jobs)
+    args = (*given, interval(wait), lane_keys, tags)
     return Statement("enqueue_many", sql("jobs/enqueue_many", schema), args, in_order)
 
 
@@ -89,6 +89,7 @@ def is_plain(job: NewJob) -> bool:
         and job.expires_at is None
         and job.lane_key is None
         and job.source_ref is None
+        and not job.tags
         and job.actor_type == "system"
         and job.source == "manual"
     )

@@ -35,6 +35,7 @@ class FoundJob:
             does not wait, or waits for its turn.
         args: the arguments that were asked for, in their order.
         moment: the database's time.
+        tags: in the order of the alphabet.
     """
 
     id: UUID
@@ -73,6 +74,7 @@ class FoundJob:
     progress_message: str | None
     args: list[Any]
     moment: datetime
+    tags: list[str]
 
     @property
     def shown_state(self) -> str:

@@ -84,7 +84,7 @@ _COLUMNS = (
     ),
     *("actor_type", "actor_id", "request_id", "correlation_id", "traceparent", "result", "reason"),
     *("error_class", "error_code", "error_message", "replayed_from", "replayed_as", "worker_id"),
-    *("cancel_requested", "done", "total", "text"),
+    *("cancel_requested", "done", "total", "text", "tags"),
 )
 
 
@@ -93,6 +93,7 @@ def job_view(row: Sequence[Any]) -> JobView:
     values: dict[str, Any] = dict(zip(_COLUMNS, row, strict=True))
     done, total, text = (values.pop(name) for name in ("done", "total", "text"))
     values["status"] = State(values["status"])
+    values["tags"] = tuple(values["tags"] or ())
     values["payload"] = decoded(values["payload"])
     values["result"] = decoded(values["result"])
     return JobView(**values, progress=None if done is None else Progress(done, total, text))

@@ -85,6 +85,7 @@ class Operation:
     approved_by: str | None
     approved_at: datetime | None
     cut_off: UUID | None
+    tags: list[str] | None
 
     @property
     def tried(self) -> int:
@@ -200,4 +201,5 @@ def read_operation_results(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Stateme
 def _operation(row: Sequence[Any]) -> Operation:
     values = list(row)
     values[5] = json.loads(values[5])
+    values[-1] = None if values[-1] is None else json.loads(values[-1])
     return Operation(*values)

@@ -108,10 +108,15 @@ def queue_names(*, schema: str = DEFAULT_SCHEMA) -> Statement[list[str]]:
     )
 
 
-def register_queues(declared: Sequence[Queue], *, schema: str = DEFAULT_SCHEMA) -> Statement[None]:
-    """Stores who answers for queues, and what is promised of them; what a declaration leaves out is none."""
-    rows = json.dumps([queue.row() for queue in declared])
-    return Statement("register_queues", sql("queues/register_queues", schema), (rows,), lambda rows: None)
+def register_queues(
+    declared: Sequence[Queue], *, fill: bool = False, schema: str = DEFAULT_SCHEMA
+) -> Statement[None]:
+    """Stores who answers for queues, and what is promised of them; what a declaration leaves out is none.
+
+    `fill`: only of queues of which nothing is said yet.
+    """
+    args = (json.dumps([queue.row() for queue in declared]), fill)
+    return Statement("register_queues", sql("queues/register_queues", schema), args, lambda rows: None)
 
 
 def pause_queue(

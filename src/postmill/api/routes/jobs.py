@@ -61,6 +61,7 @@ async def enqueue_job(
         request_id=asked.request_id,
         correlation_id=body.correlation_id or asked.correlation_id or asked.request_id,
         traceparent=asked.traceparent,
+        tags=body.tags,
     )
     definition_key, entered = await enter(asked, job)
     if entered.status == "duplicate":

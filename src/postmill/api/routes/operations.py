@@ -64,13 +64,14 @@ async def start_operation(body: NewOperation, asked: Act, request: Request, resp
     """Begin a bulk act on the dead letters of a filter, or the jobs of a query, that match now: each once.
 
     Workers carry it out. Each kind needs its own permission: replay `dead.replay`, retry `jobs.retry`, cancel `jobs.cancel`,
-    discard `dead.discard`, priority and run_at `jobs.priority`, move `queues.write`. With more jobs than the setting
-    `console.second_person_above` it is `proposed` until somebody else approves it. 404: no job matches.
+    discard `dead.discard`, priority and run_at `jobs.priority`, move `queues.write`, tag `jobs.tag`. With more jobs than the
+    setting `console.second_person_above` it is `proposed` until somebody else approves it. 404: no job matches.
     """
     await _may(asked, body.kind, "POST /api/v1/operations")
     if sum(one is not None for one in (body.filter, body.query, body.ids)) != 1:
         raise Problem(422, "invalid-request", "give one of filter, query and ids")
     given = body.model_dump(include={field.name for field in fields(Pace)})
+    given["tags"] = None if body.tags is None else tuple(body.tags)
     pace = Pace(**given, approve_above=asked.backend.settings.console.second_person_above)
     if body.filter is not None:
         begun = await asked.drive(

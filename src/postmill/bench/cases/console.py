@@ -49,6 +49,7 @@ def fill(ground: Ground, jobs: int) -> None:
     ground.run("bench/console_partitions")
     ground.run("bench/console_people")
     ground.run("bench/console_minutes")
+    ground.run("bench/console_hours")
     for start in range(0, jobs, BATCH):
         ground.place.progress(f"writing jobs, {start:,} of {jobs:,}")
         ground.run("bench/console_jobs", min(BATCH, jobs - start), start, jobs)

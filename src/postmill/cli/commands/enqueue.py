@@ -14,7 +14,7 @@ from rich.text import Text
 
 from postmill.cli.ages import between
 from postmill.cli.assignments import parse_assignments
-from postmill.cli.completion import complete_argument, complete_job_type, complete_tenant
+from postmill.cli.completion import complete_argument, complete_job_type, complete_tag, complete_tenant
 from postmill.cli.errors import CliError, explain
 from postmill.cli.exits import ExitCode
 from postmill.cli.job_page import as_json
@@ -68,6 +68,12 @@ def enqueue(
         typer.Option(metavar="TENANT", help="Whose work it is: slug or id.", autocompletion=complete_tenant),
     ] = None,
     project: Annotated[UUID | None, typer.Option(metavar="UUID", help="Project inside the tenant.")] = None,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--tag", metavar="TAG", help="A word to find it by; may be repeated.", autocompletion=complete_tag
+        ),
+    ] = None,
     max_attempts: Annotated[int | None, typer.Option(metavar="N", min=1, help="Attempts in all.")] = None,
     wait: Annotated[
         bool, typer.Option("--wait", metavar="", help="Wait for the end; exit 1 if it does not succeed.")
@@ -90,6 +96,7 @@ def enqueue(
         "priority": priority,
         "project": project,
         "max_attempts": max_attempts,
+        "tags": tag,
         "actor_type": "user",
         "actor_id": who(),
     }

@@ -11,7 +11,7 @@ from rich.text import Text
 from postmill.bind import drive
 from postmill.cli.ages import relative
 from postmill.cli.commands.operations import follow
-from postmill.cli.completion import complete_queue
+from postmill.cli.completion import complete_queue, complete_tag
 from postmill.cli.errors import CliError
 from postmill.cli.exits import ExitCode
 from postmill.cli.lookups import find_ids, server_now
@@ -63,6 +63,15 @@ def start(
         str | None, typer.Option(metavar="QUEUE", help="Where to, of move.", autocompletion=complete_queue)
     ] = None,
     run_at: Annotated[str | None, typer.Option("--run-at", metavar="WHEN", help="When, of run_at.")] = None,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--tag",
+            metavar="TAG",
+            help="Of tag: one to be given; -TAG is taken away.",
+            autocompletion=complete_tag,
+        ),
+    ] = None,
     start_at: Annotated[str | None, typer.Option("--start-at", metavar="WHEN", help="Not before.")] = None,
     reason: Annotated[str | None, typer.Option(help="Why; kept in the audit log.")] = None,
     preview: Annotated[
@@ -73,7 +82,8 @@ def start(
 ) -> None:
     """Do one thing to all jobs that a query finds now; workers carry it out.
 
-    move takes them to --queue, run_at makes them due at --run-at, priority gives them --priority.
+    move takes them to --queue, run_at makes them due at --run-at, priority gives them --priority, tag gives
+    them each --tag.
     """
     act = next((one for one in KINDS if one == kind), None)
     if act is None:
@@ -81,7 +91,7 @@ def start(
     pace = Pace(
         rate=rate, canary=canary, stop_ratio=stop_ratio, fair=fair, again=again, confirm=confirm,
         despite_success=despite_success, same_version=same_version, priority=priority, queue=queue,
-        run_at=moment(run_at, "--run-at"), start_at=moment(start_at, "--start-at"),
+        run_at=moment(run_at, "--run-at"), tags=tuple(tag) if tag else None, start_at=moment(start_at, "--start-at"),
         approve_above=run.settings.console.second_person_above,
     )  # fmt: skip
     pace.check(act)

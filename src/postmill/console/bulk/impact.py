@@ -36,13 +36,15 @@ def partly(found: BulkPreview, wizard: Wizard) -> str | None:
     already = wizard.replayed(found) if wizard.act in ("replay", "retry", "discard") else 0
     if wizard.act == "replay" and wizard.again:
         already = 0
-    return words.partly(wizard.act, met, found.count, already)
+    return words.partly(wizard.act, met, found.count, already, found.count - found.fit - already)
 
 
 def flags(found: BulkPreview, wizard: Wizard) -> list[Flag]:
     """The worst first; none where there is nothing to think of."""
     made = []
-    unfit = found.looked_at - wizard.fit(found)
+    unfit = found.looked_at - found.fit
+    if wizard.act == "replay" and wizard.again:
+        unfit -= wizard.replayed(found)
     if unfit:
         then = _("They are left as they are.")
         made.append(Flag(unfit, _("are in a state in which this does nothing"), then, "info"))

@@ -10,7 +10,9 @@ from uuid import UUID
 
 from postmill.console.frame.arguments import Arguments, refused
 from postmill.console.frame.words import _
+from postmill.domain.errors import InvalidValue
 from postmill.domain.pace import KINDS, MOST_PRIORITY, MOST_RATE, Kind, Pace
+from postmill.domain.tags import changes
 from postmill.operate import bulk
 from postmill.store.bulk_preview import BulkPreview
 from postmill.store.flow import Flow
@@ -51,6 +53,7 @@ class Wizard:
     rate: float | None
     queue: str
     run_at: datetime | None
+    tags: str
     start_at: datetime | None
     canary: int
     stop: float
@@ -76,6 +79,7 @@ class Wizard:
             rate=args.number("rate", None, least=0.001, most=MOST_RATE),
             queue=args.text("queue"),
             run_at=_moment(args, "run_at"),
+            tags=args.text("tags"),
             start_at=_moment(args, "start_at"),
             canary=args.whole("canary", 0 if "canary" in given else CANARY, most=100_000),
             stop=args.number("stop", STOP_PERCENT, least=0.0, most=100.0),
@@ -102,7 +106,7 @@ class Wizard:
         }
         values: dict[str, object] = {
             "act": self.act, "q": self.q or None, "cut": self.cut, "rate": None if self.rate is None else f"{self.rate:g}",
-            "queue": self.queue or None, "run_at": self.run_at and f"{self.run_at:%Y-%m-%dT%H:%M}",
+            "queue": self.queue or None, "run_at": self.run_at and f"{self.run_at:%Y-%m-%dT%H:%M}", "tags": self.tags or None,
             "start_at": self.start_at and f"{self.start_at:%Y-%m-%dT%H:%M}",
             "priority": "" if self.priority is None else self.priority, "canary": self.canary, "stop": f"{self.stop:g}",
             **{name: "on" if on else "off" for name, on in flags.items()},
@@ -147,6 +151,7 @@ class Wizard:
             priority=self.priority if self.act in ("replay", "priority") else None,
             queue=(self.queue or None) if self.act == "move" else None,
             run_at=self.run_at if self.act == "run_at" else None,
+            tags=changes(self.tags) if self.act == "tag" else None,
             start_at=self.start_at,
             undo_seconds=undo or None,
             held=held,
@@ -161,6 +166,11 @@ class Wizard:
             "run_at": self.run_at is None and _("When? A moment in UTC."),
         }
         found = missing.get(self.act)
+        if self.act == "tag":
+            try:
+                changes(self.tags)
+            except InvalidValue as fault:
+                found = _("What cannot be: %s.") % fault
         return [found] if found else []
 
     def unsafe(self, found: BulkPreview) -> bool:
@@ -168,8 +178,11 @@ class Wizard:
         return self.act in ("replay", "retry") and (found.never > 0 or found.ask > 0)
 
     def fit(self, found: BulkPreview) -> int:
-        """Of those looked at, how many are in a state in which the act does something."""
-        return found.fit + (self.replayed(found) if self.act == "replay" and self.again else 0)
+        """Of those looked at, to how many the act does something, as it was chosen so far: by their state, and by all that
+        leaves jobs as they are."""
+        return found.touched(
+            self.act, again=self.again, confirm=self.ask, despite_success=self.despite, same_version=self.same
+        )
 
     def replayed(self, found: BulkPreview) -> int:
         """Of those looked at, how many dead letters were replayed before."""

@@ -16,6 +16,7 @@ LABELS: Mapping[str, str] = {
     "priority": N_("Change priority"),
     "move": N_("Move to a queue"),
     "run_at": N_("Run at…"),
+    "tag": N_("Tag"),
 }
 
 STEPS: Mapping[str, str] = {
@@ -37,16 +38,18 @@ WHAT: Mapping[str, str] = {
     ),
     "priority": N_("Those that wait go to the end of their new place; a lower number is sooner."),
     "move": N_("Those that wait go to the end of the other queue; new jobs of their type do not follow."),
+    "tag": N_("They are found by their tags, as tag:vip in a query; nothing else becomes of them."),
     "run_at": N_("Those that wait are due at that moment, whatever their next moment was."),
 }
 
 
-def partly(kind: Kind, met: int, count: int, replayed: int) -> str:
+def partly(kind: Kind, met: int, count: int, replayed: int, unfit: int) -> str:
     """`4 of 22 that match will be replayed; 18 were replayed already.`
 
     Args:
         met: those in a state in which the act does something, of `count`.
         replayed: of the rest, those that were replayed before.
+        unfit: and those in another state; what is left stays as it is for what the flags say.
     """
     words = {
         "replay": _("%(n)s of %(all)s that match will be replayed"),
@@ -55,18 +58,22 @@ def partly(kind: Kind, met: int, count: int, replayed: int) -> str:
         "discard": _("%(n)s of %(all)s that match will be discarded"),
         "priority": _("%(n)s of %(all)s that match will have another priority"),
         "move": _("%(n)s of %(all)s that match will be moved"),
+        "tag": _("%(n)s of %(all)s that match will be tagged"),
         "run_at": _("%(n)s of %(all)s that match will run at another moment"),
     }
     said = [words[kind] % {"n": f"{met:,}", "all": f"{count:,}"}]
     if replayed:
         said.append(many("%s was replayed already", "%s were replayed already", replayed) % f"{replayed:,}")
-    if other := count - met - replayed:
+    if unfit > 0:
         state = many(
             "%s is in a state in which this does nothing",
             "%s are in a state in which this does nothing",
-            other,
+            unfit,
         )
-        said.append(state % f"{other:,}")
+        said.append(state % f"{unfit:,}")
+    if (rest := count - met - replayed - max(unfit, 0)) > 0:
+        left = many("%s is left as it is, as told here", "%s are left as they are, as told here", rest)
+        said.append(left % f"{rest:,}")
     return "; ".join(said) + "."
 
 
@@ -79,6 +86,7 @@ def sentence(kind: Kind, count: str, tenants: int) -> str:
         "discard": _("Discard %(jobs)s jobs of %(tenants)s."),
         "priority": _("Change the priority of %(jobs)s jobs of %(tenants)s."),
         "move": _("Move %(jobs)s jobs of %(tenants)s to another queue."),
+        "tag": _("Tag %(jobs)s jobs of %(tenants)s."),
         "run_at": _("Let %(jobs)s jobs of %(tenants)s run at another moment."),
     }
     return words[kind] % {"jobs": count, "tenants": many("%s tenant", "%s tenants", tenants) % f"{tenants:,}"}

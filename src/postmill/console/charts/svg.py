@@ -69,8 +69,11 @@ _CASED = {"viewbox": "viewBox"}
 
 
 def _text(value: str | float) -> str:
-    if isinstance(value, str):
-        return escape(value)
+    return escape(value) if isinstance(value, str) else _number(value)
+
+
+@lru_cache(maxsize=4000)
+def _number(value: float) -> str:
     if not math.isfinite(value):
         raise ValueError(f"a chart cannot show {value}")
     return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
+import re
+from urllib.parse import unquote, urlencode
 
+import psycopg
 from fastapi import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
+from postmill.api.asked import Asked
 from postmill.api.problems import Problem
 from postmill.api.root_path import own_path
 from postmill.api.routing import PREFIX
 from postmill.console.frame import headers, preferences, rendering
+from postmill.console.frame.arguments import Arguments
+from postmill.console.frame.scope import entered, own_slug
+from postmill.console.frame.view_as import viewed
+from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _
 from postmill.console.static_files import asset
 
+_SLUG = re.compile(r"/t/([^/]+)")
 
-def face_of(request: Request, problem: Problem) -> Response | None:
-    """The page for a problem, for a request of a browser for a page; None for all others."""
+
+async def face_of(request: Request, problem: Problem) -> Response | None:
+    """The page for a problem, for a request of a browser for a page; None for all others.
+
+    Whoever is known sees it within the frame of all pages: a wrong address is no dead end.
+    """
     path = own_path(request.scope)
     if path.startswith(f"{PREFIX}/") or "text/html" not in request.headers.get("accept", ""):
         return None
@@ -30,15 +42,45 @@ def face_of(request: Request, problem: Problem) -> Response | None:
         to = f"{root}/login" if path in ("/", "/login") else f"{root}/login?{urlencode({'next': wanted})}"
         answer = RedirectResponse(to, 303)
     else:
-        answer = rendering.bare("problem.html", problem.status, {
+        said = {
+            "detail": _("There is no page %s.") % path[:200]
+            if problem.detail == "Not Found"
+            else problem.detail,
             "problem": problem,
             "title": _title(problem),
             "request_id": getattr(request.state, "request_id", None),
             "home": f"{root}/",
-            "asset": lambda name: f"{root}{asset(name)}",
-            "prefers": preferences.read(request),
-        })  # fmt: skip
+        }
+        visit = await _visit(request, path) if problem.status < 500 else None
+        if visit is not None:
+            answer = visit.page("problem.html", problem.status, secret=True, **said)
+        else:
+            answer = rendering.bare("problem.html", problem.status, said | {
+                "visit": None,
+                "asset": lambda name: f"{root}{asset(name)}",
+                "prefers": preferences.read(request),
+            })  # fmt: skip
     return headers.secure(answer, secret=True)
+
+
+async def _visit(request: Request, path: str) -> Visit | None:
+    """The visit that it ended, or one of the scope of its path, or of one's own; None: nobody is known, or it cannot be told."""
+    principal = getattr(request.state, "principal", None)
+    made: Visit | None = getattr(request.state, "visit", None)
+    if made is not None or principal is None:
+        return made
+    outside = Asked(principal, request.state.request_id, request.app.state.backend)
+    slug = found[1] if (found := _SLUG.match(unquote(path))) else None
+    try:
+        for one in (slug, await own_slug(outside)):
+            try:
+                scope, asked = await entered(outside, one, viewed(request))
+            except Problem:
+                continue
+            return Visit(request, asked, scope, Arguments(), Arguments(), preferences.read(request))
+    except psycopg.Error:
+        pass
+    return None
 
 
 def _title(problem: Problem) -> str:

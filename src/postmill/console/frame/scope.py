@@ -72,6 +72,14 @@ async def _named(asked: Asked, slug: str) -> list[TenantView]:
     return await asked.run(list_tenants(slug=slug, most=1, schema=asked.schema))
 
 
+async def own_slug(asked: Asked) -> str | None:
+    """The slug of the tenant that somebody belongs to; None: the platform's people belong to none."""
+    if asked.principal.tenant_id is None:
+        return None
+    [tenant] = await asked.run(list_tenants(id=asked.principal.tenant_id, most=1, schema=asked.schema))
+    return tenant.slug
+
+
 def home(asked: Asked, slug: str | None) -> str:
     """Where somebody belongs, as a path below our root: the platform's people to Now, others to their tenant."""
     return OPS if slug is None else TENANT.format(slug=slug)

@@ -91,19 +91,17 @@ def when(value: datetime | None, now: datetime | None, *, since: bool = False) -
     words = exact if now is None else relative(value, now)
     if since and now is not None:
         words = seconds((now - value).total_seconds())
-    mark = Markup(' data-rel-time="since"') if since else Markup(' data-rel-time=""')
-    return Markup('<time datetime="{}" title="{}"{}>{}</time>').format(
-        value.astimezone(UTC).isoformat(timespec="milliseconds"), exact, mark, words
-    )
+    # A list has 150 of these, and Markup's own format takes ten times as long as this.
+    stamp, mark = value.astimezone(UTC).isoformat(timespec="milliseconds"), "since" if since else ""
+    return Markup(f'<time datetime="{stamp}" title="{exact}" data-rel-time="{mark}">{escape(words)}</time>')
 
 
 def exactly(value: datetime | None) -> Markup:
     """The exact moment; scripts show it by the browser's own clock where that was chosen."""
     if value is None:
         return Markup("–")
-    return Markup('<time datetime="{}" data-abs-time="">{}</time>').format(
-        value.astimezone(UTC).isoformat(timespec="milliseconds"), moment(value)
-    )
+    stamp = value.astimezone(UTC).isoformat(timespec="milliseconds")
+    return Markup(f'<time datetime="{stamp}" data-abs-time="">{moment(value)}</time>')
 
 
 def duration_field(value: float | None) -> str:

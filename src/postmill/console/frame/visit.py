@@ -6,9 +6,10 @@ from collections.abc import Hashable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from time import monotonic, perf_counter
 from typing import Any, TypeVar
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, unquote, urlencode
 
 import psycopg
 from fastapi import Request
@@ -31,6 +32,13 @@ from postmill.store.flow import Flow
 from postmill.store.statement import Statement
 
 T = TypeVar("T")
+
+
+@lru_cache(maxsize=4000)
+def _quoted(path: str) -> str:
+    """A path of a link; a page has hundreds, and every page most of them again."""
+    return quote(path, safe="/%:@!$&()*+,;=~")
+
 
 READING_SECONDS = 2.0
 """What one query of a page may take; then the page says what was left out."""
@@ -145,13 +153,13 @@ class Visit:
 
     def root(self, path: str, /, **query: object) -> str:
         """A link to a path below our root."""
-        pairs = [
+        pairs = query and [
             (key, str(value))
             for key, values in query.items()
             for value in (values if isinstance(values, list | tuple) else [values])
             if value is not None
         ]
-        base = f"{self.request.scope.get('root_path', '')}{quote(path, safe='/%:@!$&()*+,;=~')}"
+        base = f"{self.request.scope.get('root_path', '')}{_quoted(path)}"
         return f"{base}?{urlencode(pairs)}" if pairs else base
 
     def page(self, template: str, /, status: int = 200, **context: Any) -> Response:
@@ -166,31 +174,40 @@ class Visit:
 
     def same(self, **changed: object) -> str:
         """A link to this very page with some parameters changed; None leaves one out. Paging starts anew."""
+        path, _mark, text = self.here.partition("?")
         kept: dict[str, object] = {
             key: values
-            for key, values in self.args.everything().items()
+            for key, values in Arguments.parsed(text).everything().items()
             if key not in ("_part", "after", "before")
         }
         query: Mapping[str, object] = {**kept, **changed}
-        path = str(self.request.scope["path"]).removeprefix(str(self.request.scope.get("root_path", "")))
-        return self.root(path, **query)
+        return self.root(unquote(path), **query)
 
     def back(self) -> str:
         """A link to the page of this scope that a form's field `back` names; to its first page where it names none.
 
         Never one to another site: who made the form is not asked.
         """
+        return f"{self.request.scope.get('root_path', '')}{self._came_from or self.scope.prefix}"
+
+    @property
+    def _came_from(self) -> str | None:
+        """Path and query, below our root, of the page of this scope that the form stood in, as it says; None: it does not."""
         path, prefix = self.form.text("back"), self.scope.prefix
         inside = path == prefix or path.startswith((f"{prefix}/", f"{prefix}?"))
-        if not inside or not path.isascii() or not path.isprintable() or "\\" in path:
-            path = prefix
-        return f"{self.request.scope.get('root_path', '')}{path}"
+        fine = inside and path.isascii() and path.isprintable() and "\\" not in path
+        return path if fine else None
 
     @property
     def here(self) -> str:
-        """This page as the field `back` of its forms names it: path and query below our root."""
+        """This page as the field `back` of its forms names it: path and query below our root.
+
+        After an act that was refused it is the page on which its form stood: the act's own path is no page.
+        """
+        if self._came_from is not None:
+            return self._came_from
         scope = self.request.scope
-        path = quote(str(scope["path"]).removeprefix(str(scope.get("root_path", ""))), safe="/%:@!$&()*+,;=~")
+        path = _quoted(str(scope["path"]).removeprefix(str(scope.get("root_path", ""))))
         pairs = [
             (key, one) for key, values in self.args.everything().items() for one in values if key != "_part"
         ]

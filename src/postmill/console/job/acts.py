@@ -13,6 +13,7 @@ from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _
 from postmill.domain.access import Action
 from postmill.domain.pace import MOST_PRIORITY, Kind
+from postmill.domain.tags import changes
 from postmill.operate import bulk, commands
 from postmill.store.definition_rows import DefinitionView
 from postmill.store.finding import FoundJob
@@ -48,6 +49,7 @@ def offered(job: FoundJob, definition: DefinitionView | None, *, ops: bool) -> l
         names.append("discard")
     if job.state in WAITS:
         names += ["priority", "run_at", "move"] if ops else ["priority", "run_at"]
+    names.append("tag")
     replay_class = "safe" if definition is None else definition.replay_class
     made = []
     for name in names:
@@ -77,6 +79,7 @@ def consequence(name: Kind, job: FoundJob) -> str:
         "discard": _("It is closed as failed, and nobody is asked about it again."),
         "priority": _("It goes to the end of its new place; a lower number is sooner."),
         "run_at": _("It is due at that moment instead of its own."),
+        "tag": _("It is found by them, as tag:vip in a query; nothing else becomes of it. A minus takes one away: -old."),
         "move": _("It goes to the end of the other queue; further jobs of its job type do not follow."),
     }.get(name, _(WHAT[name]))  # fmt: skip
 
@@ -104,6 +107,8 @@ def flow(visit: Visit, name: Kind, id: UUID) -> Flow[Any]:
         if priority is None:
             raise refused("priority", _("expected a number; a lower one is sooner"))
         return commands.prioritize([id], priority, reason=reason, schema=schema)
+    if name == "tag":
+        return commands.tag([id], changes(form.text("tags")), reason=reason, schema=schema)
     if name == "move":
         return commands.move_some([id], form.text("queue"), reason=reason, schema=schema)
     try:
@@ -140,5 +145,6 @@ def told(status: str) -> tuple[str, str]:
         "unchanged": _("It was so already."),
         "contended": _("It is just being claimed: try again."),
         "blocked": _("It waits for other jobs, and is due when these are done."),
+        "full": _("It would have more than 8 tags; take some away."),
         "not_dead": _("It is no open dead letter any more."),
     }.get(status, _("Nothing was done: %s.") % status.replace("_", " ")), "refused"  # fmt: skip

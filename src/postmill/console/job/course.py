@@ -66,4 +66,4 @@ def course(
         )
     if not rows:
         return None
-    return timeline(rows, id="course", title=_("Waits and runs"), now=job.moment)
+    return timeline(rows, id="course", title=_("Waits and attempts"), now=job.moment)

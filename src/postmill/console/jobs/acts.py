@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _, many
 from postmill.domain.access import Action
 from postmill.domain.job_options import INT_MAX
+from postmill.domain.tags import changes
 from postmill.operate import commands
 from postmill.store.flow import Flow
 
@@ -25,14 +27,17 @@ MOST = 500
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """One thing to be done. `done`: the statuses of those to which it happened; `wizard`: also on all that match."""
+    """One thing to be done. `done`: the statuses of those to which it happened; `field`: it asks for something; `ops`: only
+    the platform's people do it. All of it is also done to all that match, by the wizard.
+    """
 
     name: str
     label: str
     action: Action
     done: frozenset[str]
-    wizard: bool = True
     danger: bool = False
+    field: bool = False
+    ops: bool = False
 
 
 ACTS = (
@@ -40,12 +45,15 @@ ACTS = (
     Act("replay", N_("Replay as new"), Action.DEAD_REPLAY, frozenset({"replayed"})),
     Act("cancel", N_("Cancel"), Action.JOBS_CANCEL, frozenset({"canceled", "requested"}), danger=True),
     Act("discard", N_("Discard"), Action.DEAD_DISCARD, frozenset({"discarded"}), danger=True),
-    Act("priority", N_("Change priority"), Action.JOBS_PRIORITY, frozenset({"changed"})),
+    Act("priority", N_("Change priority"), Action.JOBS_PRIORITY, frozenset({"changed"}), field=True),
+    Act("move", N_("Change queue"), Action.QUEUES_WRITE, frozenset({"changed"}), field=True, ops=True),
+    Act("run_at", N_("Run at…"), Action.JOBS_PRIORITY, frozenset({"changed"}), field=True),
+    Act("tag", N_("Tag"), Action.JOBS_TAG, frozenset({"changed"}), field=True),
 )
 
 
 async def act(visit: Visit) -> Response:
-    """Reads the form: `one` (`cancel:<id>`), or `act` and the repeated `id`; `reason`, `priority`, `confirm`."""
+    """Reads the form: `one` (`cancel:<id>`), or `act` and the repeated `id`; `reason`, `confirm`, and what the act asks for."""
     form = visit.form
     one = form.text("one")
     name, _colon, id = one.partition(":")
@@ -79,8 +87,19 @@ def _flow(visit: Visit, name: str, ids: Sequence[UUID]) -> Flow[Any]:
         "cancel": lambda: commands.cancel(ids, reason=reason, schema=schema),
         "discard": lambda: commands.discard(ids, reason=reason, schema=schema),
         "priority": lambda: commands.prioritize(ids, priority or 0, reason=reason, schema=schema),
+        "move": lambda: commands.move_some(ids, visit.form.text("queue"), reason=reason, schema=schema),
+        "run_at": lambda: commands.schedule(ids, _moment(visit), reason=reason, schema=schema),
+        "tag": lambda: commands.tag(ids, changes(visit.form.text("tags")), reason=reason, schema=schema),
     }
     return flows[name]()
+
+
+def _moment(visit: Visit) -> datetime:
+    try:
+        moment = datetime.fromisoformat(visit.form.text("run_at"))
+    except ValueError:
+        raise refused("run_at", _("must be a moment such as 2026-02-16T10:30, in UTC")) from None
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
 
 
 def summed(act: Act, answers: Sequence[Any]) -> tuple[str, str]:

@@ -40,6 +40,7 @@ COLUMNS = (
     Column("worker", N_("Worker")),
     Column("error", N_("Error")),
     Column("priority", N_("Priority"), shown=False, figures=True),
+    Column("tags", N_("Tags"), shown=False),
     Column("key", N_("Idempotency key"), shown=False),
     Column("actor", N_("Enqueued by"), shown=False),
     Column("correlation", N_("Correlation id"), shown=False),

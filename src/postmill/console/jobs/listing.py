@@ -23,11 +23,14 @@ from postmill.operate import finding
 from postmill.operate.finding import Wanted
 from postmill.store import finding as store
 from postmill.store.finding import FoundBars, FoundCount
+from postmill.store.queues import read_queue_names
 from postmill.store.reads import StateCount, read_summary
 from postmill.store.views import read_saved_views
 
 MOST = 50
 MOST_FRESH = 100
+DENSITIES = ("compact",)
+"""How rows may stand, where not comfortably."""
 NOBODY = UUID(int=0)
 
 
@@ -39,7 +42,8 @@ async def listing(visit: Visit, text: str, want: Wanted | None, fault: QueryErro
     made: dict[str, Any] = {
         "q": text, "query": query, "fault": fault, "chosen": shown, "payloads": payloads, "secret": bool(shown.paths),
         "all_columns": [column for column in COLUMNS if visit.scope.ops or not column.ops], "most_fresh": MOST_FRESH,
-        "acts": ACTS, "quoted": written,
+        "acts": ACTS, "quoted": written, "density": visit.args.one_of("density", DENSITIES, ""),
+        "permitted": [act.action for act in ACTS if visit.may(act.action)],
     }  # fmt: skip
     part = visit.part
     if part in (None, "rows"):
@@ -61,6 +65,8 @@ async def listing(visit: Visit, text: str, want: Wanted | None, fault: QueryErro
     if part in (None, "fresh"):
         made["fresh"] = await _fresh(visit, want, made.get("top"))
     if part is None:
+        if visit.scope.ops and visit.may(Action.QUEUES_WRITE):
+            made["queues"] = await visit.read(read_queue_names(schema=visit.schema))
         saved = await visit.read(read_saved_views("jobs", schema=visit.schema))
         made |= {
             "views": links.views(visit, None if want is None else query, saved),

@@ -19,7 +19,7 @@ from postmill.operate import budget_requests, tenants
 from postmill.operate import budgets as operate
 from postmill.store.budget_requests import read_limits
 from postmill.store.budgets import BudgetView
-from postmill.store.tenants import list_tenants
+from postmill.store.console import tenant_slugs
 
 router = Pages()
 
@@ -111,11 +111,8 @@ async def slugs(visit: Visit, ids: list[UUID | None]) -> dict[UUID, str]:
     """Slugs of tenants; outside of the platform there is one."""
     if visit.scope.tenant is not None:
         return {visit.scope.tenant.id: visit.scope.tenant.slug}
-    found = {}
-    for id in {one for one in ids if one is not None}:
-        for tenant in await visit.read(list_tenants(id=id, most=1, schema=visit.schema)):
-            found[tenant.id] = tenant.slug
-    return found
+    known = {one for one in ids if one is not None}
+    return await visit.read(tenant_slugs(known, schema=visit.schema)) if known else {}
 
 
 def named(fault: Exception, names: tuple[str, ...]) -> dict[str, str]:

@@ -82,7 +82,7 @@ async def _figures(visit: Visit, hours: int) -> tuple[dict[str, Stat], dict[str,
     bucket = 300.0 if hours == 1 else 3600.0
     whole = await visit.attempt(_("figures"), read_stats(since=since, by="job_type", schema=visit.schema))
     parts = await visit.attempt(
-        _("trends"), read_stats(since=since, bucket=bucket, by="job_type", schema=visit.schema)
+        _("trends"), read_stats(since=since, bucket=bucket, by="job_type", times=False, schema=visit.schema)
     )
     courses: dict[str, list[Stat]] = {}
     for stat in parts or []:

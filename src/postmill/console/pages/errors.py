@@ -153,7 +153,7 @@ async def _lines(
             _("the number of jobs"), look.read_error_jobs(ids, most=JOBS, schema=visit.schema)
         )
     stats = await visit.attempt(
-        _("the share of all runs"),
+        _("the share of all attempts"),
         read_stats(since=since, until=now, by="job_type", tenant=own, times=False, schema=visit.schema),
     )
     runs = None if stats is None else {one.name: one.n(*RUNS) for one in stats}

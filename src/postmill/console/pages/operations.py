@@ -224,7 +224,7 @@ async def _step(
             "count": impact.count(found, met),
             "met": met,
             "typed": f"{met:,}",
-            "nothing": _nothing(),
+            "nothing": _nothing(found),
             "partly": partly,
             "straight": met > 0 and not made.faults() and not made.unsafe(found),
             "flags": impact.flags(found, made),
@@ -250,14 +250,16 @@ def _unconfirmed(visit: Visit, made: Wizard, found: BulkPreview) -> list[str]:
     typed = "".join(letter for letter in visit.form.text("count") if letter.isdigit())
     met = made.met(found)
     if not met:
-        faults.append(_nothing())
+        faults.append(_nothing(found))
     elif made.typed(found) and typed != str(met):
         faults.append(_("Type the number of jobs as it stands here: %s.") % f"{met:,}")
     return faults
 
 
-def _nothing() -> str:
-    return _("Every job that matches is in a state in which this does nothing.")
+def _nothing(found: BulkPreview) -> str:
+    if not found.fit:
+        return _("Every job that matches is in a state in which this does nothing.")
+    return _("As it is chosen so far, every job that matches is left as it is: go back to How.")
 
 
 async def _permitted(visit: Visit, made: Wizard) -> None:

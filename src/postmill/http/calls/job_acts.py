@@ -1,11 +1,14 @@
-"""What may be done to jobs: cancel, retry, prioritize."""
+"""What may be done to jobs: cancel, retry, prioritize, tag."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import httpx
 
 from postmill.http.call import Call, Id, at, model, write
 from postmill.shapes.job_priority import Prioritized, PrioritizedJob, WaitingJobs
+from postmill.shapes.job_tags import TaggedJob
 from postmill.shapes.jobs import CanceledJob, EnqueuedJob, ReplayedJob
 
 
@@ -53,6 +56,19 @@ def set_priorities(
         "cursor": cursor,
     }
     return write("PATCH", at("jobs", "priority"), model(Prioritized), body, key=idempotency_key)
+
+
+def set_tags(
+    job_id: Id,
+    *,
+    add: Sequence[str] = (),
+    remove: Sequence[str] = (),
+    reason: str | None = None,
+    idempotency_key: str | None = None,
+) -> Call[TaggedJob]:
+    """Gives a job tags and takes others away, whatever state it is in. Conflict where it would have more than 8."""
+    body = {"add": list(add), "remove": list(remove), "reason": reason}
+    return write("PATCH", at("jobs", job_id, "tags"), model(TaggedJob), body, key=idempotency_key)
 
 
 def _rerun(response: httpx.Response) -> EnqueuedJob | ReplayedJob:

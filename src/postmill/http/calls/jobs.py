@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from postmill.http.call import Call, Id, at, get, model, write
@@ -23,6 +23,7 @@ def enqueue_job(
     project_id: Id | None = None,
     correlation_id: str | None = None,
     traceparent: str | None = None,
+    tags: Sequence[str] = (),
     idempotency_key: str | None = None,
 ) -> Call[EnqueuedJob]:
     """Enqueues a job, once: sent again after a lost answer, it makes no second one.
@@ -37,6 +38,7 @@ def enqueue_job(
         project_id: a project of that tenant.
         correlation_id: what it belongs to; None: the request's id.
         traceparent: the trace that it belongs to (W3C Trace Context).
+        tags: at most 8 short words to find it by.
         idempotency_key: of the request; with one of your own it is done once also across restarts, within 24 hours.
     """
     body = {
@@ -48,6 +50,7 @@ def enqueue_job(
         "tenant_id": tenant_id,
         "project_id": project_id,
         "correlation_id": correlation_id,
+        "tags": list(tags),
     }
     return write(
         "POST",

@@ -59,6 +59,7 @@ def start_operation(
     priority: int | None = None,
     queue: str | None = None,
     run_at: datetime | None = None,
+    tags: Sequence[str] | None = None,
     start_at: datetime | None = None,
     reason: str | None = None,
     idempotency_key: str | None = None,
@@ -72,6 +73,7 @@ def start_operation(
         fair: tenants take turns.
         priority: of the new jobs, or the new one of `priority`.
         queue, run_at: of `move`, of `run_at`.
+        tags: of `tag`; with a minus before it one is taken away.
         start_at: nothing is done before.
 
     NotFound where nothing matches. Its status is `proposed` where somebody else has to approve it.
@@ -94,6 +96,7 @@ def start_operation(
         "priority": priority,
         "queue": queue,
         "run_at": None if run_at is None else run_at.isoformat(),
+        "tags": None if tags is None else list(tags),
         "start_at": None if start_at is None else start_at.isoformat(),
         "reason": reason,
     }

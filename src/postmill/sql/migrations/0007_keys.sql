@@ -171,7 +171,7 @@ create function {schema}.enqueue_many(
     p_expires_at timestamptz[] default null, p_sources text[] default null, p_source_refs text[] default null,
     p_actor_types text[] default null, p_actor_ids text[] default null, p_request_ids text[] default null,
     p_correlation_ids text[] default null, p_traceparents text[] default null, p_wait interval default null,
-    p_lane_keys text[] default null)
+    p_lane_keys text[] default null, p_tags jsonb[] default null)
 returns table (n integer, id uuid, status text, detail text)
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -179,7 +179,7 @@ declare
     wide integer := greatest(cardinality(p_job_types), cardinality(p_payloads), cardinality(p_keys));
     before text := current_setting('lock_timeout');
 begin
-    if p_keys is null then
+    if p_keys is null and p_tags is null then
         return query select * from {schema}.enqueue_plain(
             (select array_agg(g) from generate_series(1, wide) g), p_job_types, p_payloads, p_tenants,
             p_priorities, p_delays, p_scheduled_for, p_projects, p_max_attempts, p_timeouts, p_expires_at, p_sources,
@@ -193,7 +193,11 @@ begin
     for row_no in select g.n from generate_series(1, wide) as g(n)
                    order by p_keys[g.n] collate "C" nulls last, g.n loop
         n := row_no;
-        if p_keys[row_no] is null then
+        if p_tags[row_no] is not null and {schema}.fault_of_tags(p_tags[row_no]) is not null then
+            id := null;
+            status := 'invalid';
+            detail := {schema}.fault_of_tags(p_tags[row_no]);
+        elsif p_keys[row_no] is null then
             select e.id, e.status, e.detail into id, status, detail
               from {schema}.enqueue_one(p_job_types[row_no], p_payloads[row_no], p_tenants[row_no],
                   p_priorities[row_no], p_delays[row_no], p_scheduled_for[row_no], p_projects[row_no],
@@ -209,6 +213,9 @@ begin
                   p_actor_ids[row_no], p_request_ids[row_no], p_correlation_ids[row_no], p_traceparents[row_no],
                   p_lane_key => p_lane_keys[row_no]) e;
         end if;
+        if status = 'created' and p_tags[row_no] is not null then
+            perform {schema}.keep_tags(id, p_tenants[row_no], p_tags[row_no]);
+        end if;
         return next;
     end loop;
     if p_wait is not null then
@@ -223,17 +230,26 @@ create function {schema}.enqueue(
     delay interval default null, scheduled_for timestamptz default null, priority integer default null,
     project uuid default null, mode text default null, ttl interval default null, actor_type text default null,
     actor_id text default null, request_id text default null, correlation_id text default null,
-    traceparent text default null) returns uuid
+    traceparent text default null, tags text[] default null) returns uuid
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
     answer record;
+    fault text;
 begin
-    if key is null then
+    if tags is not null then
+        fault := {schema}.fault_of_tags(to_jsonb(tags));
+    end if;
+    if fault is not null then
+        raise exception 'postmill: no job of type "%" was made: %', job_type, fault using errcode = 'invalid_parameter_value';
+    elsif key is null then
         answer := {schema}.enqueue_one(job_type, payload, tenant, priority, delay, scheduled_for, project, null, null, null,
             null, null, actor_type, actor_id, request_id, correlation_id, traceparent);
     else
         answer := {schema}.enqueue_keyed(key, mode, ttl, job_type, payload, tenant, priority, delay, scheduled_for, project,
             null, null, null, null, null, actor_type, actor_id, request_id, correlation_id, traceparent);
+    end if;
+    if tags is not null and answer.status = 'created' then
+        perform {schema}.keep_tags(answer.id, tenant, to_jsonb(tags));
     end if;
     case answer.status
         when 'created', 'duplicate' then

@@ -172,6 +172,9 @@ begin
             end if;
             new_id := answer.id;
             status := case answer.status when 'created' then 'replayed' when 'duplicate' then 'key_held' else answer.status end;
+            if status = 'replayed' and exists (select from {schema}.job_tag t where t.job_id = body.id) then
+                perform {schema}.keep_tags(new_id, body.tenant_id, to_jsonb({schema}.tags_of(body.id)));
+            end if;
             if status = 'replayed' and letter.id is not null then
                 perform {schema}.close_letter(id, 'dead_letter', letter.reason);
             end if;

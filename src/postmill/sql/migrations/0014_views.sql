@@ -85,7 +85,7 @@ returns table (
     started_at timestamptz, finished_at timestamptz, worker_id text, reason text, error_class text, error_code text,
     error_message text, result jsonb, replayed_from uuid, replayed_as uuid, progress_done double precision,
     progress_total double precision, progress_message text, cancel_requested boolean, actor_type text, actor_id text,
-    request_id text, correlation_id text, traceparent text, source text, source_ref text)
+    request_id text, correlation_id text, traceparent text, source text, source_ref text, tags text[])
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 begin
     return query
@@ -105,7 +105,7 @@ begin
            (select n.id from (select f.id from {schema}.any_job f where f.replayed_from = j.id offset 0) n
              order by n.id desc limit 1),
            g.done, g.total, g.message, c.job_id is not null, j.actor_type::text, j.actor_id, j.request_id, j.correlation_id,
-           j.traceparent, j.source::text, j.source_ref
+           j.traceparent, j.source::text, j.source_ref, array(select t.tag from {schema}.job_tag t where t.job_id = j.id order by t.tag)
       from unnest(p_ids) as u(id)
      cross join lateral (select f.* from {schema}.any_job f where f.id = u.id offset 0) j
       left join lateral (select t.* from {schema}.ready t where t.id = u.id offset 0) w on true

@@ -44,7 +44,7 @@ $$;
 -- names. Statuses beside those of enqueue_one: changed | unknown_tenant | unknown_project | suspended.
 create function {schema}.door_enqueue(p_job_type text, p_version integer, p_payload jsonb, p_tenant uuid, p_project uuid,
     p_priority integer, p_scheduled_for timestamptz, p_key text, p_mode text, p_correlation_id text, p_traceparent text,
-    out id uuid, out status text, out detail text, out tenant_id uuid, out state text, out created_at timestamptz)
+    p_tags jsonb default null, out id uuid, out status text, out detail text, out tenant_id uuid, out state text, out created_at timestamptz)
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
     origin text := nullif(current_setting('postmill.request_id', true), '');
@@ -67,6 +67,9 @@ begin
         select from {schema}.project p where p.id = p_project and p.tenant_id = door_enqueue.tenant_id)
     then
         status := 'unknown_project';
+    elsif p_tags is not null then
+        detail := {schema}.fault_of_tags(p_tags);
+        status := case when detail is not null then 'invalid' end;
     end if;
     if status is not null then
         return;
@@ -84,6 +87,9 @@ begin
     id := answer.id;
     status := answer.status;
     detail := answer.detail;
+    if p_tags is not null and status = 'created' then
+        perform {schema}.keep_tags(id, tenant_id, p_tags);
+    end if;
     if status = 'created' and p_key is null then
         created_at := answer.made_at;
         state := case when p_scheduled_for > created_at then 'scheduled' else 'queued' end;

@@ -204,7 +204,7 @@ returns table (
     project_id uuid, idempotency_key text, source text, source_ref text, actor_type text, actor_id text, request_id text,
     correlation_id text, traceparent text, result jsonb, reason text, error_class text, error_code text, error_message text,
     replayed_from uuid, replayed_as uuid, worker_id text, cancel_requested boolean, progress_done double precision,
-    progress_total double precision, progress_message text)
+    progress_total double precision, progress_message text, tags text[])
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 begin
     return query
@@ -213,7 +213,7 @@ begin
            s.priority, s.attempt, s.max_attempts, s.payload, s.created_at, s.scheduled_for, s.started_at, s.finished_at,
            s.project_id, s.idempotency_key, s.source, s.source_ref, s.actor_type, s.actor_id, s.request_id, s.correlation_id,
            s.traceparent, s.result, s.reason, s.error_class, s.error_code, s.error_message, s.replayed_from, s.replayed_as,
-           s.worker_id, s.cancel_requested, s.progress_done, s.progress_total, s.progress_message
+           s.worker_id, s.cancel_requested, s.progress_done, s.progress_total, s.progress_message, s.tags
       from {schema}.job_state(array(select j.id from {schema}.any_job j where j.id = any (p_ids))) s;
 end
 $$;

@@ -84,17 +84,21 @@ begin
     return query
     select q.name, q.priority, q.lane, q.paused_at is not null and (q.resume_at is null or q.resume_at > moment), q.paused_at,
            case when whole then q.paused_by end, q.pause_reason, q.resume_at,
-           case when whole then (select count(*) from (select from {schema}.ready t where t.queue = q.name limit p_most) x) end,
+           case when whole then r.n end,
            case when whole then (select count(*) from (select from {schema}.scheduled t where t.queue = q.name limit p_most) x) end,
            case when whole then (select count(*) from {schema}.blocked t where t.queue = q.name) end,
            case when whole then (select count(*) from {schema}.running t where t.queue = q.name) end,
            case when whole then coalesce(y.n, 0) end,
-           case when whole then extract(epoch from moment - {schema}.read_oldest(q.name, null))::double precision end,
+           -- What was counted to its end has been seen: only a longer backlog is asked lane by lane.
+           case when whole then extract(epoch from moment - case when r.n < p_most then r.oldest
+                                                                 else {schema}.read_oldest(q.name, null) end)::double precision end,
            case when whole then extract(epoch from n.run_at - moment)::double precision end,
            q.owner, case when whole then q.contact end, q.color, q.sla_seconds, q.wait_target_seconds, q.run_target_seconds,
            case when whole then q.escalation end, case when whole then a.attained end,
            case when whole then a.burn end
       from {schema}.queue q
+      left join lateral (select count(*) as n, min(x.ready_at) as oldest from (
+                            select t.ready_at from {schema}.ready t where whole and t.queue = q.name limit p_most) x) r on true
       -- Once for all queues: who asks for every queue would pay for each.
       left join (select d.queue, least(p_most, greatest(0, sum(d.opened - d.closed)))::bigint as n from {schema}.dead_tally d
                   where whole and (p_name is null or d.queue = p_name) group by 1) y on y.queue = q.name
@@ -107,11 +111,21 @@ begin
 end
 $$;
 
--- Since when the first ready ticket of a queue, or of one lane of all queues, has been ready: one probe for each lane
--- and priority, of at most 1,000.
+-- Since when the first ready ticket of a queue, of one lane of all queues, or of all has been ready: one probe for each lane
+-- and priority, of at most 1,000. Of all there is a shorter way as a rule: no ticket is ready before its job was made, which
+-- its id tells, so nothing made after the earliest found among the first 100 made was ready before it.
 create function {schema}.read_oldest(p_queue text, p_lane uuid) returns timestamptz
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    found record;
 begin
+    if p_queue is null and p_lane is null then
+        select min(x.ready_at) as ready_at, max({schema}.id_time(x.id)) as made, count(*) as n into found
+          from (select r.ready_at, r.id from {schema}.ready r order by r.id limit 100) x;
+        if found.n < 100 or found.ready_at <= found.made then
+            return found.ready_at;
+        end if;
+    end if;
     return (
         with recursive step as (
             select f.* from {schema}.queue q cross join lateral (
@@ -214,20 +228,30 @@ begin
                 n := n + open_letters;
             end if;
         else
-            select count(*) into tickets from (
-                (select from {schema}.ready t where state = 'queued' limit p_most + 1) union all
-                (select from {schema}.scheduled t where state = 'scheduled' limit p_most + 1) union all
-                (select from {schema}.blocked t where state = 'blocked' limit p_most + 1) union all
-                (select from {schema}.running t where state = 'running' limit p_most + 1)) x;
-            if own is null then
+            -- One statement of one table: a plan of all four takes as long as the count.
+            if state = 'queued' then
+                select count(*) into tickets from (select from {schema}.ready t limit p_most + 1) x;
+            elsif state = 'scheduled' then
+                select count(*) into tickets from (select from {schema}.scheduled t limit p_most + 1) x;
+            elsif state = 'blocked' then
+                select count(*) into tickets from (select from {schema}.blocked t limit p_most + 1) x;
+            else
+                select count(*) into tickets from (select from {schema}.running t limit p_most + 1) x;
+            end if;
+            if own is null or tickets = 0 then
                 n := tickets;
             elsif bodies > p_most and tickets > p_most then
                 at_least := true;
-                select count(*) into n from {schema}.queue q cross join lateral (
-                    (select from {schema}.ready t where state = 'queued' and t.queue = q.name and t.lane = own limit p_most + 1)
-                    union all
-                    (select from {schema}.scheduled t
-                      where state = 'scheduled' and t.queue = q.name and t.lane = own limit p_most + 1)) x;
+                -- The limit at the end, too: a queue is not looked at where the ones before it are enough.
+                if state = 'queued' then
+                    select count(*) into n from (select from {schema}.queue q cross join lateral (
+                        select from {schema}.ready t where t.queue = q.name and t.lane = own offset 0) x limit p_most + 1) y;
+                elsif state = 'scheduled' then
+                    select count(*) into n from (select from {schema}.queue q cross join lateral (
+                        select from {schema}.scheduled t where t.queue = q.name and t.lane = own offset 0) x limit p_most + 1) y;
+                else
+                    n := 0;
+                end if;
             elsif bodies <= p_most then
                 if mine is null then
                     mine := array(select j.id from {schema}.any_job j where j.tenant_id = own);
@@ -260,9 +284,14 @@ begin
     oldest_seconds := null;
     open_letters := null;
     if bodies > p_most or bounded then
-        select count(*) into n from (
-            select o.status, o.tenant_id from {schema}.outcome o order by o.job_id desc limit 2 * p_most) x
-         where x.status = 'succeeded' and (own is null or x.tenant_id = own);
+        if own is null then
+            select count(*) into n from (select o.status from {schema}.outcome o order by o.job_id desc limit p_most * 5 / 4) x
+             where x.status = 'succeeded';
+        else
+            select count(*) into n from (
+                select o.status, o.tenant_id from {schema}.outcome o order by o.job_id desc limit 2 * p_most) x
+             where x.status = 'succeeded' and x.tenant_id = own;
+        end if;
         n := least(greatest(n, bodies - known, 0), p_most);
         at_least := true;
     else

@@ -45,6 +45,24 @@ create table {schema}.rollup_fleet (
 create index rollup_fleet_queue on {schema}.rollup_fleet (queue, minute);
 create index rollup_fleet_type on {schema}.rollup_fleet (job_type, minute);
 
+-- Hour by hour, of each tenant and (tenant_id NULL) of all together: a day is 1,440 times as many rows there as types here.
+create table {schema}.rollup_hour (
+    hour timestamptz not null,
+    tenant_id uuid,
+    queue text collate "C" not null,
+    job_type text collate "C" not null,
+    outcome text collate "C" not null,
+    n bigint not null,
+    wait_sum double precision not null default 0,
+    run_sum double precision not null default 0,
+    total_sum double precision not null default 0,
+    wait_hist bigint[],
+    run_hist bigint[],
+    total_hist bigint[],
+    unique nulls not distinct (tenant_id, hour, queue, job_type, outcome)
+);
+create index rollup_hour_hour on {schema}.rollup_hour (hour);
+
 -- Counts on their way there: who ends jobs adds rows and never touches another's, and the round rollup sums them up.
 create table {schema}.rollup_part (like {schema}.rollup including defaults);
 
@@ -331,6 +349,20 @@ begin
                {schema}.histogram_sum(f.wait_hist), {schema}.histogram_sum(f.run_hist), {schema}.histogram_sum(f.total_hist)
           from fine f group by 1, 2, 3, 4
         on conflict (minute, queue, job_type, outcome) do update
+           set n = r.n + excluded.n, wait_sum = r.wait_sum + excluded.wait_sum, run_sum = r.run_sum + excluded.run_sum,
+               total_sum = r.total_sum + excluded.total_sum,
+               wait_hist = {schema}.histogram_plus(r.wait_hist, excluded.wait_hist),
+               run_hist = {schema}.histogram_plus(r.run_hist, excluded.run_hist),
+               total_hist = {schema}.histogram_plus(r.total_hist, excluded.total_hist)
+    ), hours as (
+        insert into {schema}.rollup_hour as r (hour, tenant_id, queue, job_type, outcome, n, wait_sum, run_sum, total_sum, wait_hist,
+               run_hist, total_hist)
+        select date_bin('1 hour', f.minute, timestamptz '2000-01-01 00:00+00'), s.tenant_id, f.queue, f.job_type, f.outcome,
+               sum(f.n), sum(f.wait_sum), sum(f.run_sum), sum(f.total_sum), {schema}.histogram_sum(f.wait_hist),
+               {schema}.histogram_sum(f.run_hist), {schema}.histogram_sum(f.total_hist)
+          from fine f cross join lateral (values (f.tenant_id), (null)) as s(tenant_id)
+         group by 1, 2, 3, 4, 5
+        on conflict (tenant_id, hour, queue, job_type, outcome) do update
            set n = r.n + excluded.n, wait_sum = r.wait_sum + excluded.wait_sum, run_sum = r.run_sum + excluded.run_sum,
                total_sum = r.total_sum + excluded.total_sum,
                wait_hist = {schema}.histogram_plus(r.wait_hist, excluded.wait_hist),

@@ -211,16 +211,19 @@ begin
                g.last_seen_at, g.count, w.tenants, w.sample_job, {schema}.error_status(g, g.first_seen_at, moment),
                g.first_version, g.last_version, g.ignored_until, g.resolved_version, g.resolved_at, g.regressed_at, g.marked_by,
                g.mark_note
-          from {schema}.error_group g
+          -- The page first: what is said of each group's tenants is read for those that are shown.
+          from (select e.* from {schema}.error_group e
+                 where (e.last_seen_at, e.id) < (p_at, p_before) and e.last_seen_at >= p_since and (select {schema}.sees_all())
+                   and (p_job_type is null or e.job_type = p_job_type) and (p_class is null or e.error_class = p_class)
+                   and (p_id is null or e.id = p_id)
+                   and (p_statuses is null or {schema}.error_status(e, e.first_seen_at, moment) = any (p_statuses))
+                   and (part is null or strpos(lower(e.error_class || ': ' || e.message || ' ' || e.frame), part) > 0)
+                 order by e.last_seen_at desc, e.id desc limit p_most) page
+          join {schema}.error_group g on g.id = page.id
          cross join lateral (select count(*) as tenants, (array_agg(t.sample_job order by t.last_seen_at desc)
                                     filter (where t.sample_job is not null))[1] as sample_job
                                from {schema}.error_group_tenant t where t.id = g.id) w
-         where (g.last_seen_at, g.id) < (p_at, p_before) and g.last_seen_at >= p_since and (select {schema}.sees_all())
-           and (p_job_type is null or g.job_type = p_job_type) and (p_class is null or g.error_class = p_class)
-           and (p_id is null or g.id = p_id)
-           and (p_statuses is null or {schema}.error_status(g, g.first_seen_at, moment) = any (p_statuses))
-           and (part is null or strpos(lower(g.error_class || ': ' || g.message || ' ' || g.frame), part) > 0)
-         order by g.last_seen_at desc, g.id desc limit p_most;
+         order by g.last_seen_at desc, g.id desc;
         return;
     end if;
     return query
@@ -247,6 +250,49 @@ begin
     select t.tenant_id, n.slug, t.first_seen_at, t.last_seen_at, t.count, t.sample_job
       from {schema}.error_group_tenant t left join {schema}.tenant n on n.id = t.tenant_id
      where t.id = p_id order by t.count desc, t.tenant_id limit p_most;
+end
+$$;
+
+-- Both by the hour.
+create view {schema}.rollup_hours with (security_barrier) as
+select h.hour as minute, h.tenant_id, h.queue, h.job_type, h.outcome, h.n, h.wait_sum, h.run_sum, h.total_sum, h.wait_hist,
+       h.run_hist, h.total_hist
+  from {schema}.rollup_hour h where h.tenant_id is not null
+ union all
+select date_bin('1 hour', p.minute, timestamptz '2000-01-01 00:00+00'), p.tenant_id, p.queue, p.job_type, p.outcome, p.n,
+       p.wait_sum, p.run_sum, p.total_sum, p.wait_hist, p.run_hist, p.total_hist
+  from {schema}.rollup_part p;
+
+create view {schema}.fleet_rollup_hours with (security_barrier) as
+select r.* from (
+    select null::uuid as tenant_id, h.hour as minute, h.queue, h.job_type, h.outcome, h.n, h.wait_sum, h.run_sum, h.total_sum,
+           h.wait_hist, h.run_hist, h.total_hist
+      from {schema}.rollup_hour h where h.tenant_id is null
+    union all
+    select null, date_bin('1 hour', p.minute, timestamptz '2000-01-01 00:00+00'), p.queue, p.job_type, p.outcome, p.n,
+           p.wait_sum, p.run_sum, p.total_sum, p.wait_hist, p.run_hist, p.total_hist
+      from {schema}.rollup_part p) r
+ where (select {schema}.sees_all());
+
+-- What to read between two moments, of each tenant or of all together, as something to select from: whole hours by the hour
+-- and the rest by the minute; all by the minute where buckets of p_seconds are no hours.
+create function {schema}.rollup_source(p_since timestamptz, p_until timestamptz, p_fleet boolean, p_seconds double precision)
+returns text
+language plpgsql immutable as $$
+declare
+    fine constant text := case when p_fleet then 'fleet_rollups' else 'rollups' end;
+    low constant timestamptz := case when isfinite(p_since) then date_bin('1 hour', p_since + interval '1 hour' - interval '1 microsecond',
+                                                                           timestamptz '2000-01-01 00:00+00') else p_since end;
+    high constant timestamptz := date_bin('1 hour', p_until, timestamptz '2000-01-01 00:00+00');
+begin
+    if low >= high or p_seconds is not null and mod(p_seconds::numeric, 3600) <> 0 then
+        return '{schema}.' || fine;
+    end if;
+    return format('(select * from {schema}.%I h where h.minute >= %L and h.minute < %L
+        union all select * from {schema}.%I f where f.minute >= %L and f.minute < %L
+        union all select * from {schema}.%I f where f.minute >= %L and f.minute < %L)',
+        case when p_fleet then 'fleet_rollup_hours' else 'rollup_hours' end, low, high,
+        fine, {schema}.minute_of(p_since), low, fine, high, p_until);
 end
 $$;
 
@@ -278,7 +324,7 @@ begin
                    case $4 when 'queue' then r.queue when 'job_type' then r.job_type when 'tenant' then r.tenant_id::text
                         else '' end as name, r.outcome, sum(r.n) as n, sum(r.wait_sum) as wait, sum(r.run_sum) as run,
                    sum(r.total_sum) as total, %s
-              from {schema}.%s r
+              from %s r
              where r.minute >= {schema}.minute_of($1) and r.minute < $2 and ($5 is null or r.tenant_id = $5)
                and ($6 is null or r.queue = $6) and ($7 is null or r.job_type = $7)
              group by 1, 2, 3
@@ -292,7 +338,7 @@ begin
         select m.bucket, m.name, m.counts, {schema}.summary_of(m.waits_hist, m.wait), {schema}.summary_of(m.runs_hist, m.run),
                {schema}.summary_of(m.totals_hist, m.total)
           from merged m order by 1, 2$q$, sums,
-        case when own is null and p_by is distinct from 'tenant' then 'fleet_rollups' else 'rollups' end) using p_since, p_until, p_seconds, p_by, own, p_queue, p_job_type;
+        {schema}.rollup_source(p_since, p_until, own is null and p_by is distinct from 'tenant', p_seconds)) using p_since, p_until, p_seconds, p_by, own, p_queue, p_job_type;
 end
 $$;
 
@@ -317,51 +363,6 @@ begin
     end if;
     return query
     select t.job_type, t.queue, t.n from {schema}.rollup_total t where t.outcome = 'enqueued' order by t.n desc, 1, 2 limit 1000;
-end
-$$;
-
--- Makes hours of the minutes of one hour that is older than p_fine, and drops what is older than p_keep; the totals stay.
--- True: there is more of it.
-create function {schema}.coarsen_rollups(p_fine interval, p_keep interval, p_most integer) returns boolean
-language plpgsql volatile as $$
-declare
-    moment constant timestamptz := {schema}.now();
-    edge timestamptz;
-    hour timestamptz;
-    gone integer;
-begin
-    delete from {schema}.rollup r where r.ctid = any (array(
-        select q.ctid from {schema}.rollup q where q.minute < moment - p_keep order by q.minute limit p_most));
-    get diagnostics gone = row_count;
-    delete from {schema}.rollup_fleet r where r.ctid = any (array(
-        select q.ctid from {schema}.rollup_fleet q where q.minute < moment - p_keep order by q.minute limit p_most));
-    select least(date_bin('1 hour', moment - p_fine, timestamptz '2000-01-01 00:00+00'),
-                 date_bin('1 hour', s.final_to, timestamptz '2000-01-01 00:00+00')) into edge
-      from {schema}.rollup_state s;
-    select date_bin('1 hour', min(r.minute), timestamptz '2000-01-01 00:00+00') into hour
-      from {schema}.rollup r, {schema}.rollup_state s where r.minute >= s.coarse_to and r.minute < edge;
-    if hour is null then
-        update {schema}.rollup_state s set coarse_to = edge where s.coarse_to < edge;
-        return gone >= p_most;
-    end if;
-    update {schema}.rollup_state s set coarse_to = hour + interval '1 hour';
-    with fine as materialized (
-        delete from {schema}.rollup r where r.minute >= hour and r.minute < hour + interval '1 hour' returning r.*
-    )
-    insert into {schema}.rollup (minute, tenant_id, queue, job_type, outcome, n, wait_sum, run_sum, total_sum, wait_hist,
-           run_hist, total_hist)
-    select hour, f.tenant_id, f.queue, f.job_type, f.outcome, sum(f.n), sum(f.wait_sum), sum(f.run_sum), sum(f.total_sum),
-           {schema}.histogram_sum(f.wait_hist), {schema}.histogram_sum(f.run_hist), {schema}.histogram_sum(f.total_hist)
-      from fine f group by 2, 3, 4, 5;
-    with fine as materialized (
-        delete from {schema}.rollup_fleet r where r.minute >= hour and r.minute < hour + interval '1 hour' returning r.*
-    )
-    insert into {schema}.rollup_fleet (minute, queue, job_type, outcome, n, wait_sum, run_sum, total_sum, wait_hist, run_hist,
-           total_hist)
-    select hour, f.queue, f.job_type, f.outcome, sum(f.n), sum(f.wait_sum), sum(f.run_sum), sum(f.total_sum),
-           {schema}.histogram_sum(f.wait_hist), {schema}.histogram_sum(f.run_hist), {schema}.histogram_sum(f.total_hist)
-      from fine f group by 2, 3, 4;
-    return true;
 end
 $$;
 

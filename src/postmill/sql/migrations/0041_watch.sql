@@ -213,7 +213,8 @@ $$;
 
 -- Queues as settings and code declare them: [{name, owner, contact, color, sla_seconds, wait_target_seconds,
 -- run_target_seconds, escalation, runbook}]. What is not in a declaration is none; one that says nothing makes no queue.
-create function {schema}.register_queues(p_queues jsonb) returns void
+-- p_fill: only where nothing is said of a queue yet.
+create function {schema}.register_queues(p_queues jsonb, p_fill boolean default false) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
     before jsonb := (select jsonb_object_agg(q.name, {schema}.promise_json(q.name)) from {schema}.queue q);
@@ -234,7 +235,9 @@ begin
      where (q.owner, q.contact, q.color, q.sla_seconds, q.wait_target_seconds, q.run_target_seconds, q.escalation,
             q.runbook)
            is distinct from (excluded.owner, excluded.contact, excluded.color, excluded.sla_seconds,
-                             excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation, excluded.runbook);
+                             excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation, excluded.runbook)
+       and not (p_fill and coalesce(q.owner, q.contact, q.color, q.escalation, q.runbook, q.sla_seconds::text,
+                                    q.wait_target_seconds::text, q.run_target_seconds::text) is not null);
     for one in select n.name from jsonb_populate_recordset(null::{schema}.queue, p_queues) n order by n.name loop
         if {schema}.promise_json(one) is distinct from before -> one then
             perform {schema}.audit('queues.declare', 'queue', one, null, before -> one, {schema}.promise_json(one));

@@ -8,12 +8,12 @@
 -- fair: tenants take turns. same_version: only jobs whose definition has not changed since they were made. priority: the new
 -- one, or that of replays. stop_ratio: share of failures that pauses it. start_at: nothing is done before; until then an
 -- abort undoes all of it. approve_above: with more jobs than that somebody else has to approve (status proposed).
--- taken_at: up to which moment the rate's allowance is used up. twins_at: when later jobs that do the same were looked for.
+-- tags: of tag, those that a minus stands before are taken away. taken_at: up to which moment the rate's allowance is used up. twins_at: when later jobs that do the same were looked for.
 create table {schema}.operation (
     id uuid primary key,
     tenant_id uuid,
     kind text collate "C" not null check (kind in
-        ('replay', 'retry', 'cancel', 'discard', 'priority', 'move', 'run_at')),
+        ('replay', 'retry', 'cancel', 'discard', 'priority', 'move', 'run_at', 'tag')),
     status text collate "C" not null default 'running' check (status in
         ('proposed', 'running', 'paused', 'finished', 'aborted')),
     stage text collate "C" not null check (stage in ('select', 'canary', 'rest')),
@@ -33,6 +33,7 @@ create table {schema}.operation (
     priority integer,
     queue text collate "C",
     run_at timestamptz,
+    tags jsonb,
     stop_ratio double precision check (stop_ratio between 0 and 1),
     start_at timestamptz,
     approve_above integer,
@@ -117,7 +118,7 @@ begin
     end if;
     id := {schema}.new_id();
     insert into {schema}.operation as o (id, tenant_id, kind, stage, filter, matching, cut_off, held, rate, canary, again, confirm,
-           despite_success, version, fair, same_version, priority, queue, run_at, stop_ratio, start_at, approve_above, reason,
+           despite_success, version, fair, same_version, priority, queue, run_at, tags, stop_ratio, start_at, approve_above, reason,
            total, actor_type, actor_id, actor_role, request_id, created_at)
     values (id, own, p_kind, 'select', p_filter, {schema}.at_moments(p_matching, moment),
             case when p_matching is not null then least(coalesce(p_cut_off, id), id) end,
@@ -125,7 +126,7 @@ begin
             coalesce((p_options ->> 'canary')::integer, 0), coalesce((p_options ->> 'again')::boolean, false),
             coalesce((p_options ->> 'confirm')::boolean, false), coalesce((p_options ->> 'despite_success')::boolean, false),
             (p_options ->> 'version')::integer, fairly, coalesce((p_options ->> 'same_version')::boolean, false),
-            (p_options ->> 'priority')::integer, p_options ->> 'queue', (p_options ->> 'run_at')::timestamptz,
+            (p_options ->> 'priority')::integer, p_options ->> 'queue', (p_options ->> 'run_at')::timestamptz, p_options -> 'tags',
             (p_options ->> 'stop_ratio')::double precision,
             greatest((p_options ->> 'start_at')::timestamptz, moment + (p_options ->> 'undo_seconds')::double precision * interval '1 s'),
             (p_options ->> 'approve_above')::integer, p_reason, 0, {schema}.acting_type(), {schema}.acting_id(),
@@ -209,14 +210,14 @@ returns table (id uuid, tenant_id uuid, kind text, status text, stage text, filt
     skipped integer, failed integer, actor_type text, actor_id text, created_at timestamptz, started_at timestamptz,
     paused_at timestamptz, paused_by text, pause_reason text, ended_at timestamptz, fair boolean, same_version boolean,
     priority integer, queue text, run_at timestamptz, stop_ratio double precision, start_at timestamptz, approve_above integer,
-    approved_by text, approved_at timestamptz, cut_off uuid)
+    approved_by text, approved_at timestamptz, cut_off uuid, tags jsonb)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 begin
     return query
     select o.id, o.tenant_id, o.kind, o.status, o.stage, o.filter, o.rate, o.canary, o.again, o.confirm, o.despite_success,
            o.version, o.reason, o.total, o.done, o.skipped, o.failed, o.actor_type, o.actor_id, o.created_at, o.started_at,
            o.paused_at, o.paused_by, o.pause_reason, o.ended_at, o.fair, o.same_version, o.priority, o.queue, o.run_at,
-           o.stop_ratio, o.start_at, o.approve_above, o.approved_by, o.approved_at, o.cut_off
+           o.stop_ratio, o.start_at, o.approve_above, o.approved_by, o.approved_at, o.cut_off, o.tags
       from {schema}.operation o
      where (p_id is null or o.id = p_id) and o.id < p_before and (not p_open or o.status in ('proposed', 'running', 'paused'))
      order by o.id desc limit p_most;

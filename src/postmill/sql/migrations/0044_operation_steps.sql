@@ -112,6 +112,12 @@ begin
                            from {schema}.door_prioritize_jobs(p_ids, p_op.priority, p_op.reason) d;
         elsif p_op.kind = 'move' then
             return query select d.id, d.status, null::uuid, null::text from {schema}.door_move_jobs(p_ids, p_op.queue, p_op.reason) d;
+        elsif p_op.kind = 'tag' then
+            return query select d.id, d.status, null::uuid, null::text
+                           from {schema}.door_tag_jobs(p_ids,
+                               array(select t.tag from jsonb_array_elements_text(p_op.tags) as t(tag) where t.tag not like '-%'),
+                               array(select substr(t.tag, 2) from jsonb_array_elements_text(p_op.tags) as t(tag) where t.tag like '-%'),
+                               p_op.reason) d;
         else
             return query select d.id, d.status, null::uuid, null::text
                            from {schema}.door_schedule_jobs(p_ids, p_op.run_at, p_op.reason) d;

@@ -171,4 +171,51 @@ begin
 end
 $$;
 
+-- Makes hours of the minutes of one hour that is older than p_fine, and drops what is older than p_keep; the totals stay.
+-- True: there is more of it.
+create function {schema}.coarsen_rollups(p_fine interval, p_keep interval, p_most integer) returns boolean
+language plpgsql volatile as $$
+declare
+    moment constant timestamptz := {schema}.now();
+    edge timestamptz;
+    hour timestamptz;
+    gone integer;
+begin
+    delete from {schema}.rollup r where r.ctid = any (array(
+        select q.ctid from {schema}.rollup q where q.minute < moment - p_keep order by q.minute limit p_most));
+    get diagnostics gone = row_count;
+    delete from {schema}.rollup_fleet r where r.ctid = any (array(
+        select q.ctid from {schema}.rollup_fleet q where q.minute < moment - p_keep order by q.minute limit p_most));
+    delete from {schema}.rollup_hour r where r.ctid = any (array(
+        select q.ctid from {schema}.rollup_hour q where q.hour < moment - p_keep order by q.hour limit p_most));
+    select least(date_bin('1 hour', moment - p_fine, timestamptz '2000-01-01 00:00+00'),
+                 date_bin('1 hour', s.final_to, timestamptz '2000-01-01 00:00+00')) into edge
+      from {schema}.rollup_state s;
+    select date_bin('1 hour', min(r.minute), timestamptz '2000-01-01 00:00+00') into hour
+      from {schema}.rollup r, {schema}.rollup_state s where r.minute >= s.coarse_to and r.minute < edge;
+    if hour is null then
+        update {schema}.rollup_state s set coarse_to = edge where s.coarse_to < edge;
+        return gone >= p_most;
+    end if;
+    update {schema}.rollup_state s set coarse_to = hour + interval '1 hour';
+    with fine as materialized (
+        delete from {schema}.rollup r where r.minute >= hour and r.minute < hour + interval '1 hour' returning r.*
+    )
+    insert into {schema}.rollup (minute, tenant_id, queue, job_type, outcome, n, wait_sum, run_sum, total_sum, wait_hist,
+           run_hist, total_hist)
+    select hour, f.tenant_id, f.queue, f.job_type, f.outcome, sum(f.n), sum(f.wait_sum), sum(f.run_sum), sum(f.total_sum),
+           {schema}.histogram_sum(f.wait_hist), {schema}.histogram_sum(f.run_hist), {schema}.histogram_sum(f.total_hist)
+      from fine f group by 2, 3, 4, 5;
+    with fine as materialized (
+        delete from {schema}.rollup_fleet r where r.minute >= hour and r.minute < hour + interval '1 hour' returning r.*
+    )
+    insert into {schema}.rollup_fleet (minute, queue, job_type, outcome, n, wait_sum, run_sum, total_sum, wait_hist, run_hist,
+           total_hist)
+    select hour, f.queue, f.job_type, f.outcome, sum(f.n), sum(f.wait_sum), sum(f.run_sum), sum(f.total_sum),
+           {schema}.histogram_sum(f.wait_hist), {schema}.histogram_sum(f.run_hist), {schema}.histogram_sum(f.total_hist)
+      from fine f group by 2, 3, 4;
+    return true;
+end
+$$;
+
 select {schema}.secure_requests();

@@ -138,6 +138,7 @@ declare
     held uuid[];
     keys text[];
     groups text[];
+    tags text[];
     tests text := 'true';       -- of a body j, whatever walk found it
     queue_of constant text := ' and (coalesce((select t.queue from {schema}.ready t where t.id = j.id offset 0),
         (select t.queue from {schema}.scheduled t where t.id = j.id offset 0), (select t.queue from {schema}.running t where t.id = j.id offset 0),
@@ -249,6 +250,12 @@ begin
                 groups := array(select jsonb_array_elements_text(term -> 'values'));
                 part := null;
             end if;
+        elsif field = 'tag' then
+            part := format('exists (select from {schema}.job_tag g where g.job_id = j.id and g.tag = any (%s::text[]) offset 0)', named);
+            if yes = 'is true' and candidates is null and tags is null then
+                tags := array(select jsonb_array_elements_text(term -> 'values'));
+                part := null;
+            end if;
         elsif field = 'worker' then
             holders := array(select w.holder from {schema}.worker w
                               where w.worker_id in (select v from jsonb_array_elements_text(term -> 'values') v)
@@ -297,6 +304,14 @@ begin
           into candidates
           from unnest(array['attempt', 'outcome']) as t(name) cross join unnest(groups) as g(id)
          cross join unnest(coalesce(tenants, array[nobody])) as n(id);
+    end if;
+    if tags is not null and candidates is null then
+        select string_agg(format('(select g.job_id as id from {schema}.job_tag g where g.tag = %L and g.job_id < $1 and g.job_id >= $2
+            and %s order by 1 desc limit $3)', u.tag, case when n.id = nobody then 'true' else format('g.tenant_id = %L', n.id) end), ' union all ')
+          into candidates
+          from unnest(tags) as u(tag) cross join unnest(coalesce(tenants, array[nobody])) as n(id);
+    elsif tags is not null then
+        tests := tests || format(' and exists (select from {schema}.job_tag g where g.job_id = j.id and g.tag = any (%L::text[]) offset 0)', tags);
     end if;
     if keys is not null and candidates is null then
         -- Those that hold the key now are asked first; the others are met on the way.

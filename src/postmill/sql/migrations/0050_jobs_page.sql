@@ -12,7 +12,7 @@ returns table (
     due_at timestamptz, started_at timestamptz, finished_at timestamptz, worker_id text, reason text, error_class text,
     error_message text, error_group text, actor_type text, actor_id text, correlation_id text, replayed_from uuid,
     waits_on text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text,
-    args jsonb, moment timestamptz)
+    args jsonb, moment timestamptz, tags text[])
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off as $$
 declare
     at_now constant timestamptz := {schema}.now();
@@ -42,7 +42,7 @@ begin
            case when jsonb_array_length(p_paths) > 0 then (
                 select jsonb_agg(j.payload #> array(select jsonb_array_elements_text(x.value)) order by x.n)
                   from jsonb_array_elements(p_paths) with ordinality x(value, n)) end,
-           at_now
+           at_now, array(select t.tag from {schema}.job_tag t where t.job_id = j.id order by t.tag)
       from unnest(p_ids) as u(id)
      cross join lateral (select f.* from {schema}.any_job f where f.id = u.id offset 0) j
       left join {schema}.tenant n on n.id = j.tenant_id
@@ -210,6 +210,8 @@ begin
         select q.name, q.owner from {schema}.queue q where p_field = 'queue'
         union all
         select t.slug, t.name from {schema}.tenant t where p_field = 'tenant'
+        union all
+        select t.tag, null from {schema}.read_tags(p_text, p_most) as t(tag) where p_field = 'tag'
         union all
         (select g.id, concat_ws(': ', g.error_class, left(g.message, 80)) from {schema}.error_group g
           where p_field = 'error' and exists (select from {schema}.error_group_tenant n where n.id = g.id)

@@ -213,11 +213,12 @@ begin
                        coalesce(sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'dead_letter')), 0) as ended,
                        coalesce(sum(r.n) filter (where r.outcome in ('failed', 'dead_letter')), 0) as failed,
                        (array[%s])::bigint[] as hist
-                  from {schema}.%s r
+                  from %s r
                  where r.minute >= {schema}.minute_of($1) and r.minute < $2 and ($3 is null or r.tenant_id = $3)
                  group by 1, 2) s
           left join {schema}.queue q on q.name = s.queue
-         order by 7 nulls last, 6 desc, 1, 2$q$, cells, case when own is null then 'fleet_rollups' else 'rollups' end)
+         order by 7 nulls last, 6 desc, 1, 2$q$, cells,
+        {schema}.rollup_source(p_since, p_until, own is null, null))
     using p_since, p_until, own;
 end
 $$;

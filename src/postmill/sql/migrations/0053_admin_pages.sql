@@ -156,15 +156,11 @@ language plpgsql stable security definer set search_path = pg_catalog, pg_temp s
 declare
     own constant uuid := {schema}.scope_tenant();
 begin
-    -- Of all tenants together where all are seen: a minute has a row for each of them else.
-    if own is null then
-        select {schema}.histogram_sum(r.run_hist), {schema}.histogram_sum(r.wait_hist) into runs, waits
-          from {schema}.fleet_rollups r where r.minute >= {schema}.minute_of(p_since) and r.job_type = p_job_type;
-    else
-        select {schema}.histogram_sum(r.run_hist), {schema}.histogram_sum(r.wait_hist) into runs, waits
-          from {schema}.rollups r
-         where r.minute >= {schema}.minute_of(p_since) and r.tenant_id = own and r.job_type = p_job_type;
-    end if;
+    -- Of all tenants together where all are seen: an hour has a row for each of them else.
+    execute format('select {schema}.histogram_sum(r.run_hist), {schema}.histogram_sum(r.wait_hist) from %s r
+         where r.job_type = $1 and ($2 is null or r.tenant_id = $2) and r.minute >= {schema}.minute_of($3)',
+        {schema}.rollup_source(p_since, {schema}.now() + interval '1 minute', own is null, null)) into runs, waits
+        using p_job_type, own, p_since;
     bounds := {schema}.rollup_bounds();
     run_quantiles := array[{schema}.quantile(runs, 0.5), {schema}.quantile(runs, 0.95), {schema}.quantile(runs, 0.99)];
     return next;

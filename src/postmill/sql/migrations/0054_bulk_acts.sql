@@ -218,7 +218,14 @@ begin
     with f as materialized (
         select j.*, d.version as version_now, d.replay_class, d.is_active, d.budget, d.key is null as unknown_type,
                coalesce((select max(v.version) from {schema}.definition_version v where v.definition_id = d.id and v.at <= j.created_at),
-                        d.version) as version_then
+                        d.version) as version_then,
+               case p_kind when 'replay' then j.state in ('dead_letter', 'failed', 'canceled')
+                           when 'retry' then j.state in ('scheduled', 'dead_letter', 'failed', 'canceled')
+                           when 'cancel' then j.state in ('scheduled', 'queued', 'blocked', 'running')
+                           when 'discard' then j.state = 'dead_letter'
+                           when 'tag' then true
+                           when 'run_at' then j.state in ('scheduled', 'queued')
+                           else j.state in ('scheduled', 'queued', 'blocked') end as fits
           from (select b.id, b.tenant_id, b.project_id, b.job_type, b.created_at, b.expires_at, b.idempotency_key,
                        jsonb_hash_extended(b.payload, hashtextextended(b.job_type, 0)) as print,
                        coalesce(w.queue, s.queue, k.queue, r.queue, x.queue, b.queue) as queue,
@@ -266,12 +273,11 @@ begin
     )
     select jsonb_build_object(
         'count', cardinality(ids), 'complete', done, 'cut_off', cut, 'looked_at', (select count(*) from f),
-        'fit', (select count(*) from f where case p_kind
-            when 'replay' then f.state in ('dead_letter', 'failed', 'canceled')
-            when 'retry' then f.state in ('scheduled', 'dead_letter', 'failed', 'canceled')
-            when 'cancel' then f.state in ('scheduled', 'queued', 'blocked', 'running')
-            when 'discard' then f.state = 'dead_letter'
-            when 'run_at' then f.state in ('scheduled', 'queued') else f.state in ('scheduled', 'queued', 'blocked') end),
+        'fit', (select count(*) from f where f.fits),
+        'groups', coalesce((select jsonb_agg(to_jsonb(g)) from (
+            select f.fits, f.state, f.replay_class, coalesce(f.unknown_type or not f.is_active, true) as gone,
+                   exists (select from since s where s.id = f.id) as done_since,
+                   coalesce(f.version_then <> f.version_now, false) as changed, count(*) as count from f group by 1, 2, 3, 4, 5, 6) g), '[]'),
         'tenants', (select count(distinct f.tenant_id) from f), 'oldest', (select min(f.created_at) from f),
         'newest', (select max(f.created_at) from f),
         'by_tenant', coalesce((select jsonb_agg(jsonb_build_object('name', coalesce(t.slug, g.tenant_id::text), 'count', g.n)

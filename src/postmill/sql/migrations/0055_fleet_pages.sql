@@ -242,33 +242,37 @@ $$;
 create function {schema}.read_tenant_standing(p_ids uuid[], p_seconds double precision)
 returns table (tenant_id uuid, arrived bigint, ended bigint, failed bigint, run_seconds double precision, judged bigint,
     late bigint, fleet_seconds double precision, last_at timestamptz)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 declare
+    until timestamptz := {schema}.now() + interval '1 minute';
     since timestamptz := {schema}.minute_of({schema}.now()) - p_seconds * interval '1 second';
-    fleet double precision := (select sum(f.run_sum) from {schema}.fleet_rollups f where f.minute >= since);
-    bounds double precision[] := {schema}.rollup_bounds();
+    fleet double precision;
 begin
     if not {schema}.sees_all() then
         return;
     end if;
-    return query
-    with promise as materialized (
-        select q.name, (select count(*) from unnest(bounds) as b where b <= q.sla_seconds)::integer as cells
-          from {schema}.queue q where q.sla_seconds is not null
-    )
-    select u.id, coalesce(s.arrived, 0), coalesce(s.ended, 0), coalesce(s.failed, 0), coalesce(s.run_seconds, 0), coalesce(s.judged, 0),
-           coalesce(s.late, 0), fleet,
-           greatest((select x.minute from {schema}.rollup x where x.tenant_id = u.id order by x.minute desc limit 1), s.last_minute)
-      from unnest(p_ids) as u(id)
-     cross join lateral (
-        select (sum(r.n) filter (where r.outcome = 'enqueued'))::bigint as arrived,
-               (sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'canceled', 'dead_letter')))::bigint as ended,
-               (sum(r.n) filter (where r.outcome in ('retried', 'lost', 'failed', 'dead_letter')))::bigint as failed,
-               sum(r.run_sum) as run_seconds, (sum(r.n) filter (where r.total_hist is not null and p.name is not null))::bigint as judged,
-               (sum((select sum(h) from unnest(r.total_hist[p.cells + 1:]) as h)) filter (where p.name is not null))::bigint as late,
-               max(r.minute) as last_minute
-          from {schema}.rollups r left join promise p on p.name = r.queue
-         where r.tenant_id = u.id and r.minute >= since) s;
+    execute format('select sum(f.run_sum) from %s f where f.minute >= $1', {schema}.rollup_source(since, until, true, null))
+        into fleet using since;
+    return query execute format($q$
+        with promise as materialized (
+            select q.name, (select count(*) from unnest({schema}.rollup_bounds()) as b where b <= q.sla_seconds)::integer as cells
+              from {schema}.queue q where q.sla_seconds is not null
+        )
+        select u.id, coalesce(s.arrived, 0), coalesce(s.ended, 0), coalesce(s.failed, 0), coalesce(s.run_seconds, 0),
+               coalesce(s.judged, 0), coalesce(s.late, 0), $3,
+               greatest((select x.minute from {schema}.rollup x where x.tenant_id = u.id order by x.minute desc limit 1), s.last_minute)
+          from unnest($1) as u(id)
+         cross join lateral (
+            select (sum(r.n) filter (where r.outcome = 'enqueued'))::bigint as arrived,
+                   (sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'canceled', 'dead_letter')))::bigint as ended,
+                   (sum(r.n) filter (where r.outcome in ('retried', 'lost', 'failed', 'dead_letter')))::bigint as failed,
+                   sum(r.run_sum) as run_seconds,
+                   (sum(r.n) filter (where r.total_hist is not null and p.name is not null))::bigint as judged,
+                   (sum((select sum(h) from unnest(r.total_hist[p.cells + 1:]) as h)) filter (where p.name is not null))::bigint as late,
+                   max(r.minute) as last_minute
+              from %s r left join promise p on p.name = r.queue
+             where r.tenant_id = u.id and r.minute >= $2) s$q$, {schema}.rollup_source(since, until, false, null))
+    using p_ids, since, fleet;
 end
 $$;
 

@@ -1,1 +1,1 @@
-select {schema}.register_queues($1::text::jsonb)
+select {schema}.register_queues($1::text::jsonb, $2::boolean)

@@ -30,7 +30,10 @@ function countChosen(form) {
   });
   document.addEventListener("change", (event) => {
     const form = event.target.closest?.("form[data-bulk]");
-    if (form) countChosen(form);
+    if (!form) return;
+    countChosen(form);
+    // The bar has come, perhaps over the row itself.
+    if (event.target.checked) event.target.scrollIntoView({ block: "nearest" });
   });
   for (const form of document.querySelectorAll("form[data-bulk]")) {
     for (const all of form.querySelectorAll("[data-select-all]")) all.hidden = false;

@@ -31,7 +31,9 @@
 
   const press = (key) => {
     const wanted = key.startsWith("g ") ? `[data-go="${CSS.escape(key.slice(2))}"]` : `[data-key="${CSS.escape(key)}"]`;
-    const target = [...document.querySelectorAll(wanted)].find(shown);
+    // A link leads where it leads, also out of a closed menu.
+    const all = [...document.querySelectorAll(wanted)];
+    const target = all.find(shown) ?? all.find((one) => one.matches("a[href]"));
     if (!target) return false;
     if (target.matches("input, select, textarea")) { target.focus(); target.select?.(); } else target.click();
     return true;

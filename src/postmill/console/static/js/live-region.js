@@ -22,7 +22,7 @@ function stopped() {
   if (live.paused) return "paused";
   const selection = getSelection();
   const busy = document.querySelector(
-    "dialog[open], details.menu[open], [role=combobox][aria-expanded=true], [data-bulk] tbody input[type=checkbox]:checked",
+    "dialog[open], details.menu[open], :is([popover]:popover-open), [role=combobox][aria-expanded=true], [data-bulk] tbody input[type=checkbox]:checked",
   );
   const chosen = selection && !selection.isCollapsed && document.querySelector("main")?.contains(selection.anchorNode);
   return busy || chosen ? "held" : "";
