@@ -103,6 +103,23 @@ async def test_what_the_failures_share(console: Console, world: Failing) -> None
     assert lesser.count("Your role may not do this") >= 4
 
 
+async def test_a_replay_says_which_build_failed_and_which_runs(console: Console, world: Failing) -> None:
+    ops, acme = await console.browser(), await console.browser(Role.OPERATOR, "acme")
+    query = f"q=state:dead_letter error:{world.group}"
+    told = words(await page(ops, f"/ops/ops-log/new?{query}&step=impact"))
+    assert "failed under build build-42" in told
+    assert "Workers now run build-41, build-42. Some still run what failed." in told
+    await console.api.owner.execute("update postmill.lease set expires_at = postmill.now() from postmill.worker w"
+                                    " where w.holder = lease.holder and w.hostname = 'c'")  # fmt: skip
+    told = words(await page(ops, f"/ops/ops-log/new?{query}&step=how"))
+    assert "failed under build build-42. Workers now run build-41." in told
+    assert "nothing can run as the original one" in told
+    assert "build-4" not in words(await page(acme, f"/t/acme/ops-log/new?{query}&step=impact"))
+    await console.api.owner.execute(
+        "update postmill.lease set expires_at = postmill.now() + interval '1 hour'"
+    )
+
+
 async def test_what_all_have_alike_says_nothing() -> None:
     share = compare.Share
     alike = compare.Comparison("Host", [share("a", 36, 1.0, 1.0)])
