@@ -83,9 +83,9 @@ begin
 end
 $$;
 
--- Puts the reader under policies and hands it what requests read with. Runs at the end of every migration that adds a
--- table, a view, a read_ or a door_ function, and again by hand where the migrating role may not make roles: until then
--- it answers false, and no server starts (requests_secured).
+-- Puts the reader under policies and hands it what requests read with. Runs once, at the end of a release's last migration
+-- that adds a table, a view, a read_ or a door_ function: it looks at everything that is there. It runs again by hand where
+-- the migrating role may not make roles: until then it answers false, and no server starts (requests_secured).
 create function {schema}.secure_requests() returns boolean
 language plpgsql volatile as $$
 declare
@@ -158,7 +158,7 @@ begin
             execute format('grant execute on function %s to {schema}_reader, {schema}_request', name);
         elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'error_status', 'version_run', 'keep_of', 'type_paused', 'rollup_bounds', 'rollup_source', 'quantile', 'summary_of',
             'histogram_plus', 'histogram_sum', 'histogram_within',
-            'incident_outline', 'incident_status', 'args_matching', 'state_test', 'places_of', 'states_of') then
+            'incident_outline', 'incident_status', 'limits_of', 'tenant_cap', 'args_matching', 'state_test', 'places_of', 'states_of') then
             execute format('grant execute on function %s to {schema}_reader', name);
         end if;
     end loop;
@@ -364,6 +364,10 @@ begin
     if p_settings ? 'retention_seconds' then
         perform {schema}.settle_retention();
     end if;
+    if p_settings ?| array['status', 'max_running', 'raised_to', 'weight'] then
+        perform {schema}.settle_limits();
+        perform {schema}.tell('%*');
+    end if;
 end
 $$;
 
@@ -395,5 +399,3 @@ begin
     end if;
 end
 $$;
-
-select {schema}.secure_requests();

@@ -319,8 +319,8 @@ create function {schema}.read_why(p_id uuid)
 returns table (
     id uuid, job_type text, queue text, state text, attempt integer, max_attempts integer, reason text, error_class text,
     error_message text, cancel_requested boolean, worker_id text, paused boolean, pause_reason text, resume_at timestamptz,
-    tenant_status text, is_active boolean, due_seconds double precision, expired boolean, rate_count integer,
-    rate_seconds double precision, rate_wait double precision, worker_limit integer, type_running bigint, held_by uuid[],
+    tenant_status text, is_active boolean, due_seconds double precision, expired boolean, limits text,
+    worker_limit integer, type_running bigint, held_by uuid[],
     type_workers bigint, queue_workers bigint, draining_workers bigint, outdated bigint, slots bigint, queue_running bigint,
     ahead bigint, ready_seconds double precision, replayed_as uuid, budget text, budget_level integer, budget_action text,
     budget_ends timestamptz, type_paused boolean, type_pause_reason text, type_resume_at timestamptz)
@@ -333,9 +333,9 @@ begin
            s.cancel_requested, s.worker_id,
            q.paused_at is not null and (q.resume_at is null or q.resume_at > moment), q.pause_reason, q.resume_at,
            t.status, d.is_active, case when s.state = 'scheduled' then extract(epoch from s.scheduled_for - moment)::double precision end,
-           j.expires_at <= moment, l.rate_count, l.rate_seconds,
-           (select extract(epoch from k.tat - moment)::double precision - (l.rate_burst - 1) * l.rate_seconds / l.rate_count
-              from {schema}.rate_take k where k.limit_id = l.id order by k.seq desc limit 1),
+           j.expires_at <= moment,
+           (select jsonb_agg(to_jsonb(l) order by l.name) from {schema}.limits_of(s.id, s.queue, s.job_type, s.tenant_id) l
+             where s.state in ('scheduled', 'queued', 'blocked'))::text,
            d.worker_limit, h.n, case when {schema}.sees_all() then h.ids end, w.of_type, w.of_queue, w.draining, w.outdated,
            case when not w.silent then w.slots end,
            (select count(*) from (select from {schema}.running o where o.queue = r.queue limit 10000) x),
@@ -349,7 +349,6 @@ begin
       left join {schema}.queue q on q.name = s.queue
       left join {schema}.tenant t on t.id = s.tenant_id
       left join {schema}.job_definition d on d.key = s.job_type
-      left join {schema}.limit_rule l on l.job_type = s.job_type
       left join lateral (select f.* from {schema}.ready f where f.id = s.id offset 0) r on true
       left join lateral {schema}.type_paused(coalesce((select a.key from {schema}.job_definition a where a.aliases @> array[s.job_type] limit 1),
                                                       s.job_type)) z on true
@@ -425,5 +424,3 @@ begin
     order by 1 limit 1000;
 end
 $$;
-
-select {schema}.secure_requests();
