@@ -19,11 +19,16 @@ if TYPE_CHECKING:
         aenqueue,
         aenqueue_many,
         apublish,
+        astart_batch,
+        astart_workflow,
         cancel,
         enqueue,
         enqueue_many,
         publish,
+        start_batch,
+        start_workflow,
     )
+    from postmill.domain.batch import Batch
     from postmill.domain.boost import Boost
     from postmill.domain.declared import on_event, schedule
     from postmill.domain.errors import EnqueueRefused, PostmillError
@@ -37,6 +42,7 @@ if TYPE_CHECKING:
     from postmill.domain.resource import resource
     from postmill.domain.settings import Settings
     from postmill.domain.signals import BudgetDeferred, BudgetExhausted, Bury, Cancel, Fail, Retry, Snooze
+    from postmill.domain.workflow import Workflow
     from postmill.engine.context import Context
     from postmill.engine.worker import Worker
 
@@ -68,6 +74,13 @@ __all__ = [
     "apublish",
     "cancel",
     "acancel",
+    # jobs that wait for one another, jobs that are watched together
+    "Workflow",
+    "Batch",
+    "start_workflow",
+    "astart_workflow",
+    "start_batch",
+    "astart_batch",
     "Client",
     "AsyncClient",
     "Cells",
@@ -93,8 +106,11 @@ __all__ = [
 
 _HOMES = {
     "postmill.client": (
-        "AsyncCells AsyncClient Cells Client acancel aenqueue aenqueue_many apublish cancel enqueue enqueue_many publish"
+        "AsyncCells AsyncClient Cells Client acancel aenqueue aenqueue_many apublish astart_batch astart_workflow cancel"
+        " enqueue enqueue_many publish start_batch start_workflow"
     ),
+    "postmill.domain.batch": "Batch",
+    "postmill.domain.workflow": "Workflow",
     "postmill.domain.boost": "Boost",
     "postmill.domain.declared": "on_event schedule",
     "postmill.domain.errors": "EnqueueRefused PostmillError",

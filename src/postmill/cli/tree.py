@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from postmill.cli import exits, tree_access, tree_archive, tree_budget, tree_incidents
+from postmill.cli import exits, tree_access, tree_archive, tree_budget, tree_incidents, tree_workflows
 from postmill.cli.app import Group
 from postmill.cli.commands import (
     artifacts,
@@ -152,8 +152,15 @@ command(jobs_app, "tag", examples=["postmill jobs tag 0198f3a2-7c11-7abc --add v
 )
 command(jobs_app, "retry", examples=["postmill jobs retry 0198f3a2-7c11-7abc"])(jobs_act.retry)
 command(
+    jobs_app,
+    "prioritize",
+    examples=["postmill jobs prioritize 0198f3a2-7c11-7abc --priority 5 --reason 'a customer waits'"],
+)(jobs_act.prioritize)
+command(
     jobs_app, "register", examples=["postmill jobs register jobs.py", "postmill jobs register shop.jobs"]
 )(jobs_act.register)
+
+tree_workflows.grow(app, OPERATE)
 
 app.add_typer(queues_app, name="queues", rich_help_panel=OPERATE)
 app.add_typer(limits_app, name="limits", rich_help_panel=OPERATE)

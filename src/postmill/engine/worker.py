@@ -286,6 +286,9 @@ class Worker:
         if payload == "+deliver":
             shop.deliverer.wake()
             return
+        if payload == "!workflows":
+            shop.advancer.wake()
+            return
         if payload == "!operations":
             shop.operator.wake()
             return

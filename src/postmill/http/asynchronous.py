@@ -29,6 +29,7 @@ from postmill.http.async_groups import (
     AsyncWebhooks,
     AsyncWork,
     AsyncWorkers,
+    AsyncWorkflows,
 )
 from postmill.http.awaiting import AsyncGroup, AsyncWire, awaiting
 from postmill.http.calls import access, health
@@ -56,6 +57,7 @@ class AsyncApiClient(AsyncGroup):
         wire = AsyncWire(made, timeout, retry_for)
         super().__init__(wire)
         self.jobs = AsyncJobs(wire)
+        self.workflows = AsyncWorkflows(wire)
         self.dead_letters = AsyncDeadLetters(wire)
         self.operations = AsyncOperations(wire)
         self.errors = AsyncErrors(wire)

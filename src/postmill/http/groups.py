@@ -24,6 +24,7 @@ from postmill.http.calls import (
     webhooks,
     work,
     work_budgets,
+    workflows,
 )
 
 
@@ -45,6 +46,21 @@ class Jobs(Group):
     prioritize = blocking(job_acts.set_priority)
     prioritize_all = blocking(job_acts.set_priorities)
     tag = blocking(job_acts.set_tags)
+
+
+class Workflows(Group):
+    """Jobs that wait for one another, and jobs that are watched together."""
+
+    start = blocking(workflows.start_workflow)
+    start_batch = blocking(workflows.start_batch)
+    add = blocking(workflows.add_to_batch)
+    seal = blocking(workflows.seal_batch)
+    list = blocking(workflows.list_workflows)
+    each = following(workflows.list_workflows)
+    get = blocking(workflows.get_workflow)
+    cancel = blocking(workflows.cancel_workflow)
+    retry = blocking(workflows.retry_workflow)
+    release = blocking(workflows.release_steps)
 
 
 class DeadLetters(Group):

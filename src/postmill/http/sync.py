@@ -32,6 +32,7 @@ from postmill.http.groups import (
     Webhooks,
     Work,
     Workers,
+    Workflows,
 )
 from postmill.http.place import find_place
 
@@ -74,6 +75,7 @@ class ApiClient(Group):
         wire = Wire(made, timeout, retry_for)
         super().__init__(wire)
         self.jobs = Jobs(wire)
+        self.workflows = Workflows(wire)
         self.dead_letters = DeadLetters(wire)
         self.operations = Operations(wire)
         self.errors = Errors(wire)

@@ -12,6 +12,7 @@ from postmill.domain.lifecycle import State
 from postmill.store.catalog import DEFAULT_SCHEMA
 from postmill.store.flow import Flow
 from postmill.store.why import LimitFacts, WhyFacts, read_why
+from postmill.store.workflows import StepOf, read_step_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,7 @@ class Reason:
 
     Attributes:
         code: stable, in the order in which they are told: expired | queue_paused | type_paused | tenant_suspended |
-            tenant_limit | limit | worker_limit | slots_taken | rate | budget | blocked | retry_pending | not_due | overdue |
+            tenant_limit | limit | worker_limit | slots_taken | rate | budget | blocked | held | retry_pending | not_due | overdue |
             no_worker_for_type | worker_too_old | workers_draining | no_worker_for_queue | definition_inactive | position; or
             cancel_requested | running; or ended.
         text: the same for people, with the figures.
@@ -52,7 +53,23 @@ def why(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Flow[Why]:
     facts: WhyFacts | None = yield read_why(id, schema=schema)
     if facts is None:
         raise NotFound(f"there is no job {id}")
-    return Why(facts.id, facts.state, tuple(reasons(facts)))
+    found = reasons(facts)
+    if facts.state is State.BLOCKED:
+        step: StepOf | None = yield read_step_of(id, schema=schema)
+        if step is not None:
+            found = [blocked(step) if reason.code == "blocked" else reason for reason in found]
+    return Why(facts.id, facts.state, tuple(found))
+
+
+def blocked(step: StepOf) -> Reason:
+    """What a step of a workflow waits for."""
+    if step.state == "held":
+        text = (
+            f"it is held in workflow {step.workflow}, since {', '.join(step.failed)} did not succeed; let it go on:"
+            f" postmill workflows release {step.workflow_id}"
+        )
+        return Reason("held", text)
+    return Reason("blocked", f"it waits for {_many(step.waits or 0, 'step')} of workflow {step.workflow}")
 
 
 def reasons(facts: WhyFacts) -> list[Reason]:

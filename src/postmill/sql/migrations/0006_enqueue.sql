@@ -202,8 +202,8 @@ create function {schema}.enqueue_one(
     p_source text default null, p_source_ref text default null, p_actor_type text default null,
     p_actor_id text default null, p_request_id text default null, p_correlation_id text default null,
     p_traceparent text default null, p_key text default null, p_replayed_from uuid default null,
-    p_id uuid default null, p_lane_key text default null, out id uuid, out status text, out detail text,
-    out made_at timestamptz)
+    p_id uuid default null, p_lane_key text default null, p_workflow uuid default null, out id uuid, out status text,
+    out detail text, out made_at timestamptz)
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
     found_one record;
@@ -224,7 +224,7 @@ begin
             select e.id, e.status, e.detail, e.made_at into id, status, detail, made_at
               from {schema}.enqueue_one(detail, p_payload, p_tenant, p_priority, p_delay, p_scheduled_for, p_project,
                   p_max_attempts, p_timeout_seconds, p_expires_at, p_source, p_source_ref, p_actor_type, p_actor_id,
-                  p_request_id, p_correlation_id, p_traceparent, p_key, p_replayed_from, p_id, p_lane_key) e;
+                  p_request_id, p_correlation_id, p_traceparent, p_key, p_replayed_from, p_id, p_lane_key, p_workflow) e;
         end if;
         return;
     end if;
@@ -263,23 +263,23 @@ begin
     if moment >= found_one.since and moment < found_one.until - interval '1 second' then
         insert into {schema}.job (id, tenant_id, project_id, job_type, queue, payload, priority, max_attempts,
             timeout_seconds, created_at, scheduled_for, expires_at, source, source_ref, actor_type, actor_id, request_id,
-            correlation_id, traceparent, idempotency_key, replayed_from)
+            correlation_id, traceparent, idempotency_key, replayed_from, workflow_id)
         values (id, tenant, p_project, p_job_type, found_one.queue, p_payload, urgency,
             coalesce(p_max_attempts, found_one.max_attempts), coalesce(p_timeout_seconds, found_one.timeout_seconds), moment,
             case when due > moment then due end, p_expires_at, coalesce(p_source, 'manual'), p_source_ref,
             coalesce(p_actor_type, 'system'), p_actor_id, p_request_id, p_correlation_id, p_traceparent, p_key,
-            p_replayed_from);
+            p_replayed_from, p_workflow);
     else
         -- No partition is there for it: nobody has looked after this database for weeks, or the clock stepped back. Made
         -- here, it would be locked, and everybody wait for it, until the caller's transaction ends.
         insert into {schema}.job_kept (id, tenant_id, project_id, job_type, queue, payload, priority, max_attempts,
             timeout_seconds, created_at, scheduled_for, expires_at, source, source_ref, actor_type, actor_id, request_id,
-            correlation_id, traceparent, idempotency_key, replayed_from)
+            correlation_id, traceparent, idempotency_key, replayed_from, workflow_id)
         values (id, tenant, p_project, p_job_type, found_one.queue, p_payload, urgency,
             coalesce(p_max_attempts, found_one.max_attempts), coalesce(p_timeout_seconds, found_one.timeout_seconds), moment,
             case when due > moment then due end, p_expires_at, coalesce(p_source, 'manual'), p_source_ref,
             coalesce(p_actor_type, 'system'), p_actor_id, p_request_id, p_correlation_id, p_traceparent, p_key,
-            p_replayed_from);
+            p_replayed_from, p_workflow);
     end if;
     if parked then
         detail := null;
@@ -343,7 +343,7 @@ create function {schema}.enqueue_plain(
     p_n integer[], p_job_types text[], p_payloads jsonb[], p_tenants uuid[], p_priorities integer[], p_delays interval[],
     p_scheduled_for timestamptz[], p_projects uuid[], p_max_attempts integer[], p_timeouts double precision[],
     p_expires_at timestamptz[], p_sources text[], p_source_refs text[], p_actor_types text[], p_actor_ids text[],
-    p_request_ids text[], p_correlation_ids text[], p_traceparents text[], p_lane_keys text[])
+    p_request_ids text[], p_correlation_ids text[], p_traceparents text[], p_lane_keys text[], p_workflow uuid default null)
 returns table (n integer, id uuid, status text, detail text)
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -379,10 +379,11 @@ begin
     ), bodies as (
         insert into {schema}.job (id, tenant_id, project_id, job_type, queue, payload, priority, max_attempts,
             timeout_seconds, created_at, scheduled_for, expires_at, source, source_ref, actor_type, actor_id,
-            request_id, correlation_id, traceparent)
+            request_id, correlation_id, traceparent, workflow_id)
         select k.id, k.tenant_id, k.project, k.key, k.queue, k.payload, k.urgency, k.most, k.seconds, moment,
                case when k.due > moment then k.due end, k.expires, coalesce(k.source, 'manual'), k.source_ref,
-               coalesce(k.actor_type, 'system'), k.actor_id, k.request_id, k.correlation_id, k.traceparent
+               coalesce(k.actor_type, 'system'), k.actor_id, k.request_id, k.correlation_id, k.traceparent,
+               p_workflow
           from known k
     ), due_now as (
         insert into {schema}.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
@@ -417,7 +418,8 @@ begin
          cross join lateral {schema}.enqueue_one(u.job_type, p_payloads[u.i], p_tenants[u.i], p_priorities[u.i],
                p_delays[u.i], p_scheduled_for[u.i], p_projects[u.i], p_max_attempts[u.i], p_timeouts[u.i],
                p_expires_at[u.i], p_sources[u.i], p_source_refs[u.i], p_actor_types[u.i], p_actor_ids[u.i],
-               p_request_ids[u.i], p_correlation_ids[u.i], p_traceparents[u.i], p_lane_key => p_lane_keys[u.i]) e
+               p_request_ids[u.i], p_correlation_ids[u.i], p_traceparents[u.i], p_lane_key => p_lane_keys[u.i],
+               p_workflow => p_workflow) e
          where u.n <> all (coalesce(numbers, '{}'));
     end if;
 end

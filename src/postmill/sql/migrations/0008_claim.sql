@@ -57,7 +57,7 @@ returns table (
     payload jsonb, tenant_id uuid, max_attempts integer, timeout_seconds double precision, expired boolean,
     created_at timestamptz, project_id uuid, actor_type text, actor_id text, request_id text, correlation_id text,
     traceparent text, idempotency_key text, scheduled_for timestamptz,
-    claimed_at timestamptz)
+    claimed_at timestamptz, workflow_id uuid)
 language plpgsql volatile
 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
@@ -93,7 +93,7 @@ begin
     select p.id, p.slot::integer, p.ready_at, p.attempt, p.run + 1, p.lost, j.job_type, j.payload, j.tenant_id,
            j.max_attempts, j.timeout_seconds, j.expires_at <= (select {schema}.now()), j.created_at, j.project_id,
            j.actor_type::text, j.actor_id, j.request_id, j.correlation_id, j.traceparent, j.idempotency_key, j.scheduled_for,
-           (select {schema}.now())
+           (select {schema}.now()), j.workflow_id
       from picked p
       left join lateral (select * from {schema}.job b where b.id = p.id limit 1) j on true;
 end

@@ -49,9 +49,10 @@ begin
 end
 $$;
 
+-- p_workflows: of those that belong to one; NULL where none does, which costs nothing. Its inbox is told of their end (0062).
 create function {schema}.complete(
     p_holder uuid, p_ids uuid[], p_claim_nos bigint[], p_tenants uuid[], p_micros bigint[], p_results jsonb[] default null,
-    p_pids integer[] default null)
+    p_pids integer[] default null, p_workflows uuid[] default null)
 returns setof uuid
 language plpgsql volatile
 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
@@ -61,10 +62,10 @@ declare
     moment timestamptz := {schema}.history_moment();
 begin
     with asked as materialized (
-        select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_results, p_pids)
-                   as u(id, claim_no, tenant_id, micros, result, pid)
+        select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_results, p_pids, p_workflows)
+                   as u(id, claim_no, tenant_id, micros, result, pid, workflow_id)
     ), held as materialized (
-        select r.ctid as tid, r.seated, r.id, r.attempt, r.run, r.lost, a.claim_no, a.tenant_id, a.micros, a.result, a.pid
+        select r.ctid as tid, r.seated, r.id, r.attempt, r.run, r.lost, a.claim_no, a.tenant_id, a.micros, a.result, a.pid, a.workflow_id
           from asked a join {schema}.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
@@ -76,6 +77,9 @@ begin
         select h.id, h.tenant_id, 'succeeded', moment, h.attempt, h.run, h.lost, 'succeeded', p_holder, h.claim_no,
                h.pid, moment - h.micros * interval '1 microsecond', h.result
           from held h
+    ), told as (
+        insert into {schema}.workflow_inbox (workflow_id, job_id, state)
+        select h.workflow_id, h.id, 'succeeded' from held h where p_workflows is not null and h.workflow_id is not null
     )
     select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
            array(select h.id from held h where h.seated)
@@ -249,6 +253,9 @@ begin
                h.error_message, h.error_status, h.stack, h.stdout_tail, h.stderr_tail,
                h.error_group
           from held h
+    ), told as (
+        insert into {schema}.workflow_inbox (workflow_id, job_id, state)
+        select s.workflow_id, h.id, h.status from held h join {schema}.workflow_step s on s.job_id = h.id
     )
     select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
            array(select h.id from held h where h.seated)
@@ -306,6 +313,9 @@ begin
           from held h
     ), heard as (
         delete from {schema}.cancel_request c using held h where c.job_id = h.id
+    ), told as (
+        insert into {schema}.workflow_inbox (workflow_id, job_id, state)
+        select s.workflow_id, h.id, 'failed' from held h join {schema}.workflow_step s on s.job_id = h.id
     )
     select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
            array(select h.id from held h where h.seated)

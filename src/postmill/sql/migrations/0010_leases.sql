@@ -148,6 +148,10 @@ begin
           from (select coalesce(j.job_type, 'unknown') as job_type, coalesce(j.tenant_id, j.lane) as tenant_id, count(*) as n,
                        (array_agg(j.id order by j.id desc))[1] as job_id
                   from judged j group by 1, 2) g
+    ), told as (
+        insert into {schema}.workflow_inbox (workflow_id, job_id, state)
+        select s.workflow_id, j.id, case j.verdict when 'canceled' then 'canceled' else 'failed' end
+          from judged j join {schema}.workflow_step s on s.job_id = j.id where j.verdict <> 'scheduled'
     )
     select j.id, j.queue, j.verdict, j.job_type, j.tenant_id, j.attempt, j.holder from judged j;
     perform {schema}.tell_seat_waiters();

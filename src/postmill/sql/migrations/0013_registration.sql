@@ -271,7 +271,10 @@ begin
            and p.proname in ('enqueue', 'enqueue_quick', 'enqueue_one', 'enqueue_keyed', 'enqueue_many', 'enqueue_intake', 'cancel_jobs',
                              'retry_jobs', 'replay_jobs', 'job_type_names', 'now', 'new_id', 'job_state',
                              'read_enqueue_rules', 'publish', 'publish_event', 'deliver_events', 'begin_artifact',
-                             'find_place', 'keep_artifact', 'read_artifact', 'read_artifacts', 'door_delete_artifact')
+                             'find_place', 'keep_artifact', 'read_artifact', 'read_artifacts', 'door_delete_artifact', 'start_workflow', 'workflow',
+                             'add_jobs', 'seal_batch', 'cancel_workflow', 'retry_workflow', 'release_steps',
+                             'read_workflow', 'read_workflows', 'read_workflow_steps', 'read_workflow_edges', 'read_job_type_names',
+                             'door_cancel_workflow', 'door_retry_workflow', 'door_release_steps')
     loop
         execute format('grant execute on function %s to %I', door, p_role);
     end loop;

@@ -100,10 +100,12 @@ begin
     end if;
     whose := held.tenant_id;
     micros := held.micros;
-    select j.job_type, coalesce(j.scheduled_for, j.created_at) as due into body from {schema}.any_job j where j.id = p_id;
-    case p_report
+    select j.job_type, coalesce(j.scheduled_for, j.created_at) as due, j.workflow_id into body from {schema}.any_job j where j.id = p_id;
+    -- What others wait for is kept, whatever the definition says.
+    case (case when body.workflow_id is not null then replace(p_report, '_forgotten', '') else p_report end)
     when 'complete' then
-        missed := {schema}.complete(p_holder, array[p_id], array[p_claim_no], array[whose], array[micros], array[p_result]);
+        missed := {schema}.complete(p_holder, array[p_id], array[p_claim_no], array[whose], array[micros], array[p_result],
+            p_workflows => array[body.workflow_id]);
     when 'complete_forgotten' then
         missed := {schema}.complete_forgotten(p_holder, array[p_id], array[p_claim_no], f ->> 'job_type');
     when 'put_back' then
@@ -124,6 +126,9 @@ begin
     end case;
     if missed is not null then
         return null;
+    end if;
+    if body.workflow_id is not null then
+        perform {schema}.tell('!workflows');
     end if;
     if p_report <> 'put_back' or attempt_status is not null then
         perform {schema}.count_end(whose, held.queue, coalesce(body.job_type, 'unknown'), case p_report
@@ -289,5 +294,3 @@ begin
      order by e.finished_at desc;
 end
 $$;
-
-select {schema}.secure_requests();

@@ -219,6 +219,15 @@ begin
                     select f.id from {schema}.any_job f where f.id >= greatest(r.l, $2) and f.id <= r.h and f.id < $1
                      order by f.id desc limit $3) f', lows, highs);
             end if;
+        elsif field in ('workflow', 'batch') then
+            lows := array(select (r.value ->> 0)::uuid from jsonb_array_elements(term -> 'ranges') r);
+            highs := array(select (r.value ->> 1)::uuid from jsonb_array_elements(term -> 'ranges') r);
+            part := format('exists (select from unnest(%L::uuid[], %L::uuid[]) as r(l, h) where j.workflow_id between r.l and r.h)', lows, highs);
+            if yes = 'is true' and candidates is null then
+                candidates := format('select f.id from unnest(%L::uuid[], %L::uuid[]) as r(l, h) cross join lateral (
+                    select f.id from {schema}.any_job f where f.workflow_id >= r.l and f.workflow_id <= r.h and f.id >= $2 and f.id < $1
+                     order by f.id desc limit $3) f', lows, highs);
+            end if;
         elsif field = 'op' then
             part := format('exists (select from unnest(%s::uuid[]) as o(id) join {schema}.operation_item i on i.operation_id = o.id
                 where (case when i.status = ''replayed'' then i.new_id else i.job_id end) = j.id offset 0)', named);
@@ -404,5 +413,3 @@ begin
     end if;
 end
 $$;
-
-select {schema}.secure_requests();
