@@ -21,9 +21,9 @@ class Reason:
 
     Attributes:
         code: stable, in the order in which they are told: expired | queue_paused | type_paused | tenant_suspended |
-            tenant_limit | limit | worker_limit | slots_taken | rate | budget | blocked | held | retry_pending | not_due | overdue |
-            no_worker_for_type | worker_too_old | workers_draining | no_worker_for_queue | definition_inactive | position; or
-            cancel_requested | running; or ended.
+            tenant_limit | limit | worker_limit | slots_taken | rate | budget | blocked | held | retry_pending | not_due |
+            overdue | no_worker_for_type | worker_too_old | workers_draining | no_worker_for_queue | definition_inactive |
+            position; or cancel_requested | running; or ended.
         text: the same for people, with the figures.
         seconds: until it is over, or since when, where that is known.
         until: when it is over by itself.

@@ -199,6 +199,173 @@ begin
 end
 $$;
 
+-- FUNCTION add_jobs(uuid, jsonb)
+
+CREATE FUNCTION postmill.add_jobs(p_id uuid, p_jobs jsonb, OUT status text, OUT detail text, OUT total integer) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    flow postmill.workflow;
+begin
+    select * into flow from postmill.workflow w where w.id = p_id and w.kind = 'batch' and postmill.in_scope(w.tenant_id) for update;
+    status := case when flow.id is null then 'unknown' when flow.finished_at is not null then 'finished'
+                   when flow.cancel_requested_at is not null then 'canceled' when flow.sealed then 'sealed' end;
+    total := flow.total;
+    if status is not null then
+        return;
+    end if;
+    begin
+        select a.status, a.detail into status, detail from postmill.add_steps(flow, p_jobs) a;
+        if status is not null then
+            raise exception using errcode = 'PM001';
+        end if;
+        total := (select w.total from postmill.workflow w where w.id = p_id);
+        status := 'created';
+    exception
+        when sqlstate 'PM001' then null;
+        when invalid_text_representation or datetime_field_overflow or invalid_datetime_format or numeric_value_out_of_range
+            or invalid_parameter_value then
+            status := 'invalid';
+            detail := left(sqlerrm, 500);
+    end;
+end
+$$;
+
+-- TABLE workflow
+
+CREATE TABLE postmill.workflow (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    project_id uuid,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL,
+    key text COLLATE pg_catalog."C",
+    status text DEFAULT 'running'::text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp with time zone NOT NULL,
+    finished_at timestamp with time zone,
+    sealed boolean NOT NULL,
+    fail_fast boolean NOT NULL,
+    verdict text COLLATE pg_catalog."C",
+    cancel_requested_at timestamp with time zone,
+    cancel_reason text,
+    actor_type text NOT NULL COLLATE pg_catalog."C",
+    actor_id text,
+    request_id text,
+    correlation_id text,
+    traceparent text,
+    on_success jsonb,
+    on_finish jsonb,
+    total integer DEFAULT 0 NOT NULL,
+    succeeded integer DEFAULT 0 NOT NULL,
+    failed integer DEFAULT 0 NOT NULL,
+    canceled integer DEFAULT 0 NOT NULL,
+    ended integer DEFAULT 0 NOT NULL,
+    last_no integer DEFAULT 0 NOT NULL,
+    looked_at timestamp with time zone NOT NULL,
+    looked_no integer DEFAULT 0 NOT NULL,
+    CONSTRAINT workflow_kind_check CHECK ((kind = ANY (ARRAY['workflow'::text, 'batch'::text]))),
+    CONSTRAINT workflow_status_check CHECK ((status = ANY (ARRAY['running'::text, 'held'::text, 'compensating'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text])))
+);
+
+-- FUNCTION add_steps(postmill.workflow, jsonb, integer)
+
+CREATE FUNCTION postmill.add_steps(p_flow postmill.workflow, p_steps jsonb, p_after integer DEFAULT NULL::integer, OUT status text, OUT detail text) RETURNS record
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    base constant integer := p_flow.last_no;
+    wide integer;
+    made record;
+    one record;
+    ids uuid[];
+begin
+    detail := postmill.fault_of_steps(p_flow.id, p_flow.kind, p_steps, base);
+    if detail is not null then
+        status := 'invalid';
+        return;
+    end if;
+    wide := jsonb_array_length(p_steps);
+    if wide = 0 then
+        return;
+    end if;
+    for one in select t.item, t.n from jsonb_array_elements(p_steps) with ordinality as t(item, n) where t.item -> 'compensate' is not null loop
+        select f.status, f.detail into status, detail
+          from postmill.fault_of_spec(p_flow, format('step "%s": compensate', one.item ->> 'name'), one.item -> 'compensate') f;
+        if status is not null then
+            return;
+        end if;
+    end loop;
+    select array_agg(t.n::integer order by t.n) as n, array_agg(t.item ->> 'job_type' order by t.n) as types,
+           array_agg(coalesce(t.item -> 'payload', '{}') order by t.n) as payloads,
+           array_agg((t.item ->> 'priority')::integer order by t.n) as priorities,
+           -- What waits for a parent counts its delay from when that has ended.
+           array_agg(case when p_after is null and coalesce(jsonb_array_length(t.item -> 'after'), 0) = 0
+                          then (t.item ->> 'delay')::double precision * interval '1 second' end order by t.n) as delays,
+           array_agg((t.item ->> 'scheduled_for')::timestamptz order by t.n) as moments,
+           array_agg((t.item ->> 'max_attempts')::integer order by t.n) as attempts,
+           array_agg((t.item ->> 'timeout')::double precision order by t.n) as timeouts
+      into made from jsonb_array_elements(p_steps) with ordinality as t(item, n);
+    for one in
+        select e.n, e.id, e.status, e.detail from postmill.enqueue_plain(made.n, made.types, made.payloads,
+            array_fill(p_flow.tenant_id, array[wide]), made.priorities, made.delays, made.moments, array_fill(p_flow.project_id, array[wide]),
+            made.attempts, made.timeouts, null, array_fill('system'::text, array[wide]), array_fill(p_flow.name, array[wide]),
+            array_fill(p_flow.actor_type, array[wide]), array_fill(p_flow.actor_id, array[wide]), array_fill(p_flow.request_id, array[wide]),
+            array_fill(coalesce(p_flow.correlation_id, p_flow.id::text), array[wide]), array_fill(p_flow.traceparent, array[wide]), null,
+            p_workflow => p_flow.id) e
+    loop
+        if one.status = 'incomplete' and one.detail = 'idempotency_key' then
+            select e.* into one.id, one.status, one.detail from postmill.enqueue_step(p_flow, p_steps -> (one.n - 1), (base + one.n)::text) e;
+        end if;
+        if one.status <> 'created' then
+            status := case when one.detail = 'may_register' then one.detail else one.status end;
+            detail := case when one.status in ('unknown_type', 'inactive', 'unencrypted') then made.types[one.n]
+                           else concat_ws(': ', 'step "' || (p_steps -> (one.n - 1) ->> 'name') || '"', one.detail) end;
+            return;
+        end if;
+        ids[one.n] := one.id;
+        if p_steps -> (one.n - 1) ? 'tags' then
+            perform postmill.keep_tags(one.id, p_flow.tenant_id, p_steps -> (one.n - 1) -> 'tags');
+        end if;
+    end loop;
+    with edges as materialized (
+        select base + t.n::integer as child, coalesce(p.no, base + g.n::integer) as parent,
+               coalesce(e.one ->> 'failure', t.item ->> 'parent_failure', 'cancel') as policy
+          from jsonb_array_elements(p_steps) with ordinality as t(item, n)
+         cross join lateral jsonb_array_elements(coalesce(t.item -> 'after', '[]')) as e(one)
+          left join jsonb_array_elements(p_steps) with ordinality as g(item, n) on g.item ->> 'name' = coalesce(e.one ->> 'step', e.one #>> '{}')
+          left join postmill.workflow_step p on p.workflow_id = p_flow.id and p.name = coalesce(e.one ->> 'step', e.one #>> '{}')
+        union
+        select base + t.n::integer, p_after, coalesce(t.item ->> 'parent_failure', 'cancel')
+          from jsonb_array_elements(p_steps) with ordinality as t(item, n)
+         where p_after is not null and coalesce(jsonb_array_length(t.item -> 'after'), 0) = 0
+        union -- who waits for the step that fans out
+        select x.child, base + t.n::integer, x.policy
+          from postmill.workflow_edge x cross join jsonb_array_elements(p_steps) with ordinality as t(item, n)
+         where x.workflow_id = p_flow.id and x.parent = p_after
+    ), made_edges as (
+        insert into postmill.workflow_edge (workflow_id, parent, child, tenant_id, policy)
+        select distinct on (e.parent, e.child) p_flow.id, e.parent, e.child, p_flow.tenant_id, e.policy from edges e
+         order by e.parent, e.child
+        on conflict do nothing
+    ), later as (
+        update postmill.workflow_step s set waits = s.waits + x.n
+          from (select e.child, count(*) as n from edges e where e.child <= base group by e.child) x
+         where s.workflow_id = p_flow.id and s.no = x.child
+    )
+    insert into postmill.workflow_step (workflow_id, no, tenant_id, name, job_type, job_id, state, waits, delay, compensation, fanned_from)
+    select p_flow.id, base + t.n::integer, p_flow.tenant_id, t.item ->> 'name', t.item ->> 'job_type', ids[t.n],
+           case when x.n > 0 then 'waiting' else 'open' end, coalesce(x.n, 0),
+           (t.item ->> 'delay')::double precision * interval '1 second', t.item -> 'compensate', p_after
+      from jsonb_array_elements(p_steps) with ordinality as t(item, n)
+      left join (select e.child, count(*) as n from (select distinct e.parent, e.child from edges e) e group by e.child) x on x.child = base + t.n;
+    perform postmill.block_jobs(array(select s.job_id from postmill.workflow_step s
+                                       where s.workflow_id = p_flow.id and s.no > base and s.state = 'waiting'));
+    update postmill.workflow w set last_no = base + wide, total = w.total + wide where w.id = p_flow.id;
+end
+$$;
+
 -- FUNCTION advance_horizon()
 
 CREATE FUNCTION postmill.advance_horizon() RETURNS timestamp with time zone
@@ -232,6 +399,99 @@ begin
     update postmill.audit_horizon h
        set settled = noted.settled, at = moment, open = postmill.open_transactions(false) || prepared;
     return noted.settled;
+end
+$$;
+
+-- FUNCTION advance_workflow(uuid, integer)
+
+CREATE FUNCTION postmill.advance_workflow(p_id uuid, p_most integer DEFAULT 1000) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+declare
+    flow postmill.workflow;
+    lines integer := 0;
+    news record;
+    bad integer[];
+    again boolean := false;
+begin
+    select * into flow from postmill.workflow w where w.id = p_id for update skip locked;
+    if not found then
+        if exists (select from postmill.workflow w where w.id = p_id) then
+            return -1;
+        end if;
+        delete from postmill.workflow_inbox i where i.workflow_id = p_id;
+        return 0;
+    end if;
+    loop
+        with taken as materialized (
+            select i.seq, i.job_id, i.state from postmill.workflow_inbox i where i.workflow_id = p_id order by i.seq limit p_most
+        ), gone as (
+            delete from postmill.workflow_inbox i where i.workflow_id = p_id and i.seq = any (array(select t.seq from taken t))
+        ), ends as (
+            select t.job_id, t.state, row_number() over (order by t.seq)::integer as nth
+              from (select distinct on (f.job_id) f.* from taken f where f.job_id is not null order by f.job_id, f.seq) t
+        ), ended as (
+            update postmill.workflow_step s set state = t.state, ended_as = flow.ended + t.nth
+              from ends t where s.job_id = t.job_id and s.workflow_id = p_id and s.state in ('waiting', 'held', 'open')
+            returning s.no, s.role, s.state
+        )
+        select (select count(*) from taken) as lines, (select bool_or(t.job_id is null) from taken t) as whole,
+               (select array_agg(e.no) from ended e) as ended,
+               (select array_agg(e.no) from ended e where e.state <> 'succeeded') as bad,
+               (select count(*) from ended e where e.role = 'step' and e.state = 'succeeded') as succeeded,
+               (select count(*) from ended e where e.role = 'step' and e.state = 'failed') as failed,
+               (select count(*) from ended e where e.role = 'step' and e.state = 'canceled') as canceled
+          into news;
+        exit when news.lines = 0;
+        lines := lines + news.lines;
+        if news.succeeded + news.failed + news.canceled > 0 then
+            update postmill.workflow w set succeeded = w.succeeded + news.succeeded, failed = w.failed + news.failed,
+                   canceled = w.canceled + news.canceled, ended = w.ended + news.lines where w.id = p_id;
+            flow.ended := flow.ended + news.lines;
+        end if;
+        bad := news.bad;
+        if news.whole then
+            perform postmill.recount_steps(p_id);
+            bad := array(select s.no from postmill.workflow_step s where s.workflow_id = p_id and s.state in ('failed', 'canceled'));
+        elsif news.ended is not null then
+            update postmill.workflow_step s set waits = s.waits - x.n, holds = s.holds + x.held
+              from (select e.child, count(*) as n, count(*) filter (where e.policy = 'hold' and e.parent = any (news.bad)) as held
+                      from postmill.workflow_edge e where e.workflow_id = p_id and e.parent = any (news.ended) group by e.child) x
+             where s.workflow_id = p_id and s.no = x.child and s.state in ('waiting', 'held');
+        end if;
+        if flow.verdict is null and flow.fail_fast and flow.cancel_reason is null
+            and postmill.untolerated(p_id, array(
+                select u.no from unnest(news.bad) as u(no) where not exists (
+                    select from postmill.workflow_edge e where e.workflow_id = p_id and e.parent = u.no and e.policy = 'hold'))) then
+            flow.cancel_reason := 'a step did not succeed';
+            update postmill.workflow w set cancel_reason = flow.cancel_reason where w.id = p_id;
+            perform postmill.cancel_jobs(array(select s.job_id from postmill.workflow_step s
+                where s.workflow_id = p_id and s.state in ('waiting', 'held', 'open')), 'system', null, flow.cancel_reason);
+        elsif bad is not null then
+            perform postmill.doom_steps(p_id, bad);
+        end if;
+        exit when lines >= 10 * p_most;
+    end loop;
+    if flow.cancel_reason is not null and flow.verdict is null then
+        -- Nothing of it starts any more. What is still here was in somebody's hands when it was to be canceled.
+        perform postmill.cancel_jobs(x.ids, 'system', null, flow.cancel_reason)
+           from (select array_agg(s.job_id) as ids from postmill.workflow_step s
+                  where s.workflow_id = p_id and s.state in ('waiting', 'held')) x where x.ids is not null;
+        again := exists (select from postmill.workflow_step s where s.workflow_id = p_id and s.state in ('waiting', 'held'));
+    else
+        again := postmill.free_steps(p_id);
+        -- The doomed that could not be had.
+        again := again or exists (select from postmill.workflow_step s where s.workflow_id = p_id and s.state in ('waiting', 'held') and s.cause = 'parent');
+    end if;
+    update postmill.workflow w set looked_at = postmill.now() where w.id = p_id and lines > 0;
+    perform postmill.settle_workflow(p_id);
+    if again then
+        insert into postmill.workflow_inbox (workflow_id) values (p_id);
+    end if;
+    return case when again then -1 else lines end;
 end
 $$;
 
@@ -401,6 +661,56 @@ begin
             set_config('jit', 'off', true),
             set_config('role', 'postmill_request', true);
     return true;
+end
+$$;
+
+-- FUNCTION begin_rollback(postmill.workflow)
+
+CREATE FUNCTION postmill.begin_rollback(p_flow postmill.workflow) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+    one record;
+    no integer := p_flow.last_no;
+    last integer;
+    made record;
+begin
+    for one in select s.no, s.compensation from postmill.workflow_step s
+                where s.workflow_id = p_flow.id and s.role = 'step' and s.state = 'succeeded' and s.compensation is not null
+                order by s.ended_as desc loop
+        no := no + 1;
+        made := postmill.enqueue_step(p_flow, one.compensation, no::text);
+        insert into postmill.workflow_step (workflow_id, no, tenant_id, role, job_type, job_id, state, waits, cause, compensates)
+        values (p_flow.id, no, p_flow.tenant_id, 'compensation', one.compensation ->> 'job_type', made.id,
+                case when made.status <> 'created' then 'failed' when last is null then 'open' else 'waiting' end, 0,
+                case when made.status <> 'created' then concat_ws(': ', made.status, made.detail) end, one.no);
+        if last is not null then
+            insert into postmill.workflow_edge (workflow_id, parent, child, tenant_id, policy) values (p_flow.id, last, no, p_flow.tenant_id, 'hold');
+            perform postmill.block_jobs(array[made.id]);
+        end if;
+        last := no;
+    end loop;
+    update postmill.workflow w set last_no = no where w.id = p_flow.id;
+    perform postmill.recount_steps(p_flow.id);
+    return last is not null;
+end
+$$;
+
+-- FUNCTION block_jobs(uuid[])
+
+CREATE FUNCTION postmill.block_jobs(p_ids uuid[]) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    with due as (
+        delete from postmill.ready r where r.id = any (p_ids) returning r.id, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost
+    ), later as (
+        delete from postmill.scheduled s where s.id = any (p_ids) returning s.id, s.queue, s.lane, s.priority, s.attempt, s.run, s.lost
+    )
+    insert into postmill.blocked (id, queue, lane, priority, attempt, run, lost)
+    select * from due union all select * from later;
 end
 $$;
 
@@ -586,6 +896,9 @@ begin
           from held h
     ), heard as (
         delete from postmill.cancel_request c using held h where c.job_id = h.id
+    ), told as (
+        insert into postmill.workflow_inbox (workflow_id, job_id, state)
+        select s.workflow_id, h.id, 'failed' from held h join postmill.workflow_step s on s.job_id = h.id
     )
     select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
            array(select h.id from held h where h.seated)
@@ -641,6 +954,9 @@ begin
              group by w.tenant_id, w.queue, w.job_type
         )
         select array_agg(e.job_id) into over from ended e;
+        insert into postmill.workflow_inbox (workflow_id, job_id, state)
+        select s.workflow_id, s.job_id, 'canceled' from postmill.workflow_step s where s.job_id = any (over);
+        perform postmill.tell('!workflows') where found;
 
         with rest as (
             select distinct u.id from unnest(p_ids) as u(id)
@@ -669,6 +985,32 @@ begin
                         or exists (select from postmill.dead_letter d where d.id = u.id) then 'finished'
                       else 'unknown' end
       from unnest(p_ids) as u(id);
+end
+$$;
+
+-- FUNCTION cancel_workflow(uuid, text, text, text)
+
+CREATE FUNCTION postmill.cancel_workflow(p_id uuid, p_actor_type text DEFAULT 'user'::text, p_actor_id text DEFAULT NULL::text, p_reason text DEFAULT NULL::text, OUT status text, OUT jobs integer) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    flow postmill.workflow;
+    ids uuid[];
+begin
+    select * into flow from postmill.workflow w where w.id = p_id and postmill.in_scope(w.tenant_id) for update;
+    jobs := 0;
+    status := case when flow.id is null then 'unknown' when flow.finished_at is not null then 'finished'
+                   when flow.verdict is not null then 'compensating' else 'canceled' end;
+    if status <> 'canceled' then
+        return;
+    end if;
+    update postmill.workflow w set cancel_requested_at = coalesce(w.cancel_requested_at, postmill.now()), sealed = true,
+           cancel_reason = coalesce(p_reason, 'the workflow was canceled') where w.id = p_id;
+    ids := array(select s.job_id from postmill.workflow_step s where s.workflow_id = p_id and s.state in ('waiting', 'held', 'open'));
+    jobs := cardinality(ids);
+    perform postmill.cancel_jobs(ids, p_actor_type, p_actor_id, coalesce(p_reason, 'the workflow was canceled'));
+    perform postmill.nudge_workflow(p_id);
 end
 $$;
 
@@ -702,6 +1044,10 @@ CREATE FUNCTION postmill.carried_tables() RETURNS TABLE(n integer, name text, ho
             and (select j.tenant_id from postmill.any_job j where j.id = scheduled.id limit 1) = %1$L'),
         ('blocked', 'state', null, '(select j.tenant_id from postmill.any_job j where j.id = blocked.id limit 1) = %1$L'),
         ('dead_letter', 'state', null, 'tenant_id = %1$L'),
+        ('workflow', 'state', null, 'tenant_id = %1$L'),
+        ('workflow_step', 'state', null, 'tenant_id = %1$L'),
+        ('workflow_edge', 'state', null, 'tenant_id = %1$L'),
+        ('workflow_inbox', 'state', null, 'workflow_id in (select w.id from postmill.workflow w where w.tenant_id = %1$L)'),
         ('idempotency_key', 'state', null, 'tenant_id = %1$L'),
         ('trigger', 'state', null, 'tenant_id = %1$L'),
         ('trigger_recent', 'state', null, 'trigger_id in (select g.id from postmill.trigger g where g.tenant_id = %1$L)'),
@@ -718,7 +1064,9 @@ CREATE FUNCTION postmill.carried_tables() RETURNS TABLE(n integer, name text, ho
         ('budget_request', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
         ('budget_reservation', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
         ('budget_line', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('job_tag', 'state', null, 'tenant_id = %1$L'),
         ('rollup', 'state', null, 'tenant_id = %1$L'),
+        ('rollup_hour', 'state', null, 'tenant_id = %1$L'),
         ('error_group_tenant', 'state', null, 'tenant_id = %1$L'),
         ('error_group_minute', 'state', null, 'tenant_id = %1$L')
     ) as l(name, how, moment, mine)
@@ -826,7 +1174,7 @@ $_$;
 
 -- FUNCTION claim(uuid, bigint, integer, text[], uuid[], integer[], timestamp with time zone[], integer[], boolean)
 
-CREATE FUNCTION postmill.claim(p_holder uuid, p_claim_no bigint, p_total integer, p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], p_counts integer[], p_async boolean DEFAULT true) RETURNS TABLE(id uuid, slot integer, ready_at timestamp with time zone, attempt integer, run integer, lost integer, job_type text, payload jsonb, tenant_id uuid, max_attempts integer, timeout_seconds double precision, expired boolean, created_at timestamp with time zone, project_id uuid, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, idempotency_key text, scheduled_for timestamp with time zone, claimed_at timestamp with time zone)
+CREATE FUNCTION postmill.claim(p_holder uuid, p_claim_no bigint, p_total integer, p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], p_counts integer[], p_async boolean DEFAULT true) RETURNS TABLE(id uuid, slot integer, ready_at timestamp with time zone, attempt integer, run integer, lost integer, job_type text, payload jsonb, tenant_id uuid, max_attempts integer, timeout_seconds double precision, expired boolean, created_at timestamp with time zone, project_id uuid, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, idempotency_key text, scheduled_for timestamp with time zone, claimed_at timestamp with time zone, workflow_id uuid)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -864,7 +1212,7 @@ begin
     select p.id, p.slot::integer, p.ready_at, p.attempt, p.run + 1, p.lost, j.job_type, j.payload, j.tenant_id,
            j.max_attempts, j.timeout_seconds, j.expires_at <= (select postmill.now()), j.created_at, j.project_id,
            j.actor_type::text, j.actor_id, j.request_id, j.correlation_id, j.traceparent, j.idempotency_key, j.scheduled_for,
-           (select postmill.now())
+           (select postmill.now()), j.workflow_id
       from picked p
       left join lateral (select * from postmill.job b where b.id = p.id limit 1) j on true;
 end
@@ -872,7 +1220,7 @@ $$;
 
 -- FUNCTION claim_limited(uuid, bigint, integer, integer, text[], uuid[], integer[], timestamp with time zone[], integer[], uuid[], bigint[])
 
-CREATE FUNCTION postmill.claim_limited(p_holder uuid, p_claim_no bigint, p_total integer, p_firm integer, p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], p_counts integer[], p_keys uuid[], p_lows bigint[]) RETURNS TABLE(id uuid, slot integer, ready_at timestamp with time zone, attempt integer, run integer, lost integer, job_type text, payload jsonb, tenant_id uuid, max_attempts integer, timeout_seconds double precision, expired boolean, created_at timestamp with time zone, project_id uuid, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, idempotency_key text, scheduled_for timestamp with time zone, claimed_at timestamp with time zone, keys bytea, key uuid, limit_id bigint, wait_seconds double precision, contended boolean, low bigint)
+CREATE FUNCTION postmill.claim_limited(p_holder uuid, p_claim_no bigint, p_total integer, p_firm integer, p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], p_counts integer[], p_keys uuid[], p_lows bigint[]) RETURNS TABLE(id uuid, slot integer, ready_at timestamp with time zone, attempt integer, run integer, lost integer, job_type text, payload jsonb, tenant_id uuid, max_attempts integer, timeout_seconds double precision, expired boolean, created_at timestamp with time zone, project_id uuid, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, idempotency_key text, scheduled_for timestamp with time zone, claimed_at timestamp with time zone, workflow_id uuid, keys bytea, key uuid, limit_id bigint, wait_seconds double precision, contended boolean, low bigint)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -889,7 +1237,7 @@ begin
         return query
         select null::uuid, u.slot, u.at, null::integer, null::integer, null::integer, null::text, null::jsonb, null::uuid, null::integer,
                null::double precision, null::boolean, null::timestamptz, null::uuid, null::text, null::text, null::text, null::text,
-               null::text, null::text, null::timestamptz, null::timestamptz, null::bytea, u.key, u.limit_id, u.wait, u.rival, u.low
+               null::text, null::text, null::timestamptz, null::timestamptz, null::uuid, null::bytea, u.key, u.limit_id, u.wait, u.rival, u.low
           from unnest(picked.n_slot, picked.n_key, picked.n_limit, picked.n_at, picked.n_wait, picked.n_rival, picked.n_low)
                as u(slot, key, limit_id, at, wait, rival, low);
     end if;
@@ -912,7 +1260,7 @@ begin
     select t.id, t.slot, t.ready_at, t.attempt, t.run + 1, t.lost, j.job_type, j.payload, j.tenant_id,
            j.max_attempts, j.timeout_seconds, j.expires_at <= (select postmill.now()), j.created_at, j.project_id,
            j.actor_type::text, j.actor_id, j.request_id, j.correlation_id, j.traceparent, j.idempotency_key, j.scheduled_for,
-           (select postmill.now()), t.keys, null::uuid, null::bigint, null::double precision, null::boolean, null::bigint
+           (select postmill.now()), j.workflow_id, t.keys, null::uuid, null::bigint, null::double precision, null::boolean, null::bigint
       from taken t
       left join lateral (select * from postmill.job b where b.id = t.id limit 1) j on true;
 end
@@ -1162,12 +1510,12 @@ CREATE FUNCTION postmill.columns_of(p_table text) RETURNS text
     LANGUAGE sql STABLE
     AS $$
     select string_agg(quote_ident(a.attname), ', ' order by a.attnum) from pg_attribute a
-     where a.attrelid = format('postmill.%I', p_table)::regclass and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+     where a.attrelid = format('postmill.%I', p_table)::regclass and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' and a.attidentity = ''
 $$;
 
--- FUNCTION complete(uuid, uuid[], bigint[], uuid[], bigint[], jsonb[], integer[])
+-- FUNCTION complete(uuid, uuid[], bigint[], uuid[], bigint[], jsonb[], integer[], uuid[])
 
-CREATE FUNCTION postmill.complete(p_holder uuid, p_ids uuid[], p_claim_nos bigint[], p_tenants uuid[], p_micros bigint[], p_results jsonb[] DEFAULT NULL::jsonb[], p_pids integer[] DEFAULT NULL::integer[]) RETURNS SETOF uuid
+CREATE FUNCTION postmill.complete(p_holder uuid, p_ids uuid[], p_claim_nos bigint[], p_tenants uuid[], p_micros bigint[], p_results jsonb[] DEFAULT NULL::jsonb[], p_pids integer[] DEFAULT NULL::integer[], p_workflows uuid[] DEFAULT NULL::uuid[]) RETURNS SETOF uuid
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -1178,10 +1526,10 @@ declare
     moment timestamptz := postmill.history_moment();
 begin
     with asked as materialized (
-        select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_results, p_pids)
-                   as u(id, claim_no, tenant_id, micros, result, pid)
+        select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_results, p_pids, p_workflows)
+                   as u(id, claim_no, tenant_id, micros, result, pid, workflow_id)
     ), held as materialized (
-        select r.ctid as tid, r.seated, r.id, r.attempt, r.run, r.lost, a.claim_no, a.tenant_id, a.micros, a.result, a.pid
+        select r.ctid as tid, r.seated, r.id, r.attempt, r.run, r.lost, a.claim_no, a.tenant_id, a.micros, a.result, a.pid, a.workflow_id
           from asked a join postmill.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
@@ -1193,6 +1541,9 @@ begin
         select h.id, h.tenant_id, 'succeeded', moment, h.attempt, h.run, h.lost, 'succeeded', p_holder, h.claim_no,
                h.pid, moment - h.micros * interval '1 microsecond', h.result
           from held h
+    ), told as (
+        insert into postmill.workflow_inbox (workflow_id, job_id, state)
+        select h.workflow_id, h.id, 'succeeded' from held h where p_workflows is not null and h.workflow_id is not null
     )
     select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
            array(select h.id from held h where h.seated)
@@ -1201,6 +1552,21 @@ begin
         perform postmill.free_seats(seated);
     end if;
     return query select unnest(missed);
+end
+$$;
+
+-- FUNCTION complete_fanning(uuid, uuid, bigint, uuid, bigint, jsonb, uuid, jsonb)
+
+CREATE FUNCTION postmill.complete_fanning(p_holder uuid, p_id uuid, p_claim_no bigint, p_tenant uuid, p_micros bigint, p_result jsonb, p_workflow uuid, p_steps jsonb) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if exists (select from postmill.complete(p_holder, array[p_id], array[p_claim_no], array[p_tenant], array[p_micros],
+            array[p_result], null, array[p_workflow])) then
+        return false;
+    end if;
+    perform postmill.fan_out(p_workflow, p_id, p_steps);
+    return true;
 end
 $$;
 
@@ -1600,6 +1966,35 @@ begin
 end
 $$;
 
+-- FUNCTION doom_steps(uuid, integer[])
+
+CREATE FUNCTION postmill.doom_steps(p_id uuid, p_bad integer[]) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+declare
+    ids uuid[];
+begin
+    with recursive doomed (no) as (
+        select c.no from postmill.workflow_edge e join postmill.workflow_step c on c.workflow_id = p_id and c.no = e.child
+         where e.workflow_id = p_id and e.parent = any (p_bad) and e.policy = 'cancel' and c.state in ('waiting', 'held')
+        union
+        select c.no from doomed d
+          join postmill.workflow_edge e on e.workflow_id = p_id and e.parent = d.no and e.policy = 'cancel'
+          join postmill.workflow_step c on c.workflow_id = p_id and c.no = e.child and c.state in ('waiting', 'held')
+    ), marked as (
+        update postmill.workflow_step s set cause = 'parent'
+          from doomed d where s.workflow_id = p_id and s.no = d.no
+        returning s.job_id
+    )
+    select array_agg(m.job_id) into ids from marked m;
+    if ids is not null then
+        perform postmill.cancel_jobs(ids, 'system', null, 'a step that it waits for did not succeed');
+    end if;
+end
+$$;
+
 -- FUNCTION door_acknowledge_incident(uuid, text, text, text)
 
 CREATE FUNCTION postmill.door_acknowledge_incident(p_id uuid, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
@@ -1626,6 +2021,23 @@ begin
     perform postmill.audit('incidents.acknowledge', 'incident', p_id::text, own.tenant_id,
         jsonb_build_object('kind', own.kind, 'key', own.key), null, p_reason);
     return 'acknowledged';
+end
+$$;
+
+-- FUNCTION door_add_jobs(uuid, jsonb, text, text)
+
+CREATE FUNCTION postmill.door_add_jobs(p_id uuid, p_jobs jsonb, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, OUT status text, OUT detail text, OUT total integer) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    perform set_config('lock_timeout', '5s', true);
+    select a.status, a.detail, a.total into status, detail, total from postmill.add_jobs(p_id, p_jobs) a;
+    if status = 'created' then
+        perform postmill.audit('batches.add', 'workflow', p_id::text, w.tenant_id, null, jsonb_build_object('total', door_add_jobs.total))
+           from postmill.workflow w where w.id = p_id;
+    end if;
 end
 $$;
 
@@ -1841,6 +2253,26 @@ begin
         end if;
         return next;
     end loop;
+end
+$$;
+
+-- FUNCTION door_cancel_workflow(uuid, text, text, text)
+
+CREATE FUNCTION postmill.door_cancel_workflow(p_id uuid, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, OUT status text, OUT jobs integer) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    before text := (select w.status from postmill.workflow w where w.id = p_id);
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    select c.status, c.jobs into status, jobs
+      from postmill.cancel_workflow(p_id, postmill.acting_type(), postmill.acting_id(), p_reason) c;
+    if status = 'canceled' then
+        perform postmill.audit('workflows.cancel', 'workflow', p_id::text, w.tenant_id, jsonb_build_object('status', before),
+            jsonb_build_object('cancel_requested', true, 'jobs', door_cancel_workflow.jobs), p_reason)
+           from postmill.workflow w where w.id = p_id;
+    end if;
 end
 $$;
 
@@ -3107,6 +3539,25 @@ begin
 end
 $$;
 
+-- FUNCTION door_release_steps(uuid, text[], text, text, text)
+
+CREATE FUNCTION postmill.door_release_steps(p_id uuid, p_names text[] DEFAULT NULL::text[], p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    n integer;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    n := postmill.release_steps(p_id, p_names);
+    if n > 0 then
+        perform postmill.audit('workflows.release', 'workflow', p_id::text, w.tenant_id, null,
+            jsonb_strip_nulls(jsonb_build_object('released', n, 'steps', to_jsonb(p_names))), p_reason) from postmill.workflow w where w.id = p_id;
+    end if;
+    return n;
+end
+$$;
+
 -- FUNCTION door_release_work(uuid, bigint)
 
 CREATE FUNCTION postmill.door_release_work(p_holder uuid, p_claim_no bigint) RETURNS void
@@ -3206,10 +3657,12 @@ begin
     end if;
     whose := held.tenant_id;
     micros := held.micros;
-    select j.job_type, coalesce(j.scheduled_for, j.created_at) as due into body from postmill.any_job j where j.id = p_id;
-    case p_report
+    select j.job_type, coalesce(j.scheduled_for, j.created_at) as due, j.workflow_id into body from postmill.any_job j where j.id = p_id;
+    -- What others wait for is kept, whatever the definition says.
+    case (case when body.workflow_id is not null then replace(p_report, '_forgotten', '') else p_report end)
     when 'complete' then
-        missed := postmill.complete(p_holder, array[p_id], array[p_claim_no], array[whose], array[micros], array[p_result]);
+        missed := postmill.complete(p_holder, array[p_id], array[p_claim_no], array[whose], array[micros], array[p_result],
+            p_workflows => array[body.workflow_id]);
     when 'complete_forgotten' then
         missed := postmill.complete_forgotten(p_holder, array[p_id], array[p_claim_no], f ->> 'job_type');
     when 'put_back' then
@@ -3230,6 +3683,9 @@ begin
     end case;
     if missed is not null then
         return null;
+    end if;
+    if body.workflow_id is not null then
+        perform postmill.tell('!workflows');
     end if;
     if p_report <> 'put_back' or attempt_status is not null then
         perform postmill.count_end(whose, held.queue, coalesce(body.job_type, 'unknown'), case p_report
@@ -3444,6 +3900,30 @@ begin
 end
 $$;
 
+-- FUNCTION door_retry_workflow(uuid, boolean, text, text)
+
+CREATE FUNCTION postmill.door_retry_workflow(p_id uuid, p_confirm boolean DEFAULT false, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(name text, id uuid, status text, new_id uuid)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    before text := (select w.status from postmill.workflow w where w.id = p_id);
+    n integer := 0;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    for name, id, status, new_id in
+        select r.name, r.id, r.status, r.new_id
+          from postmill.retry_workflow(p_id, postmill.acting_type(), postmill.acting_id(), p_confirm) r loop
+        n := n + case when status = 'replayed' then 1 else 0 end;
+        return next;
+    end loop;
+    if n > 0 then
+        perform postmill.audit('workflows.retry', 'workflow', p_id::text, w.tenant_id, jsonb_build_object('status', before),
+            jsonb_build_object('status', w.status, 'replayed', n)) from postmill.workflow w where w.id = p_id;
+    end if;
+end
+$$;
+
 -- FUNCTION door_revoke_key(uuid, text)
 
 CREATE FUNCTION postmill.door_revoke_key(p_id uuid, p_reason text DEFAULT NULL::text) RETURNS text
@@ -3637,6 +4117,25 @@ CREATE FUNCTION postmill.door_schedule_jobs(p_ids uuid[], p_run_at timestamp wit
 begin
     perform postmill.act_as(p_actor_type, p_actor_id);
     return query select p.* from postmill.place_jobs('jobs.run_at', p_ids, null, p_run_at, p_reason) p;
+end
+$$;
+
+-- FUNCTION door_seal_batch(uuid, text, text)
+
+CREATE FUNCTION postmill.door_seal_batch(p_id uuid, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    status text;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    status := postmill.seal_batch(p_id);
+    if status = 'sealed' then
+        perform postmill.audit('batches.seal', 'workflow', p_id::text, w.tenant_id, jsonb_build_object('sealed', false),
+            jsonb_build_object('sealed', true, 'total', w.total)) from postmill.workflow w where w.id = p_id;
+    end if;
+    return status;
 end
 $$;
 
@@ -3871,6 +4370,37 @@ begin
         jsonb_build_object('kind', p_kind, 'filter', p_filter, 'options', p_options, 'total', total), p_reason);
     perform postmill.tell('!operations');
     status := case op.status when 'proposed' then 'proposed' else 'started' end;
+end
+$$;
+
+-- FUNCTION door_start_workflow(jsonb, uuid, uuid, text, text, text, text)
+
+CREATE FUNCTION postmill.door_start_workflow(p_spec jsonb, p_tenant uuid DEFAULT NULL::uuid, p_project uuid DEFAULT NULL::uuid, p_correlation_id text DEFAULT NULL::text, p_traceparent text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, OUT id uuid, OUT status text, OUT detail text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    origin text := nullif(current_setting('postmill.request_id', true), '');
+    owner_tenant uuid := coalesce(p_tenant, postmill.scope_tenant(), '00000000-0000-0000-0000-000000000001');
+    standing text := (select t.status from postmill.tenant t where t.id = owner_tenant);
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    status := case when standing is null or not postmill.in_scope(owner_tenant) then 'unknown_tenant'
+                   when standing = 'suspended' then 'suspended'
+                   when p_project is not null and not exists (
+                        select from postmill.project p where p.id = p_project and p.tenant_id = owner_tenant) then 'unknown_project' end;
+    if status is not null then
+        return;
+    end if;
+    perform set_config('lock_timeout', '5s', true);
+    select s.id, s.status, s.detail into id, status, detail
+      from postmill.start_workflow(p_spec, owner_tenant, p_project, postmill.acting_type(), postmill.acting_id(), origin,
+                                   coalesce(p_correlation_id, origin), p_traceparent) s;
+    if status = 'created' then
+        perform postmill.audit(case coalesce(p_spec ->> 'kind', 'workflow') when 'batch' then 'batches.start' else 'workflows.start' end,
+            'workflow', id::text, owner_tenant, null,
+            (select jsonb_build_object('name', w.name, 'total', w.total) from postmill.workflow w where w.id = door_start_workflow.id));
+    end if;
 end
 $$;
 
@@ -4373,9 +4903,9 @@ begin
 end
 $$;
 
--- FUNCTION enqueue_one(text, jsonb, uuid, integer, interval, timestamp with time zone, uuid, integer, double precision, timestamp with time zone, text, text, text, text, text, text, text, text, uuid, uuid, text)
+-- FUNCTION enqueue_one(text, jsonb, uuid, integer, interval, timestamp with time zone, uuid, integer, double precision, timestamp with time zone, text, text, text, text, text, text, text, text, uuid, uuid, text, uuid)
 
-CREATE FUNCTION postmill.enqueue_one(p_job_type text, p_payload jsonb, p_tenant uuid, p_priority integer DEFAULT NULL::integer, p_delay interval DEFAULT NULL::interval, p_scheduled_for timestamp with time zone DEFAULT NULL::timestamp with time zone, p_project uuid DEFAULT NULL::uuid, p_max_attempts integer DEFAULT NULL::integer, p_timeout_seconds double precision DEFAULT NULL::double precision, p_expires_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT NULL::text, p_source_ref text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, p_request_id text DEFAULT NULL::text, p_correlation_id text DEFAULT NULL::text, p_traceparent text DEFAULT NULL::text, p_key text DEFAULT NULL::text, p_replayed_from uuid DEFAULT NULL::uuid, p_id uuid DEFAULT NULL::uuid, p_lane_key text DEFAULT NULL::text, OUT id uuid, OUT status text, OUT detail text, OUT made_at timestamp with time zone) RETURNS record
+CREATE FUNCTION postmill.enqueue_one(p_job_type text, p_payload jsonb, p_tenant uuid, p_priority integer DEFAULT NULL::integer, p_delay interval DEFAULT NULL::interval, p_scheduled_for timestamp with time zone DEFAULT NULL::timestamp with time zone, p_project uuid DEFAULT NULL::uuid, p_max_attempts integer DEFAULT NULL::integer, p_timeout_seconds double precision DEFAULT NULL::double precision, p_expires_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT NULL::text, p_source_ref text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, p_request_id text DEFAULT NULL::text, p_correlation_id text DEFAULT NULL::text, p_traceparent text DEFAULT NULL::text, p_key text DEFAULT NULL::text, p_replayed_from uuid DEFAULT NULL::uuid, p_id uuid DEFAULT NULL::uuid, p_lane_key text DEFAULT NULL::text, p_workflow uuid DEFAULT NULL::uuid, OUT id uuid, OUT status text, OUT detail text, OUT made_at timestamp with time zone) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -4398,7 +4928,7 @@ begin
             select e.id, e.status, e.detail, e.made_at into id, status, detail, made_at
               from postmill.enqueue_one(detail, p_payload, p_tenant, p_priority, p_delay, p_scheduled_for, p_project,
                   p_max_attempts, p_timeout_seconds, p_expires_at, p_source, p_source_ref, p_actor_type, p_actor_id,
-                  p_request_id, p_correlation_id, p_traceparent, p_key, p_replayed_from, p_id, p_lane_key) e;
+                  p_request_id, p_correlation_id, p_traceparent, p_key, p_replayed_from, p_id, p_lane_key, p_workflow) e;
         end if;
         return;
     end if;
@@ -4437,23 +4967,23 @@ begin
     if moment >= found_one.since and moment < found_one.until - interval '1 second' then
         insert into postmill.job (id, tenant_id, project_id, job_type, queue, payload, priority, max_attempts,
             timeout_seconds, created_at, scheduled_for, expires_at, source, source_ref, actor_type, actor_id, request_id,
-            correlation_id, traceparent, idempotency_key, replayed_from)
+            correlation_id, traceparent, idempotency_key, replayed_from, workflow_id)
         values (id, tenant, p_project, p_job_type, found_one.queue, p_payload, urgency,
             coalesce(p_max_attempts, found_one.max_attempts), coalesce(p_timeout_seconds, found_one.timeout_seconds), moment,
             case when due > moment then due end, p_expires_at, coalesce(p_source, 'manual'), p_source_ref,
             coalesce(p_actor_type, 'system'), p_actor_id, p_request_id, p_correlation_id, p_traceparent, p_key,
-            p_replayed_from);
+            p_replayed_from, p_workflow);
     else
         -- No partition is there for it: nobody has looked after this database for weeks, or the clock stepped back. Made
         -- here, it would be locked, and everybody wait for it, until the caller's transaction ends.
         insert into postmill.job_kept (id, tenant_id, project_id, job_type, queue, payload, priority, max_attempts,
             timeout_seconds, created_at, scheduled_for, expires_at, source, source_ref, actor_type, actor_id, request_id,
-            correlation_id, traceparent, idempotency_key, replayed_from)
+            correlation_id, traceparent, idempotency_key, replayed_from, workflow_id)
         values (id, tenant, p_project, p_job_type, found_one.queue, p_payload, urgency,
             coalesce(p_max_attempts, found_one.max_attempts), coalesce(p_timeout_seconds, found_one.timeout_seconds), moment,
             case when due > moment then due end, p_expires_at, coalesce(p_source, 'manual'), p_source_ref,
             coalesce(p_actor_type, 'system'), p_actor_id, p_request_id, p_correlation_id, p_traceparent, p_key,
-            p_replayed_from);
+            p_replayed_from, p_workflow);
     end if;
     if parked then
         detail := null;
@@ -4475,9 +5005,9 @@ begin
 end
 $$;
 
--- FUNCTION enqueue_plain(integer[], text[], jsonb[], uuid[], integer[], interval[], timestamp with time zone[], uuid[], integer[], double precision[], timestamp with time zone[], text[], text[], text[], text[], text[], text[], text[], text[])
+-- FUNCTION enqueue_plain(integer[], text[], jsonb[], uuid[], integer[], interval[], timestamp with time zone[], uuid[], integer[], double precision[], timestamp with time zone[], text[], text[], text[], text[], text[], text[], text[], text[], uuid)
 
-CREATE FUNCTION postmill.enqueue_plain(p_n integer[], p_job_types text[], p_payloads jsonb[], p_tenants uuid[], p_priorities integer[], p_delays interval[], p_scheduled_for timestamp with time zone[], p_projects uuid[], p_max_attempts integer[], p_timeouts double precision[], p_expires_at timestamp with time zone[], p_sources text[], p_source_refs text[], p_actor_types text[], p_actor_ids text[], p_request_ids text[], p_correlation_ids text[], p_traceparents text[], p_lane_keys text[]) RETURNS TABLE(n integer, id uuid, status text, detail text)
+CREATE FUNCTION postmill.enqueue_plain(p_n integer[], p_job_types text[], p_payloads jsonb[], p_tenants uuid[], p_priorities integer[], p_delays interval[], p_scheduled_for timestamp with time zone[], p_projects uuid[], p_max_attempts integer[], p_timeouts double precision[], p_expires_at timestamp with time zone[], p_sources text[], p_source_refs text[], p_actor_types text[], p_actor_ids text[], p_request_ids text[], p_correlation_ids text[], p_traceparents text[], p_lane_keys text[], p_workflow uuid DEFAULT NULL::uuid) RETURNS TABLE(n integer, id uuid, status text, detail text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -4514,10 +5044,11 @@ begin
     ), bodies as (
         insert into postmill.job (id, tenant_id, project_id, job_type, queue, payload, priority, max_attempts,
             timeout_seconds, created_at, scheduled_for, expires_at, source, source_ref, actor_type, actor_id,
-            request_id, correlation_id, traceparent)
+            request_id, correlation_id, traceparent, workflow_id)
         select k.id, k.tenant_id, k.project, k.key, k.queue, k.payload, k.urgency, k.most, k.seconds, moment,
                case when k.due > moment then k.due end, k.expires, coalesce(k.source, 'manual'), k.source_ref,
-               coalesce(k.actor_type, 'system'), k.actor_id, k.request_id, k.correlation_id, k.traceparent
+               coalesce(k.actor_type, 'system'), k.actor_id, k.request_id, k.correlation_id, k.traceparent,
+               p_workflow
           from known k
     ), due_now as (
         insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
@@ -4552,7 +5083,8 @@ begin
          cross join lateral postmill.enqueue_one(u.job_type, p_payloads[u.i], p_tenants[u.i], p_priorities[u.i],
                p_delays[u.i], p_scheduled_for[u.i], p_projects[u.i], p_max_attempts[u.i], p_timeouts[u.i],
                p_expires_at[u.i], p_sources[u.i], p_source_refs[u.i], p_actor_types[u.i], p_actor_ids[u.i],
-               p_request_ids[u.i], p_correlation_ids[u.i], p_traceparents[u.i], p_lane_key => p_lane_keys[u.i]) e
+               p_request_ids[u.i], p_correlation_ids[u.i], p_traceparents[u.i], p_lane_key => p_lane_keys[u.i],
+               p_workflow => p_workflow) e
          where u.n <> all (coalesce(numbers, '{}'));
     end if;
 end
@@ -4591,6 +5123,24 @@ begin
         perform postmill.ring(home, own_lane, urgency);
     end if;
     return own;
+end
+$$;
+
+-- FUNCTION enqueue_step(postmill.workflow, jsonb, text)
+
+CREATE FUNCTION postmill.enqueue_step(p_flow postmill.workflow, p_spec jsonb, p_no text, OUT id uuid, OUT status text, OUT detail text) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+begin
+    select e.id, e.status, e.detail into id, status, detail
+      from postmill.enqueue_one(p_spec ->> 'job_type', coalesce(p_spec -> 'payload', '{}'), p_flow.tenant_id,
+          (p_spec ->> 'priority')::integer, null, (p_spec ->> 'scheduled_for')::timestamptz, p_flow.project_id,
+          (p_spec ->> 'max_attempts')::integer, (p_spec ->> 'timeout')::double precision, null, 'system',
+          p_flow.name, p_flow.actor_type, p_flow.actor_id, p_flow.request_id, coalesce(p_flow.correlation_id, p_flow.id::text),
+          p_flow.traceparent, 'workflow:' || p_flow.id || ':' || p_no, p_workflow => p_flow.id) e;
+    if status = 'created' and p_spec ? 'tags' then
+        perform postmill.keep_tags(id, p_flow.tenant_id, p_spec -> 'tags');
+    end if;
 end
 $$;
 
@@ -4855,6 +5405,33 @@ begin
 end
 $$;
 
+-- FUNCTION fan_out(uuid, uuid, jsonb)
+
+CREATE FUNCTION postmill.fan_out(p_workflow uuid, p_job uuid, p_steps jsonb) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    flow postmill.workflow;
+    step_no integer;
+    answer record;
+begin
+    select * into flow from postmill.workflow w where w.id = p_workflow for update;
+    select s.no into step_no from postmill.workflow_step s where s.workflow_id = p_workflow and s.job_id = p_job and s.role = 'step';
+    if flow.id is null or step_no is null then
+        raise exception 'postmill: job % is no step of a workflow', p_job using errcode = 'PM002';
+    elsif flow.cancel_reason is not null then
+        return; -- nothing more of it is to run
+    end if;
+    answer := postmill.add_steps(flow, p_steps, step_no);
+    if answer.status is not null then
+        raise exception 'postmill: the steps that job % fans out were refused: %', p_job,
+            concat_ws(': ', nullif(answer.status, 'invalid'), answer.detail) using errcode = 'PM002';
+    end if;
+    insert into postmill.workflow_inbox (workflow_id) values (p_workflow);
+end
+$$;
+
 -- FUNCTION fault_of(jsonb, interval, timestamp with time zone, integer, double precision, text, text, text, text, text, text, text)
 
 CREATE FUNCTION postmill.fault_of(p_payload jsonb, p_delay interval, p_scheduled_for timestamp with time zone, p_max_attempts integer, p_timeout_seconds double precision, p_source text, p_source_ref text, p_actor_type text, p_actor_id text, p_request_id text, p_correlation_id text, p_traceparent text) RETURNS text
@@ -4896,6 +5473,99 @@ CREATE FUNCTION postmill.fault_of_key(p_key text, p_mode text, p_ttl interval) R
         when p_ttl not between interval '1 microsecond' and interval '3650 days'
             then 'ttl: must be more than nothing and at most ten years'
     end
+$$;
+
+-- FUNCTION fault_of_spec(postmill.workflow, text, jsonb)
+
+CREATE FUNCTION postmill.fault_of_spec(p_flow postmill.workflow, p_what text, p_spec jsonb, OUT status text, OUT detail text) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+    definition record;
+begin
+    if p_spec is null then
+        return;
+    end if;
+    select d.guarded, d.is_active into definition from postmill.job_definition d where d.key = p_spec ->> 'job_type';
+    if not found or not definition.is_active then
+        select coalesce(r.detail, r.status), p_spec ->> 'job_type' into status, detail
+          from postmill.refusal(p_spec ->> 'job_type') r where r.status <> 'alias';
+        return;
+    end if;
+    detail := case when p_spec ? 'tags' then postmill.fault_of_tags(p_spec -> 'tags') end;
+    detail := coalesce(detail, postmill.fault_of(coalesce(p_spec -> 'payload', '{}'), null, null, (p_spec ->> 'max_attempts')::integer,
+        (p_spec ->> 'timeout')::double precision, null, null, null, null, null, null, null));
+    if detail is not null then
+        status := 'invalid';
+        detail := p_what || ': ' || detail;
+    elsif definition.guarded then
+        select g.status, g.detail into status, detail
+          from postmill.check_guarded(p_spec ->> 'job_type', coalesce(p_spec -> 'payload', '{}'), p_flow.tenant_id, p_flow.actor_id,
+              p_flow.request_id, coalesce(p_flow.correlation_id, p_flow.id::text), 'workflow:' || p_flow.id, false) g;
+    end if;
+end
+$$;
+
+-- FUNCTION fault_of_steps(uuid, text, jsonb, integer)
+
+CREATE FUNCTION postmill.fault_of_steps(p_workflow uuid, p_kind text, p_steps jsonb, p_have integer) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+    most constant integer := 10000;
+    wide integer;
+    fault text;
+begin
+    if jsonb_typeof(p_steps) is distinct from 'array' then
+        return 'steps: must be a JSON array';
+    end if;
+    wide := jsonb_array_length(p_steps);
+    if p_kind = 'workflow' and p_have + wide > most then
+        return format('steps: %s are too many; a workflow has at most %s', p_have + wide, most);
+    elsif p_kind = 'workflow' and p_have + wide = 0 then
+        return 'steps: there are none';
+    end if;
+    with given as materialized (
+        select t.item, t.n, t.item ->> 'name' as name from jsonb_array_elements(p_steps) with ordinality as t(item, n)
+    ), before as materialized (
+        select g.name, g.n from given g
+        union all select s.name, 0 from postmill.workflow_step s where s.workflow_id = p_workflow and s.name is not null
+    ), edges as materialized (
+        select g.n, g.name, coalesce(e.one ->> 'step', e.one #>> '{}') as parent, e.one ->> 'failure' as failure
+          from given g cross join lateral jsonb_array_elements(case when jsonb_typeof(g.item -> 'after') = 'array'
+                                                                    then g.item -> 'after' else '[]' end) as e(one)
+    )
+    select f.what into fault from (
+        select format('steps[%s]: must be an object with a job_type', g.n - 1) as what, 1 as rank, g.n
+          from given g where jsonb_typeof(g.item) is distinct from 'object' or jsonb_typeof(g.item -> 'job_type') is distinct from 'string'
+        union all
+        select format('steps[%s].name: must have 1 to 200 characters', g.n - 1), 2, g.n from given g
+         where p_kind = 'workflow' and coalesce(length(g.name), 0) not between 1 and 200
+        union all
+        select format('steps: the name "%s" is there twice', b.name), 3, max(b.n) from before b
+         where b.name is not null group by b.name having count(*) > 1
+        union all
+        select format('step "%s": "%s" is no step', e.name, left(e.parent, 200)), 4, e.n from edges e
+         where not exists (select from before b where b.name = e.parent)
+        union all
+        select format('step "%s": waits for "%s", which comes later; name parents before their children, without a cycle',
+                      e.name, e.parent), 5, e.n
+          from edges e join before b on b.name = e.parent where b.n >= e.n
+        union all
+        select format('step "%s": failure is none of cancel, continue, hold', g.name), 6, g.n from given g
+         where g.item ->> 'parent_failure' not in ('cancel', 'continue', 'hold')
+        union all
+        select format('step "%s": failure is none of cancel, continue, hold', e.name), 6, e.n from edges e
+         where e.failure not in ('cancel', 'continue', 'hold')
+        union all
+        select format('steps[%s].%s', g.n - 1, postmill.fault_of_tags(g.item -> 'tags')), 6, g.n from given g
+         where g.item ? 'tags' and postmill.fault_of_tags(g.item -> 'tags') is not null
+        union all
+        select format('steps: %s lines between them are too many; a workflow has at most 100000', count(*)), 7, 0
+          from edges having count(*) > 100000
+    ) f order by f.rank, f.n limit 1;
+    return fault;
+end
 $$;
 
 -- FUNCTION fault_of_tags(jsonb)
@@ -5104,6 +5774,9 @@ begin
                h.error_message, h.error_status, h.stack, h.stdout_tail, h.stderr_tail,
                h.error_group
           from held h
+    ), told as (
+        insert into postmill.workflow_inbox (workflow_id, job_id, state)
+        select s.workflow_id, h.id, h.status from held h join postmill.workflow_step s on s.job_id = h.id
     )
     select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
            array(select h.id from held h where h.seated)
@@ -5112,6 +5785,29 @@ begin
         perform postmill.free_seats(seated);
     end if;
     return query select unnest(missed);
+end
+$$;
+
+-- FUNCTION finish_workflow(postmill.workflow)
+
+CREATE FUNCTION postmill.finish_workflow(p_flow postmill.workflow) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    one record;
+    no integer := (select w.last_no from postmill.workflow w where w.id = p_flow.id);
+    made record;
+begin
+    for one in select c.role, c.spec from (values ('on_success', case when p_flow.verdict = 'succeeded' then p_flow.on_success end),
+                                                  ('on_finish', p_flow.on_finish)) as c(role, spec) where c.spec is not null loop
+        no := no + 1;
+        made := postmill.enqueue_step(p_flow, one.spec, no::text);
+        insert into postmill.workflow_step (workflow_id, no, tenant_id, role, job_type, job_id, state, cause)
+        values (p_flow.id, no, p_flow.tenant_id, one.role, one.spec ->> 'job_type', made.id,
+                case made.status when 'created' then 'open' else 'failed' end,
+                case when made.status <> 'created' then concat_ws(': ', made.status, made.detail) end);
+    end loop;
+    update postmill.workflow w set status = p_flow.verdict, finished_at = postmill.now(), last_no = no where w.id = p_flow.id;
 end
 $$;
 
@@ -5505,6 +6201,53 @@ begin
 end
 $$;
 
+-- FUNCTION free_steps(uuid)
+
+CREATE FUNCTION postmill.free_steps(p_id uuid) RETURNS boolean
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    queues text[];
+    lanes uuid[];
+    urgencies integer[];
+    rung record;
+begin
+    update postmill.workflow_step s set state = 'held'
+     where s.workflow_id = p_id and s.state = 'waiting' and s.waits = 0 and s.holds > 0 and s.cause is null;
+    with free as materialized (
+        select s.no, b.*, greatest(j.scheduled_for, moment + s.delay) as due
+          from postmill.workflow_step s
+         cross join lateral (select t.ctid as tid, t.* from postmill.blocked t where t.id = s.job_id for update skip locked) b
+          left join lateral (select f.scheduled_for from postmill.any_job f where f.id = s.job_id offset 0) j on true
+         where s.workflow_id = p_id and s.state = 'waiting' and s.waits = 0 and s.cause is null
+    ), gone as (
+        delete from postmill.blocked t where t.ctid = any (array(select f.tid from free f))
+    ), due_now as (
+        insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+        select f.queue, f.lane, f.priority, postmill.now(), f.id, f.attempt, f.run, f.lost from free f where coalesce(f.due <= moment, true)
+    ), due_later as (
+        insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+        select f.queue, f.lane, f.due, f.id, f.priority, f.attempt, f.run, f.lost from free f where f.due > moment
+    ), opened as (
+        update postmill.workflow_step s set state = 'open' from free f where s.workflow_id = p_id and s.no = f.no
+    )
+    select array_agg(f.queue), array_agg(f.lane), array_agg(f.priority) into queues, lanes, urgencies
+      from (select distinct f.queue, f.lane, f.priority from free f where coalesce(f.due <= moment, true)) f;
+    for rung in select u.queue, count(*) as wide, array_agg(u.lane) as lanes, array_agg(u.priority) as priorities
+                  from unnest(queues, lanes, urgencies) as u(queue, lane, priority) group by u.queue loop
+        if rung.wide > 16 then
+            perform postmill.ring(rung.queue);
+        else
+            perform postmill.ring(rung.queue, u.lane, u.priority) from unnest(rung.lanes, rung.priorities) as u(lane, priority);
+        end if;
+    end loop;
+    return exists (select from postmill.workflow_step s where s.workflow_id = p_id and s.state = 'waiting' and s.waits = 0);
+end
+$$;
+
 -- FUNCTION gate(uuid)
 
 CREATE FUNCTION postmill.gate(p_tenant uuid, OUT answer text, OUT cell text) RETURNS record
@@ -5550,7 +6293,10 @@ begin
            and p.proname in ('enqueue', 'enqueue_quick', 'enqueue_one', 'enqueue_keyed', 'enqueue_many', 'enqueue_intake', 'cancel_jobs',
                              'retry_jobs', 'replay_jobs', 'job_type_names', 'now', 'new_id', 'job_state',
                              'read_enqueue_rules', 'publish', 'publish_event', 'deliver_events', 'begin_artifact',
-                             'find_place', 'keep_artifact', 'read_artifact', 'read_artifacts', 'door_delete_artifact')
+                             'find_place', 'keep_artifact', 'read_artifact', 'read_artifacts', 'door_delete_artifact', 'start_workflow', 'workflow',
+                             'add_jobs', 'seal_batch', 'cancel_workflow', 'retry_workflow', 'release_steps',
+                             'read_workflow', 'read_workflows', 'read_workflow_steps', 'read_workflow_edges', 'read_job_type_names',
+                             'door_cancel_workflow', 'door_retry_workflow', 'door_release_steps')
     loop
         execute format('grant execute on function %s to %I', door, p_role);
     end loop;
@@ -6291,7 +7037,8 @@ CREATE TABLE postmill.job (
     correlation_id text,
     traceparent text,
     idempotency_key text COLLATE pg_catalog."C",
-    replayed_from uuid
+    replayed_from uuid,
+    workflow_id uuid
 )
 PARTITION BY RANGE (id);
 
@@ -6390,6 +7137,11 @@ CREATE FUNCTION postmill.left_tables() RETURNS TABLE(name text, why text)
            ('cell_tenant', 'is the directory'),
            ('tenant_move', 'is the directory'),
            ('intake', 'is empty between two statements'),
+           ('ready', 'is empty: what was ready is parked among the scheduled ones'),
+           ('running', 'is empty: what ran has ended'),
+           ('cancel_request', 'is of jobs that run'),
+           ('progress', 'is of jobs that run'),
+           ('dead_news', 'is told by this cell'),
            ('http_claim', 'is of jobs that run; a tenant that is carried over has none'),
            ('http_session', 'is of workers that are connected to this cell'),
            ('dead_tally', 'is counted anew as dead letters come and go'),
@@ -6548,6 +7300,21 @@ begin
 end
 $$;
 
+-- FUNCTION lock_workflows_of(uuid[])
+
+CREATE FUNCTION postmill.lock_workflows_of(p_ids uuid[]) RETURNS uuid[]
+    LANGUAGE plpgsql
+    AS $$
+declare
+    ids uuid[] := array(select distinct s.workflow_id from postmill.workflow_step s where s.job_id = any (p_ids) order by 1);
+begin
+    if ids <> '{}' then
+        perform from postmill.workflow w where w.id = any (ids) order by w.id for update;
+    end if;
+    return ids;
+end
+$$;
+
 -- FUNCTION login_configured()
 
 CREATE FUNCTION postmill.login_configured() RETURNS boolean
@@ -6558,6 +7325,52 @@ begin
     return exists (select from postmill.api_key k where k.revoked_at is null
                       and (k.expires_at is null or k.expires_at > (select postmill.now())))
         or exists (select from postmill.console_session s where s.ended_at is null and s.expires_at > (select postmill.now()));
+end
+$$;
+
+-- FUNCTION look_after_workflows(interval, integer)
+
+CREATE FUNCTION postmill.look_after_workflows(p_after interval, p_most integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+declare
+    flow record;
+    found_some integer := 0;
+    lines integer;
+    last integer;
+begin
+    for flow in select w.id, w.looked_no from postmill.workflow w
+                 where w.finished_at is null and w.looked_at < (select postmill.now()) - p_after
+                 order by w.looked_at limit 20 for update skip locked loop
+        with part as materialized (
+            select s.no, s.job_id from postmill.workflow_step s
+             where s.workflow_id = flow.id and s.no > flow.looked_no order by s.no limit p_most
+        ), ended as (
+            select s.job_id, case when o.status is not null then replace(o.status, 'dead_letter', 'failed')
+                                  when d.id is not null then 'failed'
+                                  when not exists (select from postmill.any_job j where j.id = s.job_id) then 'succeeded' end as state
+              from part s join postmill.workflow_step w on w.workflow_id = flow.id and w.no = s.no and w.state in ('waiting', 'held', 'open')
+              left join lateral (select t.status from postmill.outcome t where t.job_id = s.job_id limit 1) o on true
+              left join lateral (select t.id from postmill.dead_letter t where t.id = s.job_id offset 0) d on true
+             where s.job_id is not null -- in one snapshot: between two looks a ticket moves
+               and not exists (select from postmill.ready t where t.id = s.job_id)
+               and not exists (select from postmill.scheduled t where t.id = s.job_id)
+               and not exists (select from postmill.running t where t.id = s.job_id)
+               and not exists (select from postmill.blocked t where t.id = s.job_id)
+        ), told as (
+            insert into postmill.workflow_inbox (workflow_id, job_id, state) select flow.id, e.job_id, e.state from ended e
+             where e.state is not null
+            returning 1
+        )
+        select (select count(*) from told), (select max(s.no) from part s having count(*) = p_most) into lines, last;
+        found_some := found_some + lines;
+        update postmill.workflow w set looked_no = coalesce(last, 0),
+               looked_at = case when last is null then postmill.now() else w.looked_at end where w.id = flow.id;
+    end loop;
+    return found_some;
 end
 $$;
 
@@ -7014,6 +7827,17 @@ CREATE FUNCTION postmill.now() RETURNS timestamp with time zone
     AS $$
     select pg_catalog.clock_timestamp()
          + coalesce(nullif(current_setting('postmill.clock_offset', true), ''), '0')::interval
+$$;
+
+-- FUNCTION nudge_workflow(uuid)
+
+CREATE FUNCTION postmill.nudge_workflow(p_id uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    insert into postmill.workflow_inbox (workflow_id) values (p_id);
+    perform postmill.tell('!workflows');
+end
 $$;
 
 -- FUNCTION open_login(bytea, bytea, double precision, text)
@@ -7861,6 +8685,31 @@ begin
     end;
     perform set_config('lock_timeout', before, true);
     return next;
+end
+$$;
+
+-- FUNCTION prune_workflows(integer)
+
+CREATE FUNCTION postmill.prune_workflows(p_most integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    edge timestamptz := (select postmill.now() - max(p.retention) from postmill.partition_policy p);
+    flow record;
+    n integer;
+begin
+    for flow in select w.id from postmill.workflow w where w.finished_at < edge order by w.finished_at limit 100 for update skip locked loop
+        delete from postmill.workflow_edge e where e.workflow_id = flow.id;
+        delete from postmill.workflow_step s where s.ctid = any (array(
+            select x.ctid from postmill.workflow_step x where x.workflow_id = flow.id limit p_most));
+        get diagnostics n = row_count;
+        p_most := p_most - n;
+        exit when p_most <= 0;
+        delete from postmill.workflow_inbox i where i.workflow_id = flow.id;
+        delete from postmill.workflow w where w.id = flow.id;
+    end loop;
+    return p_most;
 end
 $$;
 
@@ -10317,6 +11166,15 @@ begin
                     select f.id from postmill.any_job f where f.id >= greatest(r.l, $2) and f.id <= r.h and f.id < $1
                      order by f.id desc limit $3) f', lows, highs);
             end if;
+        elsif field in ('workflow', 'batch') then
+            lows := array(select (r.value ->> 0)::uuid from jsonb_array_elements(term -> 'ranges') r);
+            highs := array(select (r.value ->> 1)::uuid from jsonb_array_elements(term -> 'ranges') r);
+            part := format('exists (select from unnest(%L::uuid[], %L::uuid[]) as r(l, h) where j.workflow_id between r.l and r.h)', lows, highs);
+            if yes = 'is true' and candidates is null then
+                candidates := format('select f.id from unnest(%L::uuid[], %L::uuid[]) as r(l, h) cross join lateral (
+                    select f.id from postmill.any_job f where f.workflow_id >= r.l and f.workflow_id <= r.h and f.id >= $2 and f.id < $1
+                     order by f.id desc limit $3) f', lows, highs);
+            end if;
         elsif field = 'op' then
             part := format('exists (select from unnest(%s::uuid[]) as o(id) join postmill.operation_item i on i.operation_id = o.id
                 where (case when i.status = ''replayed'' then i.new_id else i.job_id end) = j.id offset 0)', named);
@@ -11313,6 +12171,25 @@ begin
 end
 $_$;
 
+-- FUNCTION read_step_of(uuid)
+
+CREATE FUNCTION postmill.read_step_of(p_job uuid) RETURNS TABLE(workflow_id uuid, workflow text, kind text, status text, no integer, step text, role text, state text, waits integer, failed text[])
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    return query
+    select w.id, w.name, w.kind, w.status, s.no, s.name, s.role, s.state, s.waits,
+           array(select coalesce(p.name, p.no::text) from postmill.workflow_edge e
+                   join postmill.workflow_step p on p.workflow_id = w.id and p.no = e.parent and p.state in ('failed', 'canceled')
+                  where e.workflow_id = w.id and e.child = s.no order by 1 limit 10)
+      from (select f.workflow_id from postmill.any_job f where f.id = p_job offset 0) j
+      join postmill.workflow w on w.id = j.workflow_id
+      left join postmill.workflow_step s on s.workflow_id = w.id and s.job_id = p_job;
+end
+$$;
+
 -- FUNCTION read_summary(uuid, integer)
 
 CREATE FUNCTION postmill.read_summary(p_tenant uuid DEFAULT NULL::uuid, p_most integer DEFAULT 10000) RETURNS TABLE(state text, n bigint, at_least boolean, oldest_seconds double precision, open_letters bigint)
@@ -11946,6 +12823,87 @@ begin
 end
 $$;
 
+-- FUNCTION read_workflow(uuid)
+
+CREATE FUNCTION postmill.read_workflow(p_id uuid) RETURNS TABLE(id uuid, tenant_id uuid, kind text, name text, key text, status text, created_at timestamp with time zone, finished_at timestamp with time zone, sealed boolean, fail_fast boolean, verdict text, cancel_requested_at timestamp with time zone, cancel_reason text, actor_type text, actor_id text, total integer, succeeded integer, failed integer, canceled integer, waiting bigint, held bigint, compensations bigint, compensated bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    return query
+    select w.id, w.tenant_id, w.kind, w.name, w.key, w.status, w.created_at, w.finished_at, w.sealed, w.fail_fast, w.verdict,
+           w.cancel_requested_at, w.cancel_reason, w.actor_type, w.actor_id, w.total, w.succeeded, w.failed, w.canceled,
+           (select count(*) from postmill.workflow_step s where s.workflow_id = w.id and s.state = 'waiting'),
+           (select count(*) from postmill.workflow_step s where s.workflow_id = w.id and s.state = 'held'),
+           (select count(*) from postmill.workflow_step s where w.verdict is not null and s.workflow_id = w.id and s.role = 'compensation'),
+           (select count(*) from postmill.workflow_step s where w.verdict is not null and s.workflow_id = w.id and s.role = 'compensation'
+                                                           and s.state = 'succeeded')
+      from postmill.workflow w where w.id = p_id;
+end
+$$;
+
+-- FUNCTION read_workflow_edges(uuid, integer, integer, integer)
+
+CREATE FUNCTION postmill.read_workflow_edges(p_id uuid, p_parent integer DEFAULT 0, p_child integer DEFAULT 0, p_most integer DEFAULT 10000) RETURNS TABLE(parent integer, child integer, policy text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select e.parent, e.child, e.policy from postmill.workflow_edge e
+     where e.workflow_id = p_id and (e.parent, e.child) > (p_parent, p_child) order by e.parent, e.child limit p_most;
+end
+$$;
+
+-- FUNCTION read_workflow_steps(uuid, integer, integer)
+
+CREATE FUNCTION postmill.read_workflow_steps(p_id uuid, p_after integer DEFAULT 0, p_most integer DEFAULT 1000) RETURNS TABLE(no integer, name text, role text, job_type text, job_id uuid, state text, waits integer, cause text, compensates integer, fanned_from integer, has_compensation boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    return query
+    select s.no, s.name, s.role, s.job_type, s.job_id,
+           case when s.state = 'waiting' then 'blocked'
+                when s.state = 'failed' then case when x.id is not null then 'dead_letter' else 'failed' end
+                when s.state <> 'open' then s.state
+                when r.id is not null then 'running' when l.id is not null then 'scheduled' else 'queued' end,
+           s.waits, s.cause, s.compensates, s.fanned_from, s.compensation is not null
+      from (select f.* from postmill.workflow_step f where f.workflow_id = p_id and f.no > p_after order by f.no limit p_most) s
+      left join lateral (select t.id from postmill.running t where s.state = 'open' and t.id = s.job_id offset 0) r on true
+      left join lateral (select t.id from postmill.scheduled t where s.state = 'open' and t.id = s.job_id offset 0) l on true
+      left join lateral (select t.id from postmill.dead_letter t where s.state = 'failed' and t.id = s.job_id offset 0) x on true
+     order by s.no;
+end
+$$;
+
+-- FUNCTION read_workflows(integer, uuid, text, text, text)
+
+CREATE FUNCTION postmill.read_workflows(p_most integer, p_before uuid DEFAULT NULL::uuid, p_kind text DEFAULT NULL::text, p_status text DEFAULT NULL::text, p_name text DEFAULT NULL::text) RETURNS TABLE(id uuid, tenant_id uuid, kind text, name text, key text, status text, created_at timestamp with time zone, finished_at timestamp with time zone, sealed boolean, fail_fast boolean, verdict text, cancel_requested_at timestamp with time zone, cancel_reason text, actor_type text, actor_id text, total integer, succeeded integer, failed integer, canceled integer, waiting bigint, held bigint, compensations bigint, compensated bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    return query
+    select w.id, w.tenant_id, w.kind, w.name, w.key, w.status, w.created_at, w.finished_at, w.sealed, w.fail_fast, w.verdict,
+           w.cancel_requested_at, w.cancel_reason, w.actor_type, w.actor_id, w.total, w.succeeded, w.failed, w.canceled,
+           (select count(*) from postmill.workflow_step s where s.workflow_id = w.id and s.state = 'waiting'),
+           (select count(*) from postmill.workflow_step s where s.workflow_id = w.id and s.state = 'held'), c.n, c.done
+      from (select f.* from postmill.workflow f
+             where (p_before is null or f.id < p_before) and (p_kind is null or f.kind = p_kind)
+               and (p_status is null or f.status = p_status) and (p_name is null or f.name = p_name)
+               and ((select postmill.sees_all()) or f.tenant_id = (select postmill.scope_tenant()))
+             order by f.id desc limit p_most) w
+      left join lateral (select count(*) as n, count(*) filter (where s.state = 'succeeded') as done
+                           from postmill.workflow_step s where w.verdict is not null and s.workflow_id = w.id and s.role = 'compensation') c on true
+     order by w.id desc;
+end
+$$;
+
 -- FUNCTION receive_webhook(uuid, text, bigint, bytea[], bytea, jsonb, text, text, interval)
 
 CREATE FUNCTION postmill.receive_webhook(p_id uuid, p_message_id text, p_timestamp bigint, p_signatures bytea[], p_body bytea, p_context jsonb, p_request_id text, p_traceparent text, p_grace interval) RETURNS TABLE(status text, tenant_id uuid, event_name text, event_id uuid, published_at timestamp with time zone, correlation_id text, trigger_id uuid, label text, job_type text, payload_template text, tenant_slug text, tenant_zone text)
@@ -12015,6 +12973,25 @@ begin
       from (select t.queue, t.lane, t.priority from postmill.ready t
              where t.id >= postmill.id_at((select postmill.now()) - p_back) order by t.id desc limit p_most) r
      where r.queue = any (p_queues);
+end
+$$;
+
+-- FUNCTION recount_steps(uuid)
+
+CREATE FUNCTION postmill.recount_steps(p_id uuid) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    update postmill.workflow_step s set waits = f.waits, holds = f.holds, state = 'waiting'
+      from (select c.no, count(p.no) filter (where p.state in ('waiting', 'held', 'open')) as waits,
+                   count(p.no) filter (where p.state in ('failed', 'canceled') and e.policy = 'hold' and not c.released) as holds
+              from postmill.workflow_step c
+              left join postmill.workflow_edge e on e.workflow_id = p_id and e.child = c.no
+              left join postmill.workflow_step p on p.workflow_id = p_id and p.no = e.parent
+             where c.workflow_id = p_id and c.state in ('waiting', 'held') group by c.no) f
+     where s.workflow_id = p_id and s.no = f.no and (s.waits, s.holds, s.state) is distinct from (f.waits, f.holds, 'waiting');
 end
 $$;
 
@@ -12497,6 +13474,29 @@ begin
 end
 $$;
 
+-- FUNCTION release_steps(uuid, text[])
+
+CREATE FUNCTION postmill.release_steps(p_id uuid, p_names text[] DEFAULT NULL::text[]) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    n integer;
+begin
+    perform from postmill.workflow w where w.id = p_id and postmill.in_scope(w.tenant_id) for update;
+    if not found then
+        return null;
+    end if;
+    update postmill.workflow_step s set released = true, holds = 0, state = 'waiting'
+     where s.workflow_id = p_id and s.state = 'held' and (p_names is null or s.name = any (p_names));
+    get diagnostics n = row_count;
+    if n > 0 then
+        perform postmill.nudge_workflow(p_id);
+    end if;
+    return n;
+end
+$$;
+
 -- FUNCTION renew(uuid, double precision, integer, boolean)
 
 CREATE FUNCTION postmill.renew(p_holder uuid, p_seconds double precision, p_running integer, p_draining boolean) RETURNS boolean
@@ -12558,6 +13558,8 @@ declare
     ended text;
     lives boolean;
     answer record;
+    flows uuid[] := postmill.lock_workflows_of(p_ids);
+    steps uuid[] := '{}'; -- the old job and the new one, by turns
 begin
     for id in select distinct u.id from unnest(p_ids) as u(id) order by 1 loop
         status := null;
@@ -12576,6 +13578,8 @@ begin
         select o.status into ended from postmill.outcome o where o.job_id = replay_jobs.id;
         if exists (select from postmill.job_definition d where d.key = body.job_type and d.replay_class = 'never') then
             status := 'never';
+        elsif body.workflow_id = any (flows) and postmill.step_taken_back(body.id) then
+            status := 'rolled_back';
         elsif letter.id is null and ended is null then
             status := case when exists (select from postmill.running r where r.id = replay_jobs.id) then 'running' else 'waiting' end;
         elsif ended = 'succeeded' then
@@ -12603,11 +13607,11 @@ begin
             status := case when new_id is not null then 'succeeded_since' end;
         end if;
         if status is null then
-            if body.idempotency_key is null then
+            if body.idempotency_key is null or body.workflow_id is not null then
                 answer := postmill.enqueue_one(body.job_type, coalesce(p_payload, body.payload), body.tenant_id,
                     coalesce(p_priority, body.priority), null, null, body.project_id, body.max_attempts, body.timeout_seconds, null,
                     body.source, body.source_ref, p_actor_type, p_actor_id, body.request_id, body.correlation_id,
-                    body.traceparent, null, body.id);
+                    body.traceparent, body.idempotency_key, body.id, p_workflow => body.workflow_id);
             else
                 -- The dead job's window would refuse its own replay: its key is re-pointed, with its mode and its
                 -- expiry. A key that is somebody else's by now is asked for like any other.
@@ -12640,9 +13644,13 @@ begin
             if status = 'replayed' and letter.id is not null then
                 perform postmill.close_letter(id, 'dead_letter', letter.reason);
             end if;
+            if status = 'replayed' and body.workflow_id = any (flows) then
+                steps := steps || array[body.id, new_id];
+            end if;
         end if;
         return next;
     end loop;
+    perform postmill.restart_steps(f.id, steps) from unnest(flows) as f(id) where steps <> '{}';
 end
 $$;
 
@@ -12857,6 +13865,71 @@ begin
 end
 $$;
 
+-- FUNCTION restart_steps(uuid, uuid[])
+
+CREATE FUNCTION postmill.restart_steps(p_workflow uuid, p_jobs uuid[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    own integer[];
+    revived integer[];
+    one record;
+    body postmill.job;
+    made record;
+begin
+    with moved as (
+        update postmill.workflow_step s set job_id = p_jobs[u.i * 2], state = 'waiting', cause = null, ended_as = null, released = false
+          from generate_series(1, cardinality(p_jobs) / 2) as u(i)
+         where s.workflow_id = p_workflow and s.job_id = p_jobs[u.i * 2 - 1]
+        returning s.no
+    )
+    select array_agg(m.no) into own from moved m;
+    if own is null then
+        return;
+    end if;
+    with recursive below (no) as (
+        select c.no from postmill.workflow_edge e join postmill.workflow_step c on c.workflow_id = p_workflow and c.no = e.child
+         where e.workflow_id = p_workflow and e.parent = any (own) and e.policy = 'cancel' and c.state = 'canceled' and c.cause = 'parent'
+        union
+        select c.no from below b join postmill.workflow_edge e on e.workflow_id = p_workflow and e.parent = b.no and e.policy = 'cancel'
+          join postmill.workflow_step c on c.workflow_id = p_workflow and c.no = e.child and c.state = 'canceled' and c.cause = 'parent'
+    ), tainted (no) as ( -- what another failure keeps down
+        select b.no from below b join postmill.workflow_edge e on e.workflow_id = p_workflow and e.child = b.no and e.policy = 'cancel'
+          join postmill.workflow_step p on p.workflow_id = p_workflow and p.no = e.parent and p.state in ('failed', 'canceled')
+         where p.no not in (select x.no from below x)
+        union
+        select b.no from tainted t join postmill.workflow_edge e on e.workflow_id = p_workflow and e.parent = t.no and e.policy = 'cancel'
+          join below b on b.no = e.child
+    )
+    select array_agg(b.no) into revived from below b where b.no not in (select t.no from tainted t);
+    for one in select s.no, s.job_id from postmill.workflow_step s
+                where s.workflow_id = p_workflow and s.no = any (revived) order by s.no loop
+        select j.* into body from postmill.any_job j where j.id = one.job_id;
+        made := postmill.enqueue_one(body.job_type, body.payload, body.tenant_id, body.priority, null, null, body.project_id,
+            body.max_attempts, body.timeout_seconds, null, body.source, body.source_ref, body.actor_type, body.actor_id, body.request_id,
+            body.correlation_id, body.traceparent, body.idempotency_key, body.id, p_workflow => p_workflow);
+        update postmill.workflow_step s set job_id = coalesce(made.id, s.job_id), state = case when made.id is null then 'failed' else 'waiting' end,
+               cause = case when made.id is null then concat_ws(': ', made.status, made.detail) end, ended_as = null, released = false
+         where s.workflow_id = p_workflow and s.no = one.no;
+    end loop;
+    perform postmill.block_jobs(array(select s.job_id from postmill.workflow_step s
+                                       where s.workflow_id = p_workflow and s.no = any (own || revived) and s.state = 'waiting'));
+    update postmill.workflow w
+       set status = case when w.verdict is not null and postmill.rollback_begun(w.id) then 'compensating' else 'running' end,
+           verdict = case when postmill.rollback_begun(w.id) then w.verdict end,
+           cancel_requested_at = case when postmill.rollback_begun(w.id) then w.cancel_requested_at end,
+           cancel_reason = case when postmill.rollback_begun(w.id) then w.cancel_reason end, finished_at = null, looked_at = postmill.now(),
+           key = case when not exists (select from postmill.workflow o where o.tenant_id = w.tenant_id and o.key = w.key
+                                          and o.finished_at is null and o.id <> w.id) then w.key end,
+           (succeeded, failed, canceled) = (
+               select count(*) filter (where s.state = 'succeeded'), count(*) filter (where s.state = 'failed'),
+                      count(*) filter (where s.state = 'canceled')
+                 from postmill.workflow_step s where s.workflow_id = p_workflow and s.role = 'step')
+     where w.id = p_workflow;
+    perform postmill.nudge_workflow(p_workflow);
+end
+$$;
+
 -- FUNCTION resume_queue(text)
 
 CREATE FUNCTION postmill.resume_queue(p_queue text) RETURNS boolean
@@ -13001,6 +14074,29 @@ begin
 end
 $$;
 
+-- FUNCTION retry_workflow(uuid, text, text, boolean)
+
+CREATE FUNCTION postmill.retry_workflow(p_id uuid, p_actor_type text DEFAULT 'user'::text, p_actor_id text DEFAULT NULL::text, p_confirm boolean DEFAULT false) RETURNS TABLE(name text, id uuid, status text, new_id uuid)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform from postmill.workflow w where w.id = p_id and postmill.in_scope(w.tenant_id) for update;
+    if not found then
+        return;
+    end if;
+    return query
+    with asked as materialized (
+        select s.name, s.job_id from postmill.workflow_step s
+         where s.workflow_id = p_id and s.role in ('step', 'compensation') and s.state in ('failed', 'canceled')
+           and s.job_id is not null and s.cause is distinct from 'parent')
+    select a.name, r.id, r.status, r.new_id
+      from postmill.replay_jobs((select array_agg(a.job_id) from asked a), p_actor_type, p_actor_id, p_confirm => p_confirm,
+                                p_despite_success => true) r
+      join asked a on a.job_id = r.id;
+end
+$$;
+
 -- FUNCTION ring(text, uuid, integer)
 
 CREATE FUNCTION postmill.ring(p_queue text, p_lane uuid DEFAULT NULL::uuid, p_priority integer DEFAULT NULL::integer) RETURNS void
@@ -13026,6 +14122,16 @@ begin
     return case when p_role in ('viewer', 'operator', 'tenant_admin') then p_tenant is not null
                 when p_role in ('platform_viewer', 'platform_operator', 'super_admin') then p_tenant is null
                 else true end;
+end
+$$;
+
+-- FUNCTION rollback_begun(uuid)
+
+CREATE FUNCTION postmill.rollback_begun(p_id uuid) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return exists (select from postmill.workflow_step s where s.workflow_id = p_id and s.role = 'compensation');
 end
 $$;
 
@@ -13147,6 +14253,27 @@ begin
     insert into postmill.audit_chain (n, audit_id, hash)
     select p_n + u.i - 1, u.id, u.hash from unnest(p_ids, p_hashes) with ordinality as u(id, hash, i);
     delete from postmill.audit_unsealed x where x.id = any (p_ids);
+end
+$$;
+
+-- FUNCTION seal_batch(uuid)
+
+CREATE FUNCTION postmill.seal_batch(p_id uuid) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    flow postmill.workflow;
+begin
+    select * into flow from postmill.workflow w where w.id = p_id and w.kind = 'batch' and postmill.in_scope(w.tenant_id) for update;
+    if not found then
+        return 'unknown';
+    elsif flow.sealed then
+        return 'already';
+    end if;
+    update postmill.workflow w set sealed = true where w.id = p_id;
+    perform postmill.nudge_workflow(p_id);
+    return 'sealed';
 end
 $$;
 
@@ -13529,6 +14656,46 @@ begin
 end
 $$;
 
+-- FUNCTION settle_workflow(uuid)
+
+CREATE FUNCTION postmill.settle_workflow(p_id uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    flow postmill.workflow;
+begin
+    select * into flow from postmill.workflow w where w.id = p_id;
+    if flow.finished_at is not null then
+        return;
+    end if;
+    if flow.verdict is null and flow.sealed and flow.succeeded + flow.failed + flow.canceled >= flow.total then
+        flow.verdict := case
+            when flow.failed + flow.canceled = 0 then 'succeeded'
+            when flow.cancel_requested_at is not null then 'canceled'
+            when flow.kind = 'batch' or postmill.untolerated(p_id, array(
+                select s.no from postmill.workflow_step s
+                 where s.workflow_id = p_id and s.role = 'step' and s.state in ('failed', 'canceled'))) then 'failed'
+            else 'succeeded' end;
+        update postmill.workflow w set verdict = flow.verdict where w.id = p_id;
+        if flow.verdict <> 'succeeded' and postmill.begin_rollback(flow) then
+            update postmill.workflow w set status = 'compensating' where w.id = p_id;
+            perform postmill.free_steps(p_id);
+            flow.status := 'compensating';
+        end if;
+    end if;
+    if flow.verdict is not null and not exists (
+        select from postmill.workflow_step s where s.workflow_id = p_id and s.state in ('waiting', 'held', 'open')) then
+        perform postmill.finish_workflow(flow);
+        return;
+    end if;
+    flow.status := case
+        when exists (select from postmill.workflow_step s where s.workflow_id = p_id and s.state = 'held')
+            and not exists (select from postmill.workflow_step s where s.workflow_id = p_id and s.state = 'open') then 'held'
+        when flow.verdict is not null then 'compensating' else 'running' end;
+    update postmill.workflow w set status = flow.status where w.id = p_id and w.status <> flow.status;
+end
+$$;
+
 -- FUNCTION settled(uuid, uuid[], bigint[])
 
 CREATE FUNCTION postmill.settled(p_holder uuid, p_ids uuid[], p_claim_nos bigint[]) RETURNS SETOF uuid
@@ -13613,6 +14780,77 @@ begin
 end
 $$;
 
+-- FUNCTION start_workflow(jsonb, uuid, uuid, text, text, text, text, text)
+
+CREATE FUNCTION postmill.start_workflow(p_spec jsonb, p_tenant uuid DEFAULT NULL::uuid, p_project uuid DEFAULT NULL::uuid, p_actor_type text DEFAULT 'system'::text, p_actor_id text DEFAULT NULL::text, p_request_id text DEFAULT NULL::text, p_correlation_id text DEFAULT NULL::text, p_traceparent text DEFAULT NULL::text, OUT id uuid, OUT status text, OUT detail text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    flow postmill.workflow;
+begin
+    flow.tenant_id := coalesce(p_tenant, '00000000-0000-0000-0000-000000000001');
+    flow.kind := coalesce(p_spec ->> 'kind', 'workflow');
+    flow.name := p_spec ->> 'name';
+    flow.key := p_spec ->> 'key';
+    detail := case
+        when jsonb_typeof(p_spec) is distinct from 'object' then 'must be a JSON object'
+        when flow.kind not in ('workflow', 'batch') then 'kind: is none of workflow, batch'
+        when coalesce(octet_length(flow.name), 0) not between 1 and 200 then 'name: must have 1 to 200 bytes'
+        when octet_length(flow.key) not between 1 and 512 then 'key: must have 1 to 512 bytes'
+        when not exists (select from postmill.tenant t where t.id = flow.tenant_id) then 'tenant: there is no such tenant' end;
+    if detail is not null then
+        status := 'invalid';
+        return;
+    end if;
+    begin
+        insert into postmill.workflow as w (id, tenant_id, project_id, kind, name, key, created_at, sealed, fail_fast, actor_type, actor_id,
+            request_id, correlation_id, traceparent, on_success, on_finish, looked_at)
+        values (postmill.new_id(), flow.tenant_id, p_project, flow.kind, flow.name, flow.key, postmill.now(),
+            coalesce((p_spec ->> 'sealed')::boolean, true), coalesce((p_spec ->> 'fail_fast')::boolean, false),
+            coalesce(p_actor_type, 'system'), p_actor_id, p_request_id, p_correlation_id, p_traceparent,
+            p_spec -> 'on_success', p_spec -> 'on_finish', postmill.now())
+        on conflict (tenant_id, key) where key is not null and finished_at is null do nothing
+        returning w.* into flow;
+        if flow.id is null then
+            select w.id into id from postmill.workflow w
+             where w.tenant_id = coalesce(p_tenant, '00000000-0000-0000-0000-000000000001') and w.key = p_spec ->> 'key' and w.finished_at is null;
+            status := case when id is null then 'serialization' else 'duplicate' end;
+            return;
+        end if;
+        select f.status, f.detail into status, detail from postmill.fault_of_spec(flow, 'on_success', flow.on_success) f;
+        if status is null then
+            select f.status, f.detail into status, detail from postmill.fault_of_spec(flow, 'on_finish', flow.on_finish) f;
+        end if;
+        if status is null then
+            select a.status, a.detail into status, detail from postmill.add_steps(flow, coalesce(p_spec -> 'steps', '[]')) a;
+        end if;
+        if status is not null then
+            raise exception using errcode = 'PM001';
+        end if;
+        if flow.sealed and flow.kind = 'batch' then
+            perform postmill.nudge_workflow(flow.id); -- it may have no jobs at all
+        end if;
+        id := flow.id;
+        status := 'created';
+    exception
+        when sqlstate 'PM001' then
+            id := null;
+        when lock_not_available then
+            id := null;
+            status := 'busy';
+        when deadlock_detected or serialization_failure then
+            id := null;
+            status := 'serialization';
+        when invalid_text_representation or datetime_field_overflow or invalid_datetime_format or numeric_value_out_of_range
+            or invalid_parameter_value then
+            id := null;
+            status := 'invalid';
+            detail := left(sqlerrm, 500);
+    end;
+end
+$$;
+
 -- FUNCTION state_test(text[])
 
 CREATE FUNCTION postmill.state_test(p_states text[]) RETURNS text
@@ -13661,6 +14899,31 @@ begin
                             (select 'running' from postmill.running t where t.id = u.id offset 0),
                             (select 'blocked' from postmill.blocked t where t.id = u.id offset 0)) as word
               from unnest(p_ids) as u(id)) y where y.word is not null group by 1) x), '{}');
+end
+$$;
+
+-- FUNCTION step_context(uuid, uuid)
+
+CREATE FUNCTION postmill.step_context(p_workflow uuid, p_job uuid) RETURNS jsonb
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    return (
+        select jsonb_build_object('id', w.id, 'name', w.name, 'kind', w.kind, 'step', s.name, 'role', s.role, 'total', w.total,
+                   'succeeded', w.succeeded, 'failed', w.failed, 'canceled', w.canceled, 'verdict', w.verdict, 'parents', coalesce((
+                   select jsonb_agg(jsonb_build_object('name', p.name, 'job_id', p.job_id, 'status', p.state, 'result', o.result,
+                                                       'fanned_from', f.name) order by p.no)
+                     from (select e.parent as no from postmill.workflow_edge e
+                            where s.role = 'step' and e.workflow_id = w.id and e.child = s.no
+                           union all select s.compensates where s.role = 'compensation') g
+                     join postmill.workflow_step p on p.workflow_id = w.id and p.no = g.no
+                     left join postmill.workflow_step f on f.workflow_id = w.id and f.no = p.fanned_from
+                     left join lateral (select t.result from postmill.outcome t where t.job_id = p.job_id and t.status = 'succeeded' limit 1) o on true
+                   ), '[]'))
+          from postmill.workflow w join postmill.workflow_step s on s.workflow_id = w.id and s.job_id = p_job
+         where w.id = p_workflow);
 end
 $$;
 
@@ -13768,6 +15031,38 @@ begin
     end if;
     perform postmill.set_actor(null, null, null);
     return query select op.status, op.done, op.skipped, op.failed, op.skipped - skipped_before;
+end
+$$;
+
+-- FUNCTION step_taken_back(uuid)
+
+CREATE FUNCTION postmill.step_taken_back(p_job uuid) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return exists (
+        select from postmill.workflow_step s
+         where s.job_id = p_job and s.role = 'step' and exists (
+            select from postmill.workflow_step c where c.workflow_id = s.workflow_id and c.role = 'compensation'));
+end
+$$;
+
+-- FUNCTION stirred_workflows(integer)
+
+CREATE FUNCTION postmill.stirred_workflows(p_most integer) RETURNS SETOF uuid
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    return query
+    with recursive step (id) as (
+        (select i.workflow_id from postmill.workflow_inbox i order by i.workflow_id limit 1)
+        union all
+        select (select i.workflow_id from postmill.workflow_inbox i where i.workflow_id > s.id order by i.workflow_id limit 1)
+          from step s where s.id is not null
+    )
+    select s.id from step s where s.id is not null limit p_most;
 end
 $$;
 
@@ -14127,6 +15422,10 @@ begin
           from (select coalesce(j.job_type, 'unknown') as job_type, coalesce(j.tenant_id, j.lane) as tenant_id, count(*) as n,
                        (array_agg(j.id order by j.id desc))[1] as job_id
                   from judged j group by 1, 2) g
+    ), told as (
+        insert into postmill.workflow_inbox (workflow_id, job_id, state)
+        select s.workflow_id, j.id, case j.verdict when 'canceled' then 'canceled' else 'failed' end
+          from judged j join postmill.workflow_step s on s.job_id = j.id where j.verdict <> 'scheduled'
     )
     select j.id, j.queue, j.verdict, j.job_type, j.tenant_id, j.attempt, j.holder from judged j;
     perform postmill.tell_seat_waiters();
@@ -14776,6 +16075,19 @@ begin
 end
 $$;
 
+-- FUNCTION untolerated(uuid, integer[])
+
+CREATE FUNCTION postmill.untolerated(p_id uuid, p_nos integer[]) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return exists (
+        select from unnest(p_nos) as u(no)
+         where not exists (select from postmill.workflow_edge e where e.workflow_id = p_id and e.parent = u.no)
+            or exists (select from postmill.workflow_edge e where e.workflow_id = p_id and e.parent = u.no and e.policy <> 'continue'));
+end
+$$;
+
 -- FUNCTION version_run(uuid, text, timestamp with time zone)
 
 CREATE FUNCTION postmill.version_run(p_holder uuid, p_job_type text, p_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone) RETURNS integer
@@ -15078,6 +16390,29 @@ begin
 end
 $$;
 
+-- FUNCTION workflow(text, jsonb, uuid, text, boolean, jsonb, jsonb)
+
+CREATE FUNCTION postmill.workflow(name text, steps jsonb, tenant uuid DEFAULT NULL::uuid, key text DEFAULT NULL::text, fail_fast boolean DEFAULT false, on_success jsonb DEFAULT NULL::jsonb, on_finish jsonb DEFAULT NULL::jsonb) RETURNS uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    answer record;
+begin
+    answer := postmill.start_workflow(jsonb_strip_nulls(jsonb_build_object('name', name, 'key', key, 'fail_fast', fail_fast))
+        || jsonb_build_object('steps', steps) || case when on_success is null then '{}' else jsonb_build_object('on_success', on_success) end
+        || case when on_finish is null then '{}' else jsonb_build_object('on_finish', on_finish) end, tenant);
+    if answer.status in ('created', 'duplicate') then
+        return answer.id;
+    elsif answer.status in ('busy', 'serialization') then
+        raise exception 'postmill: the transaction must be tried again (%)', answer.status using errcode = 'serialization_failure';
+    end if;
+    raise exception 'postmill: no workflow "%" was made: %', left(name, 200),
+        case answer.status when 'invalid' then answer.detail else concat_ws(': ', replace(answer.status, '_', ' '), answer.detail) end
+        using errcode = 'invalid_parameter_value';
+end
+$$;
+
 -- FUNCTION write_tenant(uuid, jsonb)
 
 CREATE FUNCTION postmill.write_tenant(p_id uuid, p_settings jsonb) RETURNS void
@@ -15135,7 +16470,8 @@ CREATE TABLE postmill.job_kept (
     correlation_id text,
     traceparent text,
     idempotency_key text COLLATE pg_catalog."C",
-    replayed_from uuid
+    replayed_from uuid,
+    workflow_id uuid
 );
 
 -- VIEW any_job
@@ -15161,7 +16497,8 @@ CREATE VIEW postmill.any_job AS
     job.correlation_id,
     job.traceparent,
     job.idempotency_key,
-    job.replayed_from
+    job.replayed_from,
+    job.workflow_id
    FROM postmill.job
 UNION ALL
  SELECT job_kept.id,
@@ -15184,7 +16521,8 @@ UNION ALL
     job_kept.correlation_id,
     job_kept.traceparent,
     job_kept.idempotency_key,
-    job_kept.replayed_from
+    job_kept.replayed_from,
+    job_kept.workflow_id
    FROM postmill.job_kept;
 
 -- TABLE api_key
@@ -17029,6 +18367,62 @@ CREATE VIEW postmill.webhooks AS
    FROM postmill.webhook w
   WHERE (deleted_at IS NULL);
 
+-- TABLE workflow_edge
+
+CREATE TABLE postmill.workflow_edge (
+    workflow_id uuid NOT NULL,
+    parent integer NOT NULL,
+    child integer NOT NULL,
+    tenant_id uuid NOT NULL,
+    policy text NOT NULL COLLATE pg_catalog."C",
+    CONSTRAINT workflow_edge_policy_check CHECK ((policy = ANY (ARRAY['cancel'::text, 'continue'::text, 'hold'::text])))
+);
+
+-- TABLE workflow_inbox
+
+CREATE TABLE postmill.workflow_inbox (
+    workflow_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    job_id uuid,
+    state text COLLATE pg_catalog."C"
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0');
+
+-- SEQUENCE workflow_inbox_seq_seq
+
+ALTER TABLE postmill.workflow_inbox ALTER COLUMN seq ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME postmill.workflow_inbox_seq_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+-- TABLE workflow_step
+
+CREATE TABLE postmill.workflow_step (
+    workflow_id uuid NOT NULL,
+    no integer NOT NULL,
+    tenant_id uuid NOT NULL,
+    name text COLLATE pg_catalog."C",
+    role text DEFAULT 'step'::text NOT NULL COLLATE pg_catalog."C",
+    job_type text NOT NULL COLLATE pg_catalog."C",
+    job_id uuid,
+    state text NOT NULL COLLATE pg_catalog."C",
+    waits integer DEFAULT 0 NOT NULL,
+    holds integer DEFAULT 0 NOT NULL,
+    released boolean DEFAULT false NOT NULL,
+    cause text COLLATE pg_catalog."C",
+    delay interval,
+    compensation jsonb,
+    compensates integer,
+    fanned_from integer,
+    ended_as integer,
+    CONSTRAINT workflow_step_role_check CHECK ((role = ANY (ARRAY['step'::text, 'compensation'::text, 'on_success'::text, 'on_finish'::text]))),
+    CONSTRAINT workflow_step_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'held'::text, 'open'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text])))
+);
+
 -- CONSTRAINT api_key api_key_hash_key
 
 ALTER TABLE ONLY postmill.api_key
@@ -17539,6 +18933,21 @@ ALTER TABLE ONLY postmill.webhook_secret
 ALTER TABLE ONLY postmill.worker
     ADD CONSTRAINT worker_pkey PRIMARY KEY (holder);
 
+-- CONSTRAINT workflow_edge workflow_edge_pkey
+
+ALTER TABLE ONLY postmill.workflow_edge
+    ADD CONSTRAINT workflow_edge_pkey PRIMARY KEY (workflow_id, parent, child);
+
+-- CONSTRAINT workflow workflow_pkey
+
+ALTER TABLE ONLY postmill.workflow
+    ADD CONSTRAINT workflow_pkey PRIMARY KEY (id);
+
+-- CONSTRAINT workflow_step workflow_step_pkey
+
+ALTER TABLE ONLY postmill.workflow_step
+    ADD CONSTRAINT workflow_step_pkey PRIMARY KEY (workflow_id, no);
+
 -- INDEX api_key_tenant
 
 CREATE INDEX api_key_tenant ON postmill.api_key USING btree (tenant_id);
@@ -17823,6 +19232,10 @@ CREATE INDEX job_kept_tenant ON postmill.job_kept USING btree (tenant_id, id);
 
 CREATE INDEX job_kept_tenant_source ON postmill.job_kept USING btree (tenant_id, source, id) WHERE ((source)::text <> 'manual'::text);
 
+-- INDEX job_kept_workflow_id_id_idx
+
+CREATE INDEX job_kept_workflow_id_id_idx ON postmill.job_kept USING btree (workflow_id, id) WHERE (workflow_id IS NOT NULL);
+
 -- INDEX job_replayed_from
 
 CREATE INDEX job_replayed_from ON ONLY postmill.job USING btree (replayed_from) WHERE (replayed_from IS NOT NULL);
@@ -17846,6 +19259,10 @@ CREATE INDEX job_tenant ON ONLY postmill.job USING btree (tenant_id, id);
 -- INDEX job_tenant_source
 
 CREATE INDEX job_tenant_source ON ONLY postmill.job USING btree (tenant_id, source, id) WHERE ((source)::text <> 'manual'::text);
+
+-- INDEX job_workflow
+
+CREATE INDEX job_workflow ON ONLY postmill.job USING btree (workflow_id, id) WHERE (workflow_id IS NOT NULL);
 
 -- INDEX leaving_job
 
@@ -18070,6 +19487,46 @@ CREATE INDEX worker_build ON postmill.worker USING btree (build, last_seen_at) W
 -- INDEX worker_last_seen
 
 CREATE INDEX worker_last_seen ON postmill.worker USING btree (last_seen_at);
+
+-- INDEX workflow_edge_child
+
+CREATE INDEX workflow_edge_child ON postmill.workflow_edge USING btree (workflow_id, child);
+
+-- INDEX workflow_finished
+
+CREATE INDEX workflow_finished ON postmill.workflow USING btree (finished_at) WHERE (finished_at IS NOT NULL);
+
+-- INDEX workflow_inbox_lines
+
+CREATE INDEX workflow_inbox_lines ON postmill.workflow_inbox USING btree (workflow_id, seq);
+
+-- INDEX workflow_key
+
+CREATE UNIQUE INDEX workflow_key ON postmill.workflow USING btree (tenant_id, key) WHERE ((key IS NOT NULL) AND (finished_at IS NULL));
+
+-- INDEX workflow_live
+
+CREATE INDEX workflow_live ON postmill.workflow USING btree (looked_at) WHERE (finished_at IS NULL);
+
+-- INDEX workflow_of_tenant
+
+CREATE INDEX workflow_of_tenant ON postmill.workflow USING btree (tenant_id, id);
+
+-- INDEX workflow_step_free
+
+CREATE INDEX workflow_step_free ON postmill.workflow_step USING btree (workflow_id) WHERE ((state = 'waiting'::text) AND (waits = 0));
+
+-- INDEX workflow_step_job
+
+CREATE INDEX workflow_step_job ON postmill.workflow_step USING btree (job_id);
+
+-- INDEX workflow_step_live
+
+CREATE INDEX workflow_step_live ON postmill.workflow_step USING btree (workflow_id, state) WHERE (state = ANY (ARRAY['waiting'::text, 'held'::text, 'open'::text]));
+
+-- INDEX workflow_step_name
+
+CREATE UNIQUE INDEX workflow_step_name ON postmill.workflow_step USING btree (workflow_id, name) WHERE (name IS NOT NULL);
 
 -- TRIGGER dead_letter came
 
@@ -18628,6 +20085,18 @@ CREATE POLICY of_the_scope ON postmill.trigger AS RESTRICTIVE FOR SELECT TO post
 
 CREATE POLICY of_the_scope ON postmill.webhook AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
+-- POLICY workflow of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.workflow AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY workflow_edge of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.workflow_edge AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY workflow_step of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.workflow_step AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
 -- ROW SECURITY operation
 
 ALTER TABLE postmill.operation ENABLE ROW LEVEL SECURITY;
@@ -18911,4 +20380,28 @@ CREATE POLICY whoever_has_rights ON postmill.trigger USING (true) WITH CHECK (tr
 -- POLICY webhook whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.webhook USING (true) WITH CHECK (true);
+
+-- POLICY workflow whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.workflow USING (true) WITH CHECK (true);
+
+-- POLICY workflow_edge whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.workflow_edge USING (true) WITH CHECK (true);
+
+-- POLICY workflow_step whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.workflow_step USING (true) WITH CHECK (true);
+
+-- ROW SECURITY workflow
+
+ALTER TABLE postmill.workflow ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY workflow_edge
+
+ALTER TABLE postmill.workflow_edge ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY workflow_step
+
+ALTER TABLE postmill.workflow_step ENABLE ROW LEVEL SECURITY;
 
