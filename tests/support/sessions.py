@@ -63,18 +63,8 @@ class WorkerSession:
         self.holder = uuid4()
         self.claim_no = 0
         args: tuple[Any, ...] = (
-            self.holder,
-            lease + age,
-            "test",
-            "host",
-            1,
-            "",
-            ["default"],
-            "{}",
-            [],
-            "{}",
-            None,
-        )
+            self.holder, lease + age, "test", "host", 1, "", ["default"], "{}", [], "{}", None
+        )  # fmt: skip
         if age:
             with shifted(conn, f"-{age} s"):
                 rows(conn, "leases/open_session", *args)

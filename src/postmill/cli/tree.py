@@ -150,6 +150,11 @@ command(jobs_app, "tag", examples=["postmill jobs tag 0198f3a2-7c11-7abc --add v
 )
 command(jobs_app, "retry", examples=["postmill jobs retry 0198f3a2-7c11-7abc"])(jobs_act.retry)
 command(
+    jobs_app,
+    "prioritize",
+    examples=["postmill jobs prioritize 0198f3a2-7c11-7abc --priority 5 --reason 'a customer waits'"],
+)(jobs_act.prioritize)
+command(
     jobs_app, "register", examples=["postmill jobs register jobs.py", "postmill jobs register shop.jobs"]
 )(jobs_act.register)
 

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from random import uniform
 from time import monotonic
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
@@ -82,8 +83,9 @@ class _Ways(Generic[C]):
 
     def again(self, tenant: UUID | str, fault: TenantAway, pause: float, end: float) -> float:
         """The seconds to wait before the next try; raises `fault` where patience is over."""
-        self._places.pop(tenant, None)
-        wait = 0.0 if isinstance(fault, TenantMoved) and pause == FIRST_PAUSE else pause
+        if isinstance(fault, TenantMoved):
+            self._places.pop(tenant, None)
+        wait = 0.0 if isinstance(fault, TenantMoved) and pause == FIRST_PAUSE else pause * uniform(0.5, 1.0)
         if monotonic() + wait > end:
             raise fault
         return wait

@@ -1044,7 +1044,9 @@ CREATE FUNCTION postmill.carried_tables() RETURNS TABLE(n integer, name text, ho
         ('budget_request', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
         ('budget_reservation', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
         ('budget_line', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('job_tag', 'state', null, 'tenant_id = %1$L'),
         ('rollup', 'state', null, 'tenant_id = %1$L'),
+        ('rollup_hour', 'state', null, 'tenant_id = %1$L'),
         ('error_group_tenant', 'state', null, 'tenant_id = %1$L'),
         ('error_group_minute', 'state', null, 'tenant_id = %1$L')
     ) as l(name, how, moment, mine)
@@ -1441,7 +1443,7 @@ CREATE FUNCTION postmill.columns_of(p_table text) RETURNS text
     LANGUAGE sql STABLE
     AS $$
     select string_agg(quote_ident(a.attname), ', ' order by a.attnum) from pg_attribute a
-     where a.attrelid = format('postmill.%I', p_table)::regclass and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+     where a.attrelid = format('postmill.%I', p_table)::regclass and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' and a.attidentity = ''
 $$;
 
 -- FUNCTION complete(uuid, uuid[], bigint[], uuid[], bigint[], jsonb[], integer[], uuid[])
@@ -6896,6 +6898,11 @@ CREATE FUNCTION postmill.left_tables() RETURNS TABLE(name text, why text)
            ('cell_tenant', 'is the directory'),
            ('tenant_move', 'is the directory'),
            ('intake', 'is empty between two statements'),
+           ('ready', 'is empty: what was ready is parked among the scheduled ones'),
+           ('running', 'is empty: what ran has ended'),
+           ('cancel_request', 'is of jobs that run'),
+           ('progress', 'is of jobs that run'),
+           ('dead_news', 'is told by this cell'),
            ('http_claim', 'is of jobs that run; a tenant that is carried over has none'),
            ('http_session', 'is of workers that are connected to this cell'),
            ('dead_tally', 'is counted anew as dead letters come and go'),

@@ -83,9 +83,9 @@ begin
 end
 $$;
 
--- Puts the reader under policies and hands it what requests read with. Runs at the end of every migration that adds a
--- table, a view, a read_ or a door_ function, and again by hand where the migrating role may not make roles: until then
--- it answers false, and no server starts (requests_secured).
+-- Puts the reader under policies and hands it what requests read with. Runs once, at the end of a release's last migration
+-- that adds a table, a view, a read_ or a door_ function: it looks at everything that is there. It runs again by hand where
+-- the migrating role may not make roles: until then it answers false, and no server starts (requests_secured).
 create function {schema}.secure_requests() returns boolean
 language plpgsql volatile as $$
 declare
@@ -395,5 +395,3 @@ begin
     end if;
 end
 $$;
-
-select {schema}.secure_requests();

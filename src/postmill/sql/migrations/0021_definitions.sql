@@ -323,5 +323,3 @@ begin
      order by k.tenant_id, k.project_id, k.key;
 end
 $$;
-
-select {schema}.secure_requests();

@@ -386,5 +386,3 @@ begin
      where not exists (select from {schema}.lease l where l.holder = s.holder and l.expires_at > edge);
 end
 $$;
-
-select {schema}.secure_requests();

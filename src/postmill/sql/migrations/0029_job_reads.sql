@@ -244,5 +244,3 @@ begin
      order by h.run;
 end
 $$;
-
-select {schema}.secure_requests();

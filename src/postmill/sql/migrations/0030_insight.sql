@@ -425,5 +425,3 @@ begin
     order by 1 limit 1000;
 end
 $$;
-
-select {schema}.secure_requests();

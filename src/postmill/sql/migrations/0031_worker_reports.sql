@@ -294,5 +294,3 @@ begin
      order by e.finished_at desc;
 end
 $$;
-
-select {schema}.secure_requests();

@@ -174,4 +174,3 @@ end
 $do$;
 
 -- What policies ask is open to all.
-select {schema}.secure_requests();

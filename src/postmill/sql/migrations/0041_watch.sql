@@ -261,5 +261,3 @@ begin
                        'boost_step', q.boost_step, 'boost_to', q.boost_to) from {schema}.queue q where q.name = p_queue);
 end
 $$;
-
-select {schema}.secure_requests();

@@ -413,5 +413,3 @@ begin
     end if;
 end
 $$;
-
-select {schema}.secure_requests();

@@ -331,5 +331,3 @@ begin
         jsonb_build_object('query', p_query, 'format', p_format, 'most', p_most));
 end
 $$;
-
-select {schema}.secure_requests();

@@ -417,5 +417,3 @@ begin
       from (select f.payload from {schema}.any_job f where f.id = p_id offset 0) j;
 end
 $$;
-
-select {schema}.secure_requests();

@@ -319,5 +319,3 @@ begin
                       and (l.classid::bigint << 32) | l.objid::bigint = hashtextextended(p_lock, 0));
 end
 $$;
-
-select {schema}.secure_requests();

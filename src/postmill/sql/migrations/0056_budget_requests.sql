@@ -253,5 +253,3 @@ begin
     return done;
 end
 $$;
-
-select {schema}.secure_requests();

@@ -249,7 +249,9 @@ language sql immutable as $$
         ('budget_request', 'state', null, 'budget_id in (select b.id from {schema}.budget b where b.tenant_id = %1$L)'),
         ('budget_reservation', 'state', null, 'budget_id in (select b.id from {schema}.budget b where b.tenant_id = %1$L)'),
         ('budget_line', 'state', null, 'budget_id in (select b.id from {schema}.budget b where b.tenant_id = %1$L)'),
+        ('job_tag', 'state', null, 'tenant_id = %1$L'),
         ('rollup', 'state', null, 'tenant_id = %1$L'),
+        ('rollup_hour', 'state', null, 'tenant_id = %1$L'),
         ('error_group_tenant', 'state', null, 'tenant_id = %1$L'),
         ('error_group_minute', 'state', null, 'tenant_id = %1$L')
     ) as l(name, how, moment, mine)
@@ -262,6 +264,11 @@ language sql immutable as $$
            ('cell_tenant', 'is the directory'),
            ('tenant_move', 'is the directory'),
            ('intake', 'is empty between two statements'),
+           ('ready', 'is empty: what was ready is parked among the scheduled ones'),
+           ('running', 'is empty: what ran has ended'),
+           ('cancel_request', 'is of jobs that run'),
+           ('progress', 'is of jobs that run'),
+           ('dead_news', 'is told by this cell'),
            ('http_claim', 'is of jobs that run; a tenant that is carried over has none'),
            ('http_session', 'is of workers that are connected to this cell'),
            ('dead_tally', 'is counted anew as dead letters come and go'),
@@ -282,7 +289,7 @@ $$;
 create function {schema}.columns_of(p_table text) returns text
 language sql stable as $$
     select string_agg(quote_ident(a.attname), ', ' order by a.attnum) from pg_attribute a
-     where a.attrelid = format('{schema}.%I', p_table)::regclass and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+     where a.attrelid = format('{schema}.%I', p_table)::regclass and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' and a.attidentity = ''
 $$;
 
 -- The condition for a tenant's rows of one table, within a stretch of time where it grows; NULL: open at that end.
