@@ -18699,7 +18699,7 @@ CREATE INDEX workflow_of_tenant ON postmill.workflow USING btree (tenant_id, id)
 
 -- INDEX workflow_step_free
 
-CREATE INDEX workflow_step_free ON postmill.workflow_step USING btree (workflow_id) WHERE ((state = 'waiting'::text) AND (waits = 0));
+CREATE INDEX workflow_step_free ON postmill.workflow_step USING btree (workflow_id, no) WHERE ((state = 'waiting'::text) AND (waits = 0));
 
 -- INDEX workflow_step_job
 
@@ -18707,7 +18707,7 @@ CREATE INDEX workflow_step_job ON postmill.workflow_step USING btree (job_id);
 
 -- INDEX workflow_step_live
 
-CREATE INDEX workflow_step_live ON postmill.workflow_step USING btree (workflow_id, state) WHERE (state = ANY (ARRAY['waiting'::text, 'held'::text, 'open'::text]));
+CREATE INDEX workflow_step_live ON postmill.workflow_step USING btree (workflow_id, state, no) WHERE (state = ANY (ARRAY['waiting'::text, 'held'::text, 'open'::text]));
 
 -- INDEX workflow_step_name
 
