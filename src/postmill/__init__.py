@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from postmill.domain.idempotency import Idempotency, Mode
     from postmill.domain.job import Enqueued, JobView, NewJob
     from postmill.domain.job_type import JobType, job
-    from postmill.domain.limit import Rate
+    from postmill.domain.limit import Limit, Rate
     from postmill.domain.policy import ByErrorClass, Constant, Exponential, Steps
     from postmill.domain.queue import Queue
     from postmill.domain.registry import Registry
@@ -60,6 +60,7 @@ __all__ = [
     "ByErrorClass",
     "Idempotency",
     "Mode",
+    "Limit",
     "Rate",
     # declaring triggers
     "schedule",
@@ -116,7 +117,7 @@ _HOMES = {
     "postmill.domain.idempotency": "Idempotency Mode",
     "postmill.domain.job": "Enqueued JobView NewJob",
     "postmill.domain.job_type": "JobType job",
-    "postmill.domain.limit": "Rate",
+    "postmill.domain.limit": "Limit Rate",
     "postmill.domain.policy": "ByErrorClass Constant Exponential Steps",
     "postmill.domain.queue": "Queue",
     "postmill.domain.registry": "Registry",

@@ -152,6 +152,17 @@ def complete_tenant(ctx: typer.Context, incomplete: str) -> list[Offer]:
     return _asked(ctx, incomplete, ask)
 
 
+def complete_limit(ctx: typer.Context, incomplete: str) -> list[Offer]:
+    """Names of limits."""
+    from postmill.bind import drive
+    from postmill.operate import limits
+
+    def ask(conn: psycopg.Connection[Any], schema: str) -> list[Offer]:
+        return [one.name for one in drive(conn, limits.limits(schema=schema))]
+
+    return _asked(ctx, incomplete, ask)
+
+
 def complete_worker(ctx: typer.Context, incomplete: str) -> list[Offer]:
     """Workers that have not stopped."""
     from postmill.bind import drive

@@ -19,6 +19,7 @@ from postmill.cli.commands import (
     jobs,
     jobs_act,
     jobs_tag,
+    limits,
     migrate,
     openapi,
     publish,
@@ -85,6 +86,7 @@ def shared(
 
 
 jobs_app = group("Look at jobs and act on them.")
+limits_app = group("How many run at once over the whole fleet, and how often they start.")
 queues_app = group("Look at queues; pause and resume them; move what waits.")
 artifacts_app = group("Files that jobs read or made.")
 triggers_app = group("What makes jobs by itself: events and schedules.")
@@ -161,6 +163,20 @@ command(
 tree_workflows.grow(app, OPERATE)
 
 app.add_typer(queues_app, name="queues", rich_help_panel=OPERATE)
+app.add_typer(limits_app, name="limits", rich_help_panel=OPERATE)
+command(limits_app, "list", examples=["postmill limits list", "postmill limits list --json"])(limits.list_)
+command(limits_app, "show", examples=["postmill limits show type:screenshot"])(limits.show)
+command(
+    limits_app,
+    "set",
+    examples=[
+        "postmill limits set type:screenshot --max-running 3",
+        "postmill limits set queue:mail/payload.host --max-running 2 --rate 10/1s --reason 'they asked us to'",
+        "postmill limits set all/tenant --max-running 50",
+        "postmill limits set type:screenshot --off",
+    ],
+)(limits.set_)
+command(limits_app, "clear", examples=["postmill limits clear type:screenshot"])(limits.clear)
 command(queues_app, "list", examples=["postmill queues list"])(queues.list_)
 command(queues_app, "pause", examples=["postmill queues pause mail --reason 'provider is down' --for 30m"])(
     queues.pause

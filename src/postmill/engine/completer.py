@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -56,6 +56,7 @@ class Completer:
         self.counters = counters
         self.counting = counting
         self.session: Session | None = None
+        self.seats_freed: Callable[[Iterable[Work]], None] = lambda works: None
         self.backlog = 0
         self._succeeded: list[Success] = []
         self._forgotten: dict[str, list[Success]] = {}
@@ -256,6 +257,7 @@ class Completer:
             self._link.backoff.reset()
             self.counters.report_batches += 1
             self.counters.reports += len(works)
+            self.seats_freed(works)
             if not rows:
                 return ()
             return await self._missed(path, [bytes(row[0]) for row in rows], works, session, uncertain)

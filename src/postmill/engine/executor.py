@@ -80,6 +80,7 @@ class Executor:
         self.deadlines = Deadlines(self._timed_out, self.running)
         self._idle = asyncio.Event()
         self.permit_freed: Callable[[str], None] = lambda queue: None
+        self.seats_freed: Callable[[Iterable[Work]], None] = lambda works: None
         self._create_task = _task_factory()
 
     def admit(self, works: Iterable[Work]) -> None:
@@ -257,6 +258,8 @@ class Executor:
         queue = work.queue
         queue.active -= 1
         queue.done += 1
+        if work.settled:
+            self.seats_freed((work,))
         limit = handler.limit
         if limit is not None:
             limit.active -= 1

@@ -26,6 +26,9 @@ CREATED_AT, PROJECT, ACTOR_TYPE, ACTOR_ID, REQUEST_ID, CORRELATION_ID, TRACEPARE
 )
 CLAIMED_AT, WORKFLOW = 21, 22
 
+# Columns that the answer of claim_limited() has besides.
+SEATS, KEY_BOUND, LIMIT_ID, WAIT, CONTENDED, LOW = range(22, 28)
+
 SUSPECT = 2
 """So many losses make a job a suspect, which runs in a child process of its own."""
 
@@ -195,6 +198,12 @@ class Work:
     def id(self) -> bytes:
         value: bytes = self.row[ID]
         return value
+
+    @property
+    def seats(self) -> bytes | None:
+        """The keys of limits that it holds seats of, 16 bytes each."""
+        seats: bytes | None = self.row[SEATS] if len(self.row) > SEATS else None
+        return seats
 
     @property
     def lost(self) -> bool:

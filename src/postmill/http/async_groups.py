@@ -16,6 +16,7 @@ from postmill.http.calls import (
     incidents,
     job_acts,
     jobs,
+    limits,
     operations,
     queues,
     retention,
@@ -181,6 +182,16 @@ class AsyncQueues(AsyncGroup):
     resume = awaiting(queues.resume_queue)
     scaling = awaiting(queues.get_scaling)
     all_scaling = awaiting(queues.list_scaling)
+
+
+class AsyncLimits(AsyncGroup):
+    """How many jobs run at once over the whole fleet, and how often they start."""
+
+    list = awaiting(limits.list_limits)
+    each = following(limits.list_limits)
+    get = awaiting(limits.get_limit)
+    set = awaiting(limits.set_limit)
+    clear = awaiting(limits.clear_limit)
 
 
 class AsyncBudgets(AsyncGroup):

@@ -20,6 +20,7 @@ from postmill.http.async_groups import (
     AsyncIncidents,
     AsyncJobs,
     AsyncKeys,
+    AsyncLimits,
     AsyncOperations,
     AsyncQueues,
     AsyncRetention,
@@ -66,6 +67,7 @@ class AsyncApiClient(AsyncGroup):
         self.webhooks = AsyncWebhooks(wire)
         self.incidents = AsyncIncidents(wire)
         self.queues = AsyncQueues(wire)
+        self.limits = AsyncLimits(wire)
         self.budgets = AsyncBudgets(wire)
         self.workers = AsyncWorkers(wire)
         self.work = AsyncWork(wire)

@@ -16,6 +16,7 @@ from postmill.http.calls import (
     incidents,
     job_acts,
     jobs,
+    limits,
     operations,
     queues,
     retention,
@@ -181,6 +182,16 @@ class Queues(Group):
     resume = blocking(queues.resume_queue)
     scaling = blocking(queues.get_scaling)
     all_scaling = blocking(queues.list_scaling)
+
+
+class Limits(Group):
+    """How many jobs run at once over the whole fleet, and how often they start."""
+
+    list = blocking(limits.list_limits)
+    each = following(limits.list_limits)
+    get = blocking(limits.get_limit)
+    set = blocking(limits.set_limit)
+    clear = blocking(limits.clear_limit)
 
 
 class Budgets(Group):

@@ -23,6 +23,7 @@ from postmill.http.groups import (
     Incidents,
     Jobs,
     Keys,
+    Limits,
     Operations,
     Queues,
     Retention,
@@ -84,6 +85,7 @@ class ApiClient(Group):
         self.webhooks = Webhooks(wire)
         self.incidents = Incidents(wire)
         self.queues = Queues(wire)
+        self.limits = Limits(wire)
         self.budgets = Budgets(wire)
         self.workers = Workers(wire)
         self.work = Work(wire)

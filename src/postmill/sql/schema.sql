@@ -608,6 +608,19 @@ begin
 end
 $$;
 
+-- FUNCTION await_seats(uuid, bigint[], double precision)
+
+CREATE FUNCTION postmill.await_seats(p_holder uuid, p_limits bigint[], p_seconds double precision) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    delete from postmill.seat_waiter w where w.holder = p_holder and w.limit_id <> all (p_limits);
+    insert into postmill.seat_waiter as w (limit_id, holder, valid_until)
+    select u.id, p_holder, postmill.now() + p_seconds * interval '1 second' from unnest(p_limits) as u(id) order by u.id
+    on conflict on constraint seat_waiter_pkey do update set valid_until = excluded.valid_until;
+end
+$$;
+
 -- FUNCTION begin_artifact(uuid, uuid, uuid, bigint)
 
 CREATE FUNCTION postmill.begin_artifact(p_tenant uuid, p_job uuid, p_holder uuid, p_claim_no bigint, OUT status text, OUT id uuid) RETURNS record
@@ -848,9 +861,10 @@ CREATE FUNCTION postmill.bury(p_holder uuid, p_ids uuid[], p_claim_nos bigint[],
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
+    missed uuid[];
+    seated uuid[];
     moment timestamptz := postmill.history_moment();
 begin
-    return query
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_attempt_statuses, p_reasons, p_error_classes,
                p_error_codes, p_error_messages, p_error_statuses, p_stacks, p_exit_codes, p_pids, p_stdouts, p_stderrs,
@@ -858,7 +872,7 @@ begin
                as u(id, claim_no, tenant_id, micros, attempt_status, reason, error_class, error_code, error_message,
                     error_status, stack, exit_code, pid, stdout_tail, stderr_tail, error_group)
     ), held as materialized (
-        select r.ctid as tid, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*
+        select r.ctid as tid, r.seated, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*
           from asked a join postmill.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
@@ -886,7 +900,13 @@ begin
         insert into postmill.workflow_inbox (workflow_id, job_id, state)
         select s.workflow_id, h.id, 'failed' from held h join postmill.workflow_step s on s.job_id = h.id
     )
-    select a.id from asked a where not exists (select from held h where h.id = a.id);
+    select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
+           array(select h.id from held h where h.seated)
+      into missed, seated;
+    if cardinality(seated) > 0 then
+        perform postmill.free_seats(seated);
+    end if;
+    return query select unnest(missed);
 end
 $$;
 
@@ -1177,8 +1197,8 @@ begin
               order by r.ready_at, r.id
               limit l.n for update skip locked) q
          where exists (select from postmill.lease e where e.holder = p_holder and e.expires_at > (select postmill.now()))
-           and not exists (select from postmill.queue w where w.name = l.queue and w.paused_at is not null
-                              and (w.resume_at is null or w.resume_at > (select postmill.now())))
+           and not exists (select from postmill.queue w where w.name = l.queue and (w.limited or w.paused_at is not null
+                              and (w.resume_at is null or w.resume_at > (select postmill.now()))))
          limit p_total
     ), gone as (
         delete from postmill.ready r where r.ctid = any (array(select p.tid from picked p))
@@ -1195,6 +1215,54 @@ begin
            (select postmill.now()), j.workflow_id
       from picked p
       left join lateral (select * from postmill.job b where b.id = p.id limit 1) j on true;
+end
+$$;
+
+-- FUNCTION claim_limited(uuid, bigint, integer, integer, text[], uuid[], integer[], timestamp with time zone[], integer[], uuid[], bigint[])
+
+CREATE FUNCTION postmill.claim_limited(p_holder uuid, p_claim_no bigint, p_total integer, p_firm integer, p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], p_counts integer[], p_keys uuid[], p_lows bigint[]) RETURNS TABLE(id uuid, slot integer, ready_at timestamp with time zone, attempt integer, run integer, lost integer, job_type text, payload jsonb, tenant_id uuid, max_attempts integer, timeout_seconds double precision, expired boolean, created_at timestamp with time zone, project_id uuid, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, idempotency_key text, scheduled_for timestamp with time zone, claimed_at timestamp with time zone, keys bytea, key uuid, limit_id bigint, wait_seconds double precision, contended boolean, low bigint)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+declare
+    picked record;
+begin
+    if not exists (select from postmill.lease e where e.holder = p_holder and e.expires_at > (select postmill.now())) then
+        return;
+    end if;
+    select p.* into picked from postmill.pick_limited(p_total, p_firm, p_queues, p_lanes, p_priorities, p_from, p_counts,
+                                                      p_keys, p_lows, null, null) p;
+    if picked.n_slot is not null then
+        return query
+        select null::uuid, u.slot, u.at, null::integer, null::integer, null::integer, null::text, null::jsonb, null::uuid, null::integer,
+               null::double precision, null::boolean, null::timestamptz, null::uuid, null::text, null::text, null::text, null::text,
+               null::text, null::text, null::timestamptz, null::timestamptz, null::bytea, u.key, u.limit_id, u.wait, u.rival, u.low
+          from unnest(picked.n_slot, picked.n_key, picked.n_limit, picked.n_at, picked.n_wait, picked.n_rival, picked.n_low)
+               as u(slot, key, limit_id, at, wait, rival, low);
+    end if;
+    if picked.tids is null then
+        return;
+    end if;
+    return query
+    with taken as materialized (
+        select u.slot, u.keys, r.* from unnest(picked.tids, picked.slots, picked.seats) with ordinality as u(tid, slot, keys, n)
+          join postmill.ready r on r.ctid = u.tid order by u.n
+    ), gone as (
+        delete from postmill.ready r where r.ctid = any (picked.tids)
+    ), begun as (
+        insert into postmill.running
+               (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at, seated)
+        select t.id, p_holder, p_claim_no, t.queue, t.lane, t.priority, t.attempt, t.run + 1, t.lost,
+               (select postmill.now()), case when t.keys is not null then true end
+          from taken t
+    )
+    select t.id, t.slot, t.ready_at, t.attempt, t.run + 1, t.lost, j.job_type, j.payload, j.tenant_id,
+           j.max_attempts, j.timeout_seconds, j.expires_at <= (select postmill.now()), j.created_at, j.project_id,
+           j.actor_type::text, j.actor_id, j.request_id, j.correlation_id, j.traceparent, j.idempotency_key, j.scheduled_for,
+           (select postmill.now()), t.keys, null::uuid, null::bigint, null::double precision, null::boolean, null::bigint
+      from taken t
+      left join lateral (select * from postmill.job b where b.id = t.id limit 1) j on true;
 end
 $$;
 
@@ -1233,7 +1301,7 @@ $$;
 
 -- FUNCTION claim_work(uuid, integer, double precision, text[], text[], uuid[], integer[], timestamp with time zone[], integer[])
 
-CREATE FUNCTION postmill.claim_work(p_holder uuid, p_total integer, p_lease_seconds double precision, p_types text[], p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], p_counts integer[]) RETURNS TABLE(slot integer, job jsonb)
+CREATE FUNCTION postmill.claim_work(p_holder uuid, p_total integer, p_lease_seconds double precision, p_types text[], p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], p_counts integer[]) RETURNS TABLE(slot integer, wait_seconds double precision, contended boolean, job jsonb)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -1242,53 +1310,48 @@ declare
     number constant bigint := nextval('postmill.http_claim_no');
     moment constant timestamptz := postmill.now();
     until constant timestamptz := moment + p_lease_seconds * interval '1 second';
-    everybody constant boolean := postmill.sees_all();
-    own constant uuid := postmill.scope_tenant();
     paused constant text[] := postmill.paused_types();
     served text[] := p_types;
+    picked record;
 begin
     if cardinality(paused) > 0 then
         served := array(select t.name from unnest(p_types) as t(name) where t.name <> all (paused));
     end if;
+    select p.* into picked from postmill.pick_limited(p_total, p_total, p_queues, p_lanes, p_priorities, p_from, p_counts,
+            '{}', '{}', served, case when not postmill.sees_all() then postmill.scope_tenant() end) p;
+    -- A seat, or a lane that changed: nobody here is told when, so it is looked at again soon.
     return query
-    with picked as materialized (
-        select l.slot, q.*
-          from unnest(p_queues, p_lanes, p_priorities, p_from, p_counts)
-               with ordinality as l(queue, lane, priority, at, n, slot)
-         cross join lateral (
-             select r.ctid as tid, r.id, r.queue, r.lane, r.priority, r.ready_at, r.attempt, r.run, r.lost, b.job_type,
-                    b.timeout_seconds, coalesce(b.tenant_id, r.lane) as tenant_id
-               from postmill.ready r
-               left join lateral (select j.job_type, j.tenant_id, j.timeout_seconds from postmill.job j where j.id = r.id
-                                  union all
-                                  select k.job_type, k.tenant_id, k.timeout_seconds from postmill.job_kept k
-                                   where k.id = r.id offset 0) b on true
-              where r.queue = l.queue and r.lane = l.lane and r.priority = l.priority
-                and r.ready_at >= case when l.at is null then '-infinity'
-                                        else least(l.at, (select postmill.now()) - interval '250 ms') end
-                and (b.job_type = any (served) or b.job_type is null)
-                and (everybody or coalesce(b.tenant_id, r.lane) = own)
-              order by r.ready_at, r.id
-              limit l.n for update of r skip locked) q
-         where not exists (select from postmill.queue w where w.name = l.queue and w.paused_at is not null
-                              and (w.resume_at is null or w.resume_at > (select postmill.now())))
-         limit p_total
+    select u.slot, case when u.wait > 0 or u.rival then u.wait when u.limit_id is null then 0.001 else 0.2 end::double precision, u.rival,
+           null::jsonb
+      from unnest(picked.n_slot, picked.n_limit, picked.n_wait, picked.n_rival) as u(slot, limit_id, wait, rival) where u.slot > 0;
+    return query
+    with picks as materialized (
+        select u.slot, u.seats, u.n, r.*, b.job_type, b.timeout_seconds, coalesce(b.tenant_id, r.lane) as tenant_id
+          from unnest(picked.tids, picked.slots, picked.seats) with ordinality as u(tid, slot, seats, n)
+          join postmill.ready r on r.ctid = u.tid
+          left join lateral (select j.job_type, j.tenant_id, j.timeout_seconds from postmill.job j where j.id = r.id
+                             union all
+                             select k.job_type, k.tenant_id, k.timeout_seconds from postmill.job_kept k
+                              where k.id = r.id offset 0) b on true
+         order by u.n
     ), gone as (
-        delete from postmill.ready r where r.ctid = any (array(select p.tid from picked p))
+        delete from postmill.ready r where r.ctid = any (picked.tids)
     ), begun as (
-        insert into postmill.running (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at)
-        select p.id, p_holder, number, p.queue, p.lane, p.priority, p.attempt, p.run + 1, p.lost, moment from picked p
+        insert into postmill.running (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at, seated)
+        select p.id, p_holder, number, p.queue, p.lane, p.priority, p.attempt, p.run + 1, p.lost, moment,
+               case when p.seats is not null then true end
+          from picks p
     ), leased as (
         insert into postmill.http_claim (job_id, claim_no, holder, tenant_id, job_type, ready_at, lease_seconds, expires_at, deadline)
         select p.id, number, p_holder, p.tenant_id, coalesce(p.job_type, ''), p.ready_at, p_lease_seconds, until,
                moment + p.timeout_seconds * interval '1 second'
-          from picked p
+          from picks p
     )
-    select p.slot::integer,
+    select p.slot, 0::double precision, false,
            jsonb_build_object('id', p.id, 'queue', p.queue, 'ready_at', p.ready_at, 'attempt', p.attempt, 'run', p.run + 1,
                'lost', p.lost, 'claim_no', number, 'claimed_at', moment, 'lease_expires_at', until, 'tenant_id', p.tenant_id)
            || postmill.work_facts(p.id)
-      from picked p;
+      from picks p order by p.n;
 end
 $$;
 
@@ -1347,13 +1410,17 @@ CREATE FUNCTION postmill.close_session(p_holder uuid, p_ended jsonb DEFAULT '{}'
     AS $$
 begin
     perform postmill.leave(p_holder);
+    delete from postmill.seat_waiter w where w.holder = p_holder;
     with held as materialized (
         select r.ctid as tid, r.* from postmill.running r where r.holder = p_holder order by r.id for update skip locked
     ), gone as (
         delete from postmill.running r where r.ctid = any (array(select h.tid from held h))
+    ), freed as (
+        delete from postmill.seat s where s.job_id = any (array(select h.id from held h where h.seated))
     )
     insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
     select h.queue, h.lane, h.priority, postmill.now(), h.id, h.attempt, h.run - 1, h.lost from held h;
+    perform postmill.tell_seat_waiters();
     delete from postmill.lease l where l.holder = p_holder;
     update postmill.worker w set stopped_at = postmill.now(), running_count = 0, report = w.report || p_ended where w.holder = p_holder;
 end
@@ -1454,14 +1521,15 @@ CREATE FUNCTION postmill.complete(p_holder uuid, p_ids uuid[], p_claim_nos bigin
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
+    missed uuid[];
+    seated uuid[];
     moment timestamptz := postmill.history_moment();
 begin
-    return query
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_results, p_pids, p_workflows)
                    as u(id, claim_no, tenant_id, micros, result, pid, workflow_id)
     ), held as materialized (
-        select r.ctid as tid, r.id, r.attempt, r.run, r.lost, a.claim_no, a.tenant_id, a.micros, a.result, a.pid, a.workflow_id
+        select r.ctid as tid, r.seated, r.id, r.attempt, r.run, r.lost, a.claim_no, a.tenant_id, a.micros, a.result, a.pid, a.workflow_id
           from asked a join postmill.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
@@ -1477,7 +1545,13 @@ begin
         insert into postmill.workflow_inbox (workflow_id, job_id, state)
         select h.workflow_id, h.id, 'succeeded' from held h where p_workflows is not null and h.workflow_id is not null
     )
-    select a.id from asked a where not exists (select from held h where h.id = a.id);
+    select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
+           array(select h.id from held h where h.seated)
+      into missed, seated;
+    if cardinality(seated) > 0 then
+        perform postmill.free_seats(seated);
+    end if;
+    return query select unnest(missed);
 end
 $$;
 
@@ -1503,12 +1577,14 @@ CREATE FUNCTION postmill.complete_forgotten(p_holder uuid, p_ids uuid[], p_claim
     SET enable_seqscan TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
+declare
+    missed uuid[];
+    seated uuid[];
 begin
-    return query
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos) as u(id, claim_no)
     ), held as materialized (
-        select r.ctid as tid, r.id
+        select r.ctid as tid, r.seated, r.id
           from asked a join postmill.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
@@ -1528,7 +1604,13 @@ begin
         insert into postmill.tally (at, job_type, succeeded)
         select (select postmill.now()), p_job_type, count(*) from held h having count(*) > 0
     )
-    select a.id from asked a where not exists (select from held h where h.id = a.id);
+    select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
+           array(select h.id from held h where h.seated)
+      into missed, seated;
+    if cardinality(seated) > 0 then
+        perform postmill.free_seats(seated);
+    end if;
+    return query select unnest(missed);
 end
 $$;
 
@@ -1677,6 +1759,50 @@ begin
 end
 $$;
 
+-- FUNCTION declare_limits(text, text, jsonb, boolean)
+
+CREATE FUNCTION postmill.declare_limits(p_scope text, p_name text, p_limits jsonb, p_keep_rate boolean DEFAULT false) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    item jsonb;
+    parts text[];
+    own text;
+    names text[] := '{}';
+begin
+    if p_keep_rate then
+        p_limits := (select coalesce(jsonb_agg(e.item - case when e.item -> 'per' = '[]' then 'rate' else '' end), '[]')
+                       from jsonb_array_elements(p_limits) as e(item));
+        if not p_limits @> '[{"per": []}]' then
+            p_limits := p_limits || '[{"per": []}]';
+        end if;
+    end if;
+    for item in select e.item from jsonb_array_elements(p_limits) as e(item) loop
+        parts := array(select jsonb_array_elements_text(item -> 'per'));
+        own := postmill.limit_name(p_scope, p_name, parts);
+        if p_keep_rate and parts = '{}' then
+            item := item || jsonb_build_object('rate', (select l.declared -> 'rate' from postmill.limit_rule l where l.name = own));
+        end if;
+        item := jsonb_strip_nulls(item - 'per');
+        continue when item = '{}';
+        names := names || own;
+        insert into postmill.limit_rule as l (name, key, queue, job_type, per, declared)
+        values (own, md5(own)::uuid, case p_scope when 'queue' then p_name end, case p_scope when 'type' then p_name end, parts, item)
+        on conflict (name) do update set declared = excluded.declared where l.declared is distinct from excluded.declared;
+        perform postmill.follow_declared(own);
+    end loop;
+    update postmill.limit_rule l set declared = null
+     where (l.queue = p_name and p_scope = 'queue' or l.job_type = p_name and p_scope = 'type') and l.edited
+       and l.declared is not null and l.name <> all (names);
+    delete from postmill.limit_rule l
+     where (l.queue = p_name and p_scope = 'queue' or l.job_type = p_name and p_scope = 'type') and not l.edited
+       and l.name <> all (names);
+    if found or cardinality(names) > 0 then
+        perform postmill.settle_limits();
+    end if;
+end
+$$;
+
 -- FUNCTION definition_changed()
 
 CREATE FUNCTION postmill.definition_changed() RETURNS trigger
@@ -1690,7 +1816,7 @@ begin
                 coalesce(nullif(current_setting('postmill.actor_type', true), ''), 'system'),
                 coalesce(nullif(current_setting('postmill.actor_id', true), ''), session_user),
                 coalesce(nullif(current_setting('postmill.via', true), ''), 'sql'),
-                to_jsonb(new) - array['id', 'guarded', 'edited', 'version', 'created_at', 'updated_at']);
+                to_jsonb(new) - array['id', 'guarded', 'limit_lane', 'edited', 'version', 'created_at', 'updated_at']);
     end if;
     perform postmill.tell('!definitions');
     return null;
@@ -2245,8 +2371,8 @@ declare
     counts integer[] := p_counts;
     waits double precision[] := array_fill(0::double precision, array[n]);
     rivals boolean[] := array_fill(false, array[n]);
+    bound boolean[] := array_fill(false, array[n]);
     taken integer[] := array_fill(0, array[n]);
-    limits bigint[];
     capped text[];
     one record;
     free integer;
@@ -2256,12 +2382,11 @@ begin
         return;
     end if;
     -- The first half of a lane (18 characters of its text) tells a type that has lanes of its own.
-    select array_agg(r.id order by u.n), array_agg(case when d.worker_limit is not null then d.key end order by u.n)
-      into limits, capped
+    select array_agg(case when d.worker_limit is not null then d.key end order by u.n)
+      into capped
       from unnest(p_lanes) with ordinality as u(lane, n)
-      left join postmill.job_definition d on d.lane = 'type' and left(u.lane::text, 18)
-           = left(postmill.lane_of('type', '00000000-0000-0000-0000-000000000000', d.key, '{}', null)::text, 18)
-      left join postmill.limit_rule r on r.job_type = d.key;
+      left join postmill.job_definition d on coalesce(d.limit_lane, d.lane) like 'type%' and left(u.lane::text, 18)
+           = left(postmill.lane_of('type', '00000000-0000-0000-0000-000000000000', d.key, '{}', null)::text, 18);
     -- What this worker may hold of a type: its lanes share one count.
     for one in
         select d.key, greatest(0, d.worker_limit - (select count(*) from postmill.http_claim c
@@ -2276,36 +2401,60 @@ begin
             end if;
         end loop;
     end loop;
-    if exists (select from unnest(limits) as u(id) where u.id is not null) then
-        for one in select g.limit_id, g.granted, g.wait_seconds, g.contended from postmill.grant_tokens(limits) g loop
-            free := one.granted;
-            for i in 1 .. n loop
-                if limits[i] = one.limit_id then
-                    waits[i] := case when counts[i] > free then one.wait_seconds else 0 end;
-                    rivals[i] := one.contended;
-                    counts[i] := least(counts[i], free);
-                    free := free - counts[i];
-                end if;
-            end loop;
-        end loop;
-    end if;
-    for one in select c.slot, c.job from postmill.claim_work(p_holder, p_total, p_lease_seconds, p_types,
+    for one in select c.* from postmill.claim_work(p_holder, p_total, p_lease_seconds, p_types,
             p_queues, p_lanes, p_priorities, p_from, counts) c loop
-        slot := one.slot; asked := counts[one.slot]; wait_seconds := 0; contended := false; job := one.job;
-        taken[slot] := taken[slot] + 1;
-        return next;
-    end loop;
-    for one in select u.id, sum(u.n)::integer as spent from unnest(limits, taken) as u(id, n)
-                where u.id is not null and u.n > 0 group by u.id order by u.id loop
-        perform postmill.take_tokens(one.id, one.spent);
-    end loop;
-    perform postmill.http_running(p_holder);
-    for i in 1 .. n loop
-        if counts[i] < p_counts[i] then
-            slot := i; asked := counts[i]; wait_seconds := waits[i]; contended := rivals[i]; job := null;
+        slot := one.slot; asked := counts[slot]; wait_seconds := 0; contended := false; job := one.job;
+        if job is null then
+            waits[slot] := one.wait_seconds; rivals[slot] := one.contended; bound[slot] := true;
+        else
+            taken[slot] := taken[slot] + 1;
             return next;
         end if;
     end loop;
+    perform postmill.http_running(p_holder);
+    for i in 1 .. n loop
+        if counts[i] < p_counts[i] or bound[i] then
+            slot := i; asked := case when bound[i] then taken[i] else counts[i] end; wait_seconds := waits[i]; contended := rivals[i]; job := null;
+            return next;
+        end if;
+    end loop;
+end
+$$;
+
+-- FUNCTION door_clear_limit(text, text, text, text)
+
+CREATE FUNCTION postmill.door_clear_limit(p_name text, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    rule postmill.limit_rule;
+    capped uuid;
+    before jsonb;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    if not postmill.sees_all() then
+        return 'unknown';
+    end if;
+    select t.id into capped from postmill.tenant t where 'tenant:' || t.slug = p_name and t.max_running is not null;
+    if capped is not null then
+        perform postmill.door_change_tenant(capped, '{"max_running": null}', p_reason);
+    end if;
+    select l.* into rule from postmill.limit_rule l where l.name = p_name for update;
+    if rule.id is null then
+        return case when capped is null then 'unknown' else 'cleared' end;
+    end if;
+    before := postmill.limit_json(p_name);
+    if rule.declared is null then
+        delete from postmill.limit_rule l where l.id = rule.id;
+    else
+        update postmill.limit_rule l set edited = false where l.id = rule.id;
+        perform postmill.follow_declared(p_name);
+    end if;
+    perform postmill.audit('limits.clear', 'limit', p_name, rule.tenant_id, before, postmill.limit_json(p_name), p_reason);
+    perform postmill.settle_limits();
+    perform postmill.tell('%*');
+    return case when rule.declared is null then 'cleared' else 'declared' end;
 end
 $$;
 
@@ -2385,7 +2534,11 @@ begin
         'version', 1, 'edited', to_jsonb(p_edited), 'guarded', false, 'fingerprint', '', 'created_at', postmill.now(),
         'updated_at', postmill.now()) || (p_definition - 'rate'));
     insert into postmill.job_definition select new.*;
-    perform postmill.set_rate(own_key, p_definition -> 'rate');
+    if jsonb_typeof(p_definition -> 'rate') = 'object' then
+        perform postmill.set_rate(own_key, p_definition -> 'rate');
+    elsif exists (select from postmill.limit_rule) then
+        perform postmill.settle_limits();
+    end if;
     perform postmill.audit('definitions.create', 'definition', own_key, null, null, p_definition);
     id := new.id;
     status := 'created';
@@ -2649,7 +2802,7 @@ begin
         return;
     end if;
     select jsonb_build_object('count', r.rate_count, 'seconds', r.rate_seconds, 'burst', r.rate_burst) into old_rate
-      from postmill.limit_rule r where r.job_type = old.key;
+      from postmill.limit_rule r where r.name = 'type:' || old.key and r.rate_count is not null;
     if to_jsonb(new) = to_jsonb(old) and (not p_changes ? 'rate' or nullif(p_changes -> 'rate', 'null') is not distinct from old_rate) then
         status := 'unchanged';
         return;
@@ -2668,6 +2821,8 @@ begin
      where d.id = p_id;
     if p_changes ? 'rate' then
         perform postmill.set_rate(old.key, p_changes -> 'rate');
+    elsif exists (select from postmill.limit_rule) then
+        perform postmill.settle_limits();
     end if;
     select jsonb_object_agg(c.name, to_jsonb(old) -> c.name) into before from jsonb_object_keys(p_changes) as c(name);
     perform postmill.audit('definitions.edit', 'definition', old.key, null,
@@ -3023,10 +3178,10 @@ begin
                              order by t.id limit p_most) b
     ), mine as materialized (
         select s.id, s.queue,
-               case when definition.lane = 'type'
+               case when coalesce(definition.limit_lane, definition.lane) like 'type%'
                       or s.lane in (j.tenant_id, '00000000-0000-0000-0000-000000000000',
                                     postmill.lane_of('type', j.tenant_id, definition.key, j.payload, null))
-                    then postmill.lane_of(definition.lane, j.tenant_id, definition.key, j.payload, null)
+                    then postmill.lane_of(coalesce(definition.limit_lane, definition.lane), j.tenant_id, definition.key, j.payload, null)
                     else s.lane end as lane
           from seen s
          cross join lateral (select b.tenant_id, b.payload from postmill.any_job b
@@ -4055,6 +4210,57 @@ begin
 end
 $$;
 
+-- FUNCTION door_set_limit(text, text, text[], integer, jsonb, text, text, text)
+
+CREATE FUNCTION postmill.door_set_limit(p_scope text, p_target text, p_per text[], p_max_running integer, p_rate jsonb, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, OUT status text, OUT name text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    tenant uuid := case when p_scope = 'tenant' then (select t.id from postmill.tenant t where t.slug = p_target) end;
+    before jsonb;
+    told text;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    name := postmill.limit_name(p_scope, p_target, p_per);
+    status := case
+        when not postmill.sees_all() then 'out_of_scope'
+        when p_scope = 'queue' and not exists (select from postmill.queue q where q.name = p_target) then 'unknown_queue'
+        when p_scope = 'type' and not exists (select from postmill.job_definition d where d.key = p_target) then 'unknown_type'
+        when p_scope = 'tenant' and tenant is null then 'unknown_tenant'
+        when exists (select from unnest(p_per) as u(part) where u.part like 'payload.%')
+             and exists (select from postmill.job_definition d where d.encrypted and (p_scope = 'type' and d.key = p_target
+                            or p_scope = 'queue' and d.queue = p_target or p_scope in ('tenant', 'all'))) then 'encrypted' end;
+    if status is not null then
+        return;
+    end if;
+    if tenant is not null and p_per = '{}' then
+        told := postmill.door_change_tenant(tenant, jsonb_build_object('max_running', p_max_running), p_reason);
+        p_max_running := null;
+        if p_rate is null and not exists (select from postmill.limit_rule l where l.name = door_set_limit.name) then
+            status := told;
+            return;
+        end if;
+    end if;
+    before := postmill.limit_json(name);
+    insert into postmill.limit_rule as l (name, key, queue, job_type, tenant_id, per, max_running, rate_count, rate_seconds, rate_burst,
+           edited)
+    values (name, md5(name)::uuid, case p_scope when 'queue' then p_target end, case p_scope when 'type' then p_target end, tenant,
+            p_per, p_max_running, (p_rate ->> 'count')::integer, (p_rate ->> 'seconds')::double precision,
+            coalesce((p_rate ->> 'burst')::integer, (p_rate ->> 'count')::integer), true)
+    on conflict on constraint limit_rule_name_key do update set max_running = excluded.max_running, rate_count = excluded.rate_count,
+        rate_seconds = excluded.rate_seconds, rate_burst = excluded.rate_burst, edited = true, updated_at = postmill.now();
+    status := case when before is null then 'created' when before = postmill.limit_json(name) then 'unchanged' else 'changed' end;
+    if status <> 'unchanged' then
+        perform postmill.audit('limits.set', 'limit', name, tenant, before, postmill.limit_json(name), p_reason);
+    elsif told = 'changed' then
+        status := told;
+    end if;
+    perform postmill.settle_limits();
+    perform postmill.tell('%*');
+end
+$$;
+
 -- FUNCTION door_set_retention(uuid, text, double precision, boolean, text, text, text)
 
 CREATE FUNCTION postmill.door_set_retention(p_tenant uuid, p_subject text, p_seconds double precision, p_unset boolean, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
@@ -4712,7 +4918,7 @@ declare
     own_lane uuid;
     parked boolean := false;
 begin
-    select d.queue, d.priority, d.max_attempts, d.timeout_seconds, d.lane, d.guarded, h.since, h.until, h.gated
+    select d.queue, d.priority, d.max_attempts, d.timeout_seconds, coalesce(d.limit_lane, d.lane) as lane, d.guarded, h.since, h.until, h.gated
       into found_one
       from postmill.job_definition d, postmill.partition_horizon h
      where d.key = p_job_type and d.is_active;
@@ -4826,8 +5032,8 @@ begin
     ), known as materialized (
         select a.*, postmill.new_id() as id, d.key, d.queue, coalesce(a.priority, d.priority) as urgency,
                coalesce(a.attempts, d.max_attempts) as most, coalesce(a.timeout, d.timeout_seconds) as seconds,
-               case when d.lane = 'tenant' and a.lane_key is null then a.tenant_id
-                    else postmill.lane_of(d.lane, a.tenant_id, d.key, a.payload, a.lane_key) end as lane,
+               case when d.lane = 'tenant' and d.limit_lane is null and a.lane_key is null then a.tenant_id
+                    else postmill.lane_of(coalesce(d.limit_lane, d.lane), a.tenant_id, d.key, a.payload, a.lane_key) end as lane,
                d.lane as lane_rule, coalesce(a.at, moment) + coalesce(a.delay, '0') as due
           from asked a join postmill.job_definition d on d.key = a.job_type and d.is_active and not d.guarded
          where postmill.fault_of(a.payload, a.delay, a.at, a.attempts, a.timeout, a.source, a.source_ref, a.actor_type,
@@ -4902,7 +5108,7 @@ begin
         select postmill.new_id(), coalesce(p_tenant, '00000000-0000-0000-0000-000000000001'), d.key, d.queue, p_payload,
                coalesce(p_priority, d.priority), d.max_attempts, d.timeout_seconds, m.moment, 'manual', 'system'
           from (select postmill.now() as moment) m, postmill.job_definition d, postmill.partition_horizon h
-         where d.key = p_job_type and d.is_active and not d.guarded and d.lane = 'tenant' and m.moment >= h.since and m.moment < h.until
+         where d.key = p_job_type and d.is_active and not d.guarded and coalesce(d.limit_lane, d.lane) = 'tenant' and m.moment >= h.since and m.moment < h.until
            and (not h.gated or not exists (select from postmill.tenant_gate g
                     where g.tenant_id = coalesce(p_tenant, '00000000-0000-0000-0000-000000000001')))
            and pg_current_xact_id() is not null
@@ -5540,9 +5746,10 @@ CREATE FUNCTION postmill.finish(p_holder uuid, p_ids uuid[], p_claim_nos bigint[
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
+    missed uuid[];
+    seated uuid[];
     moment timestamptz := postmill.history_moment();
 begin
-    return query
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_statuses, p_attempt_statuses, p_reasons,
                p_error_classes, p_error_codes, p_error_messages, p_error_statuses, p_stacks, p_exit_codes, p_pids,
@@ -5550,7 +5757,7 @@ begin
                as u(id, claim_no, tenant_id, micros, status, attempt_status, reason, error_class, error_code,
                     error_message, error_status, stack, exit_code, pid, stdout_tail, stderr_tail, error_group)
     ), held as materialized (
-        select r.ctid as tid, r.attempt, r.run, r.lost, a.*
+        select r.ctid as tid, r.seated, r.attempt, r.run, r.lost, a.*
           from asked a join postmill.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
@@ -5571,7 +5778,13 @@ begin
         insert into postmill.workflow_inbox (workflow_id, job_id, state)
         select s.workflow_id, h.id, h.status from held h join postmill.workflow_step s on s.job_id = h.id
     )
-    select a.id from asked a where not exists (select from held h where h.id = a.id);
+    select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
+           array(select h.id from held h where h.seated)
+      into missed, seated;
+    if cardinality(seated) > 0 then
+        perform postmill.free_seats(seated);
+    end if;
+    return query select unnest(missed);
 end
 $$;
 
@@ -5943,6 +6156,51 @@ begin
 end
 $$;
 
+-- FUNCTION follow_declared(text)
+
+CREATE FUNCTION postmill.follow_declared(p_name text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update postmill.limit_rule l
+       set max_running = (l.declared ->> 'max_running')::integer, rate_count = (l.declared #>> '{rate,count}')::integer,
+           rate_seconds = (l.declared #>> '{rate,seconds}')::double precision,
+           rate_burst = coalesce((l.declared #>> '{rate,burst}')::integer, (l.declared #>> '{rate,count}')::integer),
+           updated_at = postmill.now()
+     where l.name = p_name and not l.edited
+       and (l.max_running, l.rate_count, l.rate_seconds, l.rate_burst) is distinct from
+           ((l.declared ->> 'max_running')::integer, (l.declared #>> '{rate,count}')::integer,
+            (l.declared #>> '{rate,seconds}')::double precision,
+            coalesce((l.declared #>> '{rate,burst}')::integer, (l.declared #>> '{rate,count}')::integer));
+end
+$$;
+
+-- FUNCTION free_seats(uuid[])
+
+CREATE FUNCTION postmill.free_seats(p_ids uuid[]) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+declare
+    limits bigint[];
+    keys uuid[];
+begin
+    with gone as (
+        delete from postmill.seat s where s.job_id = any (p_ids) returning s.limit_id, s.key
+    )
+    select array_agg(g.limit_id), array_agg(g.key) into limits, keys from gone g;
+    if exists (select from postmill.seat_waiter) then
+        perform postmill.tell('%' || w.holder || ' ' || case when f.n > 16 then '*' else f.keys end)
+          from (select u.id, count(*) as n, string_agg(u.key::text, ',') as keys
+                  from (select distinct x.id, x.key from unnest(limits, keys) as x(id, key)) u group by u.id) f
+         cross join lateral (select x.holder from postmill.seat_waiter x
+                              where x.limit_id = f.id and x.valid_until > (select postmill.now())
+                              order by x.valid_until desc limit 1) w;
+    end if;
+end
+$$;
+
 -- FUNCTION free_steps(uuid)
 
 CREATE FUNCTION postmill.free_steps(p_id uuid) RETURNS boolean
@@ -6063,42 +6321,6 @@ begin
                          'find_place', 'find_credential', 'has_webhook', 'set_actor', 'audit', 'now', 'new_id', 'scope_tenant', 'sees_all', 'in_scope', 'find_tenant',
                          'server_gauges', 'enqueued_totals', 'receive_webhook', 'advance_horizon', 'watch_live') loop
         execute format('grant execute on function %s to %I', name, p_role);
-    end loop;
-end
-$$;
-
--- FUNCTION grant_tokens(bigint[])
-
-CREATE FUNCTION postmill.grant_tokens(p_limits bigint[]) RETURNS TABLE(limit_id bigint, granted integer, wait_seconds double precision, contended boolean)
-    LANGUAGE plpgsql
-    AS $$
-declare
-    rule postmill.limit_rule;
-    moment timestamptz;
-    arrival timestamptz;
-    spacing double precision;
-begin
-    if current_setting('transaction_isolation') <> 'read committed' then
-        raise exception 'postmill: claims under limits need READ COMMITTED';
-    end if;
-    for limit_id in select distinct u.id from unnest(p_limits) as u(id) where u.id is not null order by 1 loop
-        granted := 0; wait_seconds := 0; contended := false;
-        select l.* into rule from postmill.limit_rule l where l.id = grant_tokens.limit_id for update skip locked;
-        if not found then
-            contended := true;
-        else
-            moment := postmill.now();
-            spacing := rule.rate_seconds / rule.rate_count;
-            select t.tat into arrival from postmill.rate_take t
-             where t.limit_id = rule.id order by t.seq desc limit 1;
-            arrival := greatest(coalesce(arrival, moment), moment);
-            granted := greatest(0, floor((rule.rate_burst * spacing
-                        - extract(epoch from arrival - moment)) / spacing + 1e-6))::integer;
-            if granted = 0 then
-                wait_seconds := extract(epoch from arrival - moment) - (rule.rate_burst - 1) * spacing;
-            end if;
-        end if;
-        return next;
     end loop;
 end
 $$;
@@ -6731,6 +6953,22 @@ begin
 end
 $$;
 
+-- FUNCTION keyed_lane(text, uuid, text, jsonb)
+
+CREATE FUNCTION postmill.keyed_lane(p_rule text, p_tenant uuid, p_job_type text, p_payload jsonb) RETURNS uuid
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+declare
+    part text;
+    worth text := p_tenant::text || ':' || p_job_type;
+begin
+    foreach part in array string_to_array(substr(p_rule, 6), '/') loop
+        worth := worth || ':' || coalesce(p_payload #>> string_to_array(substr(part, 9), '.'), '');
+    end loop;
+    return (left(md5(p_job_type), 16) || left(md5(worth), 16))::uuid;
+end
+$$;
+
 -- FUNCTION lane_of(text, uuid, text, jsonb, text)
 
 CREATE FUNCTION postmill.lane_of(p_rule text, p_tenant uuid, p_job_type text, p_payload jsonb, p_key text) RETURNS uuid
@@ -6738,6 +6976,7 @@ CREATE FUNCTION postmill.lane_of(p_rule text, p_tenant uuid, p_job_type text, p_
     AS $$
     select case
         when p_rule = 'type' then (left(md5(p_job_type), 16) || left(md5(p_tenant::text || ':' || p_job_type), 16))::uuid
+        when p_rule like 'type/%' then postmill.keyed_lane(p_rule, p_tenant, p_job_type, p_payload)
         when p_key is not null then md5(p_tenant::text || ':' || p_key)::uuid
         when p_rule = 'tenant' then p_tenant
         when p_rule = 'none' then '00000000-0000-0000-0000-000000000000'::uuid
@@ -6966,6 +7205,98 @@ CREATE FUNCTION postmill.letters_emptied() RETURNS trigger
 begin
     truncate postmill.dead_tally;
     return null;
+end
+$$;
+
+-- FUNCTION limit_json(text)
+
+CREATE FUNCTION postmill.limit_json(p_name text) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return (select jsonb_strip_nulls(jsonb_build_object('max_running', l.max_running, 'rate', case when l.rate_count is not null
+                   then jsonb_build_object('count', l.rate_count, 'seconds', l.rate_seconds, 'burst', l.rate_burst) end))
+              from postmill.limit_rule l where l.name = p_name);
+end
+$$;
+
+-- FUNCTION limit_key(uuid, text[], uuid, jsonb)
+
+CREATE FUNCTION postmill.limit_key(p_key uuid, p_per text[], p_tenant uuid, p_payload jsonb) RETURNS uuid
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+declare
+    part text;
+    worth text := p_key::text;
+begin
+    if cardinality(p_per) = 0 then
+        return p_key;
+    end if;
+    foreach part in array p_per loop
+        worth := worth || chr(31) || case when part = 'tenant' then p_tenant::text
+            else coalesce(p_payload #>> string_to_array(substr(part, 9), '.'), '') end;
+    end loop;
+    return md5(worth)::uuid;
+end
+$$;
+
+-- FUNCTION limit_name(text, text, text[])
+
+CREATE FUNCTION postmill.limit_name(p_scope text, p_name text, p_per text[]) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return p_scope || coalesce(':' || p_name, '') || case when cardinality(p_per) > 0 then '/' || array_to_string(p_per, '/') else '' end;
+end
+$$;
+
+-- FUNCTION limits_of(uuid, text, text, uuid)
+
+CREATE FUNCTION postmill.limits_of(p_id uuid, p_queue text, p_job_type text, p_tenant uuid) RETURNS TABLE(name text, max_running integer, running bigint, rate_count integer, rate_seconds double precision, rate_wait double precision, held_by uuid[])
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    body jsonb;
+begin
+    select b.payload into body from postmill.any_job b where b.id = p_id;
+    return query
+    select coalesce(r.name, 'tenant:' || n.slug), o.max_running, h.n, o.rate_count, o.rate_seconds,
+           greatest(0, extract(epoch from (select a.tat from postmill.rate_take a where a.key = k.key order by a.seq desc limit 1)
+                               - moment) - (o.rate_burst - 1) * o.rate_seconds / o.rate_count)::double precision,
+           case when postmill.sees_all() then h.ids end
+      from postmill.limits_on(p_queue, p_job_type, p_tenant) o
+      left join postmill.limit_rule r on r.id = o.limit_id
+      left join postmill.tenant n on n.id = p_tenant
+     cross join lateral (select postmill.limit_key(o.key, o.per, p_tenant, body) as key) k
+     cross join lateral (select count(*) as n, (array_agg(x.job_id order by x.seat_no))[:3] as ids
+                           from (select e.job_id, e.seat_no from postmill.seat e
+                                  where e.key = k.key and o.max_running is not null limit 10000) x) h
+     where o.max_running is not null or o.rate_count is not null;
+end
+$$;
+
+-- FUNCTION limits_on(text, text, uuid)
+
+CREATE FUNCTION postmill.limits_on(p_queue text, p_job_type text, p_tenant uuid) RETURNS TABLE(limit_id bigint, key uuid, per text[], max_running integer, rate_count integer, rate_seconds double precision, rate_burst integer)
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    return query
+    select r.id, r.key, r.per, r.max_running, r.rate_count, r.rate_seconds, r.rate_burst
+      from (select a.* from postmill.limit_rule a where a.job_type = postmill.type_key(p_job_type)
+            union all select b.* from postmill.limit_rule b where b.queue = p_queue
+            union all select c.* from postmill.limit_rule c where c.tenant_id = p_tenant
+            union all select e.* from postmill.limit_rule e
+                       where e.queue is null and e.job_type is null and e.tenant_id is null) r
+     where r.max_running is not null or r.rate_count is not null
+    union all
+    select 0, t.id, '{}', postmill.tenant_cap(t.status, t.max_running, t.raised_to, t.raised_until), null, null, null
+      from postmill.tenant t
+     where t.id = p_tenant and (t.max_running is not null or t.raised_to is not null or t.status <> 'active');
 end
 $$;
 
@@ -7727,6 +8058,225 @@ begin
 end
 $$;
 
+-- FUNCTION pick_limited(integer, integer, text[], uuid[], integer[], timestamp with time zone[], integer[], uuid[], bigint[], text[], uuid)
+
+CREATE FUNCTION postmill.pick_limited(p_total integer, p_firm integer, p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], p_counts integer[], p_keys uuid[], p_lows bigint[], p_types text[], p_tenant uuid, OUT tids tid[], OUT slots integer[], OUT seats bytea[], OUT n_slot integer[], OUT n_key uuid[], OUT n_limit bigint[], OUT n_at timestamp with time zone[], OUT n_wait double precision[], OUT n_rival boolean[], OUT n_low bigint[]) RETURNS record
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+declare
+    found tid[]; ids uuid[]; lines integer[]; moments timestamptz[];
+    k_keys uuid[]; k_limits bigint[]; caps integer[]; counts integer[]; spans double precision[]; bursts integer[]; wanted integer[];
+    pair_n integer[]; pair_k integer[];
+    locked boolean[]; used integer[]; lows bigint[]; arrivals timestamptz[];
+    room integer[]; tokens integer[]; took integer[]; waits double precision[];
+    chosen integer[]; bound integer[]; bound_by integer[]; moved integer[];
+    plenty boolean;
+    told boolean[] := array_fill(null::boolean, array[cardinality(p_counts)]);
+    moment timestamptz;
+    n integer; p integer := 1; first integer; k integer; stop integer; pairs integer; taken integer := 0;
+    spacing double precision;
+begin
+    if current_setting('transaction_isolation') <> 'read committed' then
+        raise exception 'postmill: claims under limits need READ COMMITTED';
+    end if;
+    with cand as materialized (
+        select l.slot, q.*
+          from unnest(p_queues, p_lanes, p_priorities, p_from, p_counts)
+               with ordinality as l(queue, lane, priority, since, n, slot)
+         cross join lateral (
+             select r.ctid as tid, r.id, r.queue, r.lane, r.ready_at, b.job_type, coalesce(b.tenant_id, r.lane) as tenant_id, b.payload
+               from postmill.ready r
+               left join lateral (select j.job_type, j.tenant_id, j.payload from postmill.job j where j.id = r.id
+                                  union all
+                                  select o.job_type, o.tenant_id, o.payload from postmill.job_kept o
+                                   where o.id = r.id offset 0) b on true
+              where r.queue = l.queue and r.lane = l.lane and r.priority = l.priority
+                and r.ready_at >= case when l.since is null then '-infinity'
+                                        else least(l.since, (select postmill.now()) - interval '250 ms') end
+                and (p_types is null or b.job_type = any (p_types) or b.job_type is null)
+                and (p_tenant is null or coalesce(b.tenant_id, r.lane) = p_tenant)
+              order by r.ready_at, r.id
+              limit l.n for update of r skip locked) q
+         where not exists (select from postmill.queue w where w.name = l.queue and w.paused_at is not null
+                              and (w.resume_at is null or w.resume_at > (select postmill.now())))
+         limit p_total
+    ), numbered as materialized (
+        select row_number() over (order by c.slot, c.ready_at, c.id)::integer as n, c.* from cand c
+    ), kinds as materialized (
+        select distinct c.queue, c.job_type, c.tenant_id from cand c where c.job_type is not null
+    ), bound as materialized (
+        select s.queue, s.job_type, s.tenant_id, o.* from kinds s
+         cross join lateral postmill.limits_on(s.queue, s.job_type, s.tenant_id) o
+    ), held as materialized (
+        select c.n, postmill.limit_key(b.key, b.per, c.tenant_id, c.payload) as key, b.limit_id, b.max_running, b.rate_count,
+               b.rate_seconds, b.rate_burst
+          from numbered c
+          join bound b on b.queue = c.queue and b.job_type = c.job_type and b.tenant_id = c.tenant_id
+    ), counted as materialized (
+        select row_number() over (order by h.key)::integer as k, h.key, count(*)::integer as wanted, min(h.limit_id) as limit_id,
+               min(h.max_running) as cap, min(h.rate_count) as rate_count, min(h.rate_seconds) as rate_seconds,
+               min(h.rate_burst) as rate_burst
+          from held h group by h.key
+    ), tickets as (
+        select array_agg(c.tid) as tids, array_agg(c.id) as ids, array_agg(c.slot::integer) as slots,
+               array_agg(c.ready_at) as moments
+          from numbered c
+    ), keyed as (
+        select array_agg(c.key) as keys, array_agg(c.limit_id) as limits, array_agg(c.cap) as caps,
+               array_agg(c.rate_count) as counts, array_agg(c.rate_seconds) as spans, array_agg(c.rate_burst) as bursts,
+               array_agg(c.wanted) as wanted
+          from counted c
+    ), paired as (
+        select array_agg(p.n) as ns, array_agg(p.k) as ks
+          from (select h.n, c.k from held h join counted c on c.key = h.key order by h.n, c.k) p
+    )
+    select t.tids, t.ids, t.slots, t.moments, y.keys, y.limits, y.caps, y.counts, y.spans, y.bursts, y.wanted, r.ns, r.ks
+      into found, ids, lines, moments, k_keys, k_limits, caps, counts, spans, bursts, wanted, pair_n, pair_k
+      from tickets t, keyed y, paired r;
+
+    pairs := coalesce(cardinality(pair_n), 0);
+    if pairs = 0 then
+        perform set_config('synchronous_commit', 'off', true);
+        tids := found;
+        slots := lines;
+        return;
+    end if;
+
+    locked := array(select pg_try_advisory_xact_lock(hashtextextended('postmill seats ' || u.key, 0))
+                      from unnest(k_keys) with ordinality as u(key, k) order by u.k);
+    moment := postmill.now();
+    select array_agg(coalesce(s.n, 0)::integer order by u.k), array_agg(s.low order by u.k), array_agg(t.tat order by u.k)
+      into used, lows, arrivals
+      from unnest(k_keys, caps, counts, locked) with ordinality as u(key, cap, rate_count, locked, k)
+      left join lateral (select max(z.low) as low from unnest(p_keys, p_lows) as z(key, low) where z.key = u.key) known on true
+      left join lateral (select count(*) as n, min(e.seat_no) as low from postmill.seat e
+                          where e.key = u.key and e.seat_no >= coalesce(known.low, 0) and u.cap is not null and u.locked) s on true
+      left join lateral (select a.tat from postmill.rate_take a
+                          where a.key = u.key and u.rate_count is not null and u.locked order by a.seq desc limit 1) t on true;
+
+    plenty := cardinality(found) <= p_firm;
+    for k in 1 .. cardinality(k_keys) loop
+        took[k] := 0;
+        room[k] := case when caps[k] is null then 2147483647 else caps[k] - used[k] end;
+        tokens[k] := 2147483647;
+        if counts[k] is not null and locked[k] then
+            spacing := spans[k] / counts[k];
+            arrivals[k] := greatest(coalesce(arrivals[k], moment), moment);
+            tokens[k] := greatest(0, floor((bursts[k] * spacing - extract(epoch from arrivals[k] - moment)) / spacing + 1e-6))::integer;
+        end if;
+        plenty := plenty and locked[k] and room[k] >= wanted[k] and tokens[k] >= wanted[k];
+    end loop;
+
+    if plenty then
+        taken := cardinality(found);
+        chosen := array(select generate_series(1, taken));
+        took := wanted;
+    else
+        for n in 1 .. cardinality(found) loop
+            first := p;
+            stop := null;
+            while p <= pairs and pair_n[p] = n loop
+                k := pair_k[p];
+                if stop is null and (not locked[k] or room[k] <= 0 or tokens[k] <= 0
+                        or (taken >= p_firm and caps[k] is not null and (caps[k] < 100 or room[k] <= caps[k] / 2))) then
+                    stop := k;
+                end if;
+                p := p + 1;
+            end loop;
+            if stop is null then
+                taken := taken + 1;
+                chosen := chosen || n;
+                for i in first .. p - 1 loop
+                    k := pair_k[i];
+                    room[k] := room[k] - 1;
+                    tokens[k] := tokens[k] - 1;
+                    took[k] := took[k] + 1;
+                end loop;
+            else
+                bound := bound || n;
+                bound_by := bound_by || stop;
+            end if;
+        end loop;
+    end if;
+
+    if bound is not null then
+        with stray as materialized (
+            select u.n, ids[u.n] as id, found[u.n] as tid, postmill.lane_of(d.limit_lane, j.tenant_id, d.key, j.payload, null) as home
+              from unnest(bound) as u(n)
+             cross join lateral (select b.job_type, b.tenant_id, b.payload from postmill.job b where b.id = ids[u.n]
+                                 union all
+                                 select o.job_type, o.tenant_id, o.payload from postmill.job_kept o where o.id = ids[u.n] offset 0) j
+              join postmill.job_definition d on d.key = postmill.type_key(j.job_type) and d.limit_lane is not null
+             where p_lanes[lines[u.n]] <> postmill.lane_of(d.limit_lane, j.tenant_id, d.key, j.payload, null)
+        ), gone as (
+            delete from postmill.ready r where r.ctid = any (array(select y.tid from stray y)) returning r.*
+        ), put as (
+            insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+            select g.queue, y.home, g.priority, g.ready_at, g.id, g.attempt, g.run, g.lost from gone g join stray y on y.id = g.id
+        )
+        select array_agg(y.n) into moved from stray y;
+        for i in 1 .. cardinality(bound) loop
+            n := bound[i];
+            stop := bound_by[i];
+            if told[lines[n]] is null and not coalesce(n = any (moved), false) then
+                told[lines[n]] := true;
+                n_slot := n_slot || lines[n];
+                -- Without a key: only for a ticket that could not start yet.
+                n_key := n_key || case when not locked[stop] or tokens[stop] <= 0 or room[stop] <= 0 then k_keys[stop] end;
+                n_limit := n_limit || k_limits[stop];
+                n_at := n_at || moments[n];
+                n_wait := n_wait || case when locked[stop] and tokens[stop] <= 0 then
+                    greatest(0.001, extract(epoch from arrivals[stop] - moment)
+                             + (took[stop] - bursts[stop] + 1) * spans[stop] / counts[stop])
+                    when locked[stop] and room[stop] > 0 and caps[stop] < 100 then -1 else 0 end::double precision;
+                n_rival := n_rival || not locked[stop];
+                n_low := n_low || null::bigint;
+            end if;
+        end loop;
+        for i in 1 .. coalesce(cardinality(moved), 0) loop
+            n := moved[i];
+            if told[lines[n]] is null then
+                told[lines[n]] := true;
+                n_slot := n_slot || lines[n]; n_key := n_key || null::uuid; n_limit := n_limit || null::bigint;
+                n_at := n_at || null::timestamptz; n_wait := n_wait || 0::double precision; n_rival := n_rival || false;
+                n_low := n_low || null::bigint;
+            end if;
+        end loop;
+    end if;
+    for k in 1 .. cardinality(k_keys) loop
+        if caps[k] is not null and locked[k] then
+            n_slot := n_slot || 0; n_key := n_key || k_keys[k]; n_limit := n_limit || k_limits[k];
+            n_at := n_at || null::timestamptz; n_wait := n_wait || 0::double precision; n_rival := n_rival || false;
+            n_low := n_low || coalesce(lows[k], (select s.last_value from postmill.seat_seq s));
+        end if;
+    end loop;
+    if taken = 0 then
+        if moved is null then
+            perform set_config('synchronous_commit', 'off', true);
+        end if;
+        return;
+    end if;
+    insert into postmill.seat (key, seat_no, limit_id, job_id)
+    select k_keys[u.k], nextval('postmill.seat_seq'), k_limits[u.k], ids[u.n]
+      from unnest(chosen) as c(n) join unnest(pair_n, pair_k) as u(n, k) on u.n = c.n where caps[u.k] is not null;
+    for k in 1 .. cardinality(k_keys) loop
+        if counts[k] is not null and took[k] > 0 then
+            insert into postmill.rate_take (key, seq, tat)
+            values (k_keys[k], nextval('postmill.rate_seq'),
+                    arrivals[k] + took[k] * spans[k] / counts[k] * interval '1 second');
+            delete from postmill.rate_take t where t.ctid = any (array(
+                select o.ctid from postmill.rate_take o where o.key = k_keys[k] and o.tat < arrivals[k] order by o.seq limit 10));
+        end if;
+    end loop;
+    select array_agg(found[c.n]), array_agg(lines[c.n]), array_agg(h.keys) into tids, slots, seats
+      from unnest(chosen) as c(n)
+      left join (select u.n, string_agg(uuid_send(k_keys[u.k]), '') as keys from unnest(pair_n, pair_k) as u(n, k)
+                  where caps[u.k] is not null group by u.n) h on h.n = c.n;
+end
+$$;
+
 -- FUNCTION place_jobs(text, uuid[], text, timestamp with time zone, text)
 
 CREATE FUNCTION postmill.place_jobs(p_action text, p_ids uuid[], p_queue text, p_run_at timestamp with time zone, p_reason text) RETURNS TABLE(id uuid, status text)
@@ -8255,6 +8805,7 @@ CREATE FUNCTION postmill.put_back(p_holder uuid, p_ids uuid[], p_claim_nos bigin
 declare
     moment timestamptz := postmill.history_moment();
     missed uuid[];
+    seated uuid[];
     asked_to_end postmill.cancel_request;
     rung record;
     woken text[];
@@ -8268,7 +8819,7 @@ begin
                as u(id, claim_no, tenant_id, micros, status, delay, deaths, error_class, error_code, error_message,
                     error_status, stack, exit_code, pid, stdout_tail, stderr_tail, error_group)
     ), held as materialized (
-        select r.ctid as tid, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*
+        select r.ctid as tid, r.seated, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*
           from asked a join postmill.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
@@ -8299,8 +8850,12 @@ begin
     select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
            array(select h.queue from held h where h.delay < 0 order by h.id),
            array(select h.lane from held h where h.delay < 0 order by h.id),
-           array(select h.priority from held h where h.delay < 0 order by h.id)
-      into missed, woken, woken_lanes, woken_priorities;
+           array(select h.priority from held h where h.delay < 0 order by h.id),
+           array(select h.id from held h where h.seated)
+      into missed, woken, woken_lanes, woken_priorities, seated;
+    if cardinality(seated) > 0 then
+        perform postmill.free_seats(seated);
+    end if;
     -- Its handler has ended: a request that it did not hear is met now, before anybody tries it again.
     for asked_to_end in select c.* from postmill.cancel_request c
                          where c.job_id = any (p_ids) and c.job_id <> all (missed) order by c.job_id loop
@@ -8359,6 +8914,19 @@ CREATE FUNCTION postmill.queue_json(p_queue text) RETURNS jsonb
 begin
     return (select jsonb_build_object('paused_at', q.paused_at, 'reason', q.pause_reason, 'resume_at', q.resume_at)
               from postmill.queue q where q.name = p_queue);
+end
+$$;
+
+-- FUNCTION queue_made()
+
+CREATE FUNCTION postmill.queue_made() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    new.limited := exists (select from postmill.limit_rule l
+                            where l.queue is null and l.job_type is null and num_nonnulls(l.max_running, l.rate_count) > 0)
+        or exists (select from postmill.tenant t where t.max_running is not null or t.raised_to is not null or t.status <> 'active');
+    return new;
 end
 $$;
 
@@ -9379,7 +9947,7 @@ begin
       from postmill.job_definition d
       left join lateral (
         select jsonb_build_object('count', r.rate_count, 'seconds', r.rate_seconds, 'burst', r.rate_burst) as rate
-          from postmill.limit_rule r where r.job_type = d.key) l on true
+          from postmill.limit_rule r where r.name = 'type:' || d.key and r.rate_count is not null) l on true
      cross join lateral (
         select count(*) as served, count(*) filter (where d.queue = any (w.queues)) as at_queue,
                count(*) filter (where w.code <> coalesce(nullif(d.fingerprint, ''), d.version::text)) as differing,
@@ -10333,6 +10901,75 @@ begin
 end
 $$;
 
+-- FUNCTION read_limit_keys(text, integer)
+
+CREATE FUNCTION postmill.read_limit_keys(p_name text, p_most integer DEFAULT 20) RETURNS TABLE(parts text[], running bigint, job_id uuid)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select array(select case when e.part = 'tenant' then coalesce(n.slug, j.tenant_id::text)
+                             else j.payload #>> string_to_array(substr(e.part, 9), '.') end
+                   from unnest(f.per) with ordinality as e(part, i) order by e.i),
+           f.n, f.job_id
+      from (select r.per, s.key, count(*) as n, (array_agg(s.job_id order by s.seat_no))[1] as job_id
+              from postmill.limit_rule r join postmill.seat s on s.limit_id = r.id
+             where r.name = p_name and (postmill.sees_all() or r.tenant_id = postmill.scope_tenant())
+             group by r.per, s.key order by n desc, job_id limit p_most) f
+     cross join lateral (select b.tenant_id, b.payload from postmill.any_job b where b.id = f.job_id offset 0) j
+      left join postmill.tenant n on n.id = j.tenant_id
+     order by f.n desc, f.job_id;
+end
+$$;
+
+-- FUNCTION read_limit_rules(text, text, integer)
+
+CREATE FUNCTION postmill.read_limit_rules(p_name text DEFAULT NULL::text, p_after text DEFAULT ''::text, p_most integer DEFAULT 1000) RETURNS TABLE(name text, queue text, job_type text, tenant_id uuid, tenant text, per text[], max_running integer, rate_count integer, rate_seconds double precision, rate_burst integer, declared text, edited boolean, running bigint, keys bigint, at_cap bigint, wait_seconds double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+begin
+    return query
+    with rules as materialized (
+        select r.id, r.key, r.name, r.queue, r.job_type, r.tenant_id, r.per, r.max_running, r.rate_count, r.rate_seconds, r.rate_burst,
+               r.declared::text as declared, r.edited
+          from postmill.limit_rule r where postmill.sees_all() or r.tenant_id = postmill.scope_tenant()
+        union all
+        select 0, t.id, 'tenant:' || t.slug, null, null, t.id, '{}', postmill.tenant_cap(t.status, t.max_running, t.raised_to, t.raised_until),
+               null, null, null, null, true
+          from postmill.tenant t
+         where (t.max_running is not null or t.raised_to is not null or t.status <> 'active') and postmill.in_scope(t.id)
+    ), page as materialized (
+        select distinct on (r.name) r.* from (
+            select x.id, x.key, x.name, x.queue, x.job_type, x.tenant_id, x.per,
+                   coalesce(x.max_running, max(x.max_running) over same) as max_running,
+                   coalesce(x.rate_count, max(x.rate_count) over same) as rate_count,
+                   coalesce(x.rate_seconds, max(x.rate_seconds) over same) as rate_seconds,
+                   coalesce(x.rate_burst, max(x.rate_burst) over same) as rate_burst, x.declared, x.edited
+              from rules x
+             where (p_name is null or x.name = p_name) and x.name > p_after
+            window same as (partition by x.name)) r
+         order by r.name, r.id limit p_most
+    ), used as materialized (
+        select e.limit_id, e.key, count(*) as n from postmill.seat e group by 1, 2
+    )
+    select p.name, p.queue, p.job_type, p.tenant_id, t.slug, p.per, p.max_running, p.rate_count, p.rate_seconds, p.rate_burst, p.declared,
+           p.edited, coalesce(u.n, 0)::bigint, coalesce(u.keys, 0), coalesce(u.full_ones, 0),
+           case when p.rate_count is not null and p.per = '{}' then greatest(0, coalesce(extract(epoch from (
+                    select a.tat from postmill.rate_take a where a.key = coalesce(o.key, p.key) order by a.seq desc limit 1) - moment)
+                    - (p.rate_burst - 1) * p.rate_seconds / p.rate_count, 0))::double precision end
+      from page p
+      left join postmill.tenant t on t.id = p.tenant_id
+      left join postmill.limit_rule o on o.name = p.name
+      left join lateral (select sum(w.n) as n, count(*) as keys, count(*) filter (where w.n >= p.max_running) as full_ones
+                           from used w where w.limit_id = p.id and (p.id <> 0 or w.key = p.key)) u on true
+     order by p.name;
+end
+$$;
+
 -- FUNCTION read_limits()
 
 CREATE FUNCTION postmill.read_limits() RETURNS TABLE(what text, name text, unit text, used numeric, limit_amount numeric, workers bigint)
@@ -10362,9 +10999,9 @@ begin
     union all
     select 'job type', l.job_type, format('starts in %s s', l.rate_seconds),
            round(greatest(0, least(l.rate_burst, l.rate_burst * extract(epoch from (
-                select k.tat from postmill.rate_take k where k.limit_id = l.id order by k.seq desc limit 1) - moment)
+                select k.tat from postmill.rate_take k where k.key = l.key order by k.seq desc limit 1) - moment)
                 / nullif(l.rate_burst * l.rate_seconds / l.rate_count, 0)))::numeric, 1), l.rate_burst::numeric, null
-      from postmill.limit_rule l
+      from postmill.limit_rule l where l.name = 'type:' || l.job_type and l.rate_count is not null
      order by 1 desc, 2, 3;
 end
 $$;
@@ -11221,8 +11858,8 @@ begin
            greatest(0, extract(epoch from t.tat - (select postmill.now()))
                        - (l.rate_burst - 1) * l.rate_seconds / l.rate_count)::double precision
       from postmill.job_definition d
-      left join postmill.limit_rule l on l.job_type = d.key
-      left join lateral (select r.tat from postmill.rate_take r where r.limit_id = l.id order by r.seq desc limit 1) t on true
+      left join postmill.limit_rule l on l.name = 'type:' || d.key and l.rate_count is not null
+      left join lateral (select r.tat from postmill.rate_take r where r.key = l.key order by r.seq desc limit 1) t on true
      where d.queue = p_queue and d.is_active and (d.worker_limit is not null or l.id is not null)
      order by d.key limit 200;
 end
@@ -12047,7 +12684,7 @@ $$;
 
 -- FUNCTION read_why(uuid)
 
-CREATE FUNCTION postmill.read_why(p_id uuid) RETURNS TABLE(id uuid, job_type text, queue text, state text, attempt integer, max_attempts integer, reason text, error_class text, error_message text, cancel_requested boolean, worker_id text, paused boolean, pause_reason text, resume_at timestamp with time zone, tenant_status text, is_active boolean, due_seconds double precision, expired boolean, rate_count integer, rate_seconds double precision, rate_wait double precision, worker_limit integer, type_running bigint, held_by uuid[], type_workers bigint, queue_workers bigint, draining_workers bigint, outdated bigint, slots bigint, queue_running bigint, ahead bigint, ready_seconds double precision, replayed_as uuid, budget text, budget_level integer, budget_action text, budget_ends timestamp with time zone, type_paused boolean, type_pause_reason text, type_resume_at timestamp with time zone)
+CREATE FUNCTION postmill.read_why(p_id uuid) RETURNS TABLE(id uuid, job_type text, queue text, state text, attempt integer, max_attempts integer, reason text, error_class text, error_message text, cancel_requested boolean, worker_id text, paused boolean, pause_reason text, resume_at timestamp with time zone, tenant_status text, is_active boolean, due_seconds double precision, expired boolean, limits text, worker_limit integer, type_running bigint, held_by uuid[], type_workers bigint, queue_workers bigint, draining_workers bigint, outdated bigint, slots bigint, queue_running bigint, ahead bigint, ready_seconds double precision, replayed_as uuid, budget text, budget_level integer, budget_action text, budget_ends timestamp with time zone, type_paused boolean, type_pause_reason text, type_resume_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -12060,9 +12697,9 @@ begin
            s.cancel_requested, s.worker_id,
            q.paused_at is not null and (q.resume_at is null or q.resume_at > moment), q.pause_reason, q.resume_at,
            t.status, d.is_active, case when s.state = 'scheduled' then extract(epoch from s.scheduled_for - moment)::double precision end,
-           j.expires_at <= moment, l.rate_count, l.rate_seconds,
-           (select extract(epoch from k.tat - moment)::double precision - (l.rate_burst - 1) * l.rate_seconds / l.rate_count
-              from postmill.rate_take k where k.limit_id = l.id order by k.seq desc limit 1),
+           j.expires_at <= moment,
+           (select jsonb_agg(to_jsonb(l) order by l.name) from postmill.limits_of(s.id, s.queue, s.job_type, s.tenant_id) l
+             where s.state in ('scheduled', 'queued', 'blocked'))::text,
            d.worker_limit, h.n, case when postmill.sees_all() then h.ids end, w.of_type, w.of_queue, w.draining, w.outdated,
            case when not w.silent then w.slots end,
            (select count(*) from (select from postmill.running o where o.queue = r.queue limit 10000) x),
@@ -12076,7 +12713,6 @@ begin
       left join postmill.queue q on q.name = s.queue
       left join postmill.tenant t on t.id = s.tenant_id
       left join postmill.job_definition d on d.key = s.job_type
-      left join postmill.limit_rule l on l.job_type = s.job_type
       left join lateral (select f.* from postmill.ready f where f.id = s.id offset 0) r on true
       left join lateral postmill.type_paused(coalesce((select a.key from postmill.job_definition a where a.aliases @> array[s.job_type] limit 1),
                                                       s.job_type)) z on true
@@ -12579,11 +13215,11 @@ declare
     old postmill.job_definition;
     new postmill.job_definition;
     field text;
-    rate jsonb;
+    limits jsonb;
 begin
     for item in select t.item from jsonb_array_elements(p_types) as t(item) order by t.item ->> 'key' loop
         key := item ->> 'key';
-        rate := item -> 'rate';
+        limits := coalesce(item -> 'limits', '[]');
         status := null;
         for field in select key union all select item ->> 'queue'
                      union all select a.name from jsonb_array_elements_text(coalesce(item -> 'aliases', '[]')) as a(name) loop
@@ -12610,7 +13246,7 @@ begin
         foreach field in array old.edited loop
             item := item - field;
         end loop;
-        new := jsonb_populate_record(old, item - 'rate' - 'version' - 'edited' - 'id');
+        new := jsonb_populate_record(old, item - 'limits' - 'limit_lane' - 'version' - 'edited' - 'id');
         if old.kind <> 'function' then
             status := 'other_kind';
         elsif postmill.queue_conflict(new.queue, 'function', key) is not null then
@@ -12632,11 +13268,14 @@ begin
         else
             status := case when cardinality(old.edited) > 0 then 'kept' else 'unchanged' end;
         end if;
-        if status not in ('other_kind', 'other_queue') and 'rate' <> all (old.edited) then
-            perform postmill.set_rate(key, rate);
+        if status not in ('other_kind', 'other_queue') then
+            perform postmill.declare_limits('type', key, limits, 'rate' = any (old.edited));
         end if;
         return next;
     end loop;
+    if exists (select from postmill.limit_rule) then
+        perform postmill.settle_limits();
+    end if;
 end
 $$;
 
@@ -12649,7 +13288,10 @@ CREATE FUNCTION postmill.register_queues(p_queues jsonb, p_fill boolean DEFAULT 
 declare
     before jsonb := (select jsonb_object_agg(q.name, postmill.promise_json(q.name)) from postmill.queue q);
     one text;
+    limits jsonb;
 begin
+    insert into postmill.queue (name) select e.q ->> 'name' from jsonb_array_elements(p_queues) as e(q)
+     where jsonb_array_length(nullif(e.q -> 'limits', 'null')) > 0 order by 1 on conflict do nothing;
     insert into postmill.queue as q (name, owner, contact, color, sla_seconds, wait_target_seconds, run_target_seconds, escalation,
            runbook, boost_after_seconds, boost_step, boost_to)
     select n.name, n.owner, n.contact, n.color, n.sla_seconds, n.wait_target_seconds, n.run_target_seconds, n.escalation, n.runbook,
@@ -12672,6 +13314,12 @@ begin
        and not (p_fill and coalesce(q.owner, q.contact, q.color, q.escalation, q.runbook, q.sla_seconds::text,
                                     q.wait_target_seconds::text, q.run_target_seconds::text, q.boost_after_seconds::text)
                            is not null);
+    for one, limits in select e.q ->> 'name', e.q -> 'limits' from jsonb_array_elements(p_queues) as e(q)
+                        where jsonb_typeof(e.q -> 'limits') = 'array' order by 1 loop
+        if not p_fill and exists (select from postmill.queue q where q.name = one) then
+            perform postmill.declare_limits('queue', one, limits);
+        end if;
+    end loop;
     for one in select n.name from jsonb_populate_recordset(null::postmill.queue, p_queues) n order by n.name loop
         if postmill.promise_json(one) is distinct from before -> one then
             perform postmill.audit('queues.declare', 'queue', one, null, before -> one, postmill.promise_json(one));
@@ -12777,6 +13425,8 @@ begin
              where r.holder = p_holder and r.claim_no = any (p_claim_nos) order by r.id for update skip locked
         ), gone as (
             delete from postmill.running r where r.ctid = any (array(select h.tid from held h))
+        ), freed as (
+            delete from postmill.seat s where s.job_id = any (array(select h.id from held h where h.seated))
         ), put as (
             insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
             select h.queue, h.lane, h.priority, postmill.now(), h.id, h.attempt, h.run - 1, h.lost from held h
@@ -12786,6 +13436,7 @@ begin
         id := rung.id; queue := rung.queue; lane := rung.lane; priority := rung.priority;
         return next;
     end loop;
+    perform postmill.tell_seat_waiters();
 end
 $$;
 
@@ -13731,7 +14382,7 @@ begin
             execute format('grant execute on function %s to postmill_reader, postmill_request', name);
         elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'error_status', 'version_run', 'keep_of', 'type_paused', 'rollup_bounds', 'rollup_source', 'quantile', 'summary_of',
             'histogram_plus', 'histogram_sum', 'histogram_within',
-            'incident_outline', 'incident_status', 'args_matching', 'state_test', 'places_of', 'states_of') then
+            'incident_outline', 'incident_status', 'limits_of', 'tenant_cap', 'args_matching', 'state_test', 'places_of', 'states_of') then
             execute format('grant execute on function %s to postmill_reader', name);
         end if;
     end loop;
@@ -13881,17 +14532,16 @@ $$;
 CREATE FUNCTION postmill.set_rate(p_key text, p_rate jsonb) RETURNS void
     LANGUAGE plpgsql
     AS $$
+declare
+    own text := postmill.limit_name('type', p_key, '{}');
+    said jsonb := coalesce((select l.declared from postmill.limit_rule l where l.name = own), '{}') - 'rate';
+    others jsonb := (select coalesce(jsonb_agg(l.declared || jsonb_build_object('per', l.per)), '[]') from postmill.limit_rule l
+                      where l.job_type = p_key and l.name <> own and l.declared is not null);
 begin
     if jsonb_typeof(p_rate) = 'object' then
-        insert into postmill.limit_rule as l (job_type, rate_count, rate_seconds, rate_burst)
-        values (p_key, (p_rate ->> 'count')::integer, (p_rate ->> 'seconds')::double precision, (p_rate ->> 'burst')::integer)
-        on conflict (job_type) do update set rate_count = excluded.rate_count, rate_seconds = excluded.rate_seconds,
-            rate_burst = excluded.rate_burst
-          where (l.rate_count, l.rate_seconds, l.rate_burst)
-                is distinct from (excluded.rate_count, excluded.rate_seconds, excluded.rate_burst);
-    else
-        delete from postmill.limit_rule l where l.job_type = p_key;
+        said := said || jsonb_build_object('rate', p_rate);
     end if;
+    perform postmill.declare_limits('type', p_key, others || (said || '{"per": []}'));
 end
 $$;
 
@@ -13915,6 +14565,57 @@ begin
     get diagnostics n = row_count;
     if n > 0 then
         perform postmill.settle_retention();
+    end if;
+end
+$$;
+
+-- FUNCTION settle_limits()
+
+CREATE FUNCTION postmill.settle_limits() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    everywhere boolean;
+    some_type boolean;
+    changed boolean;
+begin
+    perform pg_advisory_xact_lock(hashtextextended('postmill settle_limits', 0));
+    everywhere := exists (select from postmill.limit_rule l
+                           where l.queue is null and l.job_type is null and num_nonnulls(l.max_running, l.rate_count) > 0)
+        or exists (select from postmill.tenant t where t.max_running is not null or t.raised_to is not null or t.status <> 'active');
+    some_type := exists (select from postmill.limit_rule l where l.job_type is not null);
+    update postmill.queue q set limited = s.limited
+      from (select w.name, everywhere or w.limited and some_type
+                   or exists (select from postmill.limit_rule l where l.queue = w.name and num_nonnulls(l.max_running, l.rate_count) > 0)
+                   or exists (select from postmill.limit_rule l join postmill.job_definition d on d.key = l.job_type
+                               where d.queue = w.name and num_nonnulls(l.max_running, l.rate_count) > 0) as limited
+              from postmill.queue w) s
+     where q.name = s.name and q.limited <> s.limited;
+    changed := found;
+    update postmill.job_definition d set limit_lane = s.lane
+      from (select f.key,
+                   case when f.lane = 'type' and p.parts is null then null
+                        when bool_or(l.job_type is not null) or p.parts is not null
+                        then 'type' || coalesce('/' || p.parts, '') end as lane
+              from postmill.job_definition f
+              join postmill.limit_rule l on (l.job_type = f.key or l.queue = f.queue or l.queue is null and l.job_type is null)
+               and num_nonnulls(l.max_running, l.rate_count) > 0
+             cross join lateral (
+                select string_agg(distinct u.part, '/') as parts
+                  from postmill.limit_rule r
+                 cross join lateral (select e.part from unnest(r.per) as e(part) where e.part like 'payload.%'
+                                     union select f.lane where f.lane like 'payload.%' and r.job_type = f.key) u
+                 where (r.job_type = f.key or r.queue = f.queue or r.queue is null and r.job_type is null)
+                   and num_nonnulls(r.max_running, r.rate_count) > 0) p
+             group by f.key, f.lane, p.parts) s
+     where d.key = s.key and d.limit_lane is distinct from s.lane;
+    changed := changed or found;
+    update postmill.job_definition d set limit_lane = null
+     where d.limit_lane is not null and not exists (
+        select from postmill.limit_rule l where (l.job_type = d.key or l.queue = d.queue or l.queue is null and l.job_type is null)
+           and num_nonnulls(l.max_running, l.rate_count) > 0);
+    if changed or found then
+        perform postmill.tell('%*');
     end if;
 end
 $$;
@@ -14542,6 +15243,9 @@ begin
     delete from postmill.worker w using postmill.partition_policy p
      where w.stopped_at < moment - p.retention - 2 * p.width;
     delete from postmill.sleeper s where s.valid_until < moment;
+    delete from postmill.seat_waiter w where w.valid_until < moment;
+    delete from postmill.rate_take t where t.ctid = any (array(
+        select o.ctid from postmill.rate_take o where o.tat < moment - interval '1 hour' limit 10000));
 end
 $$;
 
@@ -14643,7 +15347,8 @@ declare
 begin
     return query
     with gone_sessions as materialized (
-        select r.ctid as tid, r.id, r.holder, r.claim_no, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, r.claimed_at
+        select r.ctid as tid, r.id, r.holder, r.claim_no, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, r.claimed_at,
+               r.seated
           from postmill.running r left join postmill.lease l on l.holder = r.holder
          where (p_only is null or r.holder = p_only) and (l.holder is null or l.expires_at <= moment
             or (r.id, r.claim_no) in (select h.job_id, h.claim_no from postmill.http_claim h
@@ -14668,6 +15373,8 @@ begin
           left join postmill.cancel_request c on c.job_id = g.id
     ), taken as (
         delete from postmill.running r where r.ctid = any (array(select g.tid from gone_sessions g))
+    ), freed as (
+        delete from postmill.seat s where s.job_id = any (array(select g.id from gone_sessions g where g.seated))
     ), lapsed as (
         delete from postmill.http_claim h using gone_sessions g where h.job_id = g.id and h.claim_no = g.claim_no
     ), heard as (
@@ -14721,6 +15428,7 @@ begin
           from judged j join postmill.workflow_step s on s.job_id = j.id where j.verdict <> 'scheduled'
     )
     select j.id, j.queue, j.verdict, j.job_type, j.tenant_id, j.attempt, j.holder from judged j;
+    perform postmill.tell_seat_waiters();
 end
 $$;
 
@@ -14775,26 +15483,6 @@ begin
             perform postmill.tell_again(own.id, 'acknowledge');
         end if;
     end loop;
-end
-$$;
-
--- FUNCTION take_tokens(bigint, integer)
-
-CREATE FUNCTION postmill.take_tokens(p_limit bigint, p_n integer) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-declare
-    spacing double precision;
-    arrival timestamptz;
-    next_seq bigint := nextval('postmill.rate_seq');
-begin
-    select l.rate_seconds / l.rate_count into spacing from postmill.limit_rule l where l.id = p_limit;
-    select t.tat into arrival from postmill.rate_take t where t.limit_id = p_limit order by t.seq desc limit 1;
-    insert into postmill.rate_take (limit_id, seq, tat)
-    values (p_limit, next_seq,
-            greatest(coalesce(arrival, postmill.now()), postmill.now()) + p_n * spacing * interval '1 second');
-    delete from postmill.rate_take t where t.limit_id = p_limit and t.seq < next_seq - 1000 and t.ctid = any (array(
-        select o.ctid from postmill.rate_take o where o.limit_id = p_limit and o.seq < next_seq - 1000 order by o.seq limit 10));
 end
 $$;
 
@@ -14963,6 +15651,30 @@ begin
     if postmill.is_watched() then
         perform postmill.tell_live('queues,workers,incidents,budgets,definitions,tenants,system', '-');
     end if;
+end
+$$;
+
+-- FUNCTION tell_seat_waiters()
+
+CREATE FUNCTION postmill.tell_seat_waiters() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform postmill.tell('%' || w.holder || ' *')
+       from (select distinct on (x.limit_id) x.holder from postmill.seat_waiter x
+              where x.valid_until > (select postmill.now()) order by x.limit_id, x.valid_until desc) w;
+end
+$$;
+
+-- FUNCTION tenant_cap(text, integer, integer, timestamp with time zone)
+
+CREATE FUNCTION postmill.tenant_cap(p_status text, p_max_running integer, p_raised_to integer, p_raised_until timestamp with time zone) RETURNS integer
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    cap integer := case when p_raised_until > (select postmill.now()) then coalesce(p_raised_to, p_max_running) else p_max_running end;
+begin
+    return case p_status when 'suspended' then 0 when 'throttled' then coalesce((cap + 9) / 10, 1) else cap end;
 end
 $$;
 
@@ -15183,6 +15895,19 @@ begin
             outcome := 'pending';
             detail := null;
     end;
+end
+$$;
+
+-- FUNCTION type_key(text)
+
+CREATE FUNCTION postmill.type_key(p_job_type text) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    if exists (select from postmill.job_definition d where d.key = p_job_type) then
+        return p_job_type;
+    end if;
+    return coalesce((select d.key from postmill.job_definition d where d.aliases @> array[p_job_type] limit 1), p_job_type);
 end
 $$;
 
@@ -15707,6 +16432,10 @@ begin
      where t.id = p_id;
     if p_settings ? 'retention_seconds' then
         perform postmill.settle_retention();
+    end if;
+    if p_settings ?| array['status', 'max_running', 'raised_to', 'weight'] then
+        perform postmill.settle_limits();
+        perform postmill.tell('%*');
     end if;
 end
 $$;
@@ -16675,7 +17404,8 @@ CREATE TABLE postmill.running (
     attempt integer NOT NULL,
     run integer NOT NULL,
     lost integer NOT NULL,
-    claimed_at timestamp with time zone NOT NULL
+    claimed_at timestamp with time zone NOT NULL,
+    seated boolean
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='50000', autovacuum_vacuum_insert_scale_factor='1', fillfactor='90');
 
@@ -16797,6 +17527,7 @@ CREATE TABLE postmill.job_definition (
     keep text DEFAULT 'all'::text NOT NULL COLLATE pg_catalog."C",
     lane text DEFAULT 'tenant'::text NOT NULL COLLATE pg_catalog."C",
     worker_limit integer,
+    limit_lane text COLLATE pg_catalog."C",
     aliases text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
     is_active boolean DEFAULT true NOT NULL,
     version integer DEFAULT 1 NOT NULL,
@@ -17044,10 +17775,23 @@ ALTER TABLE postmill.leaving ALTER COLUMN n ADD GENERATED ALWAYS AS IDENTITY (
 
 CREATE TABLE postmill.limit_rule (
     id bigint NOT NULL,
-    job_type text NOT NULL COLLATE pg_catalog."C",
-    rate_count integer NOT NULL,
-    rate_seconds double precision NOT NULL,
-    rate_burst integer NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    key uuid NOT NULL,
+    queue text COLLATE pg_catalog."C",
+    job_type text COLLATE pg_catalog."C",
+    tenant_id uuid,
+    per text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
+    max_running integer,
+    rate_count integer,
+    rate_seconds double precision,
+    rate_burst integer,
+    declared jsonb,
+    edited boolean DEFAULT false NOT NULL,
+    updated_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    CONSTRAINT limit_rule_check CHECK ((num_nonnulls(queue, job_type, tenant_id) <= 1)),
+    CONSTRAINT limit_rule_check1 CHECK ((num_nonnulls(rate_count, rate_seconds, rate_burst) = ANY (ARRAY[0, 3]))),
+    CONSTRAINT limit_rule_max_running_check CHECK ((max_running > 0)),
+    CONSTRAINT limit_rule_name_check CHECK (((length(name) >= 1) AND (length(name) <= 500))),
     CONSTRAINT limit_rule_rate_burst_check CHECK ((rate_burst > 0)),
     CONSTRAINT limit_rule_rate_count_check CHECK ((rate_count > 0)),
     CONSTRAINT limit_rule_rate_seconds_check CHECK ((rate_seconds > (0)::double precision))
@@ -17198,6 +17942,7 @@ CREATE TABLE postmill.queue (
     paused_by text,
     pause_reason text,
     resume_at timestamp with time zone,
+    limited boolean DEFAULT false NOT NULL,
     owner text,
     contact text,
     color text,
@@ -17250,7 +17995,7 @@ CREATE SEQUENCE postmill.rate_seq
 -- TABLE rate_take
 
 CREATE TABLE postmill.rate_take (
-    limit_id bigint NOT NULL,
+    key uuid NOT NULL,
     seq bigint NOT NULL,
     tat timestamp with time zone NOT NULL
 );
@@ -17448,6 +18193,34 @@ CREATE VIEW postmill.schedule_ticks AS
     last_due,
     ticks
    FROM postmill.tick k;
+
+-- TABLE seat
+
+CREATE TABLE postmill.seat (
+    key uuid NOT NULL,
+    seat_no bigint NOT NULL,
+    limit_id bigint NOT NULL,
+    job_id uuid NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0');
+
+-- SEQUENCE seat_seq
+
+CREATE SEQUENCE postmill.seat_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+-- TABLE seat_waiter
+
+CREATE UNLOGGED TABLE postmill.seat_waiter (
+    limit_id bigint NOT NULL,
+    holder uuid NOT NULL,
+    valid_until timestamp with time zone NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
 
 -- TABLE sleeper
 
@@ -17915,10 +18688,10 @@ ALTER TABLE ONLY postmill.lease
 ALTER TABLE ONLY postmill.leaving
     ADD CONSTRAINT leaving_pkey PRIMARY KEY (unit_id, n);
 
--- CONSTRAINT limit_rule limit_rule_job_type_key
+-- CONSTRAINT limit_rule limit_rule_name_key
 
 ALTER TABLE ONLY postmill.limit_rule
-    ADD CONSTRAINT limit_rule_job_type_key UNIQUE (job_type);
+    ADD CONSTRAINT limit_rule_name_key UNIQUE (name);
 
 -- CONSTRAINT limit_rule limit_rule_pkey
 
@@ -18013,7 +18786,7 @@ ALTER TABLE ONLY postmill.queue
 -- CONSTRAINT rate_take rate_take_pkey
 
 ALTER TABLE ONLY postmill.rate_take
-    ADD CONSTRAINT rate_take_pkey PRIMARY KEY (limit_id, seq);
+    ADD CONSTRAINT rate_take_pkey PRIMARY KEY (key, seq);
 
 -- CONSTRAINT ready ready_pkey
 
@@ -18079,6 +18852,16 @@ ALTER TABLE ONLY postmill.saved_view
 
 ALTER TABLE ONLY postmill.scheduled
     ADD CONSTRAINT scheduled_pkey PRIMARY KEY (queue, lane, run_at, id);
+
+-- CONSTRAINT seat seat_pkey
+
+ALTER TABLE ONLY postmill.seat
+    ADD CONSTRAINT seat_pkey PRIMARY KEY (key, seat_no);
+
+-- CONSTRAINT seat_waiter seat_waiter_pkey
+
+ALTER TABLE ONLY postmill.seat_waiter
+    ADD CONSTRAINT seat_waiter_pkey PRIMARY KEY (limit_id, holder);
 
 -- CONSTRAINT sleeper sleeper_pkey
 
@@ -18485,6 +19268,22 @@ CREATE INDEX job_workflow ON ONLY postmill.job USING btree (workflow_id, id) WHE
 
 CREATE INDEX leaving_job ON postmill.leaving USING btree (job_id);
 
+-- INDEX limit_rule_all
+
+CREATE INDEX limit_rule_all ON postmill.limit_rule USING btree (id) WHERE ((queue IS NULL) AND (job_type IS NULL) AND (tenant_id IS NULL));
+
+-- INDEX limit_rule_job_type
+
+CREATE INDEX limit_rule_job_type ON postmill.limit_rule USING btree (job_type) WHERE (job_type IS NOT NULL);
+
+-- INDEX limit_rule_queue
+
+CREATE INDEX limit_rule_queue ON postmill.limit_rule USING btree (queue) WHERE (queue IS NOT NULL);
+
+-- INDEX limit_rule_tenant
+
+CREATE INDEX limit_rule_tenant ON postmill.limit_rule USING btree (tenant_id) WHERE (tenant_id IS NOT NULL);
+
 -- INDEX notification_pending
 
 CREATE INDEX notification_pending ON postmill.notification USING btree (channel, due_at, id) WHERE (status = 'pending'::text);
@@ -18553,6 +19352,10 @@ CREATE INDEX outcome_unsuccessful ON ONLY postmill.outcome USING btree (status, 
 
 CREATE INDEX queue_minute_minute ON postmill.queue_minute USING btree (minute);
 
+-- INDEX rate_take_tat
+
+CREATE INDEX rate_take_tat ON postmill.rate_take USING btree (tat);
+
 -- INDEX ready_id
 
 CREATE UNIQUE INDEX ready_id ON postmill.ready USING btree (id);
@@ -18597,9 +19400,17 @@ CREATE UNIQUE INDEX scheduled_id ON postmill.scheduled USING btree (id);
 
 CREATE INDEX scheduled_run_at ON postmill.scheduled USING btree (run_at);
 
+-- INDEX seat_job
+
+CREATE INDEX seat_job ON postmill.seat USING btree (job_id);
+
 -- INDEX tally_at
 
 CREATE INDEX tally_at ON postmill.tally USING btree (at);
+
+-- INDEX tenant_limited
+
+CREATE INDEX tenant_limited ON postmill.tenant USING btree (id) WHERE ((max_running IS NOT NULL) OR (raised_to IS NOT NULL) OR (status <> 'active'::text));
 
 -- INDEX tenant_move_running
 
@@ -18608,6 +19419,10 @@ CREATE UNIQUE INDEX tenant_move_running ON postmill.tenant_move USING btree (ten
 -- INDEX tenant_move_tenant
 
 CREATE INDEX tenant_move_tenant ON postmill.tenant_move USING btree (tenant_id, id);
+
+-- INDEX tenant_weighted
+
+CREATE INDEX tenant_weighted ON postmill.tenant USING btree (id) WHERE (weight <> 1);
 
 -- INDEX tick_fired_at
 
@@ -18737,6 +19552,10 @@ CREATE TRIGGER counted_over AFTER UPDATE ON postmill.dead_letter REFERENCING OLD
 
 CREATE TRIGGER emptied AFTER TRUNCATE ON postmill.dead_letter FOR EACH STATEMENT EXECUTE FUNCTION postmill.letters_emptied();
 
+-- TRIGGER queue made
+
+CREATE TRIGGER made BEFORE INSERT ON postmill.queue FOR EACH ROW EXECUTE FUNCTION postmill.queue_made();
+
 -- TRIGGER audit_chain never_deleted
 
 CREATE TRIGGER never_deleted BEFORE DELETE ON postmill.audit_chain FOR EACH ROW EXECUTE FUNCTION postmill.refuse_deleting();
@@ -18854,6 +19673,16 @@ ALTER TABLE ONLY postmill.job_definition
 ALTER TABLE ONLY postmill.limit_rule
     ADD CONSTRAINT limit_rule_job_type_fkey FOREIGN KEY (job_type) REFERENCES postmill.job_definition(key) ON DELETE CASCADE;
 
+-- FK CONSTRAINT limit_rule limit_rule_queue_fkey
+
+ALTER TABLE ONLY postmill.limit_rule
+    ADD CONSTRAINT limit_rule_queue_fkey FOREIGN KEY (queue) REFERENCES postmill.queue(name) ON DELETE CASCADE;
+
+-- FK CONSTRAINT limit_rule limit_rule_tenant_id_fkey
+
+ALTER TABLE ONLY postmill.limit_rule
+    ADD CONSTRAINT limit_rule_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES postmill.tenant(id) ON DELETE CASCADE;
+
 -- FK CONSTRAINT login_link login_link_tenant_id_fkey
 
 ALTER TABLE ONLY postmill.login_link
@@ -18873,11 +19702,6 @@ ALTER TABLE ONLY postmill.project
 
 ALTER TABLE ONLY postmill.queue_minute
     ADD CONSTRAINT queue_minute_queue_fkey FOREIGN KEY (queue) REFERENCES postmill.queue(name) ON DELETE CASCADE;
-
--- FK CONSTRAINT rate_take rate_take_limit_id_fkey
-
-ALTER TABLE ONLY postmill.rate_take
-    ADD CONSTRAINT rate_take_limit_id_fkey FOREIGN KEY (limit_id) REFERENCES postmill.limit_rule(id) ON DELETE CASCADE;
 
 -- FK CONSTRAINT retention_rule retention_rule_tenant_id_fkey
 
@@ -19037,6 +19861,10 @@ ALTER TABLE postmill.job_tag ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE postmill.leaving ENABLE ROW LEVEL SECURITY;
 
+-- ROW SECURITY limit_rule
+
+ALTER TABLE postmill.limit_rule ENABLE ROW LEVEL SECURITY;
+
 -- ROW SECURITY login_link
 
 ALTER TABLE postmill.login_link ENABLE ROW LEVEL SECURITY;
@@ -19172,6 +20000,10 @@ CREATE POLICY of_the_scope ON postmill.job_tag AS RESTRICTIVE FOR SELECT TO post
 -- POLICY leaving of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.leaving AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY limit_rule of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.limit_rule AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
 -- POLICY login_link of_the_scope
 
@@ -19464,6 +20296,10 @@ CREATE POLICY whoever_has_rights ON postmill.job_tag USING (true) WITH CHECK (tr
 -- POLICY leaving whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.leaving USING (true) WITH CHECK (true);
+
+-- POLICY limit_rule whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.limit_rule USING (true) WITH CHECK (true);
 
 -- POLICY login_link whoever_has_rights
 

@@ -85,7 +85,9 @@ create table {schema}.running (
     attempt integer not null,
     run integer not null,
     lost integer not null,
-    claimed_at timestamptz not null
+    claimed_at timestamptz not null,
+    -- It holds seats of limits; NULL: none.
+    seated boolean
 );
 
 create table {schema}.dead_letter (

@@ -3,29 +3,17 @@
 -- transaction. Each row's answer is a status: created | duplicate | unknown_type | inactive | invalid | other_type |
 -- busy | serialization | moving | moved (detail: the cell), and of guarded definitions incomplete | secret | unencrypted (check_guarded).
 
--- A notification is a hint: left out where the caller asks for it (two-phase commit does not bear it), and where the
--- server's queue of notifications fills up, for then it would raise.
-create function {schema}.tell(p_payload text) returns void
-language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+-- A lane of a type whose limits count fields of the payload: one for each of their values (rule type/payload.a/payload.b).
+create function {schema}.keyed_lane(p_rule text, p_tenant uuid, p_job_type text, p_payload jsonb) returns uuid
+language plpgsql immutable parallel safe as $$
+declare
+    part text;
+    worth text := p_tenant::text || ':' || p_job_type;
 begin
-    if coalesce(current_setting('postmill.notify', true), '') <> 'off' and pg_notification_queue_usage() <= 0.5 then
-        perform pg_notify('{schema}', left(p_payload, 2000));
-    end if;
-end
-$$;
-
--- Rings the watchman of a queue if there is one. Called in a statement of its own after the insert: only then
--- is its snapshot younger than the insert's transaction id, and a sleeper cannot be missed. Above READ COMMITTED
--- the snapshot is the transaction's, so it always rings.
-create function {schema}.ring(p_queue text, p_lane uuid default null, p_priority integer default null) returns void
-language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
-begin
-    if (exists (select from {schema}.sleeper s where s.queue = p_queue and s.watch
-                     and s.valid_until > (select {schema}.now()))
-            or current_setting('transaction_isolation') <> 'read committed')
-    then
-        perform {schema}.tell(concat_ws(' ', coalesce(p_lane::text, '*'), coalesce(p_priority::text, '*'), p_queue));
-    end if;
+    foreach part in array string_to_array(substr(p_rule, 6), '/') loop
+        worth := worth || ':' || coalesce(p_payload #>> string_to_array(substr(part, 9), '.'), '');
+    end loop;
+    return (left(md5(p_job_type), 16) || left(md5(worth), 16))::uuid;
 end
 $$;
 
@@ -37,6 +25,7 @@ create function {schema}.lane_of(p_rule text, p_tenant uuid, p_job_type text, p_
 language sql immutable parallel safe as $$
     select case
         when p_rule = 'type' then (left(md5(p_job_type), 16) || left(md5(p_tenant::text || ':' || p_job_type), 16))::uuid
+        when p_rule like 'type/%' then {schema}.keyed_lane(p_rule, p_tenant, p_job_type, p_payload)
         when p_key is not null then md5(p_tenant::text || ':' || p_key)::uuid
         when p_rule = 'tenant' then p_tenant
         when p_rule = 'none' then '00000000-0000-0000-0000-000000000000'::uuid
@@ -199,7 +188,7 @@ declare
     own_lane uuid;
     parked boolean := false;
 begin
-    select d.queue, d.priority, d.max_attempts, d.timeout_seconds, d.lane, d.guarded, h.since, h.until, h.gated
+    select d.queue, d.priority, d.max_attempts, d.timeout_seconds, coalesce(d.limit_lane, d.lane) as lane, d.guarded, h.since, h.until, h.gated
       into found_one
       from {schema}.job_definition d, {schema}.partition_horizon h
      where d.key = p_job_type and d.is_active;
@@ -304,7 +293,7 @@ begin
         select {schema}.new_id(), coalesce(p_tenant, '00000000-0000-0000-0000-000000000001'), d.key, d.queue, p_payload,
                coalesce(p_priority, d.priority), d.max_attempts, d.timeout_seconds, m.moment, 'manual', 'system'
           from (select {schema}.now() as moment) m, {schema}.job_definition d, {schema}.partition_horizon h
-         where d.key = p_job_type and d.is_active and not d.guarded and d.lane = 'tenant' and m.moment >= h.since and m.moment < h.until
+         where d.key = p_job_type and d.is_active and not d.guarded and coalesce(d.limit_lane, d.lane) = 'tenant' and m.moment >= h.since and m.moment < h.until
            and (not h.gated or not exists (select from {schema}.tenant_gate g
                     where g.tenant_id = coalesce(p_tenant, '00000000-0000-0000-0000-000000000001')))
            and pg_current_xact_id() is not null
@@ -352,8 +341,8 @@ begin
     ), known as materialized (
         select a.*, {schema}.new_id() as id, d.key, d.queue, coalesce(a.priority, d.priority) as urgency,
                coalesce(a.attempts, d.max_attempts) as most, coalesce(a.timeout, d.timeout_seconds) as seconds,
-               case when d.lane = 'tenant' and a.lane_key is null then a.tenant_id
-                    else {schema}.lane_of(d.lane, a.tenant_id, d.key, a.payload, a.lane_key) end as lane,
+               case when d.lane = 'tenant' and d.limit_lane is null and a.lane_key is null then a.tenant_id
+                    else {schema}.lane_of(coalesce(d.limit_lane, d.lane), a.tenant_id, d.key, a.payload, a.lane_key) end as lane,
                d.lane as lane_rule, coalesce(a.at, moment) + coalesce(a.delay, '0') as due
           from asked a join {schema}.job_definition d on d.key = a.job_type and d.is_active and not d.guarded
          where {schema}.fault_of(a.payload, a.delay, a.at, a.attempts, a.timeout, a.source, a.source_ref, a.actor_type,
