@@ -1977,15 +1977,19 @@ declare
     ids uuid[];
 begin
     with recursive doomed (no) as (
-        select c.no from postmill.workflow_edge e join postmill.workflow_step c on c.workflow_id = p_id and c.no = e.child
+        -- Fenced (offset 0): by any other index than the primary key all live steps would be read at each level.
+        select e.child from postmill.workflow_edge e
+         cross join lateral (select f.state from postmill.workflow_step f where f.workflow_id = p_id and f.no = e.child offset 0) c
          where e.workflow_id = p_id and e.parent = any (p_bad) and e.policy = 'cancel' and c.state in ('waiting', 'held')
         union
-        select c.no from doomed d
-          join postmill.workflow_edge e on e.workflow_id = p_id and e.parent = d.no and e.policy = 'cancel'
-          join postmill.workflow_step c on c.workflow_id = p_id and c.no = e.child and c.state in ('waiting', 'held')
+        select e.child from doomed d
+         cross join lateral (select f.child from postmill.workflow_edge f
+                              where f.workflow_id = p_id and f.parent = d.no and f.policy = 'cancel' offset 0) e
+         cross join lateral (select f.state from postmill.workflow_step f where f.workflow_id = p_id and f.no = e.child offset 0) c
+         where c.state in ('waiting', 'held')
     ), marked as (
         update postmill.workflow_step s set cause = 'parent'
-          from doomed d where s.workflow_id = p_id and s.no = d.no
+         where s.workflow_id = p_id and s.no = any (array(select d.no from doomed d))
         returning s.job_id
     )
     select array_agg(m.job_id) into ids from marked m;
@@ -19514,7 +19518,7 @@ CREATE INDEX workflow_of_tenant ON postmill.workflow USING btree (tenant_id, id)
 
 -- INDEX workflow_step_free
 
-CREATE INDEX workflow_step_free ON postmill.workflow_step USING btree (workflow_id) WHERE ((state = 'waiting'::text) AND (waits = 0));
+CREATE INDEX workflow_step_free ON postmill.workflow_step USING btree (workflow_id, no) WHERE ((state = 'waiting'::text) AND (waits = 0));
 
 -- INDEX workflow_step_job
 
@@ -19522,7 +19526,7 @@ CREATE INDEX workflow_step_job ON postmill.workflow_step USING btree (job_id);
 
 -- INDEX workflow_step_live
 
-CREATE INDEX workflow_step_live ON postmill.workflow_step USING btree (workflow_id, state) WHERE (state = ANY (ARRAY['waiting'::text, 'held'::text, 'open'::text]));
+CREATE INDEX workflow_step_live ON postmill.workflow_step USING btree (workflow_id, state, no) WHERE (state = ANY (ARRAY['waiting'::text, 'held'::text, 'open'::text]));
 
 -- INDEX workflow_step_name
 
