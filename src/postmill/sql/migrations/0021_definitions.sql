@@ -329,3 +329,32 @@ begin
      order by k.tenant_id, k.project_id, k.key;
 end
 $$;
+
+create function {schema}.read_projects(p_tenant uuid, p_after text, p_most integer)
+returns table (id uuid, tenant_id uuid, slug text, name text, created_at timestamptz)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    return query
+    select p.id, p.tenant_id, p.slug, p.name, p.created_at from {schema}.project p
+     where p.tenant_id = p_tenant and p.slug > p_after order by p.slug limit p_most;
+end
+$$;
+
+-- created | exists | unknown (there is no such tenant)
+create function {schema}.door_create_project(p_tenant uuid, p_slug text, p_name text, out id uuid, out created_at timestamptz,
+    out status text)
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    if not {schema}.in_scope(p_tenant) or not exists (select from {schema}.tenant t where t.id = p_tenant) then
+        status := 'unknown';
+        return;
+    end if;
+    insert into {schema}.project as p (tenant_id, slug, name) values (p_tenant, p_slug, coalesce(p_name, p_slug))
+    on conflict (tenant_id, slug) do nothing returning p.id, p.created_at into id, created_at;
+    status := case when id is null then 'exists' else 'created' end;
+    if id is not null then
+        perform {schema}.audit('projects.create', 'project', p_slug, p_tenant, null,
+                               jsonb_build_object('id', id, 'slug', p_slug, 'name', coalesce(p_name, p_slug)));
+    end if;
+end
+$$;
