@@ -87,6 +87,7 @@ def test_what_an_application_may_call_is_described(pg: Connection[Any]) -> None:
             "publish_event",
             "deliver_events",
             "read_enqueue_rules",
+            "find_place",
             *("begin_artifact", "keep_artifact", "read_artifact", "read_artifacts", "door_delete_artifact"),
         }
         assert {name for (name,) in rows} - inner <= set(PUBLIC)

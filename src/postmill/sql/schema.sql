@@ -321,18 +321,8 @@ CREATE FUNCTION postmill.audit(p_action text, p_target_kind text DEFAULT NULL::t
     AS $$
 declare
     own uuid := postmill.new_id();
-    answer text;
-    cell text;
 begin
-    -- Whatever a person does leaves its mark here; while a tenant is carried over it would be lost.
-    if p_tenant is not null and (select h.gated from postmill.partition_horizon h)
-        and current_setting('postmill.via', true) in ('api', 'console', 'cli')
-    then
-        select g.answer, g.cell into answer, cell from postmill.gate(p_tenant) g where g.answer <> 'parked';
-        if answer is not null then
-            perform postmill.refuse_away(p_tenant, answer, cell);
-        end if;
-    end if;
+    perform postmill.refuse_acts_on(p_tenant);
     insert into postmill.audit_log (id, at, tenant_id, actor_type, actor_id, role, via, action, target_kind, target, result,
            reason, request_id, before, after, db_role, address)
     values (own, postmill.now(), p_tenant,
@@ -655,8 +645,10 @@ $$;
 -- FUNCTION carried_tables()
 
 CREATE FUNCTION postmill.carried_tables() RETURNS TABLE(n integer, name text, how text, moment text, mine text)
-    LANGUAGE sql IMMUTABLE
+    LANGUAGE plpgsql IMMUTABLE
     AS $_$
+begin
+    return query
     select row_number() over ()::integer, l.* from (values
         ('queue', 'missing', null, 'true'),
         ('job_definition', 'missing', null, 'true'),
@@ -699,11 +691,13 @@ CREATE FUNCTION postmill.carried_tables() RETURNS TABLE(n integer, name text, ho
         ('budget_reservation', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
         ('budget_line', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
         ('job_tag', 'state', null, 'tenant_id = %1$L'),
+        ('boost', 'state', null, 'tenant_id = %1$L'),
         ('rollup', 'state', null, 'tenant_id = %1$L'),
         ('rollup_hour', 'state', null, 'tenant_id = %1$L'),
         ('error_group_tenant', 'state', null, 'tenant_id = %1$L'),
         ('error_group_minute', 'state', null, 'tenant_id = %1$L')
-    ) as l(name, how, moment, mine)
+    ) as l(name, how, moment, mine);
+end
 $_$;
 
 -- FUNCTION carry_in(text)
@@ -1094,10 +1088,13 @@ $$;
 -- FUNCTION columns_of(text)
 
 CREATE FUNCTION postmill.columns_of(p_table text) RETURNS text
-    LANGUAGE sql STABLE
+    LANGUAGE plpgsql STABLE
     AS $$
+begin
+    return (
     select string_agg(quote_ident(a.attname), ', ' order by a.attnum) from pg_attribute a
-     where a.attrelid = format('postmill.%I', p_table)::regclass and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' and a.attidentity = ''
+     where a.attrelid = format('postmill.%I', p_table)::regclass and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' and a.attidentity = '');
+end
 $$;
 
 -- FUNCTION complete(uuid, uuid[], bigint[], uuid[], bigint[], jsonb[], integer[])
@@ -1194,10 +1191,13 @@ $$;
 -- FUNCTION copy_out(text, uuid, timestamp with time zone, timestamp with time zone)
 
 CREATE FUNCTION postmill.copy_out(p_table text, p_tenant uuid, p_since timestamp with time zone, p_until timestamp with time zone) RETURNS text
-    LANGUAGE sql STABLE
+    LANGUAGE plpgsql STABLE
     AS $$
+begin
+    return (
     select format('copy (select %s from postmill.%I where %s) to stdout (format binary)', postmill.columns_of(p_table), p_table,
-                  postmill.rows_of(p_table, p_tenant, p_since, p_until))
+                  postmill.rows_of(p_table, p_tenant, p_since, p_until)));
+end
 $$;
 
 -- FUNCTION count_dead_letters(integer)
@@ -4206,10 +4206,10 @@ begin
     end if;
     if found_one.gated then
         select g.answer, g.cell into status, detail from postmill.gate(tenant) g;
-        parked := coalesce(status = 'parked', false);
-        if status is not null and not parked then
+        if status <> 'parked' then
             return;
         end if;
+        parked := status is not null;
     end if;
     if found_one.guarded then
         select g.status, g.detail into status, detail
@@ -4252,7 +4252,6 @@ begin
             p_replayed_from);
     end if;
     if parked then
-        detail := null;
         insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
         values (found_one.queue, own_lane, postmill.parked_at(greatest(due, moment), due <= moment), id, urgency, 1, 0, 0);
     elsif due > moment then
@@ -5265,16 +5264,19 @@ begin
     select g.stage, g.cell into found_one from postmill.tenant_gate g where g.tenant_id = p_tenant for share;
     answer := case found_one.stage when 'draining' then 'parked' when 'closed' then 'moving' when 'arriving' then 'moving'
                                    when 'gone' then 'moved' end;
-    cell := case when answer is not null then found_one.cell end;
+    cell := case when answer <> 'parked' then found_one.cell end;
 end
 $$;
 
 -- FUNCTION gate_key(uuid)
 
 CREATE FUNCTION postmill.gate_key(p_tenant uuid) RETURNS bigint
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS $$
-    select hashtextextended('postmill.gate:' || p_tenant, 0)
+begin
+    return (
+    select hashtextextended('postmill.gate:' || p_tenant, 0));
+end
 $$;
 
 -- FUNCTION grant_application(text)
@@ -6147,8 +6149,10 @@ $_$;
 -- FUNCTION left_tables()
 
 CREATE FUNCTION postmill.left_tables() RETURNS TABLE(name text, why text)
-    LANGUAGE sql IMMUTABLE
+    LANGUAGE plpgsql IMMUTABLE
     AS $$
+begin
+    return query
     values ('tenant_gate', 'says that the tenant has left'),
            ('cell_tenant', 'is the directory'),
            ('tenant_move', 'is the directory'),
@@ -6172,7 +6176,8 @@ CREATE FUNCTION postmill.left_tables() RETURNS TABLE(name text, why text)
            ('notification', 'belongs to an incident'),
            ('operation', 'has ended, or the move waits for it'),
            ('operation_item', 'belongs to an operation'),
-           ('operation_share', 'belongs to an operation')
+           ('operation_share', 'belongs to an operation');
+end
 $$;
 
 -- FUNCTION letter_typed()
@@ -6828,9 +6833,12 @@ $$;
 -- FUNCTION parked_at(timestamp with time zone, boolean)
 
 CREATE FUNCTION postmill.parked_at(p_at timestamp with time zone, p_ready boolean) RETURNS timestamp with time zone
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS $$
-    select p_at + case when p_ready then interval '2000 years' else interval '1000 years' end
+begin
+    return (
+    select p_at + case when p_ready then interval '2000 years' else interval '1000 years' end);
+end
 $$;
 
 -- TABLE type_pause
@@ -11493,6 +11501,27 @@ begin
         status := 'unknown_type';
         detail := case when has_function_privilege(caller, 'postmill.register_job_types(jsonb)', 'execute')
                   then 'may_register' end;
+    end if;
+end
+$$;
+
+-- FUNCTION refuse_acts_on(uuid)
+
+CREATE FUNCTION postmill.refuse_acts_on(p_tenant uuid) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    answer text;
+    cell text;
+begin
+    if (select h.gated from postmill.partition_horizon h)
+        and current_setting('postmill.via', true) in ('api', 'console', 'cli')
+    then
+        select g.answer, g.cell into answer, cell from postmill.gate(p_tenant) g where g.answer <> 'parked';
+        if answer is not null then
+            perform postmill.refuse_away(p_tenant, answer, cell);
+        end if;
     end if;
 end
 $$;

@@ -29,21 +29,6 @@ begin
 end
 $$;
 
--- The lane of a job: its tenant's by default; md5 keeps it a uuid where type or a key decide. A key that the caller
--- names wins over the rule, except where a limit counts by type. Without the payload's field: the tenant's lane.
--- The first half of a lane of a type tells the type, so that a claim knows its limit without a row for each lane: a row
--- would be inserted by the first enqueue, and the next tenant's would wait for that one's transaction.
-create function {schema}.lane_of(p_rule text, p_tenant uuid, p_job_type text, p_payload jsonb, p_key text) returns uuid
-language sql immutable parallel safe as $$
-    select case
-        when p_rule = 'type' then (left(md5(p_job_type), 16) || left(md5(p_tenant::text || ':' || p_job_type), 16))::uuid
-        when p_key is not null then md5(p_tenant::text || ':' || p_key)::uuid
-        when p_rule = 'tenant' then p_tenant
-        when p_rule = 'none' then '00000000-0000-0000-0000-000000000000'::uuid
-        else coalesce(md5(p_tenant::text || ':' || (p_payload #>> string_to_array(substr(p_rule, 9), '.')))::uuid, p_tenant)
-    end
-$$;
-
 -- A refused row: unknown or inactive. An unknown name that is an alias is answered with the real key.
 create function {schema}.refusal(p_job_type text, out status text, out detail text)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
@@ -221,10 +206,10 @@ begin
     end if;
     if found_one.gated then
         select g.answer, g.cell into status, detail from {schema}.gate(tenant) g;
-        parked := coalesce(status = 'parked', false);
-        if status is not null and not parked then
+        if status <> 'parked' then
             return;
         end if;
+        parked := status is not null;
     end if;
     if found_one.guarded then
         select g.status, g.detail into status, detail
@@ -267,7 +252,6 @@ begin
             p_replayed_from);
     end if;
     if parked then
-        detail := null;
         insert into {schema}.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
         values (found_one.queue, own_lane, {schema}.parked_at(greatest(due, moment), due <= moment), id, urgency, 1, 0, 0);
     elsif due > moment then
