@@ -63,6 +63,9 @@ ROWS: dict[str, dict[str, Any]] = {
     "notification": {"event": "trigger"},
     "job_kept": {"queue": QUEUE, "job_type": JOB_TYPE, "id": None},
     "retention_rule": {"subject": "failed"},
+    "workflow": {"kind": "workflow"},
+    "workflow_step": {"state": "held"},
+    "workflow_edge": {"policy": "hold"},
 }
 OPTIONAL = {"detail", "label", "payload_template", "created_by", "target", "message", "name"}
 """Columns that could stay empty, but would prove less then."""

@@ -98,7 +98,7 @@ async def test_the_table_of_seed_3(console: Console, seen: Seen) -> None:
     counts = dict(re.findall(r'id="tab-(\w+)".*?<span class="num muted">([\d,+]+)', tabs))
     assert counts == {
         "queued": "3", "running": "1", "scheduled": "1", "retrying": "0", "blocked": "0", "succeeded": "1", "failed": "1",
-        "dead_letter": "1", "canceled": "1",
+        "dead_letter": "1", "canceled": "1", "replayed": "0",
     }  # fmt: skip
     assert re.search('<figure [^>]*id="jobs-over-time"', text)
     assert "<script>" not in text

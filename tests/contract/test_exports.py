@@ -27,6 +27,7 @@ NAMES = [
     ),
     *("schedule", "on_event"),
     *("enqueue", "aenqueue", "enqueue_many", "aenqueue_many", "publish", "apublish", "cancel", "acancel"),
+    *("Workflow", "Batch", "start_workflow", "astart_workflow", "start_batch", "astart_batch"),
     *("Client", "AsyncClient", "Cells", "AsyncCells"),
     *("NewJob", "Enqueued", "JobView"),
     *(

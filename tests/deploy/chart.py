@@ -24,7 +24,7 @@ FAMILIES: dict[str, Any] = {
         "ultra": {
             "owner": "feeds",
             "modules": ["homepage.feeds", "homepage.mail"],
-            "queues": {"ultra": 50, "q:mail": 5},
+            "queues": {"ultra": "5..50", "q:mail": 5},
             "processes": 3,
             "graceSeconds": 120,
             "preStopSeconds": 5,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,8 @@ from kubernetes_validate import utils
 
 from postmill.cli.queues_arg import parse_queues
 from postmill.domain.settings_load import load
-from tests.deploy.chart import FAMILIES, FOLDER, KEDA, one, pods, render
+from postmill.domain.slot_range import SlotRange
+from tests.deploy.chart import FAMILIES, FOLDER, KEDA, ROOT, one, pods, render
 
 VERSIONS = ("1.25", kubernetes_validate.latest_version())
 """The oldest that Chart.yaml allows, and the newest known."""
@@ -83,9 +85,17 @@ def test_a_deployment_for_each_family_with_its_owner_and_thresholds() -> None:
     assert one(objects, "Deployment", "shop-worker-shots")["spec"]["replicas"] == 1
     scaled = one(objects, "ScaledObject", "shop-worker-ultra")
     assert (scaled["spec"]["minReplicaCount"], scaled["spec"]["maxReplicaCount"]) == (2, 40)
-    assert [trigger["metadata"]["url"] for trigger in scaled["spec"]["triggers"]] == [
-        f"http://shop-server.jobs.svc:80/api/v1/scaling/{queue}" for queue in ("q%3Amail", "ultra")
+    asked = [trigger["metadata"]["url"] for trigger in scaled["spec"]["triggers"]]
+    assert asked == [
+        "http://shop-server.jobs.svc:80/api/v1/scaling/q%3Amail?slots_each=5",
+        "http://shop-server.jobs.svc:80/api/v1/scaling/ultra?slots_each=50",
     ]
+    # The server has such an address, and its answer what is read of it.
+    api = json.loads((ROOT / "docs/reference/openapi.json").read_text())
+    asking = api["paths"]["/api/v1/scaling/{queue}"]["get"]
+    assert "slots_each" in [one["name"] for one in asking["parameters"]]
+    where = {trigger["metadata"]["valueLocation"] for trigger in scaled["spec"]["triggers"]}
+    assert where <= set(api["components"]["schemas"]["Scaling"]["properties"])
     for kind in ("PodDisruptionBudget", "Deployment"):
         for name in ("shop-worker-ultra", "shop-worker-shots", "shop-server"):
             found = one(objects, kind, name)
@@ -102,7 +112,7 @@ def test_what_it_runs_is_what_the_command_line_takes(tmp_path: Path) -> None:
     words = container["args"]
     assert words[:3] == ["worker", "homepage.feeds", "homepage.mail"]
     queues = [word.removeprefix("--queues=") for word in words if word.startswith("--queues=")]
-    assert parse_queues(queues) == {"ultra": 50, "q:mail": 5}
+    assert parse_queues(queues) == {"ultra": SlotRange(5, 50), "q:mail": 5}
     assert words[-2:] == ["--processes=3", "--port=9100"]
     assert [port["containerPort"] for port in container["ports"]] == [9100, 9101, 9102]
     # The mounted settings are ones that it reads.

@@ -28,7 +28,7 @@ def test_process_1_drains_at_sigterm(database: Database, pg: psycopg.Connection[
     try:
         eventually(lambda: pg.execute("select 1 from postmill.lease").fetchone(), 30, "a worker")
         assert pg.execute("select pid from postmill.worker").fetchall() == [(1,)]
-        pg.execute("select postmill.enqueue('p_effect', '{\"seconds\": 1}')")
+        pg.execute("select postmill.enqueue('p_effect', '{\"seconds\": 0.3}')")
         eventually(lambda: pg.execute("select 1 from postmill.running").fetchone(), 30, "a running job")
         inner = re.search(r"outside it is (\d+)", worker.output)
         assert inner is not None

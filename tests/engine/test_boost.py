@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+from time import monotonic
 from typing import Any
 from uuid import UUID
 
+import psycopg
 import pytest
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
 from postmill.domain.boost import Boost
+from postmill.domain.job_type import job
 from postmill.domain.queue import Queue
 from tests.support import sessions
 from tests.support.backlog import backlog
+from tests.support.workers import enqueue, working
 
 LANE = sessions.DEFAULT_TENANT
 
@@ -150,3 +155,37 @@ def test_case_55_due_times_order_a_priority_also_of_what_is_tried_again(pg: Conn
     pg.execute("select * from postmill.promote(null, 500, 5000)")
     order = [held.id for held in worker.claim(3)]
     assert order.index(first.id) == 1
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("rises", [False, True], ids=["strict", "boost"])
+async def test_case_55_with_a_real_worker(dsn: str, apg: psycopg.AsyncConnection[Any], rises: bool) -> None:
+    """The same by the clock: 40 jobs a second can be done, 44 come, and 200 wait that are less urgent."""
+    ended: dict[int, list[float]] = {80: [], 100: []}
+    began = monotonic()
+
+    @job
+    async def brief(priority: int) -> None:
+        await asyncio.sleep(0.1)
+        ended[priority].append(monotonic() - began)
+
+    flow = 45.0
+    named = Boost(after=5, step=10, to=80) if rises else None
+    async with working(dsn, brief, queues={"default": 4}, prefetch=0):
+        await apg.execute(
+            "select postmill.register_queues(%s)", [Jsonb([Queue("default", boost=named).row()])]
+        )
+        for _ in range(200):
+            await enqueue(apg, "brief", '{"priority": 100}', priority=100)
+        began = monotonic()
+        made = 0
+        while (now := monotonic() - began) < flow:
+            while made < now * 44 + 40:
+                await enqueue(apg, "brief", '{"priority": 80}', priority=80)
+                made += 1
+            await asyncio.sleep(0.02)
+        during = [moment for moment in ended[100] if 3.0 < moment < flow]
+        told = f"{len(during)} of 200 while {made} more urgent came, of which {len(ended[80])} ended; {during[:1]}"
+        assert len(during) >= 150 if rises else not during, told
+        await apg.execute("truncate postmill.ready")  # the rest is of no interest
+    assert len(ended[80]) > 500

@@ -111,6 +111,9 @@ async def jobs(admin: AsyncApiClient) -> None:
     assert (await admin.jobs.prioritize(made.id, 9)).changed
     done = await admin.jobs.prioritize_all(8, WaitingJobs(status="scheduled", created_before=later))
     assert (done.changed, done.next) == (1, None)
+    assert (await admin.jobs.tag(made.id, add=["vip", "late"])).changed
+    assert not (await admin.jobs.tag(made.id, add=["vip"], remove=["old"])).changed
+    assert (await admin.jobs.get(made.id)).tags == ["late", "vip"]
     assert (await admin.jobs.cancel(made.id, reason="no more")).status == "canceled"
     again = await admin.jobs.retry(made.id)
     assert isinstance(again, ReplayedJob)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import signal
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import psycopg
 import pytest
@@ -24,7 +24,7 @@ from tests.support.databases import Database
 from tests.support.eventually import eventually
 from tests.support.fleet import Fleet, fleet
 from tests.support.invariants import invariants
-from tests.support.previous import Previous
+from tests.support.previous import Previous, Programs
 
 JOBS = '''
 import postmill
@@ -38,20 +38,6 @@ async def step(ctx: Context, n: int) -> None:
         await tx.execute("insert into effect values (%s, %s, clock_timestamp())", (n, postmill.__file__))
 '''
 
-PRODUCER = """
-import itertools, pathlib, sys, time
-from postmill import Client
-from jobs import step
-dsn, pace, stop = sys.argv[1], float(sys.argv[2]), pathlib.Path(sys.argv[3])
-with Client(dsn) as client:
-    for n in itertools.count():
-        if stop.exists():
-            break
-        client.enqueue(step.new(n=n))
-        time.sleep(pace)
-print("made", n)
-"""
-
 
 @dataclass
 class Shop:
@@ -62,27 +48,20 @@ class Shop:
     dsn: str
     conn: psycopg.Connection[Any]
     new: Fleet
-    log: IO[bytes]
-    old: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    old: Programs
 
     def one(self, sql: str, *args: Any) -> Any:
         row = self.conn.execute(sql, args).fetchone()
         assert row is not None
         return row[0]
 
-    def python(self, *argv: str) -> subprocess.Popen[bytes]:
-        env = {"POSTMILL_DATABASE_URL": self.dsn, "POSTMILL_WORKER__LEASE": "3s"}
-        process = self.previous.start(*argv, folder=self.folder, env=env, log=self.log)
-        self.old.append(process)
-        return process
-
-    def worker(self) -> subprocess.Popen[bytes]:
+    def worker(self) -> int:
         """One of the version before."""
-        return self.python("-m", "postmill", "worker", "jobs.py")
+        return self.old.start("run", "worker", "jobs.py")
 
-    def producer(self, pace: float) -> subprocess.Popen[bytes]:
+    def producer(self, pace: float) -> int:
         """A client of the version before; ends once the file `stop` is there."""
-        return self.python("producer.py", self.dsn, str(pace), str(self.folder / "stop"))
+        return self.old.start("producer", "stop", str(pace))
 
     def newcomer(self) -> None:
         """A worker of this version."""
@@ -92,7 +71,7 @@ class Shop:
         """How many jobs were run by the code in this folder."""
         return int(self.one("select count(*) from effect where by like %s", f"{of}%"))
 
-    def flows(self, of: Path, more: int = 20) -> None:
+    def flows(self, of: Path, more: int = 10) -> None:
         """Wait until code in this folder has run some more."""
         before = self.effects(of)
         eventually(
@@ -129,19 +108,15 @@ def shop(empty_database: Database, tmp_path: Path) -> Iterator[Shop]:
     previous = Previous(tmp_path)
     migrate(empty_database.dsn, migrations=previous.known)
     (tmp_path / "jobs.py").write_text(JOBS)
-    (tmp_path / "producer.py").write_text(PRODUCER)
     with ExitStack() as stack:
         conn = stack.enter_context(empty_database.connect())
         conn.execute("create table effect (n int, by text, at timestamptz)")
         log = stack.enter_context((tmp_path / "old.log").open("wb"))
         new = stack.enter_context(fleet(empty_database.dsn, tmp_path / "new.log"))
-        made = Shop(previous, tmp_path, empty_database.dsn, conn, new, log)
-        try:
-            yield made
-        finally:
-            for process in made.old:
-                process.kill()
-                process.wait()
+        env = {"POSTMILL_DATABASE_URL": empty_database.dsn, "POSTMILL_WORKER__LEASE": "3s"}
+        old = Programs(previous, tmp_path, env, log)
+        stack.callback(old.close)
+        yield Shop(previous, tmp_path, empty_database.dsn, conn, new, old)
 
 
 def upgraded(shop: Shop, workers: int, pace: float, seconds: float) -> None:
@@ -160,22 +135,20 @@ def upgraded(shop: Shop, workers: int, pace: float, seconds: float) -> None:
     time.sleep(seconds)
     shop.newcomer()
     shop.flows(HERE)
-    for process in old:
-        process.send_signal(signal.SIGTERM)
-    assert [process.wait(60) for process in old] == [0] * workers, shop.said()
+    for pid in old:
+        os.kill(pid, signal.SIGTERM)
+    assert [shop.old.wait(pid) for pid in old] == [0] * workers, shop.said()
     shop.flows(HERE)
     (shop.folder / "stop").touch()
-    assert producer.wait(60) == 0, shop.said()
+    assert shop.old.wait(producer) == 0, shop.said()
     shop.settled()
 
 
 def test_the_version_before_works_on_while_the_schema_changes(shop: Shop) -> None:
     upgraded(shop, workers=1, pace=0.01, seconds=0)
     # What is breaking keeps it out, and it says why; a client, too.
-    name = "insert into postmill.migration values (999, 'later', true, 'x', postmill.now())"
-    shop.conn.execute(name)
-    late = shop.worker()
-    assert late.wait(60) == 4
+    shop.conn.execute("insert into postmill.migration values (999, 'later', true, 'x', postmill.now())")
+    assert shop.old.wait(shop.worker()) == 4
     assert "breaking change 0999_later: upgrade Postmill" in shop.said()
     with Client(shop.dsn) as client, pytest.raises(SchemaTooNew, match="0999_later: upgrade Postmill"):
         client.enqueue(NewJob("step", b'{"n": 1}'))
@@ -183,15 +156,14 @@ def test_the_version_before_works_on_while_the_schema_changes(shop: Shop) -> Non
 
 @pytest.mark.long
 def test_four_workers_at_five_hundred_jobs_a_second(shop: Shop) -> None:
-    for _ in range(2):
-        shop.producer(0.001).kill()  # they come and go
     upgraded(shop, workers=4, pace=0.002, seconds=20)
     assert shop.longest_pause() < 5
     # Back to the version before, and forward again.
     (shop.folder / "stop").unlink()
     again = shop.worker()
-    eventually(lambda: again.poll() is not None or shop.one("select count(*) from postmill.lease") >= 2, 60)
+    eventually(lambda: shop.one("select count(*) from postmill.lease") == 2, 60, "an old and a new one")
     shop.new.workers[0].end()
     shop.conn.execute("select postmill.enqueue('step', '{\"n\": -1}')")
-    eventually(lambda: shop.one("select count(*) from effect where n = -1") == 1)
-    assert again.poll() is None, shop.said()
+    eventually(lambda: shop.one("select count(*) from effect where n = -1") == 1, what=shop.said()[-2000:])
+    os.kill(again, signal.SIGTERM)
+    assert shop.old.wait(again) == 0

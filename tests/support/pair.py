@@ -39,6 +39,7 @@ class Server:
         self.bindir = reachable_bindir(bindir(), self.account)
         self.sockets = socket_folder(cluster, self.account)
         self._process: subprocess.Popen[bytes] | None = None
+        self._eye: psycopg.Connection[tuple[object, ...]] | None = None
 
     def start(self) -> None:
         """Start it, and wait until it is ready; a standby, until it can be read."""
@@ -52,10 +53,18 @@ class Server:
 
     def kill(self) -> None:
         """As if its machine had died."""
+        if self._eye is not None:
+            self._eye.close()
         if self._process is not None:
             self._process.kill()
             self._process.wait()
         shutil.rmtree(self.sockets, ignore_errors=True)
+
+    @property
+    def eye(self) -> psycopg.Connection[tuple[object, ...]]:
+        """A connection to look by, kept."""
+        self._eye = self._eye or self.connect()
+        return self._eye
 
     def connect(self) -> psycopg.Connection[tuple[object, ...]]:
         """As the superuser, in autocommit."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -45,13 +47,45 @@ class Previous:
         """Where its modules are."""
         return self._folder / "src"
 
-    def start(self, *argv: str, folder: Path, env: dict[str, str], log: IO[bytes]) -> subprocess.Popen[bytes]:
-        """A Python of this package."""
-        path = os.pathsep.join((str(self.source), str(folder)))
-        return subprocess.Popen(
-            [sys.executable, *argv], cwd=folder, env={**os.environ, **env, "PYTHONPATH": path},
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+
+class Programs:
+    """Programs of the package as it was. Their output goes to a file."""
+
+    def __init__(self, previous: Previous, folder: Path, env: dict[str, str], log: IO[bytes]) -> None:
+        path = os.pathsep.join((str(previous.source), str(folder)))
+        self._parent = subprocess.Popen(
+            [sys.executable, ROOT / "tests/support/previous_programs.py"], cwd=folder,
+            env={**os.environ, **env, "PYTHONPATH": path}, start_new_session=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
         )  # fmt: skip
+        self._running: set[int] = set()
+
+    def start(self, *order: str) -> int:
+        """The process id of a program: see `previous_programs.py`."""
+        pid = self._ask(*order)
+        self._running.add(pid)
+        return pid
+
+    def wait(self, pid: int) -> int:
+        """Its exit code, once it has ended."""
+        self._running.discard(pid)
+        return self._ask("wait", str(pid))
+
+    def close(self) -> None:
+        """Kill what still runs."""
+        for pid in self._running:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(pid, signal.SIGKILL)
+        self._parent.communicate(timeout=60)
+
+    def _ask(self, *words: str) -> int:
+        assert self._parent.stdin is not None
+        assert self._parent.stdout is not None
+        self._parent.stdin.write(" ".join(words) + "\n")
+        self._parent.stdin.flush()
+        answer = self._parent.stdout.readline()
+        assert answer, "the package of the version before did not start"
+        return int(answer)
 
 
 def _git(*words: str) -> list[str]:

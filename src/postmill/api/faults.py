@@ -37,6 +37,7 @@ from postmill.domain.errors import (
     TenantMoving,
     UnknownJobType,
     UnknownQueue,
+    WorkflowRefused,
 )
 from postmill.domain.trigger import TriggerRefused
 from postmill.operate.incidents import IncidentRefused
@@ -100,6 +101,7 @@ MEANINGS: dict[type[Exception], Made] = {
     KeyBusy: lambda error: Problem(409, "key-busy", str(error), headers=SOON),
     SerializationConflict: lambda error: Problem(409, "conflict", str(error), headers=SOON),
     PayloadRefused: _payload,
+    WorkflowRefused: _refused(422, "workflow-refused"),
     TenantMoving: _refused(503, "tenant-moving"),
     TenantMoved: _refused(503, "tenant-moved"),
     EnqueueRefused: _refused(422, "job-refused"),

@@ -64,6 +64,7 @@ _OWN: tuple[tuple[type[BaseException], ExitCode, str], ...] = (
     ),
     (errors.ArtifactRefused, ExitCode.USAGE, ""),
     (errors.PayloadRefused, ExitCode.USAGE, ""),
+    (errors.WorkflowRefused, ExitCode.USAGE, ""),
     (errors.EnvelopeIncomplete, ExitCode.USAGE, ""),
     (errors.DefinitionError, ExitCode.USAGE, ""),
     (errors.InvalidValue, ExitCode.USAGE, ""),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from postmill.cli import exits, tree_access, tree_archive, tree_budget, tree_incidents
+from postmill.cli import exits, tree_access, tree_archive, tree_budget, tree_incidents, tree_workflows
 from postmill.cli.app import Group
 from postmill.cli.commands import (
     artifacts,
@@ -19,6 +19,7 @@ from postmill.cli.commands import (
     jobs,
     jobs_act,
     jobs_tag,
+    limits,
     migrate,
     openapi,
     publish,
@@ -85,6 +86,7 @@ def shared(
 
 
 jobs_app = group("Look at jobs and act on them.")
+limits_app = group("How many run at once over the whole fleet, and how often they start.")
 queues_app = group("Look at queues; pause and resume them; move what waits.")
 artifacts_app = group("Files that jobs read or made.")
 triggers_app = group("What makes jobs by itself: events and schedules.")
@@ -150,10 +152,31 @@ command(jobs_app, "tag", examples=["postmill jobs tag 0198f3a2-7c11-7abc --add v
 )
 command(jobs_app, "retry", examples=["postmill jobs retry 0198f3a2-7c11-7abc"])(jobs_act.retry)
 command(
+    jobs_app,
+    "prioritize",
+    examples=["postmill jobs prioritize 0198f3a2-7c11-7abc --priority 5 --reason 'a customer waits'"],
+)(jobs_act.prioritize)
+command(
     jobs_app, "register", examples=["postmill jobs register jobs.py", "postmill jobs register shop.jobs"]
 )(jobs_act.register)
 
+tree_workflows.grow(app, OPERATE)
+
 app.add_typer(queues_app, name="queues", rich_help_panel=OPERATE)
+app.add_typer(limits_app, name="limits", rich_help_panel=OPERATE)
+command(limits_app, "list", examples=["postmill limits list", "postmill limits list --json"])(limits.list_)
+command(limits_app, "show", examples=["postmill limits show type:screenshot"])(limits.show)
+command(
+    limits_app,
+    "set",
+    examples=[
+        "postmill limits set type:screenshot --max-running 3",
+        "postmill limits set queue:mail/payload.host --max-running 2 --rate 10/1s --reason 'they asked us to'",
+        "postmill limits set all/tenant --max-running 50",
+        "postmill limits set type:screenshot --off",
+    ],
+)(limits.set_)
+command(limits_app, "clear", examples=["postmill limits clear type:screenshot"])(limits.clear)
 command(queues_app, "list", examples=["postmill queues list"])(queues.list_)
 command(queues_app, "pause", examples=["postmill queues pause mail --reason 'provider is down' --for 30m"])(
     queues.pause

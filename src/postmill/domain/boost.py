@@ -16,7 +16,7 @@ LONGEST_STEP = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Boost:
-    """For each `after` that a job has been ready, its priority rises by `step`, up to `to`. Source: seed 1, section 11.
+    """For each `after` that a job has been ready, its priority rises by `step`, up to `to` (seed 1, 11).
 
     Args:
         after: seconds (or timedelta); 10 minutes by default.

@@ -146,6 +146,10 @@ class PayloadRefused(EnqueueRefused):
         return "; ".join([f"{self.path}: {self.why}", *map(str, self.more)])
 
 
+class WorkflowRefused(EnqueueRefused):
+    """A workflow or a batch cannot be as it is written; nothing of it was made."""
+
+
 class EnvelopeIncomplete(EnqueueRefused):
     """The definition has a strict envelope (seed 5), and the job lacks a required field of it."""
 

@@ -11,7 +11,8 @@ from postmill.domain.boost import AFTER, BEST, LONGEST_STEP, STEP, Boost
 from postmill.domain.lane import check_rule
 from postmill.domain.queue import Queue, check_queue_name, check_runbook
 from postmill.domain.settings_dead import Above
-from postmill.domain.settings_types import PositiveSeconds, Section
+from postmill.domain.settings_limits import check_rate, limits_of
+from postmill.domain.settings_types import Count, PositiveSeconds, Section
 from postmill.domain.slot_range import SlotRange, Slots
 
 T = TypeVar("T")
@@ -89,6 +90,14 @@ class QueueSettings(Section):
     runbook: Annotated[str | None, AfterValidator(check_runbook)] = Field(
         default=None, description="Address of what whoever is on call shall read; pages link to it."
     )
+    max_running: Count | None = Field(
+        default=None,
+        description="Jobs of the queue at once over the whole fleet; none leaves it to code and operators.",
+    )
+    rate: Annotated[str | None, AfterValidator(check_rate)] = Field(
+        default=None,
+        description="How often its jobs start over the whole fleet: `10/1s`; none leaves it to others.",
+    )
     lane: Annotated[str, AfterValidator(check_rule)] = Field(
         default="tenant",
         description="Fair shares: `tenant`, `none` (strict order by priority) or `payload.<field>`.",
@@ -123,5 +132,6 @@ def declared(name: str, queue: QueueSettings) -> Queue:
         run_target=queue.run_target,
         escalation=queue.escalation,
         runbook=queue.runbook,
+        limits=limits_of(queue.max_running, queue.rate),
         boost=None if queue.boost is None else Boost(**queue.boost.model_dump()),
     )

@@ -29,6 +29,7 @@ from postmill.engine.outage import Outage
 from postmill.engine.session import Session
 from postmill.engine.transaction import Transactions
 from postmill.engine.tuner import Tuner
+from postmill.engine.upkeep.advancer import Advancer
 from postmill.engine.upkeep.archivist import Archivist
 from postmill.engine.upkeep.booster import Booster
 from postmill.engine.upkeep.budgets import Budgets
@@ -96,6 +97,7 @@ class Workshop:
             Commands(self.verdicts, self.storage, contexts.artifacts, grace=min(5.0, config.grace)),
             self.hungry,
             contexts.within_budget,
+            contexts.of_workflow,
             limits=[handler.limit for handler in set(self.handlers.values()) if handler.limit is not None],
             threads=config.threads,
             stop_again=min(5.0, max(0.5, config.grace)),
@@ -138,6 +140,8 @@ class Workshop:
         self.operator = Operator(
             self._link("operate", raw=False), worker.bus, worker.worker_id, config.letters, config.keys
         )
+        self.advancer = Advancer(self._link("workflows", raw=False), worker.bus, worker.worker_id)
+        self.completer.stirred = self.advancer.wake
         worker.counters.gauges.slots = lambda: {
             queue.name: Usage(queue.slots, queue.active) for queue in list(worker.queues.values())
         }
@@ -266,7 +270,15 @@ class Workshop:
         return [
             Promoter(self._link("promote"), bus, id, self.claimer.news_of),
             Booster(self._link("boost", raw=False), bus, id),
-            Rescuer(self._link("rescue"), bus, id, worker.session, worker.config.lease, worker.counters),
+            Rescuer(
+                self._link("rescue"),
+                bus,
+                id,
+                worker.session,
+                worker.config.lease,
+                worker.counters,
+                self.advancer.wake,
+            ),
             Pruner(self._link("prune"), bus, id, worker.config.retention),
             Sweeper(self._link("sweep"), bus, id),
             Budgets(self._link("budgets"), bus, id, worker.counters),
@@ -276,6 +288,7 @@ class Workshop:
             Scheduler(self._link("schedule", raw=False), bus, id, worker.counters),
             self.deliverer,
             self.operator,
+            self.advancer,
             *self._clearers(),
             *(make(self._link(role, raw=False), bus, id) for role, make in worker.config.rounds.items()),
             *self._archivists(),

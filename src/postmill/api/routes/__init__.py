@@ -9,6 +9,7 @@ from postmill.api.routes import (
     archive,
     artifacts,
     audit,
+    batches,
     budget_requests,
     budgets,
     dead_letters,
@@ -27,6 +28,7 @@ from postmill.api.routes import (
     job_tags,
     jobs,
     keys,
+    limits,
     openapi,
     operations,
     queues,
@@ -43,6 +45,7 @@ from postmill.api.routes import (
     work_artifacts,
     work_budgets,
     workers,
+    workflows,
 )
 
 BELOW_PREFIX: tuple[APIRouter, ...] = tuple(
@@ -53,6 +56,8 @@ BELOW_PREFIX: tuple[APIRouter, ...] = tuple(
         job_acts,
         job_priority,
         job_tags,
+        workflows,
+        batches,
         envelope,
         dead_letters,
         dead_statistics,
@@ -63,6 +68,7 @@ BELOW_PREFIX: tuple[APIRouter, ...] = tuple(
         type_pauses,
         stats,
         queues,
+        limits,
         scaling,
         budgets,
         budget_requests,

@@ -44,3 +44,10 @@ union all
     and (exists (select from {schema}.outcome o where o.job_id = c.job_id)
       or exists (select from {schema}.dead_letter d where d.id = c.job_id))
   limit $3::integer)
+union all
+(select 'stray_seat', s.job_id, 'a seat of limit ' || s.limit_id || ' for a job that does not run'
+   from {schema}.seat s
+  where not exists (select from {schema}.running r where r.id = s.job_id and r.seated) limit $3::integer)
+union all
+(select 'no_seat', r.id, 'it runs as one that holds a seat, and holds none'
+   from {schema}.running r where r.seated and not exists (select from {schema}.seat s where s.job_id = r.id) limit $3::integer)

@@ -28,9 +28,11 @@ create table {schema}.job (
     traceparent text,
     idempotency_key text collate "C",
     replayed_from uuid,
+    workflow_id uuid,
     primary key (id)
 ) partition by range (id);
 create index job_replayed_from on {schema}.job (replayed_from) where replayed_from is not null;
+create index job_workflow on {schema}.job (workflow_id, id) where workflow_id is not null;
 
 -- Bodies that outlive their partition: waiting tickets and history that stays (see the pruner).
 create table {schema}.job_kept (like {schema}.job including all);
@@ -83,7 +85,9 @@ create table {schema}.running (
     attempt integer not null,
     run integer not null,
     lost integer not null,
-    claimed_at timestamptz not null
+    claimed_at timestamptz not null,
+    -- It holds seats of limits; NULL: none.
+    seated boolean
 );
 
 create table {schema}.dead_letter (
@@ -229,18 +233,3 @@ begin
     end loop;
 end
 $do$;
-
--- The lane of a job: its tenant's by default; md5 keeps it a uuid where type or a key decide. A key that the caller
--- names wins over the rule, except where a limit counts by type. Without the payload's field: the tenant's lane.
--- The first half of a lane of a type tells the type, so that a claim knows its limit without a row for each lane: a row
--- would be inserted by the first enqueue, and the next tenant's would wait for that one's transaction.
-create function {schema}.lane_of(p_rule text, p_tenant uuid, p_job_type text, p_payload jsonb, p_key text) returns uuid
-language sql immutable parallel safe as $$
-    select case
-        when p_rule = 'type' then (left(md5(p_job_type), 16) || left(md5(p_tenant::text || ':' || p_job_type), 16))::uuid
-        when p_key is not null then md5(p_tenant::text || ':' || p_key)::uuid
-        when p_rule = 'tenant' then p_tenant
-        when p_rule = 'none' then '00000000-0000-0000-0000-000000000000'::uuid
-        else coalesce(md5(p_tenant::text || ':' || (p_payload #>> string_to_array(substr(p_rule, 9), '.')))::uuid, p_tenant)
-    end
-$$;

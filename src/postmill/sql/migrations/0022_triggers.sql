@@ -388,5 +388,3 @@ begin
     return planned;
 end
 $$;
-
-select {schema}.secure_requests();

@@ -242,5 +242,3 @@ select e.id, e.tenant_id, e.name, e.context, e.published_at, e.actor_type::text,
 create view {schema}.event_deliveries as
 select y.event_id, y.trigger_id, t.label as trigger_label, y.tenant_id, y.outcome, y.detail, y.job_id, y.decided_at
   from {schema}.event_delivery y join {schema}.trigger t on t.id = y.trigger_id;
-
-select {schema}.secure_requests();

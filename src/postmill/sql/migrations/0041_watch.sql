@@ -220,7 +220,10 @@ language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
 declare
     before jsonb := (select jsonb_object_agg(q.name, {schema}.promise_json(q.name)) from {schema}.queue q);
     one text;
+    limits jsonb;
 begin
+    insert into {schema}.queue (name) select e.q ->> 'name' from jsonb_array_elements(p_queues) as e(q)
+     where jsonb_array_length(nullif(e.q -> 'limits', 'null')) > 0 order by 1 on conflict do nothing;
     insert into {schema}.queue as q (name, owner, contact, color, sla_seconds, wait_target_seconds, run_target_seconds, escalation,
            runbook, boost_after_seconds, boost_step, boost_to)
     select n.name, n.owner, n.contact, n.color, n.sla_seconds, n.wait_target_seconds, n.run_target_seconds, n.escalation, n.runbook,
@@ -243,6 +246,12 @@ begin
        and not (p_fill and coalesce(q.owner, q.contact, q.color, q.escalation, q.runbook, q.sla_seconds::text,
                                     q.wait_target_seconds::text, q.run_target_seconds::text, q.boost_after_seconds::text)
                            is not null);
+    for one, limits in select e.q ->> 'name', e.q -> 'limits' from jsonb_array_elements(p_queues) as e(q)
+                        where jsonb_typeof(e.q -> 'limits') = 'array' order by 1 loop
+        if not p_fill and exists (select from {schema}.queue q where q.name = one) then
+            perform {schema}.declare_limits('queue', one, limits);
+        end if;
+    end loop;
     for one in select n.name from jsonb_populate_recordset(null::{schema}.queue, p_queues) n order by n.name loop
         if {schema}.promise_json(one) is distinct from before -> one then
             perform {schema}.audit('queues.declare', 'queue', one, null, before -> one, {schema}.promise_json(one));
@@ -261,5 +270,3 @@ begin
                        'boost_step', q.boost_step, 'boost_to', q.boost_to) from {schema}.queue q where q.name = p_queue);
 end
 $$;
-
-select {schema}.secure_requests();

@@ -196,24 +196,3 @@ begin
         or exists (select from pg_prepared_xacts p where p.database = current_database() and 'x' || p.transaction::text = o.id);
 end
 $$;
-
--- Ends a move's part of the directory in one transaction: from here on the tenant is asked for in the new cell. False:
--- the move was aborted meanwhile, or is past this.
-create function {schema}.switch_tenant(p_move uuid) returns boolean
-language plpgsql volatile as $$
-declare
-    own {schema}.tenant_move;
-begin
-    update {schema}.tenant_move m set step = 'open', updated_at = {schema}.now()
-     where m.id = p_move and m.status = 'running' and m.step = 'switch' returning m.* into own;
-    if not found then
-        return false;
-    end if;
-    insert into {schema}.cell_tenant (tenant_id, slug, cell, changed_at)
-    values (own.tenant_id, own.slug, own.to_cell, {schema}.now())
-    on conflict (tenant_id) do update set cell = excluded.cell, slug = excluded.slug, changed_at = excluded.changed_at;
-    return true;
-end
-$$;
-
-select {schema}.secure_requests();

@@ -1,5 +1,5 @@
 -- postmill: safe
--- What goes from cell to cell with a tenant, and how.
+-- What a tenant's move carries from one cell to another, and how.
 
 -- What a move carries, and in which order: the one list of it. how: missing (what the other cell has not got, by name),
 -- grows (rows are added and never changed: they go ahead, `moment` says when each was added, and what was added since
@@ -16,6 +16,7 @@ begin
         ('error_group', 'missing', null, 'id in (select e.id from {schema}.error_group_tenant e where e.tenant_id = %1$L)'),
         ('tenant', 'state', null, 'id = %1$L'),
         ('project', 'state', null, 'tenant_id = %1$L'),
+        ('limit_rule', 'state', null, 'tenant_id = %1$L'),
         ('retention_rule', 'state', null, 'tenant_id = %1$L'),
         ('lane', 'state', null, 'lane = %1$L'),
         ('api_key', 'state', null, 'tenant_id = %1$L'),
@@ -35,6 +36,10 @@ begin
             and (select j.tenant_id from {schema}.any_job j where j.id = scheduled.id limit 1) = %1$L'),
         ('blocked', 'state', null, '(select j.tenant_id from {schema}.any_job j where j.id = blocked.id limit 1) = %1$L'),
         ('dead_letter', 'state', null, 'tenant_id = %1$L'),
+        ('workflow', 'state', null, 'tenant_id = %1$L'),
+        ('workflow_step', 'state', null, 'tenant_id = %1$L'),
+        ('workflow_edge', 'state', null, 'tenant_id = %1$L'),
+        ('workflow_inbox', 'state', null, 'workflow_id in (select w.id from {schema}.workflow w where w.tenant_id = %1$L)'),
         ('idempotency_key', 'state', null, 'tenant_id = %1$L'),
         ('trigger', 'state', null, 'tenant_id = %1$L'),
         ('trigger_recent', 'state', null, 'trigger_id in (select g.id from {schema}.trigger g where g.tenant_id = %1$L)'),
@@ -73,6 +78,7 @@ begin
            ('ready', 'is empty: what was ready is parked among the scheduled ones'),
            ('running', 'is empty: what ran has ended'),
            ('cancel_request', 'is of jobs that run'),
+           ('seat', 'is of jobs that run'),
            ('progress', 'is of jobs that run'),
            ('dead_news', 'is told by this cell'),
            ('http_claim', 'is of jobs that run; a tenant that is carried over has none'),
@@ -203,6 +209,25 @@ begin
     execute format('delete from {schema}.%I where %s', p_table, {schema}.rows_of(p_table, p_tenant, p_since, p_until));
     get diagnostics gone = row_count;
     return gone;
+end
+$$;
+
+-- Ends a move's part of the directory in one transaction: from here on the tenant is asked for in the new cell. False:
+-- the move was aborted meanwhile, or is past this.
+create function {schema}.switch_tenant(p_move uuid) returns boolean
+language plpgsql volatile as $$
+declare
+    own {schema}.tenant_move;
+begin
+    update {schema}.tenant_move m set step = 'open', updated_at = {schema}.now()
+     where m.id = p_move and m.status = 'running' and m.step = 'switch' returning m.* into own;
+    if not found then
+        return false;
+    end if;
+    insert into {schema}.cell_tenant (tenant_id, slug, cell, changed_at)
+    values (own.tenant_id, own.slug, own.to_cell, {schema}.now())
+    on conflict (tenant_id) do update set cell = excluded.cell, slug = excluded.slug, changed_at = excluded.changed_at;
+    return true;
 end
 $$;
 
