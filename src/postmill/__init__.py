@@ -11,29 +11,38 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from postmill.client import (
+        AsyncCells,
         AsyncClient,
+        Cells,
         Client,
         acancel,
         aenqueue,
         aenqueue_many,
         apublish,
+        astart_batch,
+        astart_workflow,
         cancel,
         enqueue,
         enqueue_many,
         publish,
+        start_batch,
+        start_workflow,
     )
+    from postmill.domain.batch import Batch
+    from postmill.domain.boost import Boost
     from postmill.domain.declared import on_event, schedule
     from postmill.domain.errors import EnqueueRefused, PostmillError
     from postmill.domain.idempotency import Idempotency, Mode
     from postmill.domain.job import Enqueued, JobView, NewJob
     from postmill.domain.job_type import JobType, job
-    from postmill.domain.limit import Rate
+    from postmill.domain.limit import Limit, Rate
     from postmill.domain.policy import ByErrorClass, Constant, Exponential, Steps
     from postmill.domain.queue import Queue
     from postmill.domain.registry import Registry
     from postmill.domain.resource import resource
     from postmill.domain.settings import Settings
     from postmill.domain.signals import BudgetDeferred, BudgetExhausted, Bury, Cancel, Fail, Retry, Snooze
+    from postmill.domain.workflow import Workflow
     from postmill.engine.context import Context
     from postmill.engine.worker import Worker
 
@@ -44,12 +53,14 @@ __all__ = [
     "resource",
     "Registry",
     "Queue",
+    "Boost",
     "Exponential",
     "Steps",
     "Constant",
     "ByErrorClass",
     "Idempotency",
     "Mode",
+    "Limit",
     "Rate",
     # declaring triggers
     "schedule",
@@ -63,8 +74,17 @@ __all__ = [
     "apublish",
     "cancel",
     "acancel",
+    # jobs that wait for one another, jobs that are watched together
+    "Workflow",
+    "Batch",
+    "start_workflow",
+    "astart_workflow",
+    "start_batch",
+    "astart_batch",
     "Client",
     "AsyncClient",
+    "Cells",
+    "AsyncCells",
     "NewJob",
     "Enqueued",
     "JobView",
@@ -86,14 +106,18 @@ __all__ = [
 
 _HOMES = {
     "postmill.client": (
-        "AsyncClient Client acancel aenqueue aenqueue_many apublish cancel enqueue enqueue_many publish"
+        "AsyncCells AsyncClient Cells Client acancel aenqueue aenqueue_many apublish astart_batch astart_workflow cancel"
+        " enqueue enqueue_many publish start_batch start_workflow"
     ),
+    "postmill.domain.batch": "Batch",
+    "postmill.domain.workflow": "Workflow",
+    "postmill.domain.boost": "Boost",
     "postmill.domain.declared": "on_event schedule",
     "postmill.domain.errors": "EnqueueRefused PostmillError",
     "postmill.domain.idempotency": "Idempotency Mode",
     "postmill.domain.job": "Enqueued JobView NewJob",
     "postmill.domain.job_type": "JobType job",
-    "postmill.domain.limit": "Rate",
+    "postmill.domain.limit": "Limit Rate",
     "postmill.domain.policy": "ByErrorClass Constant Exponential Steps",
     "postmill.domain.queue": "Queue",
     "postmill.domain.registry": "Registry",

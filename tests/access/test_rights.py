@@ -74,7 +74,7 @@ def roles(pg: Connection[Any], *statements: str) -> Iterator[None]:
 def test_an_owner_who_may_make_no_roles_is_told_what_to_do(own_cluster: Any) -> None:
     """The migration goes through, no request is served, and what the message says helps."""
     with (
-        administered(own_cluster),
+        administered(own_cluster, "postgres"),
         fresh_database(own_cluster, "template0") as database,
         database.connect() as pg,
     ):

@@ -53,6 +53,8 @@ ROWS: dict[str, dict[str, Any]] = {
     "budget_line": {"kind": "spend"},
     "artifact": {"expires_at": "2100-01-01T00:00Z"},
     "operation": {"kind": "replay", "stage": "rest", "status": "paused"},
+    "tenant_gate": {"stage": "leaving"},
+    "tenant_move": {"to_cell": "elsewhere", "status": "done"},
     "operation_item": {},
     "rollup": {"outcome": "succeeded"},
     "rollup_part": {"outcome": "succeeded"},
@@ -63,6 +65,9 @@ ROWS: dict[str, dict[str, Any]] = {
     "notification": {"event": "trigger"},
     "job_kept": {"queue": QUEUE, "job_type": JOB_TYPE, "id": None},
     "retention_rule": {"subject": "failed"},
+    "workflow": {"kind": "workflow"},
+    "workflow_step": {"state": "held"},
+    "workflow_edge": {"policy": "hold"},
 }
 OPTIONAL = {"detail", "label", "payload_template", "created_by", "target", "message", "name"}
 """Columns that could stay empty, but would prove less then."""

@@ -144,6 +144,31 @@ async def test_priority_of_one(api: Api, client: httpx.AsyncClient, make: StateM
     assert tickets == []
 
 
+async def test_tags(api: Api, client: httpx.AsyncClient, make: StateMaker) -> None:
+    body = {"definition_key": "plain", "tags": ["vip", "vip", "night"]}
+    made = await client.post("/jobs", json=body)
+    assert made.status_code == 201, made.text
+    id = made.json()["id"]
+    for key in ({}, {"Idempotency-Key": "once"}):
+        again = await client.post("/jobs", json=body | {"dedupe_key": str(key)}, headers=key)
+        assert (await client.get(f"/jobs/{again.json()['id']}")).json()["tags"] == ["night", "vip"]
+    for wrong in (["a b"], ["-x"], [""], ["x" * 41], [str(n) for n in range(9)], "vip", [7]):
+        refused = await client.post("/jobs", json=body | {"tags": wrong})
+        assert refused.status_code == 422, wrong
+        assert "tags" in refused.text
+    path, change = f"/jobs/{id}/tags", {"add": ["new"], "remove": ["night"], "reason": "sorted"}
+    assert (await client.patch(path, json=change)).json() == {"id": id, "changed": True}
+    assert not (await client.patch(path, json=change)).json()["changed"]
+    (row,) = await audited(api, UUID(id))
+    assert row[:4] == ("jobs.tag", {"tags": ["night", "vip"]}, {"tags": ["new", "vip"]}, "sorted")
+    problem(await client.patch(path, json={"add": [str(n) for n in range(7)]}), 409, "job-full")
+    assert (await client.patch(path, json={})).status_code == 422
+    foreign = await (await StateMaker.begin(api.owner, await api.tenant("globex"))).queued()
+    problem(await client.patch(f"/jobs/{foreign}/tags", json=change), 404, "not-found")
+    viewer = await api.client(Role.VIEWER)
+    problem(await viewer.patch(path, json=change), 403, "forbidden")
+
+
 async def test_priority_by_filter(api: Api, client: httpx.AsyncClient, make: StateMaker) -> None:
     await api.define("rush")
     mine = [await make.queued("rush") for _ in range(3)]

@@ -15,18 +15,18 @@ from tests.support.databases import Database
 pytestmark = pytest.mark.usefixtures("forked")
 
 SMALL: dict[str, dict[str, Any]] = {
-    "throughput": {"jobs": 1000, "processes": 2, "keep": "failures"},
-    "latency": {"samples": 5, "jobs": 500},
-    "enqueue": {"jobs": 400, "commits": 40, "clients": "3", "rounds": 1},
-    "pinned": {"jobs": 1000},
-    "backlog": {"jobs": 500, "rows": 3000, "rounds": 1},
+    "throughput": {"jobs": 300, "processes": 2, "keep": "failures"},
+    "latency": {"samples": 5, "jobs": 200},
+    "enqueue": {"jobs": 200, "commits": 20, "clients": "3", "rounds": 1},
+    "pinned": {"jobs": 300},
+    "backlog": {"jobs": 200, "rows": 1000, "rounds": 1},
     "scheduled": {"jobs": 500, "rows": 1000, "rounds": 1},
     "history": {"jobs": 500, "rows": 1000, "rounds": 1},
-    "lanes": {"jobs": 1000, "rows": 50, "rounds": 2},
-    "wal": {"jobs": 500, "commits": 40},
+    "lanes": {"jobs": 300, "rows": 50, "rounds": 1},
+    "wal": {"jobs": 200, "commits": 20},
     "soak": {"jobs": 1000},
-    "schedules": {"schedules": 500, "due": 50, "rounds": 1},
-    "telemetry": {"jobs": 300, "rounds": 1},
+    "schedules": {"schedules": 200, "due": 20, "rounds": 1},
+    "telemetry": {"jobs": 150, "rounds": 1},
     "console": {"jobs": 1000, "samples": 8, "tabs": 5, "seconds": 1},
 }
 MORE: dict[str, set[str]] = {

@@ -14,6 +14,8 @@ from postmill.bench import BenchError
 from postmill.bench.fleet import Fleet
 from tests.support.databases import Database
 
+pytestmark = pytest.mark.usefixtures("forked")
+
 
 def test_a_process_that_ends_too_early_is_told(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(BenchError, match="ended too early, with exit status 1"):
@@ -30,7 +32,7 @@ def test_leaving_a_fleet_ends_its_processes(empty_database: Database) -> None:
 
 def test_the_command_starts_a_server_of_its_own_and_prints_one_json_object(tmp_path: Path) -> None:
     env = {name: value for name, value in os.environ.items() if not name.startswith("POSTMILL_")}
-    argv = [sys.executable, "-m", "postmill", "bench", "throughput", "--jobs", "500", "--json"]
+    argv = [sys.executable, "-m", "postmill", "bench", "throughput", "--jobs", "200", "--json"]
     done = subprocess.run(argv, env=env | {"TMPDIR": str(tmp_path)}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)

@@ -26,6 +26,12 @@ pytestmark = pytest.mark.matrix
 Outside = Connection[Any]
 
 
+@pytest.fixture
+def database(emptied: Database) -> Database:
+    """One for the whole module."""
+    return emptied
+
+
 @pytest.fixture(autouse=True)
 def nothing_broken(outside: Outside) -> Iterator[None]:
     """Whatever the test did, no job is lost or doubled."""

@@ -24,11 +24,18 @@ from postmill.domain.job import NewJob
 from postmill.store.jobs import job_state
 from tests.bind.callers import Caller
 from tests.bind.job_types import greet, late, other
+from tests.support.databases import Database
 from tests.support.invariants import invariants
 
 pytestmark = pytest.mark.matrix
 
 Outside = Connection[Any]
+
+
+@pytest.fixture
+def database(emptied: Database) -> Database:
+    """One for the whole module."""
+    return emptied
 
 
 @pytest.fixture(autouse=True)

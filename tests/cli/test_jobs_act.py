@@ -1,4 +1,4 @@
-"""`postmill jobs cancel | retry | register`."""
+"""`postmill jobs cancel | retry | prioritize | register`."""
 
 from tests.cli.support import cli
 
@@ -26,6 +26,39 @@ def test_retry(dsn, five):
     assert "runs again as" in again.out
     assert cli("jobs", "retry", str(five["running"]), dsn=dsn).code == 1
     assert cli("jobs", "retry", str(five["succeeded"]), dsn=dsn).code == 1
+
+
+def test_prioritize(dsn, five, pg):
+    answer = cli(
+        "jobs",
+        "prioritize",
+        str(five["queued"]),
+        str(five["scheduled"]),
+        "--priority",
+        "5",
+        "--reason",
+        "now",
+        dsn=dsn,
+    )
+    assert answer.code == 0, answer.err
+    assert answer.out.count("has priority 5") == 2
+    again = cli(
+        "jobs", "prioritize", str(five["queued"]), str(five["running"]), "--priority", "5", "--json", dsn=dsn
+    )
+    assert again.code == 1
+    assert {one["status"] for one in again.json} == {"unchanged", "running"}
+    log = pg.execute("select reason, after from postmill.audit_log where action = 'jobs.priority'").fetchall()
+    assert log == [("now", {"priority": 5})] * 2
+    pg.execute(
+        'select postmill.register_queues(\'[{"name": "low", "boost_after_seconds": 60, "boost_step": 2,'
+        ' "boost_to": 2}]\')'
+    )
+    pg.execute("select set_config('postmill.clock_offset', '65 s', false)")
+    pg.execute("select * from postmill.boost_round(null, null, 10, 10, 10)")
+    shown = cli("jobs", "show", str(five["queued"]), dsn=dsn)
+    assert "raised from 5 to 3 after waiting 1 min" in shown.out
+    document = cli("jobs", "show", str(five["queued"]), "--json", dsn=dsn).json
+    assert (document["raised"]["from_priority"], document["raised"]["priority"]) == (5, 3)
 
 
 def test_register(dsn, here):

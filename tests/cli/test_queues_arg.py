@@ -3,6 +3,7 @@ import pytest
 from postmill.cli.errors import CliError
 from postmill.cli.queues_arg import DEFAULT_SLOTS, match_queues, parse_queues
 from postmill.domain.errors import UnknownQueue
+from postmill.domain.slot_range import SlotRange
 
 
 def test_slots_by_queue_in_the_order_given():
@@ -22,6 +23,8 @@ def test_the_option_may_be_repeated_and_spaced():
         ("high=0", "whole number"),
         ("high=-1", "whole number"),
         ("high=2.5", "whole number"),
+        ("high=40..5", "1 <= MIN < MAX"),
+        ("high=5..", "as 5..40, not '5..'"),
         ("high=٣", "whole number"),
         ("high=10001", "whole number"),
         ("high=" + "9" * 400, "whole number"),
@@ -37,6 +40,10 @@ def test_a_wrong_part_is_named_with_the_syntax(given, said):
     assert said in str(refused.value)
     assert "NAME=SLOTS" in refused.value.hint
     assert refused.value.code == 2
+
+
+def test_a_range():
+    assert parse_queues(["high=5..40,low"]) == {"high": SlotRange(5, 40), "low": 10}
 
 
 def test_case_does_not_matter_where_one_fits():

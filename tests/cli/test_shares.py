@@ -3,6 +3,7 @@ from hypothesis import strategies as st
 
 from postmill import Registry, job
 from postmill.cli.shares import divide, shares
+from postmill.domain.slot_range import SlotRange
 
 
 @given(st.integers(0, 1000), st.integers(1, 50), st.integers(0, 100))
@@ -23,6 +24,12 @@ def test_slots_are_divided_whole_and_no_process_is_idle(queues, processes):
     for queue, total in queues.items():
         parts = [share.slots.get(queue, 0) for share in made]
         assert sum(parts) == total
+
+
+def test_both_ends_of_a_range_are_divided():
+    made = shares({"high": SlotRange(5, 8), "low": SlotRange(1, 4)}, {}, Registry(), 4)
+    assert [share.slots["high"] for share in made] == [2, SlotRange(1, 2), SlotRange(1, 2), SlotRange(1, 2)]
+    assert [share.slots["low"] for share in made] == [1, 1, 1, 1], "one at least in each"
 
 
 def test_queues_of_one_slot_fill_one_process_each():

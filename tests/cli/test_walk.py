@@ -149,6 +149,11 @@ def one_form(answer, code):
 
 
 @pytest.fixture
+def database(emptied):
+    return emptied
+
+
+@pytest.fixture
 def folder(here):
     (here / "jobs.py").write_text("from postmill import job\n\n@job\ndef greet(name: str) -> None: ...\n")
     return here

@@ -42,14 +42,20 @@ def test_what_holds_a_job_back_in_order(dsn, stage, pg, here):
         text(dsn, third)
         == f"greet is at its limit: 2/2 run, 2 on each of 1 worker; held by {first}, {second}"
     )
+    made = cli("limits", "set", "type:greet", "--max-running", "2", "--rate", "1/1m", dsn=dsn)
+    assert (made.code, "2" in made.out, "1 in 1 min" in made.out) == (0, True, True)
     pg.execute(
-        "insert into postmill.limit_rule (job_type, rate_count, rate_seconds, rate_burst) values ('greet', 1, 60, 1)"
+        "insert into postmill.seat select key, n, id, x from postmill.limit_rule, unnest(%s::uuid[]) with ordinality as u(x, n)",
+        ([first, second],),
     )
-    pg.execute("select postmill.take_tokens(id, 1) from postmill.limit_rule")
+    pg.execute(
+        "insert into postmill.rate_take select key, 1, postmill.now() + interval '1 minute' from postmill.limit_rule"
+    )
+    assert text(dsn, third) == f"limit type:greet is full: 2/2 run; held by {first}, {second}"
     pg.execute("update postmill.tenant set status = 'suspended'")
     pg.execute("select postmill.pause_queue('default', 'provider is down')")
     assert codes(dsn, third) == [
-        "queue_paused", "tenant_suspended", "worker_limit", "rate", "definition_inactive", "position",
+        "queue_paused", "tenant_suspended", "limit", "worker_limit", "rate", "definition_inactive", "position",
     ]  # fmt: skip
     answer = cli("jobs", "why", str(third)[:SHORT], dsn=dsn)
     assert "1. queue default is paused: provider is down  (queue_paused)" in answer.out

@@ -16,6 +16,13 @@ from postmill.client import Client
 from postmill.domain.errors import PayloadRefused
 from postmill.domain.job import NewJob
 from tests.client.job_types import echo
+from tests.support.databases import Database
+
+
+@pytest.fixture
+def database(emptied: Database) -> Database:
+    """One for the whole module."""
+    return emptied
 
 
 def nested(depth: int) -> Any:

@@ -123,7 +123,7 @@ def application(pg: Connection[Any], database: Database) -> Any:
     pg.execute(f"drop owned by {role}; drop role {role}")
 
 
-def test_the_applications_role_can_enqueue_and_read_no_table(
+def test_the_applications_role_can_enqueue_and_read_no_table_of_jobs(
     application: Connection[Any], database: Database, pg: Connection[Any]
 ) -> None:
     conn = application
@@ -152,6 +152,8 @@ def test_the_applications_role_can_enqueue_and_read_no_table(
     ).fetchall()
     assert len(tables) > 20
     for (table,) in tables:
+        if table == "postmill.migration":
+            continue  # a client looks whether the schema is one for it
         with pytest.raises(errors.InsufficientPrivilege):
             conn.execute(f"select 1 from {table}")
     for statement in ("delete from {}", "update {} set queue = queue", "truncate {}"):

@@ -23,6 +23,12 @@ LONG = "x" * 20_000
 NOISE = "(select string_agg(md5(n::text), '') from generate_series(1, 300) n)"
 
 
+@pytest.fixture
+def database(emptied: Database) -> Database:
+    """One for the whole module."""
+    return emptied
+
+
 @pytest.fixture(autouse=True)
 def known(pg: Connection[Any]) -> None:
     pg.execute("""select * from postmill.register_job_types('[{"key": "echo"}, {"key": "other"}]')""")

@@ -33,6 +33,7 @@ THINGS = {
     "logins": "console_session",
     "budgets": "budget",
     "budget-requests": "budget_request",
+    "workflows": "workflow",
     "workers": "worker",
 }
 SHARED = {"queues", "definitions", "definition-try", "definition-edit", "workers"}

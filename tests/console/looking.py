@@ -43,7 +43,7 @@ BROKEN = """() => {
         for (const word of node.data.matchAll(/[\\p{L}\\p{N}_]+/gu)) {
             const before = /\\S*$/.exec(beside(node, "previousSibling") + node.data.slice(0, word.index))[0];
             const rest = /^\\S*/.exec(node.data.slice(word.index) + beside(node, "nextSibling"))[0];
-            if (before.length + rest.length > 24) continue;
+            if (before.length + rest.length > 16) continue;
             range.setStart(node, word.index);
             range.setEnd(node, word.index + word[0].length);
             const lines = new Set([...range.getClientRects()].filter((at) => at.width > 0).map((at) => Math.round(at.top)));

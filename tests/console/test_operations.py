@@ -29,6 +29,7 @@ HIDDEN = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)">')
 
 async def bury(console: Console, n: int, tenant: UUID, job_type: str = "mail") -> list[UUID]:
     owner = console.api.owner
+    await owner.execute(TYPES)
     rows = await owner.execute(
         "select postmill.enqueue(%s, jsonb_build_object('n', g), tenant => %s) from generate_series(1, %s) g",
         [job_type, tenant, n],
@@ -58,7 +59,6 @@ def anyio_backend() -> str:
 
 async def test_from_a_query_to_a_running_replay(console: Console) -> None:
     """Five plain forms: nothing is kept on the server between them, and what came in meanwhile is not meant."""
-    await console.api.owner.execute(TYPES)
     acme, other = await console.api.tenant("acme"), await console.api.tenant("other")
     await bury(console, 5, acme)
     await bury(console, 2, other)

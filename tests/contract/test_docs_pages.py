@@ -112,6 +112,9 @@ def test_commands_that_are_not_run_exist() -> None:
     for line in "".join(blocks("sh")).splitlines():
         if found := re.match(r"make (\S+)", line):
             assert found[1] in targets, line
+        elif re.match(r"(cd|cp|docker|helm|kubectl|systemctl) ", line):
+            for path in re.findall(r"(?<!\S)deploy/\S+", line):
+                assert (ROOT / path).exists(), line
         elif found := re.match(r"pip install -e '\.\[(\w+)\]'", line):
             assert found[1] in project["optional-dependencies"], line
         else:

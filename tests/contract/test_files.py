@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("src", "tests", "examples", "benchmarks", "docs", "changelog.d", "bin", ".ci")
+FOLDERS = ("src", "tests", "examples", "benchmarks", "deploy", "docs", "changelog.d", "bin", ".ci")
 MADE = {"__pycache__", "node_modules"}
 MEASURED = {".py", ".sql", ".js", ".mjs", ".css", ".html", ".sh"}
 GENERATED = {"src/postmill/sql/schema.sql"}

@@ -22,8 +22,8 @@ NOT_YET = {(Verb.PROMOTE, State.BLOCKED)}
 
 
 @pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
-def test_a_verb_on_every_state(database: Database, verb: VerbOnJobs) -> None:
-    with database.connect() as conn:
+def test_a_verb_on_every_state(emptied: Database, verb: VerbOnJobs) -> None:
+    with emptied.connect() as conn:
         for together in [True, False] if verb.takes_ids else [True]:
             sessions.wipe(conn)
             _try(World(conn), verb, together=together)

@@ -74,6 +74,7 @@ ONLY_THERE = {
     "correlation_id": "left out of the command line's list",
     "claimed_by_worker": "left out of the command line's list",
     "replayed_from": "left out of the command line's list",
+    "raised": "beside the job in `postmill jobs show --json`",
 }
 """Names that one of them lacks altogether, and why."""
 

@@ -153,6 +153,43 @@ def test_a_promotion_of_many(big: Big) -> None:
         assert plans.rows("ready") <= 10_001 * 51
 
 
+def test_a_boost(big: Big) -> None:
+    """What is raised and waits is bounded, and so is what a round passes over."""
+
+    def do() -> None:
+        big.conn.execute(
+            "update postmill.queue set boost_after_seconds = 600, boost_step = 10, boost_to = 0 where name = 'default'"
+        )
+        found = []
+        for _ in range(3):  # the second passes over what the first has raised; the third finds nothing
+            rows = big.conn.execute(
+                "select * from postmill.boost_round(null, null, 500, 50, 5000)"
+            ).fetchall()
+            found.append(rows[-1][1])
+        assert 500 < found[0] <= 51 * 50
+        assert found[1:] == [0, 0]
+
+    for plans in big.trace(do, calls=3):
+        lean(plans, "boost")
+        assert plans.rows("ready") <= 51 * 50 * 20
+        assert plans.rows("job") <= 51 * 50 * 3
+
+
+def test_scaling(big: Big) -> None:
+    """Counting ends at 10,000; the monitor's last count takes its place."""
+    depths = '{"depths": [["default", "a", "queued", 70000, 1.0], ["default", "b", "queued", 5000, 1.0]]}'
+
+    def do() -> None:
+        big.conn.execute("update postmill.upkeep set note = %s where name = 'monitor'", [depths])
+        seen = "select (waiting, at_least, oldest_seconds > 0)::text from postmill.read_scaling('default')"
+        assert sessions.one(big.conn, seen) == "(75000,t,t)"
+
+    for plans in big.trace(do, calls=3):
+        lean(plans, "running")  # as many as the fleet has slots
+        assert plans.rows("ready") <= 10_000 + 200
+        assert plans.rows("queue_minute") <= 2881
+
+
 def test_a_rescue(big: Big) -> None:
     """Only what runs is looked through; of bodies one for each that is taken back."""
     dead = WorkerSession(big.conn)

@@ -189,7 +189,7 @@ def test_both_spellings_of_one_queue_are_one_and_our_own_key_wins() -> None:
         ({"villagecompute": {"jobs": {"escalation": {"email": 1}}}}, "'villagecompute.jobs.escalation.email' in file1"),
         ({"villagecompute": {"job": {}}}, "unknown setting 'villagecompute.job' in file1; known keys: jobs"),
         ({"jobs": {"workers": 5}}, "setting 'jobs.workers' in file1 holds further keys"),
-        ({"jobs": {"workers": {"high": "many"}}}, "'queues.high.slots' in file1: Input should be a valid"),
+        ({"jobs": {"workers": {"high": "many"}}}, "'queues.high.slots' in file1: slots are a whole number from 0, or a range"),
     ],
 )  # fmt: skip
 def test_faults_in_the_seeds_tree(tree: dict[str, Any], message: str) -> None:

@@ -147,15 +147,17 @@ def test_lanes_of_a_limited_type_are_known_by_their_first_half() -> None:
     lanes = QueueLanes("q")
     ruled = [type_prefix("few") + _at(n) for n in range(3)]
     lanes.lane(ruled[0])
-    lanes.rule({type_prefix("few"): ("few", 7)})
+    lanes.rule({type_prefix("few"): "few"}, {_lane(1): 3})
     for id in (*ruled, _lane(1)):
         lanes.news(id, 100, discovered=True)
-    assert [(lanes.lane(id).job_type, lanes.lane(id).limit_id) for id in ruled] == [("few", 7)] * 3
-    assert lanes.lane(_lane(1)).job_type is None
+    assert [lanes.lane(id).job_type for id in ruled] == ["few"] * 3
+    assert (lanes.lane(_lane(1)).job_type, lanes.lane(_lane(1)).weight) == (None, 3)
     asked = lanes.plan(40, 0.0, {"few": [2]})
     assert sum(entry.count for entry in asked if entry.lane in ruled) == 2
     assert any(entry.lane == _lane(1) for entry in asked)
     lanes.taken(next(entry for entry in asked if entry.lane == _lane(1)), 0, None, 0.0, 0.001)
     assert (lanes.claimable(0.0, {"few": [0]}), lanes.claimable(0.0, {"few": [1]})) == (False, True)
-    lanes.rule({})
-    assert lanes.lane(ruled[0]).limit_id is None
+    lanes.belongs(lanes.lane(ruled[0]), _lane(1))
+    assert (lanes.lane(ruled[0]).weight, lanes.lane(ruled[1]).weight) == (3, 1)
+    lanes.rule({}, {})
+    assert (lanes.lane(ruled[0]).job_type, lanes.lane(ruled[0]).weight) == (None, 1)

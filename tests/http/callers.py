@@ -15,7 +15,9 @@ from postmill.http import (
     DefinitionChanges,
     JobError,
     LetterSelection,
+    LimitRate,
     NewDefinition,
+    NewLimit,
     NewTenant,
     NewTrigger,
     TenantChanges,
@@ -111,6 +113,9 @@ async def jobs(admin: AsyncApiClient) -> None:
     assert (await admin.jobs.prioritize(made.id, 9)).changed
     done = await admin.jobs.prioritize_all(8, WaitingJobs(status="scheduled", created_before=later))
     assert (done.changed, done.next) == (1, None)
+    assert (await admin.jobs.tag(made.id, add=["vip", "late"])).changed
+    assert not (await admin.jobs.tag(made.id, add=["vip"], remove=["old"])).changed
+    assert (await admin.jobs.get(made.id)).tags == ["late", "vip"]
     assert (await admin.jobs.cancel(made.id, reason="no more")).status == "canceled"
     again = await admin.jobs.retry(made.id)
     assert isinstance(again, ReplayedJob)
@@ -233,8 +238,24 @@ async def queues(admin: AsyncApiClient) -> None:
     paused = await admin.queues.pause("media/big", reason="slow", resume_at=until)
     assert (paused.paused, paused.resume_at, paused.pause_reason) == (True, until, "slow")
     assert await admin.queues.get("media/big") == paused
+    scaling = await admin.queues.scaling("media/big", slots_each=4, least=2)
+    assert (scaling.queue, scaling.paused, scaling.because, scaling.desired_workers) == (
+        "media/big",
+        True,
+        "least",
+        2,
+    )
+    assert "media/big" in {one.queue for one in (await admin.queues.all_scaling(most=1)).items}
     assert not (await admin.queues.resume("media/big")).paused
     assert "media/big" in {one.name for one in (await admin.queues.list()).items}
+    rate = LimitRate(count=10, seconds=60)
+    made = await admin.limits.set("queue:media/big/tenant", NewLimit(max_running=3, rate=rate, reason="slow"))
+    assert (made.queue, made.per, made.max_running, made.edited) == ("media/big", ["tenant"], 3, True)
+    found = await admin.limits.get("queue:media/big/tenant")
+    assert (found.rate, found.running, found.fullest) == (LimitRate(count=10, seconds=60, burst=10), 0, [])
+    assert made.name in {one.name async for one in admin.limits.each()}
+    await admin.limits.clear(made.name, reason="fast again")
+    assert [one.name for one in (await admin.limits.list()).items] == []
 
 
 async def incidents(admin: AsyncApiClient, api: Api) -> None:

@@ -8,7 +8,7 @@ import httpx
 
 from postmill.domain.access import Role
 from postmill.http import AsyncApiClient
-from tests.http import budget_callers, callers
+from tests.http import budget_callers, callers, workflow_callers
 from tests.http.recording import EXEMPT, Recording, operations
 from tests.support.api import BASE, Api, opened
 from tests.support.databases import Database
@@ -36,6 +36,7 @@ async def _call_all(api: Api, wire: Recording, folder: Path) -> None:
         await callers.keys_and_logins(admin, api)
         await callers.definitions(admin)
         await callers.jobs(admin)
+        await workflow_callers.workflows(admin, api)
         await callers.work_artifacts_and_dead_letters(admin, worker, folder)
         await callers.stats_and_errors(admin, api)
         await callers.queues(admin)

@@ -98,8 +98,9 @@ async def p_die(ctx: Context, how: str = "SIGKILL") -> None:
 
 
 @job(max_attempts=20, retry=Constant(0.1))
-async def p_effect(ctx: Context) -> None:
-    """The effect and the success are one commit: exactly once, whatever happens."""
+async def p_effect(ctx: Context, seconds: float = 0.0) -> None:
+    """The effect and the success are one commit: exactly once, whatever happens. After so many seconds of work."""
+    await asyncio.sleep(seconds)
     async with ctx.transaction() as tx:
         await tx.execute("insert into effect (job_id) values (%s)", (ctx.job.id,))
 

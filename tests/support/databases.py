@@ -54,8 +54,10 @@ class Database:
 
 
 @contextmanager
-def administered(server: LocalServer) -> Iterator[None]:
+def administered(server: LocalServer, template: str) -> Iterator[None]:
     """Keep a connection to the server's own database, by which the databases of its tests are made and dropped."""
+    # Who comes first since the start writes down what every session has to know of the catalogs: copies have it, too.
+    psycopg.connect(server.dsn(template)).close()
     with psycopg.connect(server.dsn(), autocommit=True) as _ADMINS[server]:
         try:
             yield
@@ -75,16 +77,17 @@ def fresh_database(server: LocalServer, template: str, *, patience: float = 15.0
     _run(server, SQL("create database {} template {} strategy file_copy"), database.name, template)
     try:
         yield database
-        left = database.backends()
-        # One that is just being closed has a little time to end.
-        if left:
-            # One that was given up while it was being opened is closed by the collector.
-            gc.collect()
-            eventually(
-                lambda: not database.backends(), patience, f"database without connections (had {left})"
-            )
+        left_alone(database, patience)
     finally:
         _run(server, SQL("drop database {} with (force)"), database.name)
+
+
+def left_alone(database: Database, patience: float = 15.0) -> None:
+    """Fail if there are connections in it for `patience` seconds; one that is just being closed has a little time to end."""
+    if left := database.backends():
+        # One that was given up while it was being opened is closed by the collector.
+        gc.collect()
+        eventually(lambda: not database.backends(), patience, f"database without connections (had {left})")
 
 
 def _run(server: LocalServer, statement: SQL, *names: str) -> None:

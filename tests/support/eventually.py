@@ -10,8 +10,18 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-EVERY = 0.01
-"""Seconds between two looks."""
+SOONEST, LATEST = 0.005, 0.1
+"""Seconds between two looks, at least and at most."""
+
+
+def pause(began: float, looked: float) -> float:
+    """Seconds until the next look, of a wait that began then and whose last look began at `looked`.
+
+    A look that costs something (a query, a command) takes a fifth of the time at most, and who has waited long may wait
+    a fifteenth of that again: what waits for other processes must not keep them from their work.
+    """
+    now = time.monotonic()
+    return min(LATEST, max(SOONEST, (now - began) / 15, 4 * (now - looked)))
 
 
 def eventually(predicate: Callable[[], T], timeout: float = 10.0, what: str = "") -> T:
@@ -20,25 +30,27 @@ def eventually(predicate: Callable[[], T], timeout: float = 10.0, what: str = ""
     Raises:
         AssertionError: not within `timeout` seconds; says what the last answer was.
     """
-    deadline = time.monotonic() + timeout
+    began = looked = time.monotonic()
     while not (answer := predicate()):
-        if time.monotonic() > deadline:
+        if time.monotonic() > began + timeout:
             raise AssertionError(_missed(predicate, what, timeout, answer))
-        time.sleep(EVERY)
+        time.sleep(pause(began, looked))
+        looked = time.monotonic()
     return answer
 
 
 async def aeventually(predicate: Callable[[], T | Awaitable[T]], timeout: float = 10.0, what: str = "") -> T:
     """`eventually` for async tests: the loop goes on, and `predicate` may be a coroutine function."""
-    deadline = time.monotonic() + timeout
+    began = time.monotonic()
     while True:
+        looked = time.monotonic()
         found = predicate()
         answer: T = await found if inspect.isawaitable(found) else found
         if answer:
             return answer
-        if time.monotonic() > deadline:
+        if time.monotonic() > began + timeout:
             raise AssertionError(_missed(predicate, what, timeout, answer))
-        await asyncio.sleep(EVERY)
+        await asyncio.sleep(pause(began, looked))
 
 
 def _missed(predicate: object, what: str, timeout: float, answer: object) -> str:

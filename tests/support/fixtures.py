@@ -3,6 +3,8 @@
 pg, apg         an autocommit connection to the test's own migrated database, sync and async
 database        that database: .dsn, .connect(), .aconnect(), .backends()
 dsn             its URL
+emptied         a migrated database of the module, in which no job ever was; for modules with many small tests:
+                a `database` of theirs that returns it spares them 40 ms of processor each
 empty_database  a database without the schema
 own_cluster     a server of the test's own, migrated database `postgres`: to restart, kill, pin its horizon
 forked          every `python -m …` that the test starts is forked where it is imported already (`forking.py`)
@@ -22,10 +24,11 @@ from hypothesis import settings
 from psycopg import AsyncConnection, Connection
 
 from postmill.local.server import LocalServer
-from tests.support.databases import Database, administered, fresh_database
+from tests.support.databases import Database, administered, fresh_database, left_alone
 from tests.support.mould import TEMPLATE, Mould, mould
 from tests.support.ports import unused_port
 from tests.support.postgres import bindir
+from tests.support.sessions import wipe
 from tests.support.spawner import forked_children
 
 __all__ = ["mould"]
@@ -55,7 +58,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.fixture(scope="session")
 def cluster(mould: Mould, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalServer]:
     """The server that the tests of this process share."""
-    with mould.server(tmp_path_factory.mktemp("cluster")) as server, administered(server):
+    with mould.server(tmp_path_factory.mktemp("cluster")) as server, administered(server, TEMPLATE):
         yield server
     shutil.rmtree(server.cluster)  # the log stays
 
@@ -71,6 +74,21 @@ def database(cluster: LocalServer, template: str) -> Iterator[Database]:
     """The test's own migrated database."""
     with fresh_database(cluster, template) as database:
         yield database
+
+
+@pytest.fixture(scope="module")
+def _of_the_module(cluster: LocalServer, template: str) -> Iterator[Database]:
+    with fresh_database(cluster, template) as database:
+        yield database
+
+
+@pytest.fixture
+def emptied(_of_the_module: Database) -> Iterator[Database]:
+    """The module's own migrated database; of the tests before, job types and what is no job may be there."""
+    with _of_the_module.connect() as conn:
+        wipe(conn)
+    yield _of_the_module
+    left_alone(_of_the_module)
 
 
 @pytest.fixture

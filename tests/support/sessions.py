@@ -51,6 +51,7 @@ class Held:
     job_type: str | None = None
     tenant: UUID = DEFAULT_TENANT
     ready_at: Any = None
+    workflow: UUID | None = None
 
 
 class WorkerSession:
@@ -61,7 +62,9 @@ class WorkerSession:
         self.lease = lease
         self.holder = uuid4()
         self.claim_no = 0
-        args: tuple[Any, ...] = (self.holder, lease + age, "test", "host", 1, "", ["default"], "{}", [], "{}")
+        args: tuple[Any, ...] = (
+            self.holder, lease + age, "test", "host", 1, "", ["default"], "{}", [], "{}", None
+        )  # fmt: skip
         if age:
             with shifted(conn, f"-{age} s"):
                 rows(conn, "leases/open_session", *args)
@@ -79,7 +82,7 @@ class WorkerSession:
             return []
         self.claim_no += 1
         found = self.conn.execute(
-            """select id, attempt, run, lost, job_type, tenant_id, ready_at
+            """select id, attempt, run, lost, job_type, tenant_id, ready_at, workflow_id
                  from postmill.claim(%s, %s, %s, %s, %s, %s, %s::timestamptz[], %s, true)""",
             (
                 self.holder, self.claim_no, n, [row[0] for row in lanes], [row[1] for row in lanes],
@@ -88,8 +91,19 @@ class WorkerSession:
         ).fetchall()  # fmt: skip
         # A body that left its partition is read elsewhere, and so is its tenant: the reports take the default's then.
         return [
-            Held(id, self.holder, self.claim_no, attempt, run, lost, job_type, tenant or DEFAULT_TENANT, at)
-            for id, attempt, run, lost, job_type, tenant, at in found
+            Held(
+                id,
+                self.holder,
+                self.claim_no,
+                attempt,
+                run,
+                lost,
+                job_type,
+                tenant or DEFAULT_TENANT,
+                at,
+                flow,
+            )
+            for id, attempt, run, lost, job_type, tenant, at, flow in found
         ]
 
     def renew(self) -> bool:
@@ -113,7 +127,8 @@ class WorkerSession:
 
 _OF_JOBS = (
     "ready", "scheduled", "blocked", "running", "dead_letter", "cancel_request", "attempt", "outcome", "job", "job_kept",
-    "idempotency_key", "tally", "progress", "lease", "worker", "sleeper",
+    "idempotency_key", "tally", "progress", "lease", "worker", "sleeper", "workflow", "workflow_step", "workflow_edge",
+    "workflow_inbox",
 )  # fmt: skip
 
 
@@ -131,7 +146,9 @@ def _head(held: Sequence[Held]) -> list[Any]:
 
 def complete(conn: Connection[Any], held: Sequence[Held], result: str | None = None) -> set[UUID]:
     """The ids that the report did not touch; the same of all below."""
-    missed = rows(conn, "report/complete", *_head(held), [result] * len(held), None)
+    missed = rows(
+        conn, "report/complete", *_head(held), [result] * len(held), None, [line.workflow for line in held]
+    )
     return {row[0] for row in missed}
 
 

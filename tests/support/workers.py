@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -15,6 +16,7 @@ from postmill.domain.resource import Resource
 from postmill.engine.config import WorkerConfig
 from postmill.engine.worker import Worker
 from postmill.telemetry.bus import Bus
+from tests.support.eventually import pause
 
 
 @asynccontextmanager
@@ -41,14 +43,16 @@ async def working(
 
 async def until(true: Any, seconds: float = 15.0) -> None:
     """Wait until the callable (or coroutine function) says true; AssertionError after so many seconds."""
+    began = time.monotonic()
     async with asyncio.timeout(seconds):
         while True:
+            looked = time.monotonic()
             answer = true()
             if asyncio.iscoroutine(answer):
                 answer = await answer
             if answer:
                 return
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(pause(began, looked))
 
 
 async def state(conn: psycopg.AsyncConnection[Any], id: UUID) -> str | None:

@@ -43,6 +43,7 @@ def example(known: type[Event], facts: JobFacts) -> Event:
         "job_type": "enrich", "why": "it returned NaN", "outcomes": {"enqueued": 3}, "late": 0.2, "label": "nightly",
         "trigger_id": UUID(int=8), "tenant_id": UUID(int=1), "budget": "ai", "percent": 90.0, "severity": "warning",
         "change": "raised", "steps": 2, "planned": 3, "source": "outcome", "rows": 7, "size": 900,
+        "before": 5, "slots": 6, "because": "backlog",
     }  # fmt: skip
     given = {field.name: values[field.name] for field in fields(known) if field.default is MISSING}  # type: ignore[arg-type]
     return known(**given)

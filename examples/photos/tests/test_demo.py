@@ -19,7 +19,7 @@ from tests.support.processes import working_in
 pytestmark = [
     pytest.mark.timeout(400),  # a whole demo, on a machine that may be busy
     pytest.mark.usefixtures("forked"),
-    pytest.mark.dear(25),
+    pytest.mark.dear(50),
 ]
 
 

@@ -15,7 +15,6 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from examples.photos.tests import fleet
-from examples.photos.tests.network import Host, hosts
 from examples.photos.tests.studio import Studio, Tenant, drawn
 from examples.photos.tests.studio import serving as dropbox_serving
 from examples.upstreams.script import Script
@@ -23,6 +22,7 @@ from postmill.bind import drive
 from postmill.operate.insight import all_workers
 from tests.cli.support import cli
 from tests.support.eventually import eventually
+from tests.support.network import Host, hosts
 from tests.support.proxy import Proxy
 from tests.support.spawner import Spawned
 
@@ -154,5 +154,5 @@ def _no_namespaces_left() -> Iterator[None]:
     """Whatever happens, none of ours stays."""
     yield
     folder = Path("/run/netns")
-    mine = [path.name for path in folder.glob("zoltag-*")] if folder.exists() else []
+    mine = [path.name for path in folder.glob("mill-*")] if folder.exists() else []
     assert [name for name in mine if name.split("-")[1] == str(os.getpid())] == []

@@ -12,6 +12,7 @@ from psycopg_pool import AsyncConnectionPool
 from postmill.api.denials import Denials
 from postmill.api.entrance import Entrance
 from postmill.api.key_cache import KeyCache
+from postmill.api.measured import Measured
 from postmill.api.oidc import Provider
 from postmill.api.rules import Rules
 from postmill.archive.storage import ArchiveStorage
@@ -21,6 +22,7 @@ from postmill.domain.access import Principal
 from postmill.domain.settings import Settings
 from postmill.engine.http_work.desk import Desk
 from postmill.store.audit import deny
+from postmill.store.scaling import Loads
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,8 @@ class Backend:
     keys: KeyCache = field(default_factory=KeyCache)
     denials: Denials = field(default_factory=Denials)
     rules: Rules = field(default_factory=Rules)
+    loads: Measured[Loads] = field(default_factory=Measured)
+    """How many workers queues need, as it was asked lately."""
     doctor: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held by the one round of checks that goes on."""
 

@@ -17,6 +17,8 @@ from postmill.domain.errors import (
     PayloadRefused,
     PostmillError,
     SerializationConflict,
+    TenantMoved,
+    TenantMoving,
     UnknownJobType,
 )
 from postmill.domain.job import NewJob
@@ -98,6 +100,10 @@ async def _refuse(asked: Asked, job: NewJob, entered: Entered) -> NoReturn:
             raise KeyTaken(job.key, entered.detail or "another type")
         case "serialization":
             raise SerializationConflict()
+        case "moving":
+            raise TenantMoving(entered.detail)
+        case "moved":
+            raise TenantMoved(entered.detail)
         case "incomplete":
             raise PayloadRefused(
                 entered.detail or "envelope", "is missing: the definition has a strict envelope"

@@ -33,8 +33,11 @@ from postmill.domain.errors import (
     NotPermitted,
     PayloadRefused,
     SerializationConflict,
+    TenantMoved,
+    TenantMoving,
     UnknownJobType,
     UnknownQueue,
+    WorkflowRefused,
 )
 from postmill.domain.trigger import TriggerRefused
 from postmill.operate.incidents import IncidentRefused
@@ -98,6 +101,9 @@ MEANINGS: dict[type[Exception], Made] = {
     KeyBusy: lambda error: Problem(409, "key-busy", str(error), headers=SOON),
     SerializationConflict: lambda error: Problem(409, "conflict", str(error), headers=SOON),
     PayloadRefused: _payload,
+    WorkflowRefused: _refused(422, "workflow-refused"),
+    TenantMoving: _refused(503, "tenant-moving"),
+    TenantMoved: _refused(503, "tenant-moved"),
     EnqueueRefused: _refused(422, "job-refused"),
     # What no check of ours saw and the database cannot hold: a value of the caller's.
     psycopg.DataError: lambda error: Problem(422, "unstorable", "a value cannot be stored or compared"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from postmill.domain.boost import Raised
 from postmill.domain.job import JobView
 from postmill.domain.lifecycle import State
 from postmill.domain.redaction import redacted_text
 from postmill.shapes.jobs import Attempt, Job, Progress, WholeJob
+from postmill.shapes.jobs import Raised as RaisedShape
 from postmill.store.job_rows import AttemptView
 from postmill.store.reads import JobRow
 
@@ -42,9 +44,10 @@ def listed(row: JobRow) -> Job:
     )
 
 
-def whole(job: JobView, *, payloads: bool) -> WholeJob:
+def whole(job: JobView, raised: Raised | None, *, payloads: bool) -> WholeJob:
     """One job; `payloads`: with what whoever asks may see of its payload and result."""
     return WholeJob(
+        raised=None if raised is None else RaisedShape.model_validate(raised),
         id=job.id,
         tenant_id=job.tenant_id,
         status=job.status.value,

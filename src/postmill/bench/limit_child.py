@@ -95,7 +95,7 @@ class BareLoop:
             path, rest = "report/complete_forgotten", [noop_for(self._keep).name]
         else:
             path = "report/complete"
-            rest = [Ids([row[TENANT] for row in rows]), Longs([1] * len(rows)), None, None]
+            rest = [Ids([row[TENANT] for row in rows]), Longs([1] * len(rows)), None, None, None]
         missed = await self._rows(self._reports, path, [self._session.holder, ids, numbers, *rest])
         assert not missed
         self.done += len(rows)

@@ -66,7 +66,7 @@ class PickUp:
             wire.tell(starts=[(_number(row[PAYLOAD]), at) for row in rows])
             numbers, ones = Longs([claim_no] * len(rows)), Longs([1] * len(rows))
             ids, tenants = Ids([row[ID] for row in rows]), Ids([row[TENANT] for row in rows])
-            self._rows("report/complete", session.holder, ids, numbers, tenants, ones, None, None)
+            self._rows("report/complete", session.holder, ids, numbers, tenants, ones, None, None, None)
         return len(rows)
 
     def _rows(self, path: str, *args: object) -> list[tuple[Any, ...]]:

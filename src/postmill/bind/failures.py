@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from postmill.domain.errors import SchemaMissing, SerializationConflict
+from postmill.domain.errors import SchemaMissing, SerializationConflict, TenantMoved, TenantMoving
 
 _UNDEFINED = {"3F000", "42883", "42P01"}
 """Undefined schema, function and table: what our statements name is not there."""
 
 _COLLIDED = {"40001", "40P01"}
+
+_AWAY = {"PM060": TenantMoving, "PM061": TenantMoved}
+"""Raised by refuse_away(), where no status can tell it."""
 
 
 @contextmanager
@@ -27,6 +30,8 @@ def worded(operation: str) -> Iterator[None]:
             ) from error
         if code in _COLLIDED:
             raise SerializationConflict(code) from error
+        if code in _AWAY:
+            raise _AWAY[code]() from error
         raise
 
 

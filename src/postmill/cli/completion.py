@@ -45,6 +45,39 @@ def complete_job(ctx: typer.Context, incomplete: str) -> list[Offer]:
     return _asked(ctx, incomplete, ask)
 
 
+def complete_workflow(ctx: typer.Context, incomplete: str) -> list[Offer]:
+    """Ids of workflows, the newest first, with name and state."""
+    from postmill.bind import drive
+    from postmill.client import workflow_care
+
+    def ask(conn: psycopg.Connection[Any], schema: str) -> list[Offer]:
+        found = drive(conn, workflow_care.workflows(schema, limit=MOST))
+        return [(str(one.id), f"{one.name}, {one.status}") for one in found]
+
+    return _asked(ctx, incomplete, ask)
+
+
+def complete_step(ctx: typer.Context, incomplete: str) -> list[Offer]:
+    """Names of held steps of the workflow that is named before."""
+    from postmill.bind import drive
+    from postmill.cli.lookups import find_workflow
+    from postmill.client import workflow_care
+
+    def ask(conn: psycopg.Connection[Any], schema: str) -> list[Offer]:
+        id = find_workflow(conn, schema, ctx.params["workflow"])
+        steps = drive(conn, workflow_care.workflow_graph(schema, id)).steps
+        return [(one.name, one.job_type) for one in steps if one.state == "held" and one.name is not None]
+
+    return _asked(ctx, incomplete, ask)
+
+
+def complete_cell(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Names of the cells that the settings have."""
+    with suppress(Exception):
+        return [name for name in _run(ctx).settings.cells if name.startswith(incomplete)]
+    return []
+
+
 def complete_dead(ctx: typer.Context, incomplete: str) -> list[Offer]:
     """Ids of open dead letters, the newest first, with job type and reason."""
     from postmill.bind import drive
@@ -115,6 +148,17 @@ def complete_tenant(ctx: typer.Context, incomplete: str) -> list[Offer]:
 
     def ask(conn: psycopg.Connection[Any], schema: str) -> list[Offer]:
         return [(one.slug, one.name) for one in drive(conn, tenants.tenants(most=10_000, schema=schema))]
+
+    return _asked(ctx, incomplete, ask)
+
+
+def complete_limit(ctx: typer.Context, incomplete: str) -> list[Offer]:
+    """Names of limits."""
+    from postmill.bind import drive
+    from postmill.operate import limits
+
+    def ask(conn: psycopg.Connection[Any], schema: str) -> list[Offer]:
+        return [one.name for one in drive(conn, limits.limits(schema=schema))]
 
     return _asked(ctx, incomplete, ask)
 
@@ -257,7 +301,12 @@ def _run(ctx: typer.Context) -> Run:
     for level in (ctx.find_root(), ctx):
         named = {key.removeprefix("shared_"): value for key, value in level.params.items()}
         given = given.overridden_by(
-            Given(config=named.get("config"), dsn=named.get("dsn"), schema=named.get("schema"))
+            Given(
+                config=named.get("config"),
+                dsn=named.get("dsn"),
+                schema=named.get("schema"),
+                cell=named.get("cell"),
+            )
         )
     return Run(given)
 

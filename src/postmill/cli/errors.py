@@ -10,7 +10,7 @@ from psycopg import errors as pg
 from postmill.cli.exits import ExitCode
 from postmill.cli.text import one_line
 from postmill.domain import errors
-from postmill.schema.status import MigrationChanged
+from postmill.schema.status import MigrationBreaking, MigrationChanged
 
 
 class CliError(errors.PostmillError):
@@ -49,6 +49,7 @@ _OWN: tuple[tuple[type[BaseException], ExitCode, str], ...] = (
     (errors.SchemaMissing, ExitCode.SCHEMA, "run: postmill migrate (postmill up does it by itself)"),
     (errors.SchemaTooOld, ExitCode.SCHEMA, "run: postmill migrate (postmill up does it by itself)"),
     (errors.SchemaTooNew, ExitCode.SCHEMA, "upgrade this postmill to the version that migrated the database"),
+    (MigrationBreaking, ExitCode.SCHEMA, ""),
     (
         MigrationChanged,
         ExitCode.SCHEMA,
@@ -63,6 +64,7 @@ _OWN: tuple[tuple[type[BaseException], ExitCode, str], ...] = (
     ),
     (errors.ArtifactRefused, ExitCode.USAGE, ""),
     (errors.PayloadRefused, ExitCode.USAGE, ""),
+    (errors.WorkflowRefused, ExitCode.USAGE, ""),
     (errors.EnvelopeIncomplete, ExitCode.USAGE, ""),
     (errors.DefinitionError, ExitCode.USAGE, ""),
     (errors.InvalidValue, ExitCode.USAGE, ""),

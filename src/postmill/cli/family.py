@@ -29,7 +29,7 @@ LOOK_EVERY = 0.1
 def child_command(words: Sequence[str], given: Given) -> list[str]:
     """A command line of ours for a child, with the options of every command but --dsn: passwords go by environment."""
     shared: list[str] = []
-    for option, value in (("--config", given.config), ("--schema", given.schema)):
+    for option, value in (("--config", given.config), ("--schema", given.schema), ("--cell", given.cell)):
         if value is not None:
             shared += [option, str(value)]
     if given.debug:

@@ -18,6 +18,7 @@ from postmill.cli.tables import Grid, pairs, state, table
 from postmill.cli.tails import tails
 from postmill.cli.text import plain
 from postmill.cli.timeline import timeline
+from postmill.domain.boost import Raised
 from postmill.domain.job import JobView
 from postmill.domain.lifecycle import State
 from postmill.store.job_rows import AttemptView, JobLine
@@ -51,8 +52,10 @@ def job_page(
     now: datetime,
     home: str | None = None,
     waits: str | None = None,
+    raised: Raised | None = None,
 ) -> RenderableType:
-    """Everything about one job. `home` is the queue that its type belongs to, `waits` why it does not run, if known."""
+    """Everything about one job. `home` is the queue that its type belongs to, `waits` why it does not run, if known,
+    `raised` how its priority has risen."""
     head = Text.assemble((str(job.id), "bold"), "  ", state(job.status))
     if job.cancel_requested:
         head.append("  (asked to stop)", style="yellow")
@@ -61,6 +64,7 @@ def job_page(
             ("type", job.job_type),
             ("queue", f"{job.queue}, priority {job.priority}"),
             ("", _astray(job, home)),
+            ("", None if raised is None else _raised(raised)),
             ("waits", waits and f"{plain(waits)} (all reasons: postmill why {short(job.id)})"),
             ("attempt", f"{job.attempt} of {job.max_attempts}"),
             ("made", _moment(job.created_at, now)),
@@ -123,6 +127,11 @@ def as_json(value: Any) -> str:
 
 def _moment(moment: datetime, now: datetime) -> str:
     return f"{moment.astimezone().isoformat(sep=' ', timespec='milliseconds')}  ({relative(moment, now)})"
+
+
+def _raised(raised: Raised) -> str:
+    waited = length(raised.waited_seconds)
+    return f"raised from {raised.from_priority} to {raised.priority} after waiting {waited}"
 
 
 def _astray(job: JobView, home: str | None) -> str | None:

@@ -76,6 +76,19 @@ def find_ids(conn: Connection, schema: str, given: Sequence[str]) -> list[UUID]:
     return list(dict.fromkeys(_find_id(conn, schema, text) for text in given))
 
 
+def find_workflow(conn: Connection, schema: str, text: str) -> UUID:
+    """The whole id of a workflow for its beginning. Raises NotFound, CliError where several begin so."""
+    low, high = id_range(text)
+    if low == high:
+        return low
+    found = [row["id"] for row in ask(conn, schema, "workflows_between", low, high, 2)]
+    if not found:
+        raise NotFound(f"no workflow's id begins with {text!r}; postmill workflows list shows the newest")
+    if len(found) > 1:
+        raise CliError(f"several workflows' ids begin with {text!r}", "give more of it", ExitCode.NOT_FOUND)
+    return UUID(str(found[0]))
+
+
 def tenant_id(conn: Connection, schema: str, text: str | None) -> UUID | None:
     """The id of a tenant that was named by slug or id; None stays None. Raises NotFound."""
     return None if text is None else drive(conn, tenants.tenant(text, schema=schema)).id

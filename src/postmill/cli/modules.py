@@ -45,7 +45,7 @@ def load_registry(modules: Sequence[str], settings: Settings | None = None) -> R
     settled = found.with_retry(retry.policy, retry.max_attempts).with_lanes(
         lambda queue: settings.queue(queue).lane
     )
-    return settled.with_queues(settings.declared_queues)
+    return settled.with_fleet_limits(settings.limits_of).with_queues(settings.declared_queues)
 
 
 def load_module(given: str) -> ModuleType:

@@ -1,4 +1,4 @@
-"""Options that every command has, before or after its name: --config, --dsn, --schema, --json, --debug."""
+"""Options that every command has, before or after its name: --config, --dsn, --schema, --json, --debug, --cell."""
 
 from __future__ import annotations
 
@@ -49,12 +49,23 @@ Json = Annotated[
 Version = Annotated[bool, typer.Option("--version", metavar="", help="The same as: postmill version.")]
 Debug = Annotated[bool, typer.Option("--debug", metavar="", help="Show tracebacks.", rich_help_panel=PANEL)]
 
+Cell = Annotated[
+    str | None,
+    typer.Option(
+        "--cell",
+        metavar="NAME",
+        help="The cell to work on, where the settings have several (default: the directory's).",
+        rich_help_panel=PANEL,
+    ),
+]
+
 SHARED: dict[str, tuple[Any, Any]] = {
     "shared_config": (Config, None),
     "shared_dsn": (Dsn, None),
     "shared_schema": (Schema, None),
     "shared_json": (Json, False),
     "shared_debug": (Debug, False),
+    "shared_cell": (Cell, None),
 }
 
 Handler = Callable[..., None]
@@ -113,7 +124,9 @@ def command(
 def guarded(run: Run, handler: Handler, given: dict[str, Any]) -> None:
     """Runs the handler; an error becomes one clear line, what to do, and an exit code."""
     try:
-        _readable([*given.values(), run.given.dsn, run.given.schema])
+        _readable([*given.values(), run.given.dsn, run.given.schema, run.given.cell])
+        if run.given.dsn and run.given.cell:
+            raise CliError("--dsn and --cell exclude each other", "a cell's database is in the settings")
         handler(run, **given)
     except (typer.Exit, typer.Abort, typer.BadParameter):
         raise

@@ -17,6 +17,7 @@ from postmill.domain.letter_care import LetterCare
 from postmill.domain.registry import Registry
 from postmill.domain.settings import Settings
 from postmill.domain.settings_budgets import declared_budgets
+from postmill.domain.slot_range import Slots, least_of, most_of, slots_between
 from postmill.engine.config import WorkerConfig
 from postmill.engine.upkeep.retention import RetentionConfig
 from postmill.engine.work import QueueSlots
@@ -24,7 +25,7 @@ from postmill.engine.work import QueueSlots
 MIB = 2**20
 
 UPKEEP_PROCESSES = 2
-"""So many processes of one command run the rounds of upkeep: one more than needed, in case that one hangs."""
+"""So many processes of one command run the rounds of upkeep in a cell: one more than needed, in case that one hangs."""
 
 
 @dataclass(frozen=True)
@@ -41,15 +42,18 @@ class Plan:
     modules: tuple[str, ...]
     adopts: bool
     equipment: Equipment | None = None
+    cells: int = 1
 
     @property
-    def slots(self) -> dict[str, int]:
+    def slots(self) -> dict[str, Slots]:
         """Slots by queue over all processes."""
-        total: dict[str, int] = {}
+        least: dict[str, int] = {}
+        most: dict[str, int] = {}
         for share in self.shares:
             for queue, count in share.slots.items():
-                total[queue] = total.get(queue, 0) + count
-        return total
+                least[queue] = least.get(queue, 0) + least_of(count)
+                most[queue] = most.get(queue, 0) + most_of(count)
+        return {queue: slots_between(least[queue], most[queue]) for queue in most}
 
     def queues(self, index: int) -> dict[str, QueueSlots]:
         """The queues of one process."""
@@ -67,18 +71,18 @@ class Plan:
     def adopted(self, index: int, name: str) -> QueueSlots | None:
         """One process's share of a queue of stored commands; None: it has no slot of it."""
         known = self.settings.queue(name)
-        count = divide(known.slots, len(self.shares))[index]
-        return (
-            QueueSlots(name, count, priority=known.priority, poll_interval=known.poll_interval)
-            if count
-            else None
-        )
+        count = divide(most_of(known.slots), len(self.shares))[index]
+        if not count:
+            return None
+        least = max(1, divide(least_of(known.slots), len(self.shares))[index])
+        slots = slots_between(least, count)
+        return QueueSlots(name, slots, priority=known.priority, poll_interval=known.poll_interval)
 
     def config(self, index: int) -> WorkerConfig:
         """How one process works."""
         return replace(
             base_config(self.settings),
-            upkeep=index < UPKEEP_PROCESSES,
+            upkeep=index // self.cells < UPKEEP_PROCESSES,
             modules=self.modules,
             worker_limits=self.shares[index].limits,
             adopt=partial(self.adopted, index) if self.adopts else None,

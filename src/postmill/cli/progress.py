@@ -78,6 +78,23 @@ def tallying(out: Output, name: str) -> Iterator[Callable[[int], None]]:
         yield lambda done: bar.advance(task, done)
 
 
+@contextmanager
+def stepping(out: Output, name: str) -> Iterator[Callable[[str], None]]:
+    """Gives a function that is told what is being done just now, of work whose length nobody knows."""
+    if not out.side.is_terminal:
+        yield lambda text: None
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        TextColumn("{task.fields[text]}", markup=False),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=out.side, transient=True) as bar:
+        task = bar.add_task(plain(name), total=None, text="")
+        yield lambda text: bar.update(task, text=plain(text))
+
+
 def overseen(flow: Flow[T], seen: Callable[[Any], object]) -> Flow[T]:
     """The same flow; `seen` gets the answer to each of its steps."""
     answer: Any = None

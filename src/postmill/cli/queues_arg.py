@@ -1,4 +1,4 @@
-"""`--queues high=20,default=10`: which queues a worker serves, each with its slots."""
+"""`--queues high=20,default=5..40`: which queues a worker serves, each with its slots."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ from collections.abc import Iterable, Sequence
 
 from postmill.cli.errors import CliError
 from postmill.domain.queue import check_queue_name, match_queue
+from postmill.domain.slot_range import MOST_SLOTS, SlotRange, Slots
 
 DEFAULT_SLOTS = 10
 """Slots of a queue for which none are given."""
 
-MOST_SLOTS = 10_000
-
-SYNTAX = "write NAME=SLOTS,NAME=SLOTS as in: --queues high=20,default=10 (NAME alone has 10 slots)"
+SYNTAX = "write NAME=SLOTS,NAME=SLOTS as in: --queues high=20,default=10 (NAME alone has 10 slots; 5..40 follows the work)"
 
 
-def parse_queues(given: Sequence[str]) -> dict[str, int]:
+def parse_queues(given: Sequence[str]) -> dict[str, Slots]:
     """Slots by queue, in the order given; the option may be repeated.
 
     Raises CliError (usage) that shows the part that is wrong.
     """
-    slots: dict[str, int] = {}
+    slots: dict[str, Slots] = {}
     for part in (part.strip() for text in given for part in text.split(",")):
         if not part:
             raise CliError(f"--queues {','.join(given)!r} holds an empty part", SYNTAX)
@@ -35,13 +34,13 @@ def parse_queues(given: Sequence[str]) -> dict[str, int]:
     return slots
 
 
-def match_queues(slots: dict[str, int], known: Iterable[str]) -> dict[str, int]:
+def match_queues(slots: dict[str, Slots], known: Iterable[str]) -> dict[str, Slots]:
     """The same by their real names: case does not matter where that is unambiguous.
 
     Raises UnknownQueue for a name that no loaded job type and no queue of the database has.
     """
     names = sorted(set(known))
-    matched: dict[str, int] = {}
+    matched: dict[str, Slots] = {}
     for given, count in slots.items():
         name = match_queue(given, names)
         if name in matched:
@@ -50,7 +49,12 @@ def match_queues(slots: dict[str, int], known: Iterable[str]) -> dict[str, int]:
     return matched
 
 
-def _slots(part: str, number: str) -> int:
+def _slots(part: str, number: str) -> Slots:
+    if ".." in number:
+        try:
+            return SlotRange.parse(number)
+        except ValueError as fault:
+            raise CliError(f"--queues {part!r}: {fault}", SYNTAX) from None
     if (
         not (number.isascii() and number.isdigit())
         or not 1 <= int(number[:9]) <= MOST_SLOTS

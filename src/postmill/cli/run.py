@@ -37,6 +37,7 @@ class Given:
     schema: str | None = None
     json: bool = False
     debug: bool = False
+    cell: str | None = None
     build: str | None = None
 
     def overridden_by(self, later: Given) -> Given:
@@ -47,6 +48,7 @@ class Given:
             schema=later.schema or self.schema,
             json=later.json or self.json,
             debug=later.debug or self.debug,
+            cell=later.cell or self.cell,
             build=later.build or self.build,
         )
 
@@ -75,8 +77,12 @@ class Run:
 
     @cached_property
     def settings(self) -> Settings:
-        """Settings file, environment, options; the last wins. Raises SettingsError."""
-        return load(self.given.config, overrides=self.given.overrides())
+        """Settings file, environment, options; the last wins. With --cell the database is that cell's.
+
+        Raises SettingsError, NotFound for an unknown cell.
+        """
+        found = load(self.given.config, overrides=self.given.overrides())
+        return found if self.given.cell is None else found.in_cell(self.given.cell)
 
     @cached_property
     def settings_here(self) -> Settings:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 from collections.abc import Iterator
+from typing import Any
 
 import typer
 import uvicorn
@@ -15,6 +16,7 @@ from pydantic import SecretStr
 from postmill import connections
 from postmill.api.backend import Backend
 from postmill.api.beside import Worker
+from postmill.api.cell_router import CellRouter
 from postmill.bind import arun
 from postmill.cli.address import address, is_loopback
 from postmill.cli.database import normalized
@@ -27,6 +29,7 @@ from postmill.cli.securing import SECURE
 from postmill.cli.signals import PATIENCE, Stopper
 from postmill.console.app import create_app
 from postmill.domain.settings import Settings
+from postmill.domain.settings_cells import directory_of
 from postmill.store.access import Entrances, entrances
 from postmill.telemetry.bus import Bus
 
@@ -71,14 +74,22 @@ class ServerProcess:
         found = await self._entrances()
         check(found, self._settings)
         with self._listening() as listener:
-            app = create_app(self._settings, bus)
-            app.state.worker = None if self._worker is None else Worker(self._worker)
-            server = Server(app, self._settings)
+            apps = self._apps(bus)
+            for app in apps.values():
+                app.state.worker = None if self._worker is None else Worker(self._worker)
+            server = Server(apps, self._settings)
             self._stopper.retarget(server)
             if not self._child:
                 self._tell(listener, found)
             await server.serve(sockets=[listener])
         return self._stopper.exit_code
+
+    def _apps(self, bus: Bus) -> dict[str, FastAPI]:
+        """The application of each cell; with --cell, or without cells, only one."""
+        cells = {} if self._run.given.cell is not None or self._run.given.dsn else self._settings.cells
+        if not cells:
+            return {"": create_app(self._settings, bus)}
+        return {name: create_app(self._settings.in_cell(name), bus) for name in cells}
 
     def _tell(self, listener: socket.socket, found: Entrances) -> None:
         host, port = listener.getsockname()[:2]
@@ -111,8 +122,12 @@ class ServerProcess:
 class Server(uvicorn.Server):
     """uvicorn without its own handling of signals: those are the command's."""
 
-    def __init__(self, app: FastAPI, settings: Settings) -> None:
-        self._app = app
+    def __init__(self, apps: FastAPI | dict[str, FastAPI], settings: Settings) -> None:
+        self._apps = [apps] if isinstance(apps, FastAPI) else list(apps.values())
+        home = directory_of(settings.cells)
+        app: Any = self._apps[0]
+        if isinstance(apps, dict) and len(apps) > 1 and home is not None:
+            app = CellRouter(apps, home, settings.oidc.tenant_claim)
         super().__init__(
             uvicorn.Config(
                 app,
@@ -136,10 +151,11 @@ class Server(uvicorn.Server):
     def drain(self) -> None:
         """Take no new connections, let requests end; those that wait for jobs, and live streams, end at once."""
         self.should_exit = True
-        backend: Backend | None = getattr(self._app.state, "backend", None)
-        if backend is not None:
-            backend.desk.send_home()
-        self._app.state.live.send_home()
+        for app in self._apps:
+            backend: Backend | None = getattr(app.state, "backend", None)
+            if backend is not None:
+                backend.desk.send_home()
+            app.state.live.send_home()
 
     def abort(self) -> None:
         """End at once."""

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from postmill.domain.registry import Registry
+from postmill.domain.slot_range import Slots, least_of, most_of, slots_between
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
     """What one process gets: slots by queue (none of 0), and its part of each limit by job type."""
 
-    slots: dict[str, int]
+    slots: dict[str, Slots]
     limits: dict[str, int]
 
 
@@ -23,11 +24,13 @@ def divide(total: int, parts: int, first: int = 0) -> list[int]:
 
 
 def shares(
-    queues: Mapping[str, int], limits: Mapping[str, int], registry: Registry, processes: int
+    queues: Mapping[str, Slots], limits: Mapping[str, int], registry: Registry, processes: int
 ) -> list[Share]:
     """One share per process that gets any slot; fewer than `processes` where there are fewer slots.
 
     The remainders of the queues begin at different processes, so that four queues of one slot fill four processes.
+    Of a range both ends are divided; every process that gets any has one slot at least.
+
     A limit begins where its queue does, so that a slot and the right to use it come to the same process. A process
     without any part of the limits gets no slot of a queue whose types are all limited: it could run nothing there.
     """
@@ -45,8 +48,9 @@ def shares(
             if not types or any(share.limits.get(job_type.name, 1) for job_type in types)
         ]
         start = first % len(able)
-        for share, part in zip(able, divide(total, len(able), start), strict=True):
+        least = divide(least_of(total), len(able), start)
+        for share, part, floor in zip(able, divide(most_of(total), len(able), start), least, strict=True):
             if part:
-                share.slots[queue] = part
-        first += total
+                share.slots[queue] = slots_between(max(1, floor), part)
+        first += most_of(total)
     return [share for share in made if share.slots]

@@ -17,6 +17,8 @@ STATE_STYLES = {
     "scheduled": "cyan",
     "queued": "blue",
     "blocked": "magenta",
+    "held": "bold magenta",
+    "compensating": "yellow",
     "running": "bold blue",
     "draining": "yellow",
     "succeeded": "green",

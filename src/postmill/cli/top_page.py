@@ -126,6 +126,6 @@ def _incident(incident: LiveIncident, now: datetime) -> tuple[Cell, ...]:
 
 
 def _worker(worker: WorkerView, now: datetime) -> tuple[Cell, ...]:
-    slots = ", ".join(f"{name}={count}" for name, count in worker.slots.items()) or ", ".join(worker.queues)
+    slots = worker.slots_text or ", ".join(worker.queues)
     seen = relative(worker.last_seen_at, now)
     return short_worker(worker.worker_id), state(worker.state), str(worker.running), slots, seen

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from postmill.cli import exits, tree_access, tree_archive, tree_budget, tree_incidents
+from postmill.cli import exits, tree_access, tree_archive, tree_budget, tree_incidents, tree_workflows
 from postmill.cli.app import Group
 from postmill.cli.commands import (
     artifacts,
@@ -19,10 +19,12 @@ from postmill.cli.commands import (
     jobs,
     jobs_act,
     jobs_tag,
+    limits,
     migrate,
     openapi,
     publish,
     queues,
+    scaling,
     server,
     settings,
     stats,
@@ -37,7 +39,7 @@ from postmill.cli.commands import (
     workers_act,
 )
 from postmill.cli.errors import CliError
-from postmill.cli.options import Config, Debug, Dsn, Json, Schema, Version, command, group
+from postmill.cli.options import Cell, Config, Debug, Dsn, Json, Schema, Version, command, group
 from postmill.cli.run import Given, Run
 from postmill.cli.tree_dead import dead_app, operations_app
 from postmill.cli.tree_errors import add_pauses, errors_app
@@ -71,10 +73,11 @@ def shared(
     schema: Schema = None,
     as_json: Json = False,
     debug: Debug = False,
+    cell: Cell = None,
     show_version: Version = False,
 ) -> None:
     """Keep the options that stand before the command's name."""
-    context.obj = given = Given(config=config, dsn=dsn, schema=schema, json=as_json, debug=debug)
+    context.obj = given = Given(config=config, dsn=dsn, schema=schema, json=as_json, debug=debug, cell=cell)
     if show_version:
         version.show_version(Run(given))
         raise typer.Exit
@@ -83,6 +86,7 @@ def shared(
 
 
 jobs_app = group("Look at jobs and act on them.")
+limits_app = group("How many run at once over the whole fleet, and how often they start.")
 queues_app = group("Look at queues; pause and resume them; move what waits.")
 artifacts_app = group("Files that jobs read or made.")
 triggers_app = group("What makes jobs by itself: events and schedules.")
@@ -148,10 +152,31 @@ command(jobs_app, "tag", examples=["postmill jobs tag 0198f3a2-7c11-7abc --add v
 )
 command(jobs_app, "retry", examples=["postmill jobs retry 0198f3a2-7c11-7abc"])(jobs_act.retry)
 command(
+    jobs_app,
+    "prioritize",
+    examples=["postmill jobs prioritize 0198f3a2-7c11-7abc --priority 5 --reason 'a customer waits'"],
+)(jobs_act.prioritize)
+command(
     jobs_app, "register", examples=["postmill jobs register jobs.py", "postmill jobs register shop.jobs"]
 )(jobs_act.register)
 
+tree_workflows.grow(app, OPERATE)
+
 app.add_typer(queues_app, name="queues", rich_help_panel=OPERATE)
+app.add_typer(limits_app, name="limits", rich_help_panel=OPERATE)
+command(limits_app, "list", examples=["postmill limits list", "postmill limits list --json"])(limits.list_)
+command(limits_app, "show", examples=["postmill limits show type:screenshot"])(limits.show)
+command(
+    limits_app,
+    "set",
+    examples=[
+        "postmill limits set type:screenshot --max-running 3",
+        "postmill limits set queue:mail/payload.host --max-running 2 --rate 10/1s --reason 'they asked us to'",
+        "postmill limits set all/tenant --max-running 50",
+        "postmill limits set type:screenshot --off",
+    ],
+)(limits.set_)
+command(limits_app, "clear", examples=["postmill limits clear type:screenshot"])(limits.clear)
 command(queues_app, "list", examples=["postmill queues list"])(queues.list_)
 command(queues_app, "pause", examples=["postmill queues pause mail --reason 'provider is down' --for 30m"])(
     queues.pause
@@ -179,6 +204,17 @@ command(
         "postmill stats --tenant bakery --json",
     ],
 )(stats.stats)
+
+command(
+    app,
+    "scaling",
+    panel=OPERATE,
+    examples=[
+        "postmill scaling",
+        "postmill scaling high --slots 20 --drain 1m --max 30",
+        "postmill scaling high --json",
+    ],
+)(scaling.scaling)
 
 app.add_typer(artifacts_app, name="artifacts", rich_help_panel=OPERATE)
 command(

@@ -6,10 +6,11 @@ import typer
 
 from postmill.cli.commands import audit, keys, tenants
 from postmill.cli.options import command, group
+from postmill.cli.tree_cells import add_cells
 
 
 def grow(app: typer.Typer, panel: str) -> None:
-    """Adds `tenants`, `keys`, `logins`, `login` and `audit`."""
+    """Adds `tenants`, `cells`, `keys`, `logins`, `login` and `audit`."""
     tenants_app = group("Tenants and their projects.")
     keys_app = group("API keys.")
     logins_app = group("Logins of the console.")
@@ -36,6 +37,7 @@ def grow(app: typer.Typer, panel: str) -> None:
         tenants.create_project
     )
 
+    add_cells(app, tenants_app, panel)
     app.add_typer(keys_app, name="keys", rich_help_panel=panel)
     command(keys_app, "list", examples=["postmill keys list", "postmill keys list --tenant bakery --all"])(
         keys.list_

@@ -22,6 +22,7 @@ from postmill.cli.run import Run
 from postmill.client.address import VARIABLE
 from postmill.domain.errors import PostmillError
 from postmill.domain.registry import Registry
+from postmill.domain.settings_cells import cell_named
 from postmill.engine.worker import Worker
 from postmill.store.queues import serving_queues
 from postmill.telemetry.bus import Bus
@@ -38,19 +39,23 @@ def run_worker(
     child: str | None,
     report: Path | None,
     quiet_start: bool = False,
+    cells: Sequence[str] = (),
 ) -> None:
     """One worker here, or a family of them; ends with the exit code. `child` (INDEX/COUNT) makes it one of many.
 
     `quiet_start`: somebody else says that it has started.
     """
     index, count = _place(child)
-    asked = count or processes or run.settings.worker.processes
+    names = named_cells(run, cells)
+    asked = count or (processes or run.settings.worker.processes) * max(1, len(names))
     plan = make_plan(modules, queues, asked, run.settings, lambda: _stored_queues(run))
+    plan = replace(plan, cells=max(1, len(names)))
+    check_cells(plan, names)
     port = run.settings.metrics.port if port is None else port
     # A process that retires needs a parent that starts the next one.
     retires = run.settings.worker.max_jobs_per_process is not None
     if child is None and (len(plan.shares) > 1 or retires):
-        family = _family(run, plan, queues, asked, port)
+        family = _family(run, plan, queues, asked, port, names)
         with run.out.reserved():
             code = family.run()
         finish(run, code, family.summary)
@@ -71,6 +76,28 @@ def run_worker(
     with run.out.reserved():
         code = process.run()
     finish(run, code, process.summary, child=child is not None, report=report)
+
+
+def named_cells(run: Run, given: Sequence[str]) -> list[str]:
+    """The cells of `--cells a,b`. Raises CliError, NotFound for one that the settings do not have."""
+    names = [name.strip() for text in given for name in text.split(",")]
+    if len(set(names)) < len(names) or "" in names:
+        raise CliError(f"--cells {','.join(given)!r} names a cell twice, or none", "write --cells a,b")
+    for name in names:
+        cell_named(run.settings.cells, name)
+    return names
+
+
+def check_cells(plan: Plan, names: Sequence[str]) -> None:
+    """Raises CliError where some queue would have no slot in some cell: its jobs there would wait for ever."""
+    for n, name in enumerate(names):
+        served = {queue for share in plan.shares[n :: len(names)] for queue in share.slots}
+        for queue, count in plan.slots.items():
+            if queue not in served:
+                raise CliError(
+                    f"queue {queue} has {count} slot(s), which {len(names)} cells cannot share: {name} gets none",
+                    f"give it {len(names)} or more (--queues {queue}={len(names)}), or start a worker for each cell",
+                )
 
 
 def run_upkeep(run: Run, port: int | None, *, child: str | None, report: Path | None) -> None:
@@ -145,7 +172,9 @@ def _process(
     )
 
 
-def _family(run: Run, plan: Plan, queues: Sequence[str], processes: int, port: int | None) -> Family:
+def _family(
+    run: Run, plan: Plan, queues: Sequence[str], processes: int, port: int | None, cells: Sequence[str]
+) -> Family:
     # Children find the database in their environment: a command line is for everybody on the machine to read.
     os.environ[VARIABLE] = run.dsn
 
@@ -157,11 +186,15 @@ def _family(run: Run, plan: Plan, queues: Sequence[str], processes: int, port: i
             words += ["--port", str(port)]
         if run.given.build:
             words += ["--build", run.given.build]
+        if cells:
+            words += ["--cells", ",".join(cells)]
+            return child_command(words, replace(run.given, cell=cells[index % len(cells)]))
         return child_command(words, run.given)
 
     slots = ", ".join(f"{name}={count}" for name, count in plan.slots.items())
     count = len(plan.shares)
-    run.out.note(f"{count} processes share {slots}" if count > 1 else f"one process serves {slots}")
+    where = f" in cells {', '.join(cells)}" if cells else ""
+    run.out.note(f"{count} processes share {slots}{where}" if count > 1 else f"one process serves {slots}")
     grace = run.settings.worker.grace
     return Family(run.dsn, run.schema, command, len(plan.shares), grace=grace, told=run.out.note)
 

@@ -10,7 +10,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from postmill import bind
 from postmill.artifacts.storage import Storage
-from postmill.client import flows, publishing
+from postmill.client import flows, publishing, workflow_care, workflow_flows
 from postmill.client.address import find_database, find_store, may_prepare
 from postmill.client.artifact_flows import Place
 from postmill.client.artifacts import AsyncArtifacts, not_blocking
@@ -53,7 +53,9 @@ class AsyncClient:
     ) -> None:
         self.schema = checked_schema(schema)
         self._dsn = find_database(conninfo)
-        self._pool = AsyncPool(self._dsn, connections, prepared=may_prepare(prepared_statements))
+        self._pool = AsyncPool(
+            self._dsn, connections, schema=self.schema, prepared=may_prepare(prepared_statements)
+        )
 
     @functools.cached_property
     def artifacts(self) -> AsyncArtifacts:
@@ -70,6 +72,17 @@ class AsyncClient:
     replay = awaiting(flows.replay)
     register = awaiting(flows.register)
     publish = awaiting(publishing.publish, atomic=True)
+    start_workflow = awaiting(workflow_flows.start_workflow, atomic=True)
+    start_batch = awaiting(workflow_flows.start_batch, atomic=True)
+    open_batch = awaiting(workflow_flows.open_batch, atomic=True)
+    add_to_batch = awaiting(workflow_flows.add_to_batch, atomic=True)
+    seal_batch = awaiting(workflow_flows.seal_batch)
+    workflow = awaiting(workflow_care.workflow)
+    workflow_graph = awaiting(workflow_care.workflow_graph)
+    workflows = awaiting(workflow_care.workflows)
+    cancel_workflow = awaiting(workflow_care.cancel_workflow)
+    retry_workflow = awaiting(workflow_care.retry_workflow)
+    release_steps = awaiting(workflow_care.release_steps)
 
     async def close(self) -> None:
         """Closes the connections; using the client again opens new ones."""

@@ -14,6 +14,7 @@ from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout
 
 from postmill import connections
 from postmill.client.address import not_running
+from postmill.client.fitness import arequire_fit, require_fit
 from postmill.domain.errors import DatabaseMissing
 
 NAME = "postmill-client"
@@ -27,8 +28,9 @@ AsyncConn = psycopg.AsyncConnection[Any]
 class Pool:
     """Blocking connections in autocommit mode."""
 
-    def __init__(self, conninfo: str, most: int, *, prepared: bool = True) -> None:
+    def __init__(self, conninfo: str, most: int, *, schema: str, prepared: bool = True) -> None:
         self._conninfo = conninfo
+        self._schema = schema
         self._most = most
         self._prepared = prepared
         # By process: a child finds none of its own and makes one. The parent's stays referenced there, so
@@ -43,7 +45,7 @@ class Pool:
         try:
             conn = pool.getconn()
         except PoolTimeout as late:
-            _probe(self._conninfo)
+            _probe(self._conninfo, self._schema)
             raise DatabaseMissing(_busy(self._most)) from late
         try:
             yield conn
@@ -59,7 +61,7 @@ class Pool:
     def _open(self) -> ConnectionPool[Conn]:
         # A pool retries in the background and then says only that it is late: look first, and say what is
         # wrong.
-        _probe(self._conninfo)
+        _probe(self._conninfo, self._schema)
         made = connections.pool(
             self._conninfo, NAME, prepared=self._prepared,
             min_size=1, max_size=self._most, timeout=PATIENCE, check=lively,
@@ -74,8 +76,9 @@ class Pool:
 class AsyncPool:
     """Awaited connections in autocommit mode, of the running loop."""
 
-    def __init__(self, conninfo: str, most: int, *, prepared: bool = True) -> None:
+    def __init__(self, conninfo: str, most: int, *, schema: str, prepared: bool = True) -> None:
         self._conninfo = conninfo
+        self._schema = schema
         self._most = most
         self._prepared = prepared
         self._pool: AsyncConnectionPool[AsyncConn] | None = None
@@ -88,7 +91,7 @@ class AsyncPool:
         try:
             conn = await pool.getconn()
         except PoolTimeout as late:
-            await _aprobe(self._conninfo)
+            await _aprobe(self._conninfo, self._schema)
             raise DatabaseMissing(_busy(self._most)) from late
         try:
             yield conn
@@ -111,7 +114,7 @@ class AsyncPool:
                 min_size=1, max_size=self._most, timeout=PATIENCE, check=alively,
             )  # fmt: skip
             self._home = home
-            await _aprobe(self._conninfo)
+            await _aprobe(self._conninfo, self._schema)
         await self._pool.open()
         return self._pool
 
@@ -141,16 +144,18 @@ def _busy(most: int) -> str:
     return f"all {most} connections of this client stayed busy for {PATIENCE:g} s"
 
 
-def _probe(conninfo: str) -> None:
+def _probe(conninfo: str, schema: str) -> None:
     try:
-        connections.connect(conninfo, NAME).close()
+        with connections.connect(conninfo, NAME) as conn:
+            require_fit(conn, schema)
     except psycopg.OperationalError as error:
         raise _missing(conninfo, error) from error
 
 
-async def _aprobe(conninfo: str) -> None:
+async def _aprobe(conninfo: str, schema: str) -> None:
     try:
-        await (await connections.aconnect(conninfo, NAME)).close()
+        async with await connections.aconnect(conninfo, NAME) as conn:
+            await arequire_fit(conn, schema)
     except psycopg.OperationalError as error:
         raise _missing(conninfo, error) from error
 

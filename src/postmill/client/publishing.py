@@ -8,7 +8,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from postmill.client.rendering import Wanted, rendered
-from postmill.domain.errors import NotFound
+from postmill.domain.errors import NotFound, TenantMoved, TenantMoving
 from postmill.domain.event import Delivery, Published, check_context, check_event_name
 from postmill.domain.job_options import ActorType, normalize
 from postmill.domain.lane import DEFAULT_TENANT
@@ -68,6 +68,8 @@ def publish(
         actor_id=cast("str | None", options.get("actor_id")),
         schema=schema,
     )
+    if event.id is None and event.away is not None:
+        raise TenantMoved(event.cell) if event.away == "moved" else TenantMoving(event.cell)
     if event.id is None:
         raise NotFound(f"there is no tenant {owner}")
     return (yield from delivered(schema, event, name, json.loads(text), owner))

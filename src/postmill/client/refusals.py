@@ -13,6 +13,8 @@ from postmill.domain.errors import (
     PayloadRefused,
     PostmillError,
     SerializationConflict,
+    TenantMoved,
+    TenantMoving,
     UnknownJobType,
 )
 from postmill.domain.job import Enqueued, NewJob
@@ -37,6 +39,10 @@ def enqueued(job: NewJob, answer: Answer, known: Sequence[str]) -> Enqueued | En
             return KeyTaken(job.key, answer.detail or "another type")
         case "serialization":
             return SerializationConflict()
+        case "moving":
+            return TenantMoving(answer.detail)
+        case "moved":
+            return TenantMoved(answer.detail)
         case "incomplete":
             return EnvelopeIncomplete(job.job_type, answer.detail or "a field")
         case "secret":

@@ -35,10 +35,10 @@ def ruled(schema: str, jobs: Sequence[NewJob]) -> Flow[list[NewJob]]:
     """
     names = sorted({job.job_type for job in jobs if job.definition is None})
     if not names:
-        return [_of_code(job) for job in jobs]
+        return [of_code(job) for job in jobs]
     rules: dict[str, EnqueueRules] = yield enqueue_rules(names, schema=schema)
     return [
-        _of_code(job)
+        of_code(job)
         if job.definition is not None
         else rules[job.job_type].applied(job, key_ring)
         if job.job_type in rules
@@ -60,7 +60,8 @@ def amended(job: NewJob, answer: Answer) -> NewJob | None:
     return None
 
 
-def _of_code(job: NewJob) -> NewJob:
+def of_code(job: NewJob) -> NewJob:
+    """A job that the code knows all about: sealed where its type is encrypted."""
     definition = job.definition
     if definition is None or not definition.encrypted:
         return job

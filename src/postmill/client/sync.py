@@ -10,7 +10,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from postmill import bind
 from postmill.artifacts.storage import Storage
-from postmill.client import flows, publishing
+from postmill.client import flows, publishing, workflow_care, workflow_flows
 from postmill.client.address import find_database, find_store, may_prepare
 from postmill.client.artifact_flows import Place
 from postmill.client.artifacts import Artifacts, not_awaited
@@ -51,6 +51,7 @@ class Client:
 
     Raises:
         DatabaseMissing: no database is named, or (at the first use) it cannot be reached.
+        SchemaTooNew: at the first use, if a newer version made a breaking change to the schema.
         SettingsError: the settings cannot be read.
     """
 
@@ -64,7 +65,9 @@ class Client:
     ) -> None:
         self.schema = checked_schema(schema)
         self._dsn = find_database(conninfo)
-        self._pool = Pool(self._dsn, connections, prepared=may_prepare(prepared_statements))
+        self._pool = Pool(
+            self._dsn, connections, schema=self.schema, prepared=may_prepare(prepared_statements)
+        )
 
     @functools.cached_property
     def artifacts(self) -> Artifacts:
@@ -81,6 +84,17 @@ class Client:
     replay = blocking(flows.replay)
     register = blocking(flows.register)
     publish = blocking(publishing.publish, atomic=True)
+    start_workflow = blocking(workflow_flows.start_workflow, atomic=True)
+    start_batch = blocking(workflow_flows.start_batch, atomic=True)
+    open_batch = blocking(workflow_flows.open_batch, atomic=True)
+    add_to_batch = blocking(workflow_flows.add_to_batch, atomic=True)
+    seal_batch = blocking(workflow_flows.seal_batch)
+    workflow = blocking(workflow_care.workflow)
+    workflow_graph = blocking(workflow_care.workflow_graph)
+    workflows = blocking(workflow_care.workflows)
+    cancel_workflow = blocking(workflow_care.cancel_workflow)
+    retry_workflow = blocking(workflow_care.retry_workflow)
+    release_steps = blocking(workflow_care.release_steps)
 
     def close(self) -> None:
         """Closes the connections; using the client again opens new ones."""

@@ -9,7 +9,13 @@ from datetime import datetime
 
 from postmill.domain.error_facts import Facts, facts_of, leaves
 from postmill.domain.error_names import class_names
-from postmill.domain.errors import DefinitionError, PayloadRefused, SettingsError, Undecodable
+from postmill.domain.errors import (
+    DefinitionError,
+    PayloadRefused,
+    SettingsError,
+    Undecodable,
+    WorkflowRefused,
+)
 
 Match = type[BaseException] | int | range | str | Callable[[BaseException], bool]
 """What a rule looks at: an exception class (subclasses too), an HTTP status or a range of them, an error code
@@ -22,7 +28,14 @@ RETRYABLE_STATUS = frozenset({408, 425, 429})
 _PERMANENT_ERRNO = frozenset(
     {errno.EACCES, errno.EPERM, errno.EROFS, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP}
 )
-_PERMANENT_TYPES = (Undecodable, PayloadRefused, DefinitionError, SettingsError, NotImplementedError)
+_PERMANENT_TYPES = (
+    Undecodable,
+    PayloadRefused,
+    WorkflowRefused,
+    DefinitionError,
+    SettingsError,
+    NotImplementedError,
+)
 
 
 @dataclass(frozen=True, slots=True)

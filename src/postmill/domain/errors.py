@@ -107,6 +107,32 @@ class SerializationConflict(EnqueueRefused):
         )
 
 
+class TenantAway(EnqueueRefused):
+    """The job's tenant is not in this database: it moves, or has moved.
+
+    Attributes:
+        cell: where it comes from or goes to, or where it lives now.
+    """
+
+    def __init__(self, cell: str | None = None) -> None:
+        self.cell = cell
+        super().__init__(cell)
+
+
+class TenantMoving(TenantAway):
+    """The job's tenant is just being carried to another cell. Try again in a second."""
+
+    def __str__(self) -> str:
+        return "this tenant is being moved to another cell; try again in a second"
+
+
+class TenantMoved(TenantAway):
+    """The job's tenant lives in another cell, `cell`: ask there."""
+
+    def __str__(self) -> str:
+        return f"this tenant lives in cell {self.cell!r}: connect there, or let postmill.Cells find the way"
+
+
 class PayloadRefused(EnqueueRefused):
     """The payload or an option cannot be stored as it is. `path` says where, as in `args.a[0]`."""
 
@@ -118,6 +144,10 @@ class PayloadRefused(EnqueueRefused):
 
     def __str__(self) -> str:
         return "; ".join([f"{self.path}: {self.why}", *map(str, self.more)])
+
+
+class WorkflowRefused(EnqueueRefused):
+    """A workflow or a batch cannot be as it is written; nothing of it was made."""
 
 
 class EnvelopeIncomplete(EnqueueRefused):

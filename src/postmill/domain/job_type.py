@@ -28,7 +28,7 @@ from postmill.domain.job_type_options import (
     check_options,
 )
 from postmill.domain.lane import DEFAULT_TENANT
-from postmill.domain.limit import Rate
+from postmill.domain.limit import Limit, Rate
 from postmill.domain.outcome import OnExhausted
 from postmill.domain.payload import check_encoded, check_line, refusal, refuse_fault
 from postmill.domain.payload_faults import find_fault
@@ -70,6 +70,7 @@ class JobType(Generic[Q, P, R_co]):
     aliases: tuple[str, ...]
     worker_limit: int | None
     rate: Rate | None
+    limits: tuple[Limit, ...]
     lane: str | None
     priority: int | None
     classifier: Classifier | None
@@ -167,6 +168,14 @@ class JobType(Generic[Q, P, R_co]):
         schema.setdefault("properties", {})
         return schema | {"title": self.name}
 
+    @property
+    def fleet_limits(self) -> tuple[Limit, ...]:
+        """Its limits over the whole fleet, `rate` among them."""
+        if self.rate is None:
+            return self.limits
+        together = next((one.max_running for one in self.limits if not one.parts), None)
+        return (Limit(together, self.rate), *(one for one in self.limits if one.parts))
+
     def definition(self) -> dict[str, Any]:
         """The stored form of this type, as plain JSON data.
 
@@ -196,6 +205,7 @@ class JobType(Generic[Q, P, R_co]):
                 if self.rate
                 else None
             ),
+            "limits": [limit.row() for limit in self.fleet_limits],
             "lane": self.lane,
             "priority": self.priority,
             "log_fields": list(self.log_fields),

@@ -14,7 +14,7 @@ from postmill.domain.duration import seconds
 from postmill.domain.errors import DefinitionError
 from postmill.domain.idempotency import Idempotency, Mode
 from postmill.domain.lane import check_rule
-from postmill.domain.limit import Rate
+from postmill.domain.limit import Limit, Rate
 from postmill.domain.outcome import OnExhausted
 from postmill.domain.policy import DEFAULT, RetryPolicy, check_policy
 from postmill.domain.queue import Queue, check_queue_name
@@ -63,7 +63,10 @@ class JobTypeOptions(TypedDict, total=False):
     worker_limit: int | None
     """How many run at once per `postmill worker` command, over all its processes. Default None: no limit."""
     rate: Rate | None
-    """How many may start per time, exactly, over the whole fleet. Default None: no limit."""
+    """How many may start per time, exactly, over the whole fleet: short for `limits=[Limit(rate=…)]`. Default None: no
+    limit."""
+    limits: Iterable[Limit]
+    """How many run at once, and how often they start, over the whole fleet; per tenant or argument, too. Default: none."""
     lane: str | None
     """`tenant`, `none` or `payload.<field>`; default None: as the queue has it."""
     priority: int | None
@@ -130,6 +133,7 @@ def check_options(
         raise DefinitionError(
             f"job type {job_type!r}, encrypted: the database cannot read the idempotency content"
         )
+    _check_limits(job_type, made, arguments)
     retry = made["retry"]
     if isinstance(retry, Curve):
         made["retry"] = retry.policy
@@ -225,6 +229,33 @@ def _instance(kind: type[T]) -> Callable[[object], T | None]:
     return check
 
 
+def _limits(value: object) -> tuple[Limit, ...]:
+    if isinstance(value, Limit) or not isinstance(value, Iterable):
+        raise TypeError(f"must be a list of Limit(…), not {value!r}")
+    found = tuple(value)
+    for one in found:
+        if not isinstance(one, Limit):
+            raise TypeError(f"must be a list of Limit(…), not of {one!r}")
+    if len({one.per for one in found}) < len(found):
+        raise ValueError("two of them count the same; put max_running and rate into one Limit(…)")
+    return found
+
+
+def _check_limits(job_type: str, made: dict[str, Any], arguments: Iterable[str] | None) -> None:
+    """What they count can be read; `rate` is one of them."""
+    rate, together = made["rate"], [one for one in made["limits"] if not one.per]
+    if rate is not None and together and together[0].rate is not None:
+        raise DefinitionError(f"job type {job_type!r}, limits: it has a rate twice; leave out rate=…")
+    fields = [part for one in made["limits"] for part in one.per if part != "tenant"]
+    if fields and made["encrypted"]:
+        raise DefinitionError(f"job type {job_type!r}, encrypted: the database cannot read {fields[0]}")
+    for part in fields if arguments is not None else ():
+        name = part.split(".")[1]
+        if name not in (arguments or ()):
+            hint = did_you_mean(name, arguments or (), noun="arguments")
+            raise DefinitionError(f"job type {job_type!r}, limits: {name!r} is no argument{hint}")
+
+
 def _names(value: object) -> tuple[str, ...]:
     if isinstance(value, str) or not isinstance(value, Iterable):
         raise TypeError(f"must be a list of names, not {value!r}")
@@ -267,6 +298,7 @@ _CHECKS: dict[str, tuple[object, Callable[[Any], object]]] = {
     "aliases": ((), _aliases),
     "worker_limit": (None, _integer(1, optional=True)),
     "rate": (None, _instance(Rate)),
+    "limits": ((), _limits),
     "lane": (None, _lane),
     "priority": (None, _integer(-INT_MAX - 1, optional=True)),
     "classifier": (None, _instance(Classifier)),

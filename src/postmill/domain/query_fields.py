@@ -58,6 +58,8 @@ FIELDS: Mapping[str, Field] = MappingProxyType({
     "key": Field("name", "with this idempotency key", "key:order-4711", "keys by tenant"),
     "op": Field("id", "what a bulk operation acted on or made", "op:0198f3c2-5b1e", "items by operation"),
     "tag": Field("name", "with this tag", "tag:vip", "tags by tenant, tag and id"),
+    "workflow": Field("id", "of this workflow", "workflow:0198f3c2-5b1e", "body by workflow"),
+    "batch": Field("id", "of this batch", "batch:0198f3c2-5b1e", "body by workflow"),
     "source": Field("choice", "made by hand or code, an event, a schedule or the system", "source:event",
                     "body by tenant, source and id", SOURCES),
     "actor": Field("name", "enqueued by this user or API key", "actor:ann@example.com", _WALK),
@@ -82,6 +84,5 @@ MEANT: Mapping[str, str] = MappingProxyType({
 """What people write, and the term that it is called here."""
 
 ABSENT: Mapping[str, str] = MappingProxyType({
-    "batch": "jobs have no batches; what belongs together has one correlation id: correlation:…",
 })  # fmt: skip
 """What others have, and jobs here have not."""

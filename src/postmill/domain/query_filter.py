@@ -66,8 +66,8 @@ def _term(term: Term, names: Names) -> dict[str, Any]:
         return {"field": term.name, "not": False} | when
     if term.name == "age":
         return {"field": "until" if first.op in (">", ">=") else "since", "not": False, "ago": first.number}
-    if term.name == "id":
-        return {"field": "id", "not": term.negative, "ranges": [_range(value) for value in term.values]}
+    if term.name in ("id", "workflow", "batch"):
+        return {"field": term.name, "not": term.negative, "ranges": [_range(value) for value in term.values]}
     if term.name in RESOLVED:
         values = [each for value in term.values for each in names.get((term.name, value.text), ())]
         return {"field": term.name, "not": term.negative, "values": values}

@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
+from postmill.domain.boost import OFF, Boost
 from postmill.domain.duration import seconds
 from postmill.domain.errors import DefinitionError, UnknownQueue
+from postmill.domain.limit import Limit
 
 LONGEST_NAME = 128
 
@@ -70,6 +72,9 @@ class Queue:
         wait_target, run_target: the same for the time until the start, and from there to the end.
         escalation: the escalation policy, or the channel, for jobs that are given up (seed 1, 5).
         runbook: the address (http or https) of what whoever is on call shall read.
+        limits: how many of its jobs run at once, and how often they start, over the whole fleet; an empty list says that
+            there is none, None leaves it to others.
+        boost: how jobs rise that have waited for long; None: they do not (strict order by priority).
 
     Raises:
         DefinitionError: one of them cannot be.
@@ -84,11 +89,15 @@ class Queue:
     run_target: float | timedelta | None = None
     escalation: str | None = None
     runbook: str | None = None
+    limits: Iterable[Limit] | None = None
+    boost: Boost | None = None
 
     def __post_init__(self) -> None:
         try:
             check_queue_name(self.name)
             check_runbook(self.runbook)
+            if self.limits is not None:
+                object.__setattr__(self, "limits", _limits(self.limits))
             for name in TARGETS:
                 value = getattr(self, name)
                 if value is not None:
@@ -108,7 +117,20 @@ class Queue:
             "run_target_seconds": self.run_target,
             "escalation": self.escalation,
             "runbook": self.runbook,
+            "limits": None if self.limits is None else [limit.row() for limit in self.limits],
+            **(OFF if self.boost is None else self.boost.row()),
         }
+
+
+def _limits(value: object) -> tuple[Limit, ...]:
+    if isinstance(value, Limit) or not isinstance(value, Iterable):
+        raise TypeError(f"limits must be a list of Limit(…), not {value!r}")
+    found = tuple(value)
+    if not all(isinstance(one, Limit) for one in found):
+        raise TypeError("limits must be a list of Limit(…)")
+    if len({one.per for one in found}) < len(found):
+        raise ValueError("limits: two of them count the same; put max_running and rate into one Limit(…)")
+    return found
 
 
 TARGETS = ("sla", "wait_target", "run_target")

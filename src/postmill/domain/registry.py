@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from postmill.domain.declared import DeclaredTrigger
 from postmill.domain.errors import DefinitionError, UnknownJobType
 from postmill.domain.job_type import JobType
+from postmill.domain.limit import Limit
 from postmill.domain.policy import RetryPolicy
 from postmill.domain.queue import Queue
 from postmill.domain.resource import Resource
@@ -99,6 +100,17 @@ class Registry:
             job_type
             if (limit := limit_of(job_type.name)) is None
             else dataclasses.replace(job_type, worker_limit=limit)
+            for job_type in self
+        )
+
+    def with_fleet_limits(self, limits_of: Callable[[str], tuple[Limit, ...] | None]) -> Registry:
+        """The same types; what settings say of all of a type's jobs together takes the place of what `@job` says of them."""
+        return self._of(
+            job_type
+            if (said := limits_of(job_type.name)) is None
+            else dataclasses.replace(
+                job_type, rate=None, limits=(*said, *(one for one in job_type.limits if one.parts))
+            )
             for job_type in self
         )
 

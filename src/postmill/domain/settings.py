@@ -10,16 +10,19 @@ from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
 
+from postmill.domain.limit import Limit
 from postmill.domain.policy import Exponential
 from postmill.domain.queue import Queue
 from postmill.domain.settings_api import ApiSettings
 from postmill.domain.settings_archive import ArchiveSettings
 from postmill.domain.settings_artifacts import ArtifactSettings
 from postmill.domain.settings_budgets import BudgetSettings, check_names
+from postmill.domain.settings_cells import CellSettings, cell_named, check_cells, directory_of
 from postmill.domain.settings_console import ConsoleSettings
 from postmill.domain.settings_dead import DeadLetterSettings, RecoverySettings
 from postmill.domain.settings_definitions import CommandSettings, EncryptionSettings
 from postmill.domain.settings_escalation import EscalationSettings
+from postmill.domain.settings_limits import check_rate, limits_of
 from postmill.domain.settings_queues import QueueSettings, declared, queue_names
 from postmill.domain.settings_retention import RetentionSettings
 from postmill.domain.settings_server import OidcSettings, ServerSettings
@@ -35,6 +38,14 @@ class JobTypeSettings(Section):
     worker_limit: Count | None = Field(
         default=None,
         description="Jobs of this type at once per `postmill worker` command; none is without limit.",
+    )
+    max_running: Count | None = Field(
+        default=None,
+        description="Jobs of this type at once over the whole fleet; none leaves it to code and operators.",
+    )
+    rate: Annotated[str | None, AfterValidator(check_rate)] = Field(
+        default=None,
+        description="How often jobs of this type start over the whole fleet: `10/1s`; none leaves it to others.",
     )
     dead_letters_above: Annotated[int, Field(ge=0)] | None = Field(
         default=None,
@@ -182,16 +193,26 @@ class Settings(Section):
         default_factory=DeadLetterSettings, description="Jobs that were given up."
     )
     recovery: dict[str, RecoverySettings] = Field(default_factory=dict, description="Recovery rules by name.")
+    cells: Annotated[dict[str, CellSettings], AfterValidator(check_cells)] = Field(
+        default_factory=dict, description="Cells by name: databases that share the tenants."
+    )
 
     @property
     def dsn(self) -> str | None:
-        """`database_url` in clear, for the driver only."""
+        """`database_url` in clear, for the driver only; where it is not set, that of the directory's cell."""
+        if self.database_url is None and (home := directory_of(self.cells)) is not None:
+            return self.cells[home].dsn
         return self.database_url.get_secret_value() if self.database_url else None
 
     @property
     def listen_dsn(self) -> str | None:
         """`listen_url` in clear, or `database_url` where there is none."""
         return self.listen_url.get_secret_value() if self.listen_url else self.dsn
+
+    def in_cell(self, name: str) -> Settings:
+        """The settings as they are for one cell. Raises NotFound."""
+        cell = cell_named(self.cells, name)
+        return self.model_copy(update={"database_url": cell.database_url, "listen_url": cell.listen_url})
 
     @model_validator(mode="after")
     def _escalates(self) -> Self:
@@ -210,6 +231,11 @@ class Settings(Section):
     def queue(self, name: str) -> QueueSettings:
         """The settings of a queue, found without case where only one fits; the defaults where none does."""
         return _without_case(self.queues, name) or QueueSettings()
+
+    def limits_of(self, job_type: str) -> tuple[Limit, ...] | None:
+        """What is said of how many jobs of a type run at once over the fleet, and how often they start; None: nothing."""
+        said = self.job_type(job_type)
+        return limits_of(said.max_running, said.rate)
 
     def job_type(self, name: str) -> JobTypeSettings:
         """The settings of a job type, found as those of a queue are."""

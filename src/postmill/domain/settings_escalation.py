@@ -8,10 +8,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
 
-from postmill.domain import duration
 from postmill.domain.business_hours import Hours, parse_days, parse_time
 from postmill.domain.escalation import KINDS, Escalation, Outlet, Policy, parse_step
 from postmill.domain.limit import Rate
+from postmill.domain.settings_limits import parse_rate
 from postmill.domain.settings_types import Count, PositiveSeconds, Section, comma_separated
 from postmill.domain.suggest import did_you_mean
 from postmill.domain.zone import zone
@@ -55,14 +55,6 @@ def _steps(value: tuple[str, ...]) -> tuple[str, ...]:
     for one in value:
         parse_step(one)
     return value
-
-
-def parse_rate(text: str) -> Rate:
-    """A rate such as `1/1s` or `120/1m`. ValueError for anything else."""
-    count, slash, length = text.partition("/")
-    if not slash or not count.strip().isdigit():
-        raise ValueError(f"{text!r} is no rate; write how many per which time: 1/1s, 120/1m")
-    return Rate(int(count), duration.parse(length, "the time of a rate"))
 
 
 def _rate(value: str) -> str:

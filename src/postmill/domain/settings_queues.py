@@ -5,21 +5,63 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, TypeVar
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
+from postmill.domain.boost import AFTER, BEST, LONGEST_STEP, STEP, Boost
 from postmill.domain.lane import check_rule
 from postmill.domain.queue import Queue, check_queue_name, check_runbook
 from postmill.domain.settings_dead import Above
-from postmill.domain.settings_types import PositiveSeconds, Section
+from postmill.domain.settings_limits import check_rate, limits_of
+from postmill.domain.settings_types import Count, PositiveSeconds, Section
+from postmill.domain.slot_range import SlotRange, Slots
 
 T = TypeVar("T")
+
+
+class BoostSettings(Section):
+    """How jobs rise that have waited for long, as `queues.<NAME>.boost`."""
+
+    after: PositiveSeconds = Field(
+        default=AFTER, description="For each so many seconds that a job has waited, it rises by one step."
+    )
+    step: int = Field(
+        default=STEP,
+        ge=1,
+        le=LONGEST_STEP,
+        description="How much the priority number falls at each step; a lower number is more urgent.",
+    )
+    to: int = Field(default=BEST, description="The most urgent priority that a job can rise to.")
+
+
+def _slots(value: object) -> Slots:
+    """A number, or a range as a table of `min` and `max` or as text."""
+    if isinstance(value, Mapping):
+        if set(value) != {"min", "max"}:
+            raise ValueError(
+                f"a range of slots has min and max, not {', '.join(map(str, value)) or 'nothing'}"
+            )
+        least, most = value["min"], value["max"]
+        if not (type(least) is int and type(most) is int):
+            raise ValueError("min and max of slots are whole numbers")
+        return SlotRange(least, most)
+    text = value.strip() if isinstance(value, str) else ""
+    if ".." in text:
+        return SlotRange.parse(text)
+    number = int(text) if text.isascii() and text.isdigit() else value
+    if isinstance(number, SlotRange):
+        return number
+    if type(number) is not int or number < 0:
+        raise ValueError("slots are a whole number from 0, or a range as 5..40")
+    return number
 
 
 class QueueSettings(Section):
     """One queue, as `queues.<NAME>`."""
 
-    slots: int = Field(
-        default=10, ge=0, description="Jobs at once per `postmill worker` command, over all its processes."
+    slots: Annotated[Slots, BeforeValidator(_slots)] = Field(
+        default=10,
+        description="Jobs at once per `postmill worker` command, over all its processes. A range"
+        " (`{ min = 5, max = 40 }`, or `5..40`) follows the work.",
     )
     priority: int = Field(default=100, description="Order among queues; a lower number is served first.")
     poll_interval: PositiveSeconds = Field(
@@ -48,6 +90,14 @@ class QueueSettings(Section):
     runbook: Annotated[str | None, AfterValidator(check_runbook)] = Field(
         default=None, description="Address of what whoever is on call shall read; pages link to it."
     )
+    max_running: Count | None = Field(
+        default=None,
+        description="Jobs of the queue at once over the whole fleet; none leaves it to code and operators.",
+    )
+    rate: Annotated[str | None, AfterValidator(check_rate)] = Field(
+        default=None,
+        description="How often its jobs start over the whole fleet: `10/1s`; none leaves it to others.",
+    )
     lane: Annotated[str, AfterValidator(check_rule)] = Field(
         default="tenant",
         description="Fair shares: `tenant`, `none` (strict order by priority) or `payload.<field>`.",
@@ -56,6 +106,10 @@ class QueueSettings(Section):
         default=None,
         description="An incident is raised when more dead letters than this are open in the queue; none is as"
         " `dead_letters.alert_above` says, `off` is never.",
+    )
+    boost: BoostSettings | None = Field(
+        default=None,
+        description="Jobs that have waited for long rise in priority; none is strict order by priority.",
     )
 
 
@@ -78,4 +132,6 @@ def declared(name: str, queue: QueueSettings) -> Queue:
         run_target=queue.run_target,
         escalation=queue.escalation,
         runbook=queue.runbook,
+        limits=limits_of(queue.max_running, queue.rate),
+        boost=None if queue.boost is None else Boost(**queue.boost.model_dump()),
     )

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 
 from postmill.artifacts.storage import Storage
 from postmill.domain.settings_artifacts import ArtifactSettings
+from postmill.domain.workflow_told import told
 from postmill.engine.child_link import ChildLink
 from postmill.engine.context import Context, JobInfo
 from postmill.engine.fence import Fence
@@ -27,12 +28,20 @@ def make_context(spec: Mapping[str, Any], link: ChildLink, resources: Resources)
     given = spec["context"]
     info = TypeAdapter(JobInfo).validate_python(given)
     timeout = given.get("timeout")
+    flow = given.get("workflow")
     return Context(
         info,
-        fence=Fence(info.id, UUID(given["holder"]), int(given["claim_no"]), info.tenant_id),
+        fence=Fence(
+            info.id,
+            UUID(given["holder"]),
+            int(given["claim_no"]),
+            info.tenant_id,
+            workflow_id=None if flow is None else UUID(flow["id"]),
+        ),
         link=link,
         transactions=Transactions(spec["conninfo"], spec["schema"], _CONNECTIONS, prepared=spec["prepared"]),
         resources=resources,
         storage=Storage(ArtifactSettings.model_validate(spec["artifacts"])),
         deadline=None if timeout is None else datetime.now(UTC) + timedelta(seconds=timeout),
+        workflow=None if flow is None else told(flow),
     )

@@ -93,6 +93,9 @@ class ChildLink:
     def completes(self) -> None:
         """Nothing to tell: the worker reports when this process, and with it that transaction, has ended."""
 
+    def fanned(self, steps: str) -> None:
+        self.send({"fanned": steps})
+
     def started(self) -> None:
         self.send({"started": True})
 

@@ -25,6 +25,7 @@ class Heard:
     Attributes:
         started: when its handler began, by `time.monotonic`.
         settled: the job was completed in the handler's own transaction.
+        fanned: steps that its success brings, as JSON.
         where: the stack of a function at the moment in which it was asked to stop.
         spoiled: something came from it that is no frame; it was killed for that.
         answer, result: its last frame, and the JSON text that came with it.
@@ -33,6 +34,7 @@ class Heard:
     started: float | None = None
     settled: bool = False
     where: str | None = None
+    fanned: str | None = None
     spoiled: bool = False
     answer: dict[str, Any] | None = None
     result: bytes | None = None
@@ -63,6 +65,7 @@ def outcome(heard: Heard, ending: Ending, pid: int, timeout: float | None, tail_
         stdout_tail=text_of(ending.out, tail_bytes),
         stderr_tail=text_of(ending.err, tail_bytes),
         settled=heard.settled,
+        fanned=heard.fanned,
         duration=0.0 if heard.started is None else time.monotonic() - heard.started,
     )
 

@@ -63,6 +63,7 @@ class ChildResult:
         exit_code, signal, pid: of the process, None if it never started.
         stdout_tail, stderr_tail: the end of what it printed, as text that can be stored.
         settled: it completed the job in its own transaction, whatever came after.
+        fanned: steps of a workflow that its success brings, as JSON.
         duration: seconds from the start of the handler to the end of the process; 0 if the handler never started.
     """
 
@@ -76,6 +77,7 @@ class ChildResult:
     stdout_tail: str = ""
     stderr_tail: str = ""
     settled: bool = False
+    fanned: str | None = None
     duration: float = 0.0
 
 

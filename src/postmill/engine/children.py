@@ -60,6 +60,7 @@ class Children:
             self.ended(work, self._verdicts.report(work, error), None)
             return
         work.settled = work.settled or result.settled
+        work.fanned = result.fanned
         if work.lost:
             self.ended(work, None, None)  # whatever came of it is somebody else's job by now
             return

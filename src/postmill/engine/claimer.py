@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from time import monotonic, perf_counter
 from typing import Any
 
@@ -15,12 +15,24 @@ from postmill.engine.completer import Completer
 from postmill.engine.database import is_conflict, is_outage
 from postmill.engine.doorbell import Doorbell
 from postmill.engine.executor import Executor
-from postmill.engine.lanes import Entry, QueueLanes
+from postmill.engine.lanes import Entry, QueueLanes, Room
+from postmill.engine.limited import LimitedAnswer
 from postmill.engine.link import Link
-from postmill.engine.raw import Ids, Instants
+from postmill.engine.raw import Ids, Instants, Longs
 from postmill.engine.scout import Scout
+from postmill.engine.seats import Seats, split
 from postmill.engine.session import Session
-from postmill.engine.work import CLAIMED_AT, JOB_TYPE, READY_AT, SLOT, Handler, QueueSlots, Row, Work
+from postmill.engine.work import (
+    CLAIMED_AT,
+    JOB_TYPE,
+    READY_AT,
+    SLOT,
+    TENANT,
+    Handler,
+    QueueSlots,
+    Row,
+    Work,
+)
 from postmill.telemetry.bus import Bus
 from postmill.telemetry.counters import Counters
 from postmill.telemetry.event import JobFacts
@@ -30,8 +42,6 @@ _LOOK_AHEAD = 0.25  # seconds of work held in memory beyond the slots
 _MOST_AHEAD = 1000  # tickets
 _BACKLOG = 5000  # unwritten reports at which claiming stops
 _IN_DOUBT_FOR = 60.0  # seconds for which a claim without an answer is looked for
-
-_Taken = tuple[int, dict[str, int], list[Work]]
 
 
 class Claimer:
@@ -69,7 +79,11 @@ class Claimer:
         self.quiet = asyncio.Event()  # no claim is under way, and none will be
         self.lanes: dict[str, QueueLanes] = {name: QueueLanes(name) for name in queues}
         self._scout = Scout(link, self.lanes, handlers)
+        self.seats = Seats()
+        self._limited = LimitedAnswer(self.lanes, self._scout, self.seats)
+        doorbell.awaited = lambda: self.seats.limits
         executor.permit_freed = doorbell.rung
+        executor.seats_freed = completer.seats_freed = self.seats_freed
 
     def adopt(self, queue: QueueSlots) -> None:
         """Serve one more queue from now on."""
@@ -90,6 +104,23 @@ class Claimer:
             self._scout.discover_soon()
         self._counters.wakeups += 1
         self._doorbell.rung(queue)
+
+    def seats_freed(self, works: Iterable[Work]) -> None:
+        """These have ended, and their seats are free."""
+        if self._scout.limited:
+            for queue in {work.queue for work in works if work.seats}:
+                self.lanes[queue.name].slot_free(only_roomy=True)
+        if self.seats:
+            self.keys_freed(key for work in works if work.seats for key in split(work.seats))
+
+    def keys_freed(self, keys: Iterable[bytes] | None) -> None:
+        """Seats of these keys are free; None: nobody knows which, and the limits may be others."""
+        if keys is None:
+            self._scout.vet_soon()
+        for queue in self.seats.free_all() if keys is None else self.seats.free(keys):
+            self._doorbell.rung(queue)
+        if keys is None:
+            self._hungry.set()
 
     def news_of(self, found: list[Row]) -> None:
         """What a promoter or rescuer in this process has just made ready."""
@@ -115,6 +146,7 @@ class Claimer:
                     self._bus.emit(UpkeepFailed("claim", str(error)))
                     await self._link.drop()
                 self._scout.discover_soon()
+                self.seats.forget_lows()
                 await self._link.pause(error)
                 self._doorbell.get_up()
                 continue
@@ -143,6 +175,7 @@ class Claimer:
         looking = [queue for queue in wanting if self._doorbell.awake(queue.name, now)]
         if not looking:
             return min(60.0, self._doorbell.until_next([queue.name for queue in wanting], now))
+        self.seats.sweep(now)
         polled = [queue.name for queue in looking if self._doorbell.polls(queue.name, now)]
         self._doorbell.looking(queue.name for queue in looking)
         owed = [bed for bed in map(self._doorbell.bed, (queue.name for queue in looking)) if bed.owed]
@@ -150,6 +183,7 @@ class Claimer:
         if rung:
             owed = []  # the doorbell named the lane: the claim comes first, what is owed in the next round
         elif owed:
+            self.seats.free_all()
             await self._scout.discover([queue.name for queue in looking], doubt=True)
         else:
             await self._scout.look([queue.name for queue in looking], idle=False)
@@ -207,62 +241,73 @@ class Claimer:
     async def _claim(self, looking: list[QueueSlots], session: Session) -> tuple[dict[str, int], bool]:
         await self._scout.vet_new()
         now = monotonic()
-        entries: list[Entry] = []
         room = self._scout.room()
+        entries: list[Entry] = []
+        limited: list[QueueSlots] = []
         for queue in sorted(looking, key=lambda queue: queue.priority):
-            entries += self.lanes[queue.name].plan(queue.wanted, now, room)
-        if not entries:
-            return {}, False
-        limits = self._scout.limits(entries)
-        if not any(limits):
-            claim_no, got, works = await self._take(entries, session, asynchronous=True)
-            del session.in_doubt[claim_no]
-            self._executor.admit(works)
-            return got, False
-        async with self._link.transaction():
-            rows = await self._link.rows("claim/grant_tokens", [limits])
-            granted = {limit: n for limit, n, _, _ in rows}
-            contended = any(row[3] for row in rows)
-            self._scout.cut(entries, limits, granted, {row[0]: row[2] for row in rows}, now)
-            asked = [(entry, limit) for entry, limit in zip(entries, limits, strict=True) if entry.count > 0]
-            if not asked:
-                return {}, contended
-            claim_no, got, works = await self._take(
-                [entry for entry, _ in asked], session, asynchronous=False
-            )
-            for limit, n in self._scout.spent([limit for _, limit in asked]).items():
-                if n:
-                    await self._link.rows("claim/take_tokens", [limit, n])
-        # Only now is it committed: without the answer to the commit the claim stays in doubt.
-        del session.in_doubt[claim_no]
-        self._executor.admit(works)
+            if queue.name in self._scout.limited:
+                limited.append(queue)
+            else:
+                entries += self.lanes[queue.name].plan(queue.wanted, now, room)
+        got: dict[str, int] = {}
+        contended = False
+        if entries:
+            got = await self._take("claim/claim_jobs", entries, [], session)
+        for queue in limited:
+            taken, rivals = await self._claim_limited(queue, session, room)
+            got |= taken
+            contended = contended or rivals
         return got, contended
 
-    async def _take(self, entries: list[Entry], session: Session, *, asynchronous: bool) -> _Taken:
+    async def _claim_limited(
+        self, queue: QueueSlots, session: Session, room: Room
+    ) -> tuple[dict[str, int], bool]:
+        """From a queue with limits: each ticket takes its seats with the claim, and only one that can start at once, or
+        whose limit is roomy, may wait here in memory.
+        """
+        lanes = self.lanes[queue.name]
+        firm = max(0, queue.slots - queue.active - len(queue.waiting))
+        if firm:
+            lanes.slot_free()
+        entries = lanes.plan(queue.wanted, monotonic(), room)
+        if not entries:
+            return {}, False
+        lows = self.seats.lows(lanes.lanes[entry.lane] for entry in entries)
+        more = [firm, Ids(lows), Longs(lows.values())]
+        got = await self._take("claim/claim_limited", entries, more, session)
+        return got, self._limited.contended
+
+    async def _take(
+        self, path: str, entries: list[Entry], more: list[Any], session: Session
+    ) -> dict[str, int]:
+        """Run one claim. `more`: what a claim with limits is told beside the lines."""
         claim_no = session.next_claim()
-        args: list[Any] = [
-            session.holder,
-            claim_no,
-            sum(entry.count for entry in entries),
+        lines: list[Any] = [
             [entry.queue for entry in entries],
             Ids([entry.lane for entry in entries]),
             [entry.priority for entry in entries],
             Instants([entry.start for entry in entries]),
             [entry.count for entry in entries],
-            asynchronous,
         ]
+        head = [session.holder, claim_no, sum(entry.count for entry in entries)]
+        args = [*head, more[0], *lines, *more[1:]] if more else [*head, *lines, True]
         began = perf_counter()
         session.in_doubt[claim_no] = monotonic()
-        rows = await self._link.rows("claim/claim_jobs", args)
+        rows = await self._link.rows(path, args)
         cost = perf_counter() - began
         self._counters.claims += 1
+        if more:
+            rows = self._limited.note(entries, rows)
         if not rows:
             self._counters.empty_claims += 1
-        return await self._read(entries, rows, claim_no, session, cost)
+        got, works = await self._read(entries, rows, claim_no, session, cost)
+        del session.in_doubt[claim_no]
+        self._executor.admit(works)
+        return got
 
     async def _read(
         self, entries: list[Entry], rows: list[Row], claim_no: int, session: Session, cost: float
-    ) -> _Taken:
+    ) -> tuple[dict[str, int], list[Work]]:
         if any(row[JOB_TYPE] is None for row in rows):
             rows = await self._scout.kept(rows)
         counts = [0] * len(entries)
@@ -290,13 +335,18 @@ class Claimer:
             works.append(work)
             if wanted and handler is not None and row[0][14:] < wanted:
                 self._bus.emit(JobClaimed(self._facts(work)))
+            lanes = self.lanes[work.queue.name]
+            if lanes.weights:
+                lanes.belongs(lanes.lanes[work.lane], row[TENANT])
         now = monotonic()
+        for at, since in self._limited.bound.items():
+            last[at] = since  # the next scan begins at the ticket that may not start
+        self._limited.bound.clear()
         got: dict[str, int] = {}
         for entry, count, key in zip(entries, counts, last, strict=True):
             self.lanes[entry.queue].taken(entry, count, key, now, cost)
             got[entry.queue] = got.get(entry.queue, 0) + count
-        self._scout.counted = counts
-        return claim_no, got, self._newcomers_first(entries, works)
+        return got, self._newcomers_first(entries, works)
 
     def _newcomers_first(self, entries: list[Entry], works: list[Work]) -> list[Work]:
         """Tickets of lanes that the last claim had none of go before what still waits here from it."""

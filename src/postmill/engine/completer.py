@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -18,7 +18,7 @@ from postmill.engine.link import Link
 from postmill.engine.raw import Ids, Longs
 from postmill.engine.reports import Report, Verb, arguments
 from postmill.engine.session import Session
-from postmill.engine.work import JOB_TYPE, TENANT, Work
+from postmill.engine.work import JOB_TYPE, TENANT, WORKFLOW, Work
 from postmill.telemetry.bus import Bus
 from postmill.telemetry.counters import Counters
 from postmill.telemetry.events import ReportMissed
@@ -56,10 +56,13 @@ class Completer:
         self.counters = counters
         self.counting = counting
         self.session: Session | None = None
+        self.seats_freed: Callable[[Iterable[Work]], None] = lambda works: None
         self.backlog = 0
         self._succeeded: list[Success] = []
         self._forgotten: dict[str, list[Success]] = {}
         self._others: dict[Verb, list[Report]] = {}
+        self._fanning: list[Success] = []
+        self.stirred: Callable[[], None] = lambda: None  # called when a job of a workflow has ended
         self._progress: dict[bytes, tuple[Work, float, float | None, str | None]] = {}
         self._wake = asyncio.Event()
         self._flushed = asyncio.Event()
@@ -72,7 +75,9 @@ class Completer:
             self._succeed(work, result, micros)
 
     def _succeed(self, work: Work, result: str | None, micros: int) -> None:
-        if work.handler is not None and work.handler.forget:
+        if work.fanned is not None:
+            self._fanning.append((work, result, micros))
+        elif work.handler is not None and work.handler.forget and work.row[WORKFLOW] is None:
             self._forgotten.setdefault(work.handler.type.name, []).append((work, None, micros))
         else:
             self._succeeded.append((work, result, micros))
@@ -116,11 +121,14 @@ class Completer:
         succeeded, self._succeeded = self._succeeded, []
         forgotten, self._forgotten = self._forgotten, {}
         others, self._others = self._others, {}
+        fanning, self._fanning = self._fanning, []
         for group in _groups(succeeded):
             await self._complete(group)
         for name, group in forgotten.items():
             for at in range(0, len(group), _AT_MOST):
                 await self._forget(name, group[at : at + _AT_MOST])
+        for line in fanning:
+            await self._fan(line)
         for verb, reports in others.items():
             for at in range(0, len(reports), _AT_MOST):
                 await self._report(verb, reports[at : at + _AT_MOST])
@@ -129,6 +137,8 @@ class Completer:
         self.backlog -= len(group)
         group = [line for line in group if not line[0].lost]
         results = [line[1] for line in group]
+        flows = [line[0].row[WORKFLOW] for line in group]
+        in_flow = any(flow is not None for flow in flows)
         args: list[Any] = [
             Ids([work.row[0] for work, _, _ in group]),
             Longs([work.claim_no for work, _, _ in group]),
@@ -136,6 +146,7 @@ class Completer:
             Longs([micros for _, _, micros in group]),
             results if any(result is not None for result in results) else None,
             None,
+            [None if flow is None else UUID(bytes=flow) for flow in flows] if in_flow else None,
         ]
         try:
             missed = await self._write("report/complete", args, [work for work, _, _ in group])
@@ -151,8 +162,31 @@ class Completer:
             report = Report(work, "bury", "failed", micros, reason="permanent_error", error=record)
             await self._send("bury", [report])
             return
+        if in_flow:
+            self.stirred()
         if missed is not None:
             self.counting.succeeded(group, missed)
+
+    async def _fan(self, line: Success) -> None:
+        """A step that brings more of them: its success and they are one transaction."""
+        work, result, micros = line
+        self.backlog -= 1
+        if work.lost:
+            return
+        flow = UUID(bytes=work.row[WORKFLOW])
+        ids = [UUID(bytes=work.id), work.claim_no, UUID(bytes=work.row[TENANT])]
+        try:
+            args = [*ids, micros, result, flow, work.fanned]
+            missed = await self._write("report/complete_fanning", args, [work])
+        except psycopg.Error as error:
+            told = error.diag.message_primary or str(error)
+            record = ErrorRecord("WorkflowRefused", message=told.removeprefix("postmill: "))
+            report = Report(work, "bury", "failed", micros, reason="permanent_error", error=record)
+            await self._send("bury", [report])
+            return
+        self.stirred()
+        if missed is not None:
+            self.counting.succeeded([line], missed)
 
     async def _forget(self, name: str, group: list[Success]) -> None:
         self.backlog -= len(group)
@@ -189,7 +223,10 @@ class Completer:
                 name = handler.type.name if handler is not None else row[JOB_TYPE] or "unknown"
                 report.group = self.counting.failures.group(name, report.error)
         args = arguments(verb, None, group)[1:]
-        missed = await self._write(f"report/{verb}", args, [report.work for report in group])
+        works = [report.work for report in group]
+        missed = await self._write(f"report/{verb}", args, works)
+        if any(work.row[WORKFLOW] is not None for work in works):
+            self.stirred()
         if missed is not None:
             self.counting.reported(group, missed)
 
@@ -220,6 +257,7 @@ class Completer:
             self._link.backoff.reset()
             self.counters.report_batches += 1
             self.counters.reports += len(works)
+            self.seats_freed(works)
             if not rows:
                 return ()
             return await self._missed(path, [bytes(row[0]) for row in rows], works, session, uncertain)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
@@ -10,11 +11,15 @@ from uuid import UUID
 from postmill.artifacts.storage import Storage
 from postmill.domain.budget_fields import check_budget_name
 from postmill.domain.context import HandlerContext
+from postmill.domain.job import NewJob
 from postmill.domain.resource import Resource
 from postmill.domain.signals import Canceled
+from postmill.domain.workflow import ParentFailure
+from postmill.domain.workflow_told import Parents, Told
 from postmill.engine.artifacts import JobArtifacts
 from postmill.engine.asking import Asking
 from postmill.engine.budgets import Budget
+from postmill.engine.fan import Fan
 from postmill.engine.fence import Fence
 from postmill.engine.resources import Resources
 from postmill.engine.transaction import Scope, Transactions
@@ -60,6 +65,9 @@ class ContextLink(Protocol):
     def spent(self, unit: str, amount: float) -> None:
         """So much was booked in a budget."""
 
+    def fanned(self, steps: str) -> None:
+        """Steps that the job's success brings, as JSON; in place of what was said before."""
+
     def completes(self) -> None:
         """The handler is about to complete its job in a transaction of its own, which locks the ticket."""
 
@@ -72,6 +80,7 @@ class Context(HandlerContext):
         attempt: number of this attempt, from 1.
         deadline: instant (this machine's clock, UTC) after which the attempt times out; None without a limit.
         log: a structlog logger bound to the job.
+        workflow: the workflow or batch that the job belongs to, as it was when the job started; None: it is in none.
     """
 
     __slots__ = (
@@ -81,8 +90,10 @@ class Context(HandlerContext):
         "_resources",
         "_storage",
         "_transactions",
+        "_fan",
         "deadline",
         "job",
+        "workflow",
     )
 
     def __init__(
@@ -95,6 +106,7 @@ class Context(HandlerContext):
         resources: Resources,
         storage: Storage,
         deadline: datetime | None = None,
+        workflow: Told | None = None,
     ) -> None:
         self.job = job
         self.deadline = deadline
@@ -104,6 +116,8 @@ class Context(HandlerContext):
         self._resources = resources
         self._storage = storage
         self._log: Any = None
+        self.workflow = workflow
+        self._fan: Fan | None = None
 
     @property
     def attempt(self) -> int:
@@ -159,6 +173,43 @@ class Context(HandlerContext):
             job.actor_id,
         )
         return Budget(check_budget_name(name), spender, Asking(self._transactions, self._link.spent))
+
+    @property
+    def parents(self) -> Parents:
+        """The steps that this one waited for, by name: `ctx.parents["capture"].result`. Empty outside of a workflow."""
+        return Parents() if self.workflow is None else self.workflow.parents
+
+    def fan_out(
+        self,
+        jobs: Iterable[NewJob] | Mapping[str, NewJob],
+        *,
+        collect: NewJob | None = None,
+        collect_name: str | None = None,
+        parent_failure: ParentFailure = "cancel",
+    ) -> list[str]:
+        """Adds steps to the workflow, in the transaction of this job's success: where it does not succeed they never were.
+
+        They run side by side once this job has succeeded, and whoever waits for this step waits for them, too.
+
+        Args:
+            jobs: by name, or without: then they are called `step.1`, `step.2` …
+            collect: a job that waits for all of them; its `ctx.parents` has their results.
+            collect_name: its name; None: `step.collect`.
+            parent_failure: what the failure of one of them means for `collect`.
+
+        Returns:
+            The names of the new steps.
+
+        Raises:
+            WorkflowRefused: this job is no step of a workflow, a name is taken, or there are too many.
+        """
+        if self._fan is None:
+            self._fan = Fan(self.workflow)
+        names = self._fan.add(jobs, collect, collect_name, parent_failure)
+        text = self._fan.text()
+        self._fence.fanned[:] = [text]
+        self._link.fanned(text)
+        return names
 
     def transaction(self) -> Scope:
         """A transaction in which completing the job is part of the commit: the effect and the success are one.

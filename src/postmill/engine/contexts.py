@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from postmill.artifacts.storage import Storage
-from postmill.domain.errors import LeaseLost
+from postmill.domain.errors import LeaseLost, NotFound
+from postmill.domain.workflow_told import Told, told
 from postmill.engine.artifacts import JobArtifacts
 from postmill.engine.child_spec import ChildSpec
 from postmill.engine.completer import Completer
@@ -33,8 +35,10 @@ from postmill.engine.work import (
     TENANT,
     TIMEOUT,
     TRACEPARENT,
+    WORKFLOW,
     Work,
 )
+from postmill.store.workflows import step_context
 from postmill.telemetry.job_log import job_log
 
 _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
@@ -64,6 +68,9 @@ class WorkLink:
     def spent(self, unit: str, amount: float) -> None:
         if self._work.handler is not None:
             self._completer.counters.spend(self._work.handler.type.name, unit, amount)
+
+    def fanned(self, steps: str) -> None:
+        self._work.fanned = steps
 
     def completes(self) -> None:
         if self._work.ended:
@@ -100,7 +107,16 @@ class Contexts:
             resources=self._resources,
             storage=self._storage,
             deadline=datetime.now(UTC) + timedelta(seconds=timeout) if timeout is not None else None,
+            workflow=work.told,
         )
+
+    async def of_workflow(self, work: Work) -> Told:
+        """What a step is told of its workflow. Raises NotFound: it is gone."""
+        workflow, job = UUID(bytes=work.row[WORKFLOW]), UUID(bytes=work.id)
+        text = await self._transactions.arun(step_context(workflow, job, schema=self._schema))
+        if text is None:
+            raise NotFound(f"workflow {workflow} knows nothing of job {job}")
+        return told(json.loads(text))
 
     async def within_budget(self, work: Work) -> None:
         """Raises BudgetDeferred, BudgetExhausted, UnknownBudget: the budget of the job's type lets nothing run."""
@@ -118,9 +134,11 @@ class Contexts:
         """What a report of this job must match."""
         session = self._completer.session
         assert session is not None
+        flow = work.row[WORKFLOW]
         return Fence(
-            UUID(bytes=work.id), session.holder, work.claim_no, UUID(bytes=work.row[TENANT]), work.started
-        )
+            UUID(bytes=work.id), session.holder, work.claim_no, UUID(bytes=work.row[TENANT]), work.started,
+            UUID(bytes=flow) if flow is not None else None,
+        )  # fmt: skip
 
     def spec(self, work: Work, payload: bytes) -> ChildSpec:
         """The order for a child process."""
@@ -136,6 +154,7 @@ class Contexts:
                 "claim_no": work.claim_no,
                 "timeout": work.row[TIMEOUT],
                 "worker_id": self._completer.counters.worker_id,
+                "workflow": None if work.told is None else work.told.plain(),
             },
             conninfo=self._dsn,
             schema=self._schema,

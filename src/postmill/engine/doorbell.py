@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from time import monotonic
 
 import psycopg
 
 from postmill.engine.alarm import Alarm
 from postmill.engine.link import Link
+from postmill.engine.raw import Longs
 from postmill.engine.session import Session
 from postmill.engine.work import QueueSlots
 
@@ -63,6 +64,8 @@ class Doorbell:
         self._hungry = hungry
         self._notify = notify
         self.listening = False
+        self.awaited: Callable[[], list[int]] = list  # limits that bind lanes of this worker
+        self._awaits = False
         self.beds: dict[str, Bed] = {}
         self._closing: asyncio.Task[None] | None = None
         self._unclosed: set[str] = set()
@@ -181,6 +184,12 @@ class Doorbell:
         rows = await self._link.rows("doorbell/doze", [session.holder, names, longest + _ROW_OUTLIVES_POLL])
         for name, watch in rows:
             self.bed(name).watch = watch
+        limits = self.awaited()
+        if limits or self._awaits:
+            self._awaits = bool(limits)
+            await self._link.rows(
+                "doorbell/await_seats", [session.holder, Longs(limits), longest + _ROW_OUTLIVES_POLL]
+            )
         marks = await self._link.rows("doorbell/mark")
         # A later mark closes what an earlier one was to close, too: one closing at a time, for all their queues.
         if self._closing is not None:

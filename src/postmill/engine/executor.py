@@ -10,6 +10,7 @@ from functools import partial
 from time import monotonic, perf_counter
 from typing import Any
 
+from postmill.domain.workflow_told import Told
 from postmill.engine.alarm import Alarm
 from postmill.engine.children import Children
 from postmill.engine.commands import Commands
@@ -20,10 +21,23 @@ from postmill.engine.reports import HELD, Report
 from postmill.engine.result import encode_result
 from postmill.engine.runner import MakeContext, Runner
 from postmill.engine.verdict import Verdicts, micros_of
-from postmill.engine.work import EXPIRED, JOB_TYPE, LOST, SUSPECT, Handler, QueueSlots, TypeLimit, Work
+from postmill.engine.work import (
+    EXPIRED,
+    JOB_TYPE,
+    LOST,
+    SUSPECT,
+    WORKFLOW,
+    Handler,
+    QueueSlots,
+    TypeLimit,
+    Work,
+)
 
 CheckBudget = Callable[[Work], Awaitable[None]]
 """Raises what ends a run that the budget of its type does not allow."""
+
+AskWorkflow = Callable[[Work], Awaitable[Told]]
+"""What the handler of a step may know of its workflow."""
 
 _UNSERVED = 5.0  # seconds until a ticket of a type that this worker does not know is offered again
 
@@ -41,6 +55,7 @@ class Executor:
         commands: Commands,
         hungry: Alarm,
         check_budget: CheckBudget,
+        ask_workflow: AskWorkflow,
         *,
         limits: Iterable[TypeLimit],
         threads: int | None,
@@ -56,14 +71,16 @@ class Executor:
         self._verdicts = verdicts
         self._hungry = hungry
         self._check_budget = check_budget
+        self._ask_workflow = ask_workflow
         self._children = children
         self._commands = commands
         self._children.ended = self._commands.ended = self.child_ended
-        slots = sum(queue.slots for queue in queues.values())
+        slots = sum(queue.ceiling for queue in queues.values())
         self._runner = Runner(self._ended, make_context, max(1, threads or slots))
         self.deadlines = Deadlines(self._timed_out, self.running)
         self._idle = asyncio.Event()
         self.permit_freed: Callable[[str], None] = lambda queue: None
+        self.seats_freed: Callable[[Iterable[Work]], None] = lambda works: None
         self._create_task = _task_factory()
 
     def admit(self, works: Iterable[Work]) -> None:
@@ -87,6 +104,11 @@ class Executor:
             self.release_waiting()
         for queue in touched.values():
             self._fill(queue)
+
+    def resized(self, queue: QueueSlots) -> None:
+        """There are more slots, or fewer: what waits here may start."""
+        self._fill(queue)
+        self._hungry.set()
 
     def _fill(self, queue: QueueSlots) -> None:
         # Eager tasks end within _start, which frees the slot, which would fill it again: no recursion here.
@@ -115,8 +137,8 @@ class Executor:
         self.running.add(work)
         handler.counters.started += 1
         work.started = perf_counter()
-        if handler.budget is not None:
-            runs = self._within_budget(work, handler)
+        if handler.budget is not None or work.row[WORKFLOW] is not None:
+            runs = self._prepared(work, handler)
         elif handler.child or work.row[LOST] >= SUSPECT:
             work.stop = asyncio.Event()
             runs = (self._children if handler.command is None else self._commands).run(work, handler)
@@ -133,10 +155,13 @@ class Executor:
         else:
             work.task = self._create_task(runs)
 
-    async def _within_budget(self, work: Work, handler: Handler) -> None:
-        """A type with a budget: looked at before each run, which may end here."""
+    async def _prepared(self, work: Work, handler: Handler) -> None:
+        """A type with a budget: looked at before each run, which may end here. A step: told of its workflow."""
         try:
-            await self._check_budget(work)
+            if handler.budget is not None:
+                await self._check_budget(work)
+            if work.row[WORKFLOW] is not None and handler.ctx_param is not None:
+                work.told = await self._ask_workflow(work)
         except BaseException as error:
             self._ended(work, error, None)
             return
@@ -228,9 +253,13 @@ class Executor:
 
     def _free(self, work: Work, handler: Handler) -> None:
         self.running.discard(work)
+        if work.settled and work.row[WORKFLOW] is not None:
+            self._completer.stirred()
         queue = work.queue
         queue.active -= 1
         queue.done += 1
+        if work.settled:
+            self.seats_freed((work,))
         limit = handler.limit
         if limit is not None:
             limit.active -= 1

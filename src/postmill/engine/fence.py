@@ -14,6 +14,9 @@ class Fence:
     claim_no: int
     tenant_id: UUID
     started: float = field(default_factory=time.perf_counter)
+    workflow_id: UUID | None = None
+    fanned: list[str] = field(default_factory=list)
+    """Steps that its success brings, as one JSON text."""
 
     def micros(self) -> int:
         """Microseconds since the handler's start."""

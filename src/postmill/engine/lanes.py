@@ -23,8 +23,11 @@ _HALF = 8  # bytes of a lane
 Room = Mapping[str, list[int]]
 """By job type with lanes of its own: how many more may be held, in a list of one that its lanes share."""
 
-Rules = Mapping[bytes, tuple[str, int | None]]
-"""By the first half of a lane: the job type that has lanes of its own, and the rate limit that it is under."""
+Rules = Mapping[bytes, str]
+"""By the first half of a lane: the job type that has lanes of its own."""
+
+Weights = Mapping[bytes, int]
+"""By lane or tenant: a share that is not like others'."""
 
 
 @dataclass(slots=True)
@@ -54,9 +57,12 @@ class Lane:
         "id",
         "in_ring",
         "job_type",
-        "limit_id",
+        "keys",
         "open",
+        "roomy",
         "shut_until",
+        "soft",
+        "tenant",
         "weight",
     )
 
@@ -65,8 +71,11 @@ class Lane:
         self.weight = 1
         self.deficit = 0
         self.job_type: str | None = None
-        self.limit_id: int | None = None
-        self.shut_until = 0.0  # no token before this moment
+        self.tenant = id  # whose lane it is; of a type's or a key's lane known only from its tickets
+        self.keys = b""  # of the limits that its last ticket took seats of
+        self.shut_until = 0.0  # no token or seat before this moment
+        self.soft = False  # shut only as long as no slot is free
+        self.roomy = False  # or until seats of its limit are free, which is a large one
         self.open: set[int] = set()  # priorities with work
         self.in_ring = False
         self.cursors: dict[int, Cursor] = {}
@@ -82,6 +91,7 @@ class QueueLanes:
         self.last_served: frozenset[bytes] = frozenset()  # the lanes of the last claim
         self.unvetted = False  # some lane is new: it may have a limit that nobody has looked up yet
         self._rules: Rules = {}
+        self.weights: Weights = {}
 
     def lane(self, id: bytes) -> Lane:
         lane = self.lanes.get(id)
@@ -89,16 +99,37 @@ class QueueLanes:
             if len(self.lanes) > _CURSORS_KEPT:
                 self.lanes = {key: old for key, old in self.lanes.items() if old.in_ring}
             lane = self.lanes[id] = Lane(id)
-            lane.job_type, lane.limit_id = self._rules.get(id[:_HALF], (None, None))
+            lane.job_type = self._rules.get(id[:_HALF])
+            lane.weight = self.weights.get(id, 1)
             self.unvetted = True
         return lane
 
-    def rule(self, rules: Rules) -> None:
-        """From now on these job types have lanes of their own."""
+    def rule(self, rules: Rules, weights: Weights) -> None:
+        """From now on these job types have lanes of their own, and these lanes and tenants another weight than 1."""
         if rules != self._rules:
             self._rules = rules
             for id, lane in self.lanes.items():
-                lane.job_type, lane.limit_id = rules.get(id[:_HALF], (None, None))
+                lane.job_type = rules.get(id[:_HALF])
+        if weights != self.weights:
+            self.weights = weights
+            for lane in self.lanes.values():
+                self._weigh(lane)
+
+    def belongs(self, lane: Lane, tenant: bytes) -> None:
+        """A ticket says whose lane this is."""
+        if lane.tenant != tenant:
+            lane.tenant = tenant
+            self._weigh(lane)
+
+    def _weigh(self, lane: Lane) -> None:
+        lane.weight = self.weights.get(lane.id) or self.weights.get(lane.tenant, 1)
+
+    def slot_free(self, *, only_roomy: bool = False) -> None:
+        """Lanes that were shut because nothing more could start may be claimed from again."""
+        for lane in self.ring:
+            if lane.soft and (lane.roomy or not only_roomy):
+                lane.soft = False
+                lane.shut_until = 0.0
 
     def news(self, id: bytes, priority: int, *, discovered: bool) -> None:
         """There is work in this lane. A discovery saw it from the head, so an emptied cursor is not to be trusted."""

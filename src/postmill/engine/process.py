@@ -152,6 +152,8 @@ class _Run:
             self._guarded.limit(self._timeout)
         elif head.get("settled"):
             heard.settled = True
+        elif "fanned" in head:
+            heard.fanned = str(head["fanned"])
         elif "spent" in head:
             self._hear_spent(head["spent"])
         elif "where" in head:

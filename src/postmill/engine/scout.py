@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from time import monotonic
 
-from postmill.engine.lanes import Entry, QueueLanes, Room
+from postmill.engine.lanes import QueueLanes, Room
 from postmill.engine.link import Link
 from postmill.engine.raw import Ids
-from postmill.engine.work import CLAIMED_AT, ID, JOB_TYPE, Handler, Row
+from postmill.engine.work import CLAIMED_AT, ID, JOB_TYPE, SEATS, Handler, Row
 
 # Seconds between two discoveries, and never more than a twentieth of the time: 10,000 lanes take it once a second.
 _DISCOVER_EVERY = 0.005
@@ -29,11 +29,15 @@ class Scout:
         self._least_gap = 0.0
         self._recent_at = 0.0
         self._special_at = 0.0
-        self.counted: list[int] = []
+        self.limited: frozenset[str] = frozenset()  # queues whose jobs some limit may bind
         self.cost = 0.0  # seconds that the last discovery took
 
     def discover_soon(self) -> None:
         self._discover_at = 0.0
+
+    def vet_soon(self) -> None:
+        """Somebody changed a limit or a weight."""
+        self._special_at = 0.0
 
     async def look(self, queues: list[str], *, idle: bool) -> bool:
         """Look for lanes where it is time to; `idle` means that everything known was empty. True: there is news."""
@@ -77,58 +81,38 @@ class Scout:
             await self.vet()
 
     async def vet(self) -> None:
-        """Look up weights and limits. A rule is committed before the first ticket under it, so seen is known."""
+        """Look up weights, types with lanes of their own, and queues with limits.
+
+        A limit that is news meanwhile is in force all the same: a plain claim gets nothing from a limited queue.
+        """
         self._special_at = monotonic() + _SPECIAL_EVERY
         for lanes in self._lanes.values():
             lanes.unvetted = (
                 False  # before the look: a lane that is news meanwhile may be under a younger rule
             )
-        rules: dict[bytes, tuple[str, int | None]] = {}
-        for queue, id, weight, job_type, limit_id in await self._link.rows(
+        rules: dict[bytes, str] = {}
+        tenants: dict[bytes, int] = {}
+        own: dict[str, dict[bytes, int]] = {}
+        limited: set[str] = set()
+        for what, queue, id, weight, job_type in await self._link.rows(
             "claim/special_lanes", [list(self._lanes)]
         ):
-            if job_type is None:
-                self._lanes[queue].lane(id).weight = weight
+            if what == "lane":
+                own.setdefault(queue, {})[id] = weight
+            elif what == "tenant":
+                tenants[id] = weight
+            elif what == "type":
+                rules[id[:8]] = job_type
             else:
-                rules[id[:8]] = (job_type, limit_id)
-        for lanes in self._lanes.values():
-            lanes.rule(rules)
+                limited.add(queue)
+        self.limited = frozenset(limited)
+        for name, known in self._lanes.items():
+            known.rule(rules, tenants | own.get(name, {}))
 
     def room(self) -> Room:
         """How many more this process may hold of each type with a limit per worker; aliases share the count."""
         counts = {limit: [limit.free] for _, limit in self._limited}
         return {name: counts[limit] for name, limit in self._limited}
-
-    def limits(self, entries: list[Entry]) -> list[int | None]:
-        """The rate limit that each line of a claim is under."""
-        return [self._lanes[entry.queue].lanes[entry.lane].limit_id for entry in entries]
-
-    def cut(
-        self,
-        entries: list[Entry],
-        limits: list[int | None],
-        granted: dict[int, int],
-        waits: dict[int, float],
-        now: float,
-    ) -> None:
-        """Cut the lines down to the tokens that were granted; a lane without a token rests until the next."""
-        left = dict(granted)
-        for entry, limit in zip(entries, limits, strict=True):
-            if limit is not None:
-                entry.count = min(entry.count, left.get(limit, 0))
-                left[limit] = left.get(limit, 0) - entry.count
-                if entry.count == 0 and waits.get(limit):
-                    self._lanes[entry.queue].lanes[entry.lane].shut_until = now + waits[limit]
-        for queue, lanes in self._lanes.items():
-            lanes.passed_over(entry.lane for entry in entries if entry.queue == queue and entry.count == 0)
-
-    def spent(self, limits: list[int | None]) -> dict[int, int]:
-        """How many tickets the last claim took under each limit."""
-        taken: dict[int, int] = {}
-        for limit, count in zip(limits, self.counted, strict=True):
-            if limit is not None:
-                taken[limit] = taken.get(limit, 0) + count
-        return taken
 
     async def kept(self, rows: list[Row]) -> list[Row]:
         """Fill in bodies that outlived their partition."""
@@ -137,5 +121,8 @@ class Scout:
         filled = []
         for row in rows:
             body = bodies.get(row[ID]) if row[JOB_TYPE] is None else None
-            filled.append((*row[:6], *body[1:], row[CLAIMED_AT]) if body is not None else row)
+            whole = (
+                (*row[:6], *body[1:-1], row[CLAIMED_AT], body[-1], *row[SEATS:]) if body is not None else row
+            )
+            filled.append(whole)
         return filled

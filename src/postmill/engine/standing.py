@@ -47,7 +47,7 @@ class Standing:
 def standing_of(worker: Worker, running: int, draining: bool, last_error: LastError | None) -> Standing:
     """How a worker stands. May be called from any thread."""
     types = worker.counters.types()
-    slots = sum(queue.slots for queue in list(worker.queues.values()))
+    slots = sum(queue.ceiling for queue in list(worker.queues.values()))
     config = {name: getattr(worker.config, name) for name in _OF_CONFIG}
     error = (
         None
@@ -60,13 +60,20 @@ def standing_of(worker: Worker, running: int, draining: bool, last_error: LastEr
             "message": last_error[3][:_LONGEST],
         }
     )
-    report = {
+    ranged = [queue for queue in list(worker.queues.values()) if queue.ranged]
+    report: dict[str, Any] = {
         "memory_bytes": resident(),
         **ended_with(types),
         "last_error": error,
         "python": sys.version.split()[0],
         "config": config,
     }
+    if ranged:
+        report["slots"] = {queue.name: queue.slots for queue in ranged}
+        report["ranges"] = {
+            queue.name: {"least": queue.floor, "most": queue.ceiling, "because": queue.because}
+            for queue in ranged
+        }
     return Standing(running, 0 < slots <= running, draining, report)
 
 

@@ -193,7 +193,12 @@ class Transactions:
     def _statement(self, fence: Fence, result: Any) -> Statement[bool]:
         encoded = encode_result(result)
         text = None if encoded is None else encoded.decode()
-        args = (fence.holder, fence.job_id, fence.claim_no, fence.tenant_id, fence.micros(), text)
+        args = (
+            fence.holder, fence.job_id, fence.claim_no, fence.tenant_id, fence.micros(), text, fence.workflow_id,
+        )  # fmt: skip
+        if fence.fanned:
+            fanning = sql("report/complete_fanning", self.schema)
+            return Statement("complete_fanning", fanning, (*args, fence.fanned[0]), lambda rows: not rows)
         return Statement(
             "complete_own", sql("report/complete_own", self.schema), args, lambda rows: bool(rows[0][0])
         )

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 from postmill.domain.job_type import JobType
+from postmill.domain.slot_range import Slots, least_of, most_of
+from postmill.domain.workflow_told import Told
 from postmill.engine.context import Context
 from postmill.engine.session import Session
 from postmill.engine.stored_type import StoredType
@@ -22,7 +24,10 @@ ID, SLOT, READY_AT, ATTEMPT, RUN, LOST, JOB_TYPE, PAYLOAD, TENANT, MAX_ATTEMPTS,
 CREATED_AT, PROJECT, ACTOR_TYPE, ACTOR_ID, REQUEST_ID, CORRELATION_ID, TRACEPARENT, KEY, SCHEDULED_FOR = (
     range(12, 21)
 )
-CLAIMED_AT = 21
+CLAIMED_AT, WORKFLOW = 21, 22
+
+# Columns that the answer of claim_limited() has besides.
+SEATS, KEY_BOUND, LIMIT_ID, WAIT, CONTENDED, LOW = range(23, 29)
 
 SUSPECT = 2
 """So many losses make a job a suspect, which runs in a child process of its own."""
@@ -63,6 +68,7 @@ class Handler:
     ) -> None:
         self.type = job_type
         self.function: str | None = None
+        self.ctx_param = None
         self.is_async = False
         self.child = True
         self.bind = job_type.bind
@@ -98,12 +104,18 @@ class TypeLimit:
 
 
 class QueueSlots:
-    """One queue's slots in this process, and its tickets that wait in memory for one."""
+    """One queue's slots in this process, and its tickets that wait in memory for one.
+
+    `slots`: a number, or a range that they follow the work in; `because`: of what they changed last.
+    """
 
     __slots__ = (
         "active",
+        "because",
+        "ceiling",
         "done",
         "filling",
+        "floor",
         "name",
         "poll_interval",
         "prefetch",
@@ -112,9 +124,12 @@ class QueueSlots:
         "waiting",
     )
 
-    def __init__(self, name: str, slots: int, *, priority: int = 100, poll_interval: float = 10.0) -> None:
+    def __init__(self, name: str, slots: Slots, *, priority: int = 100, poll_interval: float = 10.0) -> None:
         self.name = name
-        self.slots = slots
+        self.floor = least_of(slots)
+        self.ceiling = most_of(slots)
+        self.slots = self.floor
+        self.because: str | None = None
         self.priority = priority
         self.poll_interval = poll_interval
         self.active = 0
@@ -122,6 +137,11 @@ class QueueSlots:
         self.prefetch = 0
         self.filling = False
         self.waiting: deque[Work] = deque()
+
+    @property
+    def ranged(self) -> bool:
+        """Whether the slots follow the work."""
+        return self.floor < self.ceiling
 
     @property
     def wanted(self) -> int:
@@ -136,8 +156,8 @@ class Work:
     """One claimed ticket. Everything that is not needed for each job stays in the row until asked for."""
 
     __slots__ = (
-        "cancel_reason", "claim_no", "claimed", "completes", "ctx", "ended", "handler", "lane", "newcomer", "queue", "ready",
-        "row", "session", "settled", "started", "stop", "task", "why",
+        "cancel_reason", "claim_no", "claimed", "completes", "ctx", "ended", "fanned", "handler", "lane", "newcomer", "queue",
+        "ready", "row", "session", "settled", "started", "stop", "task", "told", "why",
     )  # fmt: skip
 
     def __init__(
@@ -169,6 +189,8 @@ class Work:
         self.ended = False
         self.settled = False  # completed inside the handler's own transaction
         self.completes = False  # or in one that it opened, commits and closes by itself, who knows when
+        self.fanned: str | None = None  # steps that its success brings, as JSON
+        self.told: Told | None = None  # of its workflow, where it has one and the handler can ask
         self.why: Why | None = None
         self.cancel_reason = ""
 
@@ -176,6 +198,12 @@ class Work:
     def id(self) -> bytes:
         value: bytes = self.row[ID]
         return value
+
+    @property
+    def seats(self) -> bytes | None:
+        """The keys of limits that it holds seats of, 16 bytes each."""
+        seats: bytes | None = self.row[SEATS] if len(self.row) > SEATS else None
+        return seats
 
     @property
     def lost(self) -> bool:

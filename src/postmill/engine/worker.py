@@ -275,8 +275,8 @@ class Worker:
         self.drain()
 
     def heard(self, payload: str) -> None:
-        """A notification: `lane priority queue`, `@holder queue` for one reserve, `+deliver` for events, or
-        `!` for others."""
+        """A notification: `lane priority queue`, `@holder queue` for one reserve, `%` for limits, `+deliver` for events,
+        or `!` for others."""
         shop, session = self._shop, self._session
         if shop is None or session is None:
             return
@@ -286,8 +286,14 @@ class Worker:
         if payload == "+deliver":
             shop.deliverer.wake()
             return
+        if payload == "!workflows":
+            shop.advancer.wake()
+            return
         if payload == "!operations":
             shop.operator.wake()
+            return
+        if payload.startswith("%"):
+            self._limits_news(shop, session, payload[1:])
             return
         if payload.startswith("!"):
             if self._lessor is not None:
@@ -309,6 +315,14 @@ class Worker:
                     shop.claimer.news(queue, None, None)
         if self.bus.wants(NotificationReceived):
             self.bus.emit(NotificationReceived(self.schema, queue))
+
+    def _limits_news(self, shop: Workshop, session: Session, news: str) -> None:
+        """`*`: limits have changed; `holder key,…`: seats are free that this one waits for, `holder *`: of any key."""
+        holder, _, keys = news.partition(" ")
+        if holder == "*":
+            shop.claimer.keys_freed(None)
+        elif holder == str(session.holder):
+            shop.claimer.keys_freed(None if keys == "*" else [UUID(key).bytes for key in keys.split(",")])
 
     def _lease_lost(self, session: Session, why: str) -> None:
         if session is not self._session or session.lost:

@@ -28,7 +28,10 @@ from postmill.engine.listener import Listener
 from postmill.engine.outage import Outage
 from postmill.engine.session import Session
 from postmill.engine.transaction import Transactions
+from postmill.engine.tuner import Tuner
+from postmill.engine.upkeep.advancer import Advancer
 from postmill.engine.upkeep.archivist import Archivist
+from postmill.engine.upkeep.booster import Booster
 from postmill.engine.upkeep.budgets import Budgets
 from postmill.engine.upkeep.clearer import Clearer
 from postmill.engine.upkeep.deliverer import Deliverer
@@ -71,7 +74,7 @@ class Workshop:
         self.bookkeeper = Bookkeeper(self.control, self.completer.counting, worker.session)
         self.verdicts = Verdicts(worker.bus, worker.worker_id)
         self.handlers = self._handlers()
-        slots = sum(queue.slots for queue in worker.queues.values())
+        slots = sum(queue.ceiling for queue in worker.queues.values())
         # Two each: a handler may put an artifact while a transaction of its own is open.
         self.transactions = Transactions(dsn, schema, 2 * slots, prepared=config.prepared)
         self.storage = Storage(config.artifacts)
@@ -94,6 +97,7 @@ class Workshop:
             Commands(self.verdicts, self.storage, contexts.artifacts, grace=min(5.0, config.grace)),
             self.hungry,
             contexts.within_budget,
+            contexts.of_workflow,
             limits=[handler.limit for handler in set(self.handlers.values()) if handler.limit is not None],
             threads=config.threads,
             stop_again=min(5.0, max(0.5, config.grace)),
@@ -112,6 +116,13 @@ class Workshop:
             self.verdicts.facts,
             prefetch=config.prefetch,
         )
+        self.tuner = Tuner(
+            worker.queues,
+            worker.counters,
+            worker.bus,
+            lambda name: self.claimer.lanes[name].has_work,
+            self.executor.resized,
+        )
         self.following = Following(
             self._link("definitions"),
             self.handlers,
@@ -129,13 +140,26 @@ class Workshop:
         self.operator = Operator(
             self._link("operate", raw=False), worker.bus, worker.worker_id, config.letters, config.keys
         )
+        self.advancer = Advancer(self._link("workflows", raw=False), worker.bus, worker.worker_id)
+        self.completer.stirred = self.advancer.wake
         worker.counters.gauges.slots = lambda: {
             queue.name: Usage(queue.slots, queue.active) for queue in list(worker.queues.values())
         }
+        worker.counters.gauges.ranges = lambda: {
+            queue.name: (queue.floor, queue.ceiling) for queue in list(worker.queues.values()) if queue.ranged
+        }
+        worker.counters.gauges.pressure = self._pressure
         worker.counters.gauges.limits = lambda: {
             name: Usage(handler.limit.share, handler.limit.active)
             for name, handler in list(self.handlers.items())
             if handler.limit is not None
+        }
+
+    def _pressure(self) -> dict[str, float]:
+        """What slots follow beside the work, where they do."""
+        seen = self.tuner.pressure
+        return {
+            kind: share for kind, share in (("cpu", seen.cpu), ("memory", seen.memory)) if share is not None
         }
 
     def _link(self, role: str, *, raw: bool = True) -> Link:
@@ -224,6 +248,7 @@ class Workshop:
         if config.work:
             self._loop(tasks, "claimer", self.claimer.run())
             self._loop(tasks, "definitions", self.following.run())
+            self._loop(tasks, "tuner", self.tuner.run())
         if config.notify and config.work:
             listener = Listener(
                 config.listen_dsn or worker.dsn,
@@ -244,7 +269,16 @@ class Workshop:
         bus, id = worker.bus, worker.worker_id
         return [
             Promoter(self._link("promote"), bus, id, self.claimer.news_of),
-            Rescuer(self._link("rescue"), bus, id, worker.session, worker.config.lease, worker.counters),
+            Booster(self._link("boost", raw=False), bus, id),
+            Rescuer(
+                self._link("rescue"),
+                bus,
+                id,
+                worker.session,
+                worker.config.lease,
+                worker.counters,
+                self.advancer.wake,
+            ),
             Pruner(self._link("prune"), bus, id, worker.config.retention),
             Sweeper(self._link("sweep"), bus, id),
             Budgets(self._link("budgets"), bus, id, worker.counters),
@@ -254,6 +288,7 @@ class Workshop:
             Scheduler(self._link("schedule", raw=False), bus, id, worker.counters),
             self.deliverer,
             self.operator,
+            self.advancer,
             *self._clearers(),
             *(make(self._link(role, raw=False), bus, id) for role, make in worker.config.rounds.items()),
             *self._archivists(),

@@ -16,6 +16,7 @@ from postmill.http.calls import (
     incidents,
     job_acts,
     jobs,
+    limits,
     operations,
     queues,
     retention,
@@ -23,6 +24,7 @@ from postmill.http.calls import (
     webhooks,
     work,
     work_budgets,
+    workflows,
 )
 
 
@@ -44,6 +46,21 @@ class AsyncJobs(AsyncGroup):
     prioritize = awaiting(job_acts.set_priority)
     prioritize_all = awaiting(job_acts.set_priorities)
     tag = awaiting(job_acts.set_tags)
+
+
+class AsyncWorkflows(AsyncGroup):
+    """Jobs that wait for one another, and jobs that are watched together."""
+
+    start = awaiting(workflows.start_workflow)
+    start_batch = awaiting(workflows.start_batch)
+    add = awaiting(workflows.add_to_batch)
+    seal = awaiting(workflows.seal_batch)
+    list = awaiting(workflows.list_workflows)
+    each = following(workflows.list_workflows)
+    get = awaiting(workflows.get_workflow)
+    cancel = awaiting(workflows.cancel_workflow)
+    retry = awaiting(workflows.retry_workflow)
+    release = awaiting(workflows.release_steps)
 
 
 class AsyncDeadLetters(AsyncGroup):
@@ -163,6 +180,18 @@ class AsyncQueues(AsyncGroup):
     get = awaiting(queues.get_queue)
     pause = awaiting(queues.pause_queue)
     resume = awaiting(queues.resume_queue)
+    scaling = awaiting(queues.get_scaling)
+    all_scaling = awaiting(queues.list_scaling)
+
+
+class AsyncLimits(AsyncGroup):
+    """How many jobs run at once over the whole fleet, and how often they start."""
+
+    list = awaiting(limits.list_limits)
+    each = following(limits.list_limits)
+    get = awaiting(limits.get_limit)
+    set = awaiting(limits.set_limit)
+    clear = awaiting(limits.clear_limit)
 
 
 class AsyncBudgets(AsyncGroup):

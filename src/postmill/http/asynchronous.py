@@ -20,6 +20,7 @@ from postmill.http.async_groups import (
     AsyncIncidents,
     AsyncJobs,
     AsyncKeys,
+    AsyncLimits,
     AsyncOperations,
     AsyncQueues,
     AsyncRetention,
@@ -28,6 +29,7 @@ from postmill.http.async_groups import (
     AsyncWebhooks,
     AsyncWork,
     AsyncWorkers,
+    AsyncWorkflows,
 )
 from postmill.http.awaiting import AsyncGroup, AsyncWire, awaiting
 from postmill.http.calls import access, health
@@ -55,6 +57,7 @@ class AsyncApiClient(AsyncGroup):
         wire = AsyncWire(made, timeout, retry_for)
         super().__init__(wire)
         self.jobs = AsyncJobs(wire)
+        self.workflows = AsyncWorkflows(wire)
         self.dead_letters = AsyncDeadLetters(wire)
         self.operations = AsyncOperations(wire)
         self.errors = AsyncErrors(wire)
@@ -64,6 +67,7 @@ class AsyncApiClient(AsyncGroup):
         self.webhooks = AsyncWebhooks(wire)
         self.incidents = AsyncIncidents(wire)
         self.queues = AsyncQueues(wire)
+        self.limits = AsyncLimits(wire)
         self.budgets = AsyncBudgets(wire)
         self.workers = AsyncWorkers(wire)
         self.work = AsyncWork(wire)

@@ -16,6 +16,7 @@ from postmill.http.calls import (
     incidents,
     job_acts,
     jobs,
+    limits,
     operations,
     queues,
     retention,
@@ -23,6 +24,7 @@ from postmill.http.calls import (
     webhooks,
     work,
     work_budgets,
+    workflows,
 )
 
 
@@ -44,6 +46,21 @@ class Jobs(Group):
     prioritize = blocking(job_acts.set_priority)
     prioritize_all = blocking(job_acts.set_priorities)
     tag = blocking(job_acts.set_tags)
+
+
+class Workflows(Group):
+    """Jobs that wait for one another, and jobs that are watched together."""
+
+    start = blocking(workflows.start_workflow)
+    start_batch = blocking(workflows.start_batch)
+    add = blocking(workflows.add_to_batch)
+    seal = blocking(workflows.seal_batch)
+    list = blocking(workflows.list_workflows)
+    each = following(workflows.list_workflows)
+    get = blocking(workflows.get_workflow)
+    cancel = blocking(workflows.cancel_workflow)
+    retry = blocking(workflows.retry_workflow)
+    release = blocking(workflows.release_steps)
 
 
 class DeadLetters(Group):
@@ -163,6 +180,18 @@ class Queues(Group):
     get = blocking(queues.get_queue)
     pause = blocking(queues.pause_queue)
     resume = blocking(queues.resume_queue)
+    scaling = blocking(queues.get_scaling)
+    all_scaling = blocking(queues.list_scaling)
+
+
+class Limits(Group):
+    """How many jobs run at once over the whole fleet, and how often they start."""
+
+    list = blocking(limits.list_limits)
+    each = following(limits.list_limits)
+    get = blocking(limits.get_limit)
+    set = blocking(limits.set_limit)
+    clear = blocking(limits.clear_limit)
 
 
 class Budgets(Group):

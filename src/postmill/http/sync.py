@@ -23,6 +23,7 @@ from postmill.http.groups import (
     Incidents,
     Jobs,
     Keys,
+    Limits,
     Operations,
     Queues,
     Retention,
@@ -31,6 +32,7 @@ from postmill.http.groups import (
     Webhooks,
     Work,
     Workers,
+    Workflows,
 )
 from postmill.http.place import find_place
 
@@ -73,6 +75,7 @@ class ApiClient(Group):
         wire = Wire(made, timeout, retry_for)
         super().__init__(wire)
         self.jobs = Jobs(wire)
+        self.workflows = Workflows(wire)
         self.dead_letters = DeadLetters(wire)
         self.operations = Operations(wire)
         self.errors = Errors(wire)
@@ -82,6 +85,7 @@ class ApiClient(Group):
         self.webhooks = Webhooks(wire)
         self.incidents = Incidents(wire)
         self.queues = Queues(wire)
+        self.limits = Limits(wire)
         self.budgets = Budgets(wire)
         self.workers = Workers(wire)
         self.work = Work(wire)

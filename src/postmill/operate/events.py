@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from postmill.client.publishing import delivered
-from postmill.domain.errors import NotFound
+from postmill.domain.errors import NotFound, TenantMoved, TenantMoving
 from postmill.domain.event import Published, check_context, check_event_name
 from postmill.store import events as store
 from postmill.store.catalog import DEFAULT_SCHEMA
@@ -34,6 +34,8 @@ def publish(
     event: NewEvent = yield store.door_publish(
         check_event_name(name), text, tenant=tenant, correlation_id=correlation_id, traceparent=traceparent, schema=schema
     )  # fmt: skip
+    if event.id is None and event.away is not None:
+        raise TenantMoved(event.cell) if event.away == "moved" else TenantMoving(event.cell)
     if event.id is None:
         raise NotFound(f"there is no tenant {tenant}")
     # The tenant of what was written is that of the scope, where none was named.

@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
+from postmill.domain.boost import Raised
 from postmill.domain.errors import NotFound, UnknownJobType
 from postmill.domain.job import JobView
 from postmill.domain.lifecycle import State
 from postmill.domain.queue import match_queue
-from postmill.store import dead, moving, queues, registration, workers
+from postmill.store import boost, dead, moving, queues, registration, workers
 from postmill.store import jobs as on_jobs
 from postmill.store.catalog import DEFAULT_SCHEMA
 from postmill.store.dead import DeadLetter
@@ -60,6 +61,12 @@ def job(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Flow[JobView]:
     if not found:
         raise NotFound(f"there is no job {id}")
     return found[0]
+
+
+def raised(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Flow[Raised | None]:
+    """How a job has risen by waiting; None: it has not."""
+    found: Raised | None = yield boost.read_boost(id, schema=schema)
+    return found
 
 
 def attempts(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Flow[list[AttemptView]]:

@@ -11,7 +11,8 @@ from postmill.domain.errors import NotFound
 from postmill.domain.lifecycle import State
 from postmill.store.catalog import DEFAULT_SCHEMA
 from postmill.store.flow import Flow
-from postmill.store.why import WhyFacts, read_why
+from postmill.store.why import LimitFacts, WhyFacts, read_why
+from postmill.store.workflows import StepOf, read_step_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +21,9 @@ class Reason:
 
     Attributes:
         code: stable, in the order in which they are told: expired | queue_paused | type_paused | tenant_suspended |
-            worker_limit | slots_taken | rate | budget | blocked | retry_pending | not_due | overdue | no_worker_for_type |
-            worker_too_old | workers_draining | no_worker_for_queue | definition_inactive | position; or
-            cancel_requested | running; or ended.
+            tenant_limit | limit | worker_limit | slots_taken | rate | budget | blocked | held | retry_pending | not_due |
+            overdue | no_worker_for_type | worker_too_old | workers_draining | no_worker_for_queue | definition_inactive |
+            position; or cancel_requested | running; or ended.
         text: the same for people, with the figures.
         seconds: until it is over, or since when, where that is known.
         until: when it is over by itself.
@@ -52,7 +53,23 @@ def why(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Flow[Why]:
     facts: WhyFacts | None = yield read_why(id, schema=schema)
     if facts is None:
         raise NotFound(f"there is no job {id}")
-    return Why(facts.id, facts.state, tuple(reasons(facts)))
+    found = reasons(facts)
+    if facts.state is State.BLOCKED:
+        step: StepOf | None = yield read_step_of(id, schema=schema)
+        if step is not None:
+            found = [blocked(step) if reason.code == "blocked" else reason for reason in found]
+    return Why(facts.id, facts.state, tuple(found))
+
+
+def blocked(step: StepOf) -> Reason:
+    """What a step of a workflow waits for."""
+    if step.state == "held":
+        text = (
+            f"it is held in workflow {step.workflow}, since {', '.join(step.failed)} did not succeed; let it go on:"
+            f" postmill workflows release {step.workflow_id}"
+        )
+        return Reason("held", text)
+    return Reason("blocked", f"it waits for {_many(step.waits or 0, 'step')} of workflow {step.workflow}")
 
 
 def reasons(facts: WhyFacts) -> list[Reason]:
@@ -93,7 +110,7 @@ def _closed(facts: WhyFacts) -> list[Reason]:
 
 
 def _limits(facts: WhyFacts) -> list[Reason]:
-    found = []
+    found = [reason for one in facts.limits if (reason := _full(one, facts))]
     most = (facts.worker_limit or 0) * facts.type_workers
     if most and facts.type_running is not None and facts.type_running >= most:
         text = (
@@ -111,17 +128,35 @@ def _limits(facts: WhyFacts) -> list[Reason]:
             f" on {_many(facts.queue_workers, 'worker')}"
         )
         found.append(Reason("slots_taken", text))
-    if facts.rate_count is not None and facts.rate_wait is not None and facts.rate_wait > 0:
-        text = (
-            f"{facts.job_type} is at its rate of {facts.rate_count} in {facts.rate_seconds:g} s;"
-            f" free in {facts.rate_wait:.1f} s"
-        )
-        found.append(Reason("rate", text, facts.rate_wait))
+    for one in facts.limits:
+        if one.rate_wait:
+            whose = facts.job_type if one.name == f"type:{facts.job_type}" else f"limit {one.name}"
+            text = (
+                f"{whose} is at its rate of {one.rate_count} in {one.rate_seconds:g} s;"
+                f" free in {one.rate_wait:.1f} s"
+            )
+            found.append(Reason("rate", text, one.rate_wait))
     if facts.budget is not None and facts.budget_action in _AT_BUDGET:
         level = tuple(Level)[(facts.budget_level or 1) - 1]
         text = f"budget {facts.budget} is at {level}: {_AT_BUDGET[facts.budget_action]}"
         found.append(Reason("budget", text, until=facts.budget_ends))
     return found
+
+
+def _full(one: LimitFacts, facts: WhyFacts) -> Reason | None:
+    """All seats of a limit are taken. What a suspended tenant may not is told as that."""
+    if not one.max_running or one.running < one.max_running:
+        return None
+    figures = f"{one.running}/{one.max_running} run"
+    if one.name.startswith("tenant:") and "/" not in one.name:
+        throttled = facts.tenant_status == "throttled"
+        return Reason(
+            "tenant_limit", f"its tenant is {'throttled' if throttled else 'at its limit'}: {figures}"
+        )
+    text = f"limit {one.name} is full: {figures}"
+    if one.held_by:
+        text += f"; held by {', '.join(map(str, one.held_by))}" + (" …" if one.running > 3 else "")
+    return Reason("limit", text)
 
 
 _AT_BUDGET = {

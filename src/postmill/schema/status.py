@@ -14,6 +14,10 @@ class MigrationChanged(PostmillError):
     """A migration was changed after it had been applied to this database; undo the change, add a new one."""
 
 
+class MigrationBreaking(PostmillError):
+    """A migration that is missing is breaking, and only safe ones were asked for; nothing was applied."""
+
+
 @dataclass(frozen=True, slots=True)
 class Applied:
     """One row of the table `migration`."""
@@ -57,10 +61,32 @@ class SchemaStatus:
         if self.changed:
             names = ", ".join(f"{row.version:04}_{row.name}" for row in self.changed)
             raise MigrationChanged(f"already applied to schema {self.schema!r} in another wording: {names}")
+        self.refuse_newer()
+
+    def refuse_newer(self) -> None:
+        """Raise if code of this version must not run on what a newer one made.
+
+        Raises:
+            SchemaTooNew: a newer version of Postmill made a breaking change.
+        """
         if breaking := [row for row in self.unknown if row.breaking]:
             raise SchemaTooNew(
                 f"schema {self.schema!r} is at version {self.version}; this Postmill does not know its "
                 f"breaking change {breaking[0].version:04}_{breaking[0].name}: upgrade Postmill"
+            )
+
+    def refuse_breaking(self) -> None:
+        """Raise if those that run on the schema now could not run on with what is missing.
+
+        Raises:
+            MigrationBreaking: names the first one.
+        """
+        breaking = [migration for migration in self.pending if migration.breaking]
+        if breaking and self.applied:
+            first = breaking[0]
+            raise MigrationBreaking(
+                f"{first.version:04}_{first.name} is breaking: what runs on schema {self.schema!r} now cannot run on with it;"
+                " stop workers, servers and applications of the version before, then run: postmill migrate"
             )
 
     def require(self) -> None:

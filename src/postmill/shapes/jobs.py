@@ -128,6 +128,15 @@ class Progress(Answer):
     text: str | None = Field(examples=["resizing"])
 
 
+class Raised(Answer):
+    """How a job has risen by waiting."""
+
+    from_priority: int = Field(description="Where it began.", examples=[100])
+    priority: int = Field(description="Where it rose to; lower is sooner.", examples=[80])
+    raised_at: datetime
+    waited_seconds: float = Field(description="How long it had been ready then.", examples=[1204.5])
+
+
 class WholeJob(Job):
     """A job with everything that is known of it."""
 
@@ -138,6 +147,7 @@ class WholeJob(Job):
     replayed_as: UUID | None = Field(description="The job that runs it again.")
     cancel_requested: bool = Field(description="It was asked to stop and has not answered yet.")
     progress: Progress | None
+    raised: Raised | None = Field(description="How it has risen by waiting; null: it has not.")
     payload: Any = Field(default=None, description="Null without the permission `payloads.read`.")
     result: Any = Field(default=None, description="Null without the permission `payloads.read`.")
 

@@ -199,6 +199,173 @@ begin
 end
 $$;
 
+-- FUNCTION add_jobs(uuid, jsonb)
+
+CREATE FUNCTION postmill.add_jobs(p_id uuid, p_jobs jsonb, OUT status text, OUT detail text, OUT total integer) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    flow postmill.workflow;
+begin
+    select * into flow from postmill.workflow w where w.id = p_id and w.kind = 'batch' and postmill.in_scope(w.tenant_id) for update;
+    status := case when flow.id is null then 'unknown' when flow.finished_at is not null then 'finished'
+                   when flow.cancel_requested_at is not null then 'canceled' when flow.sealed then 'sealed' end;
+    total := flow.total;
+    if status is not null then
+        return;
+    end if;
+    begin
+        select a.status, a.detail into status, detail from postmill.add_steps(flow, p_jobs) a;
+        if status is not null then
+            raise exception using errcode = 'PM001';
+        end if;
+        total := (select w.total from postmill.workflow w where w.id = p_id);
+        status := 'created';
+    exception
+        when sqlstate 'PM001' then null;
+        when invalid_text_representation or datetime_field_overflow or invalid_datetime_format or numeric_value_out_of_range
+            or invalid_parameter_value then
+            status := 'invalid';
+            detail := left(sqlerrm, 500);
+    end;
+end
+$$;
+
+-- TABLE workflow
+
+CREATE TABLE postmill.workflow (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    project_id uuid,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL,
+    key text COLLATE pg_catalog."C",
+    status text DEFAULT 'running'::text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp with time zone NOT NULL,
+    finished_at timestamp with time zone,
+    sealed boolean NOT NULL,
+    fail_fast boolean NOT NULL,
+    verdict text COLLATE pg_catalog."C",
+    cancel_requested_at timestamp with time zone,
+    cancel_reason text,
+    actor_type text NOT NULL COLLATE pg_catalog."C",
+    actor_id text,
+    request_id text,
+    correlation_id text,
+    traceparent text,
+    on_success jsonb,
+    on_finish jsonb,
+    total integer DEFAULT 0 NOT NULL,
+    succeeded integer DEFAULT 0 NOT NULL,
+    failed integer DEFAULT 0 NOT NULL,
+    canceled integer DEFAULT 0 NOT NULL,
+    ended integer DEFAULT 0 NOT NULL,
+    last_no integer DEFAULT 0 NOT NULL,
+    looked_at timestamp with time zone NOT NULL,
+    looked_no integer DEFAULT 0 NOT NULL,
+    CONSTRAINT workflow_kind_check CHECK ((kind = ANY (ARRAY['workflow'::text, 'batch'::text]))),
+    CONSTRAINT workflow_status_check CHECK ((status = ANY (ARRAY['running'::text, 'held'::text, 'compensating'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text])))
+);
+
+-- FUNCTION add_steps(postmill.workflow, jsonb, integer)
+
+CREATE FUNCTION postmill.add_steps(p_flow postmill.workflow, p_steps jsonb, p_after integer DEFAULT NULL::integer, OUT status text, OUT detail text) RETURNS record
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    base constant integer := p_flow.last_no;
+    wide integer;
+    made record;
+    one record;
+    ids uuid[];
+begin
+    detail := postmill.fault_of_steps(p_flow.id, p_flow.kind, p_steps, base);
+    if detail is not null then
+        status := 'invalid';
+        return;
+    end if;
+    wide := jsonb_array_length(p_steps);
+    if wide = 0 then
+        return;
+    end if;
+    for one in select t.item, t.n from jsonb_array_elements(p_steps) with ordinality as t(item, n) where t.item -> 'compensate' is not null loop
+        select f.status, f.detail into status, detail
+          from postmill.fault_of_spec(p_flow, format('step "%s": compensate', one.item ->> 'name'), one.item -> 'compensate') f;
+        if status is not null then
+            return;
+        end if;
+    end loop;
+    select array_agg(t.n::integer order by t.n) as n, array_agg(t.item ->> 'job_type' order by t.n) as types,
+           array_agg(coalesce(t.item -> 'payload', '{}') order by t.n) as payloads,
+           array_agg((t.item ->> 'priority')::integer order by t.n) as priorities,
+           -- What waits for a parent counts its delay from when that has ended.
+           array_agg(case when p_after is null and coalesce(jsonb_array_length(t.item -> 'after'), 0) = 0
+                          then (t.item ->> 'delay')::double precision * interval '1 second' end order by t.n) as delays,
+           array_agg((t.item ->> 'scheduled_for')::timestamptz order by t.n) as moments,
+           array_agg((t.item ->> 'max_attempts')::integer order by t.n) as attempts,
+           array_agg((t.item ->> 'timeout')::double precision order by t.n) as timeouts
+      into made from jsonb_array_elements(p_steps) with ordinality as t(item, n);
+    for one in
+        select e.n, e.id, e.status, e.detail from postmill.enqueue_plain(made.n, made.types, made.payloads,
+            array_fill(p_flow.tenant_id, array[wide]), made.priorities, made.delays, made.moments, array_fill(p_flow.project_id, array[wide]),
+            made.attempts, made.timeouts, null, array_fill('system'::text, array[wide]), array_fill(p_flow.name, array[wide]),
+            array_fill(p_flow.actor_type, array[wide]), array_fill(p_flow.actor_id, array[wide]), array_fill(p_flow.request_id, array[wide]),
+            array_fill(coalesce(p_flow.correlation_id, p_flow.id::text), array[wide]), array_fill(p_flow.traceparent, array[wide]), null,
+            p_workflow => p_flow.id) e
+    loop
+        if one.status = 'incomplete' and one.detail = 'idempotency_key' then
+            select e.* into one.id, one.status, one.detail from postmill.enqueue_step(p_flow, p_steps -> (one.n - 1), (base + one.n)::text) e;
+        end if;
+        if one.status <> 'created' then
+            status := case when one.detail = 'may_register' then one.detail else one.status end;
+            detail := case when one.status in ('unknown_type', 'inactive', 'unencrypted') then made.types[one.n]
+                           else concat_ws(': ', 'step "' || (p_steps -> (one.n - 1) ->> 'name') || '"', one.detail) end;
+            return;
+        end if;
+        ids[one.n] := one.id;
+        if p_steps -> (one.n - 1) ? 'tags' then
+            perform postmill.keep_tags(one.id, p_flow.tenant_id, p_steps -> (one.n - 1) -> 'tags');
+        end if;
+    end loop;
+    with edges as materialized (
+        select base + t.n::integer as child, coalesce(p.no, base + g.n::integer) as parent,
+               coalesce(e.one ->> 'failure', t.item ->> 'parent_failure', 'cancel') as policy
+          from jsonb_array_elements(p_steps) with ordinality as t(item, n)
+         cross join lateral jsonb_array_elements(coalesce(t.item -> 'after', '[]')) as e(one)
+          left join jsonb_array_elements(p_steps) with ordinality as g(item, n) on g.item ->> 'name' = coalesce(e.one ->> 'step', e.one #>> '{}')
+          left join postmill.workflow_step p on p.workflow_id = p_flow.id and p.name = coalesce(e.one ->> 'step', e.one #>> '{}')
+        union
+        select base + t.n::integer, p_after, coalesce(t.item ->> 'parent_failure', 'cancel')
+          from jsonb_array_elements(p_steps) with ordinality as t(item, n)
+         where p_after is not null and coalesce(jsonb_array_length(t.item -> 'after'), 0) = 0
+        union -- who waits for the step that fans out
+        select x.child, base + t.n::integer, x.policy
+          from postmill.workflow_edge x cross join jsonb_array_elements(p_steps) with ordinality as t(item, n)
+         where x.workflow_id = p_flow.id and x.parent = p_after
+    ), made_edges as (
+        insert into postmill.workflow_edge (workflow_id, parent, child, tenant_id, policy)
+        select distinct on (e.parent, e.child) p_flow.id, e.parent, e.child, p_flow.tenant_id, e.policy from edges e
+         order by e.parent, e.child
+        on conflict do nothing
+    ), later as (
+        update postmill.workflow_step s set waits = s.waits + x.n
+          from (select e.child, count(*) as n from edges e where e.child <= base group by e.child) x
+         where s.workflow_id = p_flow.id and s.no = x.child
+    )
+    insert into postmill.workflow_step (workflow_id, no, tenant_id, name, job_type, job_id, state, waits, delay, compensation, fanned_from)
+    select p_flow.id, base + t.n::integer, p_flow.tenant_id, t.item ->> 'name', t.item ->> 'job_type', ids[t.n],
+           case when x.n > 0 then 'waiting' else 'open' end, coalesce(x.n, 0),
+           (t.item ->> 'delay')::double precision * interval '1 second', t.item -> 'compensate', p_after
+      from jsonb_array_elements(p_steps) with ordinality as t(item, n)
+      left join (select e.child, count(*) as n from (select distinct e.parent, e.child from edges e) e group by e.child) x on x.child = base + t.n;
+    perform postmill.block_jobs(array(select s.job_id from postmill.workflow_step s
+                                       where s.workflow_id = p_flow.id and s.no > base and s.state = 'waiting'));
+    update postmill.workflow w set last_no = base + wide, total = w.total + wide where w.id = p_flow.id;
+end
+$$;
+
 -- FUNCTION advance_horizon()
 
 CREATE FUNCTION postmill.advance_horizon() RETURNS timestamp with time zone
@@ -232,6 +399,99 @@ begin
     update postmill.audit_horizon h
        set settled = noted.settled, at = moment, open = postmill.open_transactions(false) || prepared;
     return noted.settled;
+end
+$$;
+
+-- FUNCTION advance_workflow(uuid, integer)
+
+CREATE FUNCTION postmill.advance_workflow(p_id uuid, p_most integer DEFAULT 1000) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+declare
+    flow postmill.workflow;
+    lines integer := 0;
+    news record;
+    bad integer[];
+    again boolean := false;
+begin
+    select * into flow from postmill.workflow w where w.id = p_id for update skip locked;
+    if not found then
+        if exists (select from postmill.workflow w where w.id = p_id) then
+            return -1;
+        end if;
+        delete from postmill.workflow_inbox i where i.workflow_id = p_id;
+        return 0;
+    end if;
+    loop
+        with taken as materialized (
+            select i.seq, i.job_id, i.state from postmill.workflow_inbox i where i.workflow_id = p_id order by i.seq limit p_most
+        ), gone as (
+            delete from postmill.workflow_inbox i where i.workflow_id = p_id and i.seq = any (array(select t.seq from taken t))
+        ), ends as (
+            select t.job_id, t.state, row_number() over (order by t.seq)::integer as nth
+              from (select distinct on (f.job_id) f.* from taken f where f.job_id is not null order by f.job_id, f.seq) t
+        ), ended as (
+            update postmill.workflow_step s set state = t.state, ended_as = flow.ended + t.nth
+              from ends t where s.job_id = t.job_id and s.workflow_id = p_id and s.state in ('waiting', 'held', 'open')
+            returning s.no, s.role, s.state
+        )
+        select (select count(*) from taken) as lines, (select bool_or(t.job_id is null) from taken t) as whole,
+               (select array_agg(e.no) from ended e) as ended,
+               (select array_agg(e.no) from ended e where e.state <> 'succeeded') as bad,
+               (select count(*) from ended e where e.role = 'step' and e.state = 'succeeded') as succeeded,
+               (select count(*) from ended e where e.role = 'step' and e.state = 'failed') as failed,
+               (select count(*) from ended e where e.role = 'step' and e.state = 'canceled') as canceled
+          into news;
+        exit when news.lines = 0;
+        lines := lines + news.lines;
+        if news.succeeded + news.failed + news.canceled > 0 then
+            update postmill.workflow w set succeeded = w.succeeded + news.succeeded, failed = w.failed + news.failed,
+                   canceled = w.canceled + news.canceled, ended = w.ended + news.lines where w.id = p_id;
+            flow.ended := flow.ended + news.lines;
+        end if;
+        bad := news.bad;
+        if news.whole then
+            perform postmill.recount_steps(p_id);
+            bad := array(select s.no from postmill.workflow_step s where s.workflow_id = p_id and s.state in ('failed', 'canceled'));
+        elsif news.ended is not null then
+            update postmill.workflow_step s set waits = s.waits - x.n, holds = s.holds + x.held
+              from (select e.child, count(*) as n, count(*) filter (where e.policy = 'hold' and e.parent = any (news.bad)) as held
+                      from postmill.workflow_edge e where e.workflow_id = p_id and e.parent = any (news.ended) group by e.child) x
+             where s.workflow_id = p_id and s.no = x.child and s.state in ('waiting', 'held');
+        end if;
+        if flow.verdict is null and flow.fail_fast and flow.cancel_reason is null
+            and postmill.untolerated(p_id, array(
+                select u.no from unnest(news.bad) as u(no) where not exists (
+                    select from postmill.workflow_edge e where e.workflow_id = p_id and e.parent = u.no and e.policy = 'hold'))) then
+            flow.cancel_reason := 'a step did not succeed';
+            update postmill.workflow w set cancel_reason = flow.cancel_reason where w.id = p_id;
+            perform postmill.cancel_jobs(array(select s.job_id from postmill.workflow_step s
+                where s.workflow_id = p_id and s.state in ('waiting', 'held', 'open')), 'system', null, flow.cancel_reason);
+        elsif bad is not null then
+            perform postmill.doom_steps(p_id, bad);
+        end if;
+        exit when lines >= 10 * p_most;
+    end loop;
+    if flow.cancel_reason is not null and flow.verdict is null then
+        -- Nothing of it starts any more. What is still here was in somebody's hands when it was to be canceled.
+        perform postmill.cancel_jobs(x.ids, 'system', null, flow.cancel_reason)
+           from (select array_agg(s.job_id) as ids from postmill.workflow_step s
+                  where s.workflow_id = p_id and s.state in ('waiting', 'held')) x where x.ids is not null;
+        again := exists (select from postmill.workflow_step s where s.workflow_id = p_id and s.state in ('waiting', 'held'));
+    else
+        again := postmill.free_steps(p_id);
+        -- The doomed that could not be had.
+        again := again or exists (select from postmill.workflow_step s where s.workflow_id = p_id and s.state in ('waiting', 'held') and s.cause = 'parent');
+    end if;
+    update postmill.workflow w set looked_at = postmill.now() where w.id = p_id and lines > 0;
+    perform postmill.settle_workflow(p_id);
+    if again then
+        insert into postmill.workflow_inbox (workflow_id) values (p_id);
+    end if;
+    return case when again then -1 else lines end;
 end
 $$;
 
@@ -321,7 +581,18 @@ CREATE FUNCTION postmill.audit(p_action text, p_target_kind text DEFAULT NULL::t
     AS $$
 declare
     own uuid := postmill.new_id();
+    answer text;
+    cell text;
 begin
+    -- Whatever a person does leaves its mark here; while a tenant is carried over it would be lost.
+    if p_tenant is not null and (select h.gated from postmill.partition_horizon h)
+        and current_setting('postmill.via', true) in ('api', 'console', 'cli')
+    then
+        select g.answer, g.cell into answer, cell from postmill.gate(p_tenant) g where g.answer <> 'parked';
+        if answer is not null then
+            perform postmill.refuse_away(p_tenant, answer, cell);
+        end if;
+    end if;
     insert into postmill.audit_log (id, at, tenant_id, actor_type, actor_id, role, via, action, target_kind, target, result,
            reason, request_id, before, after, db_role, address)
     values (own, postmill.now(), p_tenant,
@@ -334,6 +605,19 @@ begin
             nullif(current_setting('postmill.address', true), ''));
     insert into postmill.audit_unsealed (id) values (own);
     return own;
+end
+$$;
+
+-- FUNCTION await_seats(uuid, bigint[], double precision)
+
+CREATE FUNCTION postmill.await_seats(p_holder uuid, p_limits bigint[], p_seconds double precision) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    delete from postmill.seat_waiter w where w.holder = p_holder and w.limit_id <> all (p_limits);
+    insert into postmill.seat_waiter as w (limit_id, holder, valid_until)
+    select u.id, p_holder, postmill.now() + p_seconds * interval '1 second' from unnest(p_limits) as u(id) order by u.id
+    on conflict on constraint seat_waiter_pkey do update set valid_until = excluded.valid_until;
 end
 $$;
 
@@ -368,12 +652,65 @@ begin
     if p_actor_type = 'api_key' and not postmill.key_lives(p_actor_id::uuid) then
         return false;
     end if;
+    if p_tenant is not null then
+        perform postmill.require_home(p_tenant);
+    end if;
     perform postmill.set_actor(p_via, p_actor_type, p_actor_id, p_role, p_request_id, p_address),
             set_config('postmill.tenant_id', coalesce(p_tenant::text, ''), true),
             set_config('postmill.platform', case when p_platform then 'on' else 'off' end, true),
             set_config('jit', 'off', true),
             set_config('role', 'postmill_request', true);
     return true;
+end
+$$;
+
+-- FUNCTION begin_rollback(postmill.workflow)
+
+CREATE FUNCTION postmill.begin_rollback(p_flow postmill.workflow) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+    one record;
+    no integer := p_flow.last_no;
+    last integer;
+    made record;
+begin
+    for one in select s.no, s.compensation from postmill.workflow_step s
+                where s.workflow_id = p_flow.id and s.role = 'step' and s.state = 'succeeded' and s.compensation is not null
+                order by s.ended_as desc loop
+        no := no + 1;
+        made := postmill.enqueue_step(p_flow, one.compensation, no::text);
+        insert into postmill.workflow_step (workflow_id, no, tenant_id, role, job_type, job_id, state, waits, cause, compensates)
+        values (p_flow.id, no, p_flow.tenant_id, 'compensation', one.compensation ->> 'job_type', made.id,
+                case when made.status <> 'created' then 'failed' when last is null then 'open' else 'waiting' end, 0,
+                case when made.status <> 'created' then concat_ws(': ', made.status, made.detail) end, one.no);
+        if last is not null then
+            insert into postmill.workflow_edge (workflow_id, parent, child, tenant_id, policy) values (p_flow.id, last, no, p_flow.tenant_id, 'hold');
+            perform postmill.block_jobs(array[made.id]);
+        end if;
+        last := no;
+    end loop;
+    update postmill.workflow w set last_no = no where w.id = p_flow.id;
+    perform postmill.recount_steps(p_flow.id);
+    return last is not null;
+end
+$$;
+
+-- FUNCTION block_jobs(uuid[])
+
+CREATE FUNCTION postmill.block_jobs(p_ids uuid[]) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    with due as (
+        delete from postmill.ready r where r.id = any (p_ids) returning r.id, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost
+    ), later as (
+        delete from postmill.scheduled s where s.id = any (p_ids) returning s.id, s.queue, s.lane, s.priority, s.attempt, s.run, s.lost
+    )
+    insert into postmill.blocked (id, queue, lane, priority, attempt, run, lost)
+    select * from due union all select * from later;
 end
 $$;
 
@@ -395,6 +732,88 @@ begin
     if p_spent > 0 then
         perform postmill.mark_alerts(p_budget, p_starts_at, coalesce(s.spent, 0) + p_spent);
     end if;
+end
+$$;
+
+-- FUNCTION boost_round(text, uuid, integer, integer, integer)
+
+CREATE FUNCTION postmill.boost_round(p_queue text, p_lane uuid, p_lanes integer, p_window integer, p_most integer) RETURNS TABLE(queue text, raised integer, next_queue text, next_lane uuid)
+    LANGUAGE plpgsql
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+    q record;
+    part uuid[];
+    since uuid;
+    done record;
+    left_lanes integer := p_lanes;
+    left_jobs integer := p_most;
+begin
+    perform postmill.set_actor('upkeep', 'system', 'boost');
+    for q in
+        select u.* from postmill.queue u
+         where u.boost_after_seconds is not null and u.name >= coalesce(p_queue, '')
+           and (u.paused_at is null or u.resume_at <= moment) order by u.name
+    loop
+        since := case when q.name = p_queue then p_lane else '00000000-0000-0000-0000-000000000000' end;
+        part := postmill.boosted_lanes(q.name, since, left_lanes);
+        select * into done from postmill.raise_lanes(q.name, part, q.boost_after_seconds, q.boost_step, q.boost_to, p_window,
+                                                     left_jobs);
+        if done.n > 0 then
+            perform postmill.audit('queues.boost', 'queue', q.name, null, null,
+                jsonb_build_object('raised', done.n, 'waiting_since', done.oldest, 'first', done.sample));
+        end if;
+        left_jobs := left_jobs - done.n;
+        queue := q.name; raised := done.n; next_queue := null; next_lane := null;
+        if left_jobs <= 0 then
+            next_queue := q.name; next_lane := since;  -- there is more in the same lanes
+        elsif cardinality(part) >= left_lanes then
+            next_queue := q.name; next_lane := part[cardinality(part)];
+        end if;
+        return next;
+        exit when next_queue is not null;
+        left_lanes := greatest(2, left_lanes - cardinality(part));
+    end loop;
+    update postmill.boost b set ended_at = moment
+     where b.ended_at is null
+       and not exists (select from postmill.queue u where u.name = b.queue and u.boost_after_seconds is not null);
+    delete from postmill.boost b where b.job_id = any (array(
+        select o.job_id from postmill.boost o where o.ended_at < moment - interval '7 days' limit p_most));
+end
+$$;
+
+-- FUNCTION boosted_lanes(text, uuid, integer)
+
+CREATE FUNCTION postmill.boosted_lanes(p_queue text, p_lane uuid, p_most integer) RETURNS uuid[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    return array(
+        with recursive step as (
+            select least((select r.lane from postmill.ready r where r.queue = p_queue and r.lane >= p_lane
+                           order by r.queue, r.lane limit 1),
+                         (select b.lane from postmill.boost b where b.queue = p_queue and b.ended_at is null and b.lane >= p_lane
+                           order by b.queue, b.lane limit 1)) as lane
+            union all
+            select least((select r.lane from postmill.ready r where r.queue = p_queue and r.lane > s.lane
+                           order by r.queue, r.lane limit 1),
+                         (select b.lane from postmill.boost b where b.queue = p_queue and b.ended_at is null and b.lane > s.lane
+                           order by b.queue, b.lane limit 1))
+              from step s where s.lane is not null
+        )
+        select s.lane from step s where s.lane is not null limit p_most);
+end
+$$;
+
+-- FUNCTION boosted_to(integer, interval, double precision, integer, integer)
+
+CREATE FUNCTION postmill.boosted_to(p_base integer, p_waited interval, p_after double precision, p_step integer, p_to integer) RETURNS integer
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return least(p_base, greatest(p_to::double precision, p_base - p_step * floor(extract(epoch from p_waited) / p_after)));
 end
 $$;
 
@@ -442,9 +861,10 @@ CREATE FUNCTION postmill.bury(p_holder uuid, p_ids uuid[], p_claim_nos bigint[],
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
+    missed uuid[];
+    seated uuid[];
     moment timestamptz := postmill.history_moment();
 begin
-    return query
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_attempt_statuses, p_reasons, p_error_classes,
                p_error_codes, p_error_messages, p_error_statuses, p_stacks, p_exit_codes, p_pids, p_stdouts, p_stderrs,
@@ -452,7 +872,7 @@ begin
                as u(id, claim_no, tenant_id, micros, attempt_status, reason, error_class, error_code, error_message,
                     error_status, stack, exit_code, pid, stdout_tail, stderr_tail, error_group)
     ), held as materialized (
-        select r.ctid as tid, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*
+        select r.ctid as tid, r.seated, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*
           from asked a join postmill.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
@@ -476,8 +896,17 @@ begin
           from held h
     ), heard as (
         delete from postmill.cancel_request c using held h where c.job_id = h.id
+    ), told as (
+        insert into postmill.workflow_inbox (workflow_id, job_id, state)
+        select s.workflow_id, h.id, 'failed' from held h join postmill.workflow_step s on s.job_id = h.id
     )
-    select a.id from asked a where not exists (select from held h where h.id = a.id);
+    select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
+           array(select h.id from held h where h.seated)
+      into missed, seated;
+    if cardinality(seated) > 0 then
+        perform postmill.free_seats(seated);
+    end if;
+    return query select unnest(missed);
 end
 $$;
 
@@ -525,6 +954,9 @@ begin
              group by w.tenant_id, w.queue, w.job_type
         )
         select array_agg(e.job_id) into over from ended e;
+        insert into postmill.workflow_inbox (workflow_id, job_id, state)
+        select s.workflow_id, s.job_id, 'canceled' from postmill.workflow_step s where s.job_id = any (over);
+        perform postmill.tell('!workflows') where found;
 
         with rest as (
             select distinct u.id from unnest(p_ids) as u(id)
@@ -553,6 +985,149 @@ begin
                         or exists (select from postmill.dead_letter d where d.id = u.id) then 'finished'
                       else 'unknown' end
       from unnest(p_ids) as u(id);
+end
+$$;
+
+-- FUNCTION cancel_workflow(uuid, text, text, text)
+
+CREATE FUNCTION postmill.cancel_workflow(p_id uuid, p_actor_type text DEFAULT 'user'::text, p_actor_id text DEFAULT NULL::text, p_reason text DEFAULT NULL::text, OUT status text, OUT jobs integer) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    flow postmill.workflow;
+    ids uuid[];
+begin
+    select * into flow from postmill.workflow w where w.id = p_id and postmill.in_scope(w.tenant_id) for update;
+    jobs := 0;
+    status := case when flow.id is null then 'unknown' when flow.finished_at is not null then 'finished'
+                   when flow.verdict is not null then 'compensating' else 'canceled' end;
+    if status <> 'canceled' then
+        return;
+    end if;
+    update postmill.workflow w set cancel_requested_at = coalesce(w.cancel_requested_at, postmill.now()), sealed = true,
+           cancel_reason = coalesce(p_reason, 'the workflow was canceled') where w.id = p_id;
+    ids := array(select s.job_id from postmill.workflow_step s where s.workflow_id = p_id and s.state in ('waiting', 'held', 'open'));
+    jobs := cardinality(ids);
+    perform postmill.cancel_jobs(ids, p_actor_type, p_actor_id, coalesce(p_reason, 'the workflow was canceled'));
+    perform postmill.nudge_workflow(p_id);
+end
+$$;
+
+-- FUNCTION carried_tables()
+
+CREATE FUNCTION postmill.carried_tables() RETURNS TABLE(n integer, name text, how text, moment text, mine text)
+    LANGUAGE sql IMMUTABLE
+    AS $_$
+    select row_number() over ()::integer, l.* from (values
+        ('queue', 'missing', null, 'true'),
+        ('job_definition', 'missing', null, 'true'),
+        ('error_group', 'missing', null, 'id in (select e.id from postmill.error_group_tenant e where e.tenant_id = %1$L)'),
+        ('tenant', 'state', null, 'id = %1$L'),
+        ('project', 'state', null, 'tenant_id = %1$L'),
+        ('retention_rule', 'state', null, 'tenant_id = %1$L'),
+        ('lane', 'state', null, 'lane = %1$L'),
+        ('api_key', 'state', null, 'tenant_id = %1$L'),
+        ('http_answer', 'state', null, 'actor_type = ''api_key'' and actor_id in
+            (select k.id::text from postmill.api_key k where k.tenant_id = %1$L)'),
+        ('console_session', 'state', null, 'tenant_id = %1$L'),
+        ('login_link', 'state', null, 'tenant_id = %1$L'),
+        ('saved_view', 'state', null, 'tenant_id = %1$L'),
+        ('job', 'grows', 'id', 'tenant_id = %1$L'),
+        ('attempt', 'grows', 'finished_at', 'tenant_id = %1$L'),
+        ('outcome', 'grows', 'finished_at', 'tenant_id = %1$L'),
+        ('event', 'grows', 'id', 'tenant_id = %1$L'),
+        ('tick', 'grows', 'fired_at', 'tenant_id = %1$L'),
+        ('audit_log', 'kept', 'at', 'tenant_id = %1$L'),
+        ('job_kept', 'state', null, 'tenant_id = %1$L'),
+        ('scheduled', 'state', null, 'run_at > timestamptz ''2500-01-01 00:00+00''
+            and (select j.tenant_id from postmill.any_job j where j.id = scheduled.id limit 1) = %1$L'),
+        ('blocked', 'state', null, '(select j.tenant_id from postmill.any_job j where j.id = blocked.id limit 1) = %1$L'),
+        ('dead_letter', 'state', null, 'tenant_id = %1$L'),
+        ('workflow', 'state', null, 'tenant_id = %1$L'),
+        ('workflow_step', 'state', null, 'tenant_id = %1$L'),
+        ('workflow_edge', 'state', null, 'tenant_id = %1$L'),
+        ('workflow_inbox', 'state', null, 'workflow_id in (select w.id from postmill.workflow w where w.tenant_id = %1$L)'),
+        ('idempotency_key', 'state', null, 'tenant_id = %1$L'),
+        ('trigger', 'state', null, 'tenant_id = %1$L'),
+        ('trigger_recent', 'state', null, 'trigger_id in (select g.id from postmill.trigger g where g.tenant_id = %1$L)'),
+        ('event_delivery', 'state', null, 'tenant_id = %1$L'),
+        ('webhook', 'state', null, 'tenant_id = %1$L'),
+        ('webhook_secret', 'state', null, 'webhook_id in (select w.id from postmill.webhook w where w.tenant_id = %1$L)'),
+        ('webhook_message', 'state', null, 'webhook_id in (select w.id from postmill.webhook w where w.tenant_id = %1$L)'),
+        ('artifact', 'state', null, 'tenant_id = %1$L'),
+        ('recovery', 'state', null, 'tenant_id = %1$L'),
+        ('budget', 'state', null, 'tenant_id = %1$L'),
+        ('budget_period', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_balance', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_alert', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_request', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_reservation', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_line', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('job_tag', 'state', null, 'tenant_id = %1$L'),
+        ('rollup', 'state', null, 'tenant_id = %1$L'),
+        ('rollup_hour', 'state', null, 'tenant_id = %1$L'),
+        ('error_group_tenant', 'state', null, 'tenant_id = %1$L'),
+        ('error_group_minute', 'state', null, 'tenant_id = %1$L')
+    ) as l(name, how, moment, mine)
+$_$;
+
+-- FUNCTION carry_in(text)
+
+CREATE FUNCTION postmill.carry_in(p_table text) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    columns text := postmill.columns_of(p_table);
+    place text := quote_ident('carry_' || p_table);
+    low uuid;
+    made bigint;
+    more bigint := 0;
+begin
+    if p_table = 'job' then
+        select postmill.id_at(h.since) into low from postmill.partition_horizon h;
+        execute format('insert into postmill.job_kept (%s) select %s from pg_temp.%s where id < %L on conflict do nothing',
+                       columns, columns, place, low);
+        get diagnostics more = row_count;
+        execute format('delete from pg_temp.%s where id < %L', place, low);
+    elsif p_table = 'trigger' then
+        execute format('update pg_temp.%s t set definition_id = d.id from pg_temp.carry_definition c
+            join postmill.job_definition d on d.key = c.key where c.id = t.definition_id', place);
+    elsif p_table = 'attempt' or p_table = 'outcome' then
+        -- Neither has a key: what is there already is known by its job and its end.
+        execute format('delete from pg_temp.%s c using postmill.%I h where h.job_id = c.job_id and h.finished_at = c.finished_at
+            and h.run = c.run', place, p_table);
+    elsif p_table = 'audit_log' then
+        execute format('insert into postmill.audit_unsealed (id) select c.id from pg_temp.%s c
+            where not exists (select from postmill.audit_log l where l.id = c.id)', place);
+    end if;
+    execute format('insert into postmill.%I (%s) select %s from pg_temp.%s on conflict do nothing', p_table, columns, columns, place);
+    get diagnostics made = row_count;
+    if p_table = 'dead_letter' then
+        -- They came long ago: nobody is to be told of them again.
+        execute format('delete from postmill.dead_news n using pg_temp.%s c where n.job_id = c.id', place);
+    end if;
+    execute format('drop table pg_temp.%s', place);
+    return made + more;
+end
+$$;
+
+-- FUNCTION carry_off(text, uuid, uuid, timestamp with time zone, timestamp with time zone)
+
+CREATE FUNCTION postmill.carry_off(p_table text, p_tenant uuid, p_move uuid, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone, p_until timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    gone bigint;
+begin
+    perform from postmill.tenant_gate g where g.tenant_id = p_tenant and g.move_id = p_move and g.stage in ('arriving', 'gone')
+        for share;
+    if not found then
+        raise exception 'postmill: the gate of tenant % is not that of move %', p_tenant, p_move using errcode = 'PM062';
+    end if;
+    execute format('delete from postmill.%I where %s', p_table, postmill.rows_of(p_table, p_tenant, p_since, p_until));
+    get diagnostics gone = row_count;
+    return gone;
 end
 $$;
 
@@ -599,7 +1174,7 @@ $_$;
 
 -- FUNCTION claim(uuid, bigint, integer, text[], uuid[], integer[], timestamp with time zone[], integer[], boolean)
 
-CREATE FUNCTION postmill.claim(p_holder uuid, p_claim_no bigint, p_total integer, p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], p_counts integer[], p_async boolean DEFAULT true) RETURNS TABLE(id uuid, slot integer, ready_at timestamp with time zone, attempt integer, run integer, lost integer, job_type text, payload jsonb, tenant_id uuid, max_attempts integer, timeout_seconds double precision, expired boolean, created_at timestamp with time zone, project_id uuid, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, idempotency_key text, scheduled_for timestamp with time zone, claimed_at timestamp with time zone)
+CREATE FUNCTION postmill.claim(p_holder uuid, p_claim_no bigint, p_total integer, p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], p_counts integer[], p_async boolean DEFAULT true) RETURNS TABLE(id uuid, slot integer, ready_at timestamp with time zone, attempt integer, run integer, lost integer, job_type text, payload jsonb, tenant_id uuid, max_attempts integer, timeout_seconds double precision, expired boolean, created_at timestamp with time zone, project_id uuid, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, idempotency_key text, scheduled_for timestamp with time zone, claimed_at timestamp with time zone, workflow_id uuid)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -622,8 +1197,8 @@ begin
               order by r.ready_at, r.id
               limit l.n for update skip locked) q
          where exists (select from postmill.lease e where e.holder = p_holder and e.expires_at > (select postmill.now()))
-           and not exists (select from postmill.queue w where w.name = l.queue and w.paused_at is not null
-                              and (w.resume_at is null or w.resume_at > (select postmill.now())))
+           and not exists (select from postmill.queue w where w.name = l.queue and (w.limited or w.paused_at is not null
+                              and (w.resume_at is null or w.resume_at > (select postmill.now()))))
          limit p_total
     ), gone as (
         delete from postmill.ready r where r.ctid = any (array(select p.tid from picked p))
@@ -637,9 +1212,57 @@ begin
     select p.id, p.slot::integer, p.ready_at, p.attempt, p.run + 1, p.lost, j.job_type, j.payload, j.tenant_id,
            j.max_attempts, j.timeout_seconds, j.expires_at <= (select postmill.now()), j.created_at, j.project_id,
            j.actor_type::text, j.actor_id, j.request_id, j.correlation_id, j.traceparent, j.idempotency_key, j.scheduled_for,
-           (select postmill.now())
+           (select postmill.now()), j.workflow_id
       from picked p
       left join lateral (select * from postmill.job b where b.id = p.id limit 1) j on true;
+end
+$$;
+
+-- FUNCTION claim_limited(uuid, bigint, integer, integer, text[], uuid[], integer[], timestamp with time zone[], integer[], uuid[], bigint[])
+
+CREATE FUNCTION postmill.claim_limited(p_holder uuid, p_claim_no bigint, p_total integer, p_firm integer, p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], p_counts integer[], p_keys uuid[], p_lows bigint[]) RETURNS TABLE(id uuid, slot integer, ready_at timestamp with time zone, attempt integer, run integer, lost integer, job_type text, payload jsonb, tenant_id uuid, max_attempts integer, timeout_seconds double precision, expired boolean, created_at timestamp with time zone, project_id uuid, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, idempotency_key text, scheduled_for timestamp with time zone, claimed_at timestamp with time zone, workflow_id uuid, keys bytea, key uuid, limit_id bigint, wait_seconds double precision, contended boolean, low bigint)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+declare
+    picked record;
+begin
+    if not exists (select from postmill.lease e where e.holder = p_holder and e.expires_at > (select postmill.now())) then
+        return;
+    end if;
+    select p.* into picked from postmill.pick_limited(p_total, p_firm, p_queues, p_lanes, p_priorities, p_from, p_counts,
+                                                      p_keys, p_lows, null, null) p;
+    if picked.n_slot is not null then
+        return query
+        select null::uuid, u.slot, u.at, null::integer, null::integer, null::integer, null::text, null::jsonb, null::uuid, null::integer,
+               null::double precision, null::boolean, null::timestamptz, null::uuid, null::text, null::text, null::text, null::text,
+               null::text, null::text, null::timestamptz, null::timestamptz, null::uuid, null::bytea, u.key, u.limit_id, u.wait, u.rival, u.low
+          from unnest(picked.n_slot, picked.n_key, picked.n_limit, picked.n_at, picked.n_wait, picked.n_rival, picked.n_low)
+               as u(slot, key, limit_id, at, wait, rival, low);
+    end if;
+    if picked.tids is null then
+        return;
+    end if;
+    return query
+    with taken as materialized (
+        select u.slot, u.keys, r.* from unnest(picked.tids, picked.slots, picked.seats) with ordinality as u(tid, slot, keys, n)
+          join postmill.ready r on r.ctid = u.tid order by u.n
+    ), gone as (
+        delete from postmill.ready r where r.ctid = any (picked.tids)
+    ), begun as (
+        insert into postmill.running
+               (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at, seated)
+        select t.id, p_holder, p_claim_no, t.queue, t.lane, t.priority, t.attempt, t.run + 1, t.lost,
+               (select postmill.now()), case when t.keys is not null then true end
+          from taken t
+    )
+    select t.id, t.slot, t.ready_at, t.attempt, t.run + 1, t.lost, j.job_type, j.payload, j.tenant_id,
+           j.max_attempts, j.timeout_seconds, j.expires_at <= (select postmill.now()), j.created_at, j.project_id,
+           j.actor_type::text, j.actor_id, j.request_id, j.correlation_id, j.traceparent, j.idempotency_key, j.scheduled_for,
+           (select postmill.now()), j.workflow_id, t.keys, null::uuid, null::bigint, null::double precision, null::boolean, null::bigint
+      from taken t
+      left join lateral (select * from postmill.job b where b.id = t.id limit 1) j on true;
 end
 $$;
 
@@ -678,7 +1301,7 @@ $$;
 
 -- FUNCTION claim_work(uuid, integer, double precision, text[], text[], uuid[], integer[], timestamp with time zone[], integer[])
 
-CREATE FUNCTION postmill.claim_work(p_holder uuid, p_total integer, p_lease_seconds double precision, p_types text[], p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], p_counts integer[]) RETURNS TABLE(slot integer, job jsonb)
+CREATE FUNCTION postmill.claim_work(p_holder uuid, p_total integer, p_lease_seconds double precision, p_types text[], p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], p_counts integer[]) RETURNS TABLE(slot integer, wait_seconds double precision, contended boolean, job jsonb)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -687,53 +1310,48 @@ declare
     number constant bigint := nextval('postmill.http_claim_no');
     moment constant timestamptz := postmill.now();
     until constant timestamptz := moment + p_lease_seconds * interval '1 second';
-    everybody constant boolean := postmill.sees_all();
-    own constant uuid := postmill.scope_tenant();
     paused constant text[] := postmill.paused_types();
     served text[] := p_types;
+    picked record;
 begin
     if cardinality(paused) > 0 then
         served := array(select t.name from unnest(p_types) as t(name) where t.name <> all (paused));
     end if;
+    select p.* into picked from postmill.pick_limited(p_total, p_total, p_queues, p_lanes, p_priorities, p_from, p_counts,
+            '{}', '{}', served, case when not postmill.sees_all() then postmill.scope_tenant() end) p;
+    -- A seat, or a lane that changed: nobody here is told when, so it is looked at again soon.
     return query
-    with picked as materialized (
-        select l.slot, q.*
-          from unnest(p_queues, p_lanes, p_priorities, p_from, p_counts)
-               with ordinality as l(queue, lane, priority, at, n, slot)
-         cross join lateral (
-             select r.ctid as tid, r.id, r.queue, r.lane, r.priority, r.ready_at, r.attempt, r.run, r.lost, b.job_type,
-                    b.timeout_seconds, coalesce(b.tenant_id, r.lane) as tenant_id
-               from postmill.ready r
-               left join lateral (select j.job_type, j.tenant_id, j.timeout_seconds from postmill.job j where j.id = r.id
-                                  union all
-                                  select k.job_type, k.tenant_id, k.timeout_seconds from postmill.job_kept k
-                                   where k.id = r.id offset 0) b on true
-              where r.queue = l.queue and r.lane = l.lane and r.priority = l.priority
-                and r.ready_at >= case when l.at is null then '-infinity'
-                                        else least(l.at, (select postmill.now()) - interval '250 ms') end
-                and (b.job_type = any (served) or b.job_type is null)
-                and (everybody or coalesce(b.tenant_id, r.lane) = own)
-              order by r.ready_at, r.id
-              limit l.n for update of r skip locked) q
-         where not exists (select from postmill.queue w where w.name = l.queue and w.paused_at is not null
-                              and (w.resume_at is null or w.resume_at > (select postmill.now())))
-         limit p_total
+    select u.slot, case when u.wait > 0 or u.rival then u.wait when u.limit_id is null then 0.001 else 0.2 end::double precision, u.rival,
+           null::jsonb
+      from unnest(picked.n_slot, picked.n_limit, picked.n_wait, picked.n_rival) as u(slot, limit_id, wait, rival) where u.slot > 0;
+    return query
+    with picks as materialized (
+        select u.slot, u.seats, u.n, r.*, b.job_type, b.timeout_seconds, coalesce(b.tenant_id, r.lane) as tenant_id
+          from unnest(picked.tids, picked.slots, picked.seats) with ordinality as u(tid, slot, seats, n)
+          join postmill.ready r on r.ctid = u.tid
+          left join lateral (select j.job_type, j.tenant_id, j.timeout_seconds from postmill.job j where j.id = r.id
+                             union all
+                             select k.job_type, k.tenant_id, k.timeout_seconds from postmill.job_kept k
+                              where k.id = r.id offset 0) b on true
+         order by u.n
     ), gone as (
-        delete from postmill.ready r where r.ctid = any (array(select p.tid from picked p))
+        delete from postmill.ready r where r.ctid = any (picked.tids)
     ), begun as (
-        insert into postmill.running (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at)
-        select p.id, p_holder, number, p.queue, p.lane, p.priority, p.attempt, p.run + 1, p.lost, moment from picked p
+        insert into postmill.running (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at, seated)
+        select p.id, p_holder, number, p.queue, p.lane, p.priority, p.attempt, p.run + 1, p.lost, moment,
+               case when p.seats is not null then true end
+          from picks p
     ), leased as (
         insert into postmill.http_claim (job_id, claim_no, holder, tenant_id, job_type, ready_at, lease_seconds, expires_at, deadline)
         select p.id, number, p_holder, p.tenant_id, coalesce(p.job_type, ''), p.ready_at, p_lease_seconds, until,
                moment + p.timeout_seconds * interval '1 second'
-          from picked p
+          from picks p
     )
-    select p.slot::integer,
+    select p.slot, 0::double precision, false,
            jsonb_build_object('id', p.id, 'queue', p.queue, 'ready_at', p.ready_at, 'attempt', p.attempt, 'run', p.run + 1,
                'lost', p.lost, 'claim_no', number, 'claimed_at', moment, 'lease_expires_at', until, 'tenant_id', p.tenant_id)
            || postmill.work_facts(p.id)
-      from picked p;
+      from picks p order by p.n;
 end
 $$;
 
@@ -792,13 +1410,17 @@ CREATE FUNCTION postmill.close_session(p_holder uuid, p_ended jsonb DEFAULT '{}'
     AS $$
 begin
     perform postmill.leave(p_holder);
+    delete from postmill.seat_waiter w where w.holder = p_holder;
     with held as materialized (
         select r.ctid as tid, r.* from postmill.running r where r.holder = p_holder order by r.id for update skip locked
     ), gone as (
         delete from postmill.running r where r.ctid = any (array(select h.tid from held h))
+    ), freed as (
+        delete from postmill.seat s where s.job_id = any (array(select h.id from held h where h.seated))
     )
     insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
     select h.queue, h.lane, h.priority, postmill.now(), h.id, h.attempt, h.run - 1, h.lost from held h;
+    perform postmill.tell_seat_waiters();
     delete from postmill.lease l where l.holder = p_holder;
     update postmill.worker w set stopped_at = postmill.now(), running_count = 0, report = w.report || p_ended where w.holder = p_holder;
 end
@@ -882,22 +1504,32 @@ begin
 end
 $$;
 
--- FUNCTION complete(uuid, uuid[], bigint[], uuid[], bigint[], jsonb[], integer[])
+-- FUNCTION columns_of(text)
 
-CREATE FUNCTION postmill.complete(p_holder uuid, p_ids uuid[], p_claim_nos bigint[], p_tenants uuid[], p_micros bigint[], p_results jsonb[] DEFAULT NULL::jsonb[], p_pids integer[] DEFAULT NULL::integer[]) RETURNS SETOF uuid
+CREATE FUNCTION postmill.columns_of(p_table text) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+    select string_agg(quote_ident(a.attname), ', ' order by a.attnum) from pg_attribute a
+     where a.attrelid = format('postmill.%I', p_table)::regclass and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' and a.attidentity = ''
+$$;
+
+-- FUNCTION complete(uuid, uuid[], bigint[], uuid[], bigint[], jsonb[], integer[], uuid[])
+
+CREATE FUNCTION postmill.complete(p_holder uuid, p_ids uuid[], p_claim_nos bigint[], p_tenants uuid[], p_micros bigint[], p_results jsonb[] DEFAULT NULL::jsonb[], p_pids integer[] DEFAULT NULL::integer[], p_workflows uuid[] DEFAULT NULL::uuid[]) RETURNS SETOF uuid
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
+    missed uuid[];
+    seated uuid[];
     moment timestamptz := postmill.history_moment();
 begin
-    return query
     with asked as materialized (
-        select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_results, p_pids)
-                   as u(id, claim_no, tenant_id, micros, result, pid)
+        select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_results, p_pids, p_workflows)
+                   as u(id, claim_no, tenant_id, micros, result, pid, workflow_id)
     ), held as materialized (
-        select r.ctid as tid, r.id, r.attempt, r.run, r.lost, a.claim_no, a.tenant_id, a.micros, a.result, a.pid
+        select r.ctid as tid, r.seated, r.id, r.attempt, r.run, r.lost, a.claim_no, a.tenant_id, a.micros, a.result, a.pid, a.workflow_id
           from asked a join postmill.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
@@ -909,8 +1541,32 @@ begin
         select h.id, h.tenant_id, 'succeeded', moment, h.attempt, h.run, h.lost, 'succeeded', p_holder, h.claim_no,
                h.pid, moment - h.micros * interval '1 microsecond', h.result
           from held h
+    ), told as (
+        insert into postmill.workflow_inbox (workflow_id, job_id, state)
+        select h.workflow_id, h.id, 'succeeded' from held h where p_workflows is not null and h.workflow_id is not null
     )
-    select a.id from asked a where not exists (select from held h where h.id = a.id);
+    select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
+           array(select h.id from held h where h.seated)
+      into missed, seated;
+    if cardinality(seated) > 0 then
+        perform postmill.free_seats(seated);
+    end if;
+    return query select unnest(missed);
+end
+$$;
+
+-- FUNCTION complete_fanning(uuid, uuid, bigint, uuid, bigint, jsonb, uuid, jsonb)
+
+CREATE FUNCTION postmill.complete_fanning(p_holder uuid, p_id uuid, p_claim_no bigint, p_tenant uuid, p_micros bigint, p_result jsonb, p_workflow uuid, p_steps jsonb) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if exists (select from postmill.complete(p_holder, array[p_id], array[p_claim_no], array[p_tenant], array[p_micros],
+            array[p_result], null, array[p_workflow])) then
+        return false;
+    end if;
+    perform postmill.fan_out(p_workflow, p_id, p_steps);
+    return true;
 end
 $$;
 
@@ -921,12 +1577,14 @@ CREATE FUNCTION postmill.complete_forgotten(p_holder uuid, p_ids uuid[], p_claim
     SET enable_seqscan TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
+declare
+    missed uuid[];
+    seated uuid[];
 begin
-    return query
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos) as u(id, claim_no)
     ), held as materialized (
-        select r.ctid as tid, r.id
+        select r.ctid as tid, r.seated, r.id
           from asked a join postmill.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
@@ -946,7 +1604,13 @@ begin
         insert into postmill.tally (at, job_type, succeeded)
         select (select postmill.now()), p_job_type, count(*) from held h having count(*) > 0
     )
-    select a.id from asked a where not exists (select from held h where h.id = a.id);
+    select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
+           array(select h.id from held h where h.seated)
+      into missed, seated;
+    if cardinality(seated) > 0 then
+        perform postmill.free_seats(seated);
+    end if;
+    return query select unnest(missed);
 end
 $$;
 
@@ -959,6 +1623,27 @@ begin
     return (select encode(sha256(convert_to(jsonb_agg(p_payload -> u.name order by u.n)::text, 'UTF8')), 'hex')
               from unnest(p_names) with ordinality as u(name, n));
 end
+$$;
+
+-- FUNCTION copy_in(text)
+
+CREATE FUNCTION postmill.copy_in(p_table text) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+begin
+    execute format('create temporary table %I on commit drop as select %s from postmill.%I limit 0', 'carry_' || p_table,
+                   postmill.columns_of(p_table), p_table);
+    return format('copy pg_temp.%I from stdin (format binary)', 'carry_' || p_table);
+end
+$$;
+
+-- FUNCTION copy_out(text, uuid, timestamp with time zone, timestamp with time zone)
+
+CREATE FUNCTION postmill.copy_out(p_table text, p_tenant uuid, p_since timestamp with time zone, p_until timestamp with time zone) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+    select format('copy (select %s from postmill.%I where %s) to stdout (format binary)', postmill.columns_of(p_table), p_table,
+                  postmill.rows_of(p_table, p_tenant, p_since, p_until))
 $$;
 
 -- FUNCTION count_dead_letters(integer)
@@ -1074,6 +1759,50 @@ begin
 end
 $$;
 
+-- FUNCTION declare_limits(text, text, jsonb, boolean)
+
+CREATE FUNCTION postmill.declare_limits(p_scope text, p_name text, p_limits jsonb, p_keep_rate boolean DEFAULT false) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    item jsonb;
+    parts text[];
+    own text;
+    names text[] := '{}';
+begin
+    if p_keep_rate then
+        p_limits := (select coalesce(jsonb_agg(e.item - case when e.item -> 'per' = '[]' then 'rate' else '' end), '[]')
+                       from jsonb_array_elements(p_limits) as e(item));
+        if not p_limits @> '[{"per": []}]' then
+            p_limits := p_limits || '[{"per": []}]';
+        end if;
+    end if;
+    for item in select e.item from jsonb_array_elements(p_limits) as e(item) loop
+        parts := array(select jsonb_array_elements_text(item -> 'per'));
+        own := postmill.limit_name(p_scope, p_name, parts);
+        if p_keep_rate and parts = '{}' then
+            item := item || jsonb_build_object('rate', (select l.declared -> 'rate' from postmill.limit_rule l where l.name = own));
+        end if;
+        item := jsonb_strip_nulls(item - 'per');
+        continue when item = '{}';
+        names := names || own;
+        insert into postmill.limit_rule as l (name, key, queue, job_type, per, declared)
+        values (own, md5(own)::uuid, case p_scope when 'queue' then p_name end, case p_scope when 'type' then p_name end, parts, item)
+        on conflict (name) do update set declared = excluded.declared where l.declared is distinct from excluded.declared;
+        perform postmill.follow_declared(own);
+    end loop;
+    update postmill.limit_rule l set declared = null
+     where (l.queue = p_name and p_scope = 'queue' or l.job_type = p_name and p_scope = 'type') and l.edited
+       and l.declared is not null and l.name <> all (names);
+    delete from postmill.limit_rule l
+     where (l.queue = p_name and p_scope = 'queue' or l.job_type = p_name and p_scope = 'type') and not l.edited
+       and l.name <> all (names);
+    if found or cardinality(names) > 0 then
+        perform postmill.settle_limits();
+    end if;
+end
+$$;
+
 -- FUNCTION definition_changed()
 
 CREATE FUNCTION postmill.definition_changed() RETURNS trigger
@@ -1087,7 +1816,7 @@ begin
                 coalesce(nullif(current_setting('postmill.actor_type', true), ''), 'system'),
                 coalesce(nullif(current_setting('postmill.actor_id', true), ''), session_user),
                 coalesce(nullif(current_setting('postmill.via', true), ''), 'sql'),
-                to_jsonb(new) - array['id', 'guarded', 'edited', 'version', 'created_at', 'updated_at']);
+                to_jsonb(new) - array['id', 'guarded', 'limit_lane', 'edited', 'version', 'created_at', 'updated_at']);
     end if;
     perform postmill.tell('!definitions');
     return null;
@@ -1237,6 +1966,39 @@ begin
 end
 $$;
 
+-- FUNCTION doom_steps(uuid, integer[])
+
+CREATE FUNCTION postmill.doom_steps(p_id uuid, p_bad integer[]) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+declare
+    ids uuid[];
+begin
+    with recursive doomed (no) as (
+        -- Fenced (offset 0): by any other index than the primary key all live steps would be read at each level.
+        select e.child from postmill.workflow_edge e
+         cross join lateral (select f.state from postmill.workflow_step f where f.workflow_id = p_id and f.no = e.child offset 0) c
+         where e.workflow_id = p_id and e.parent = any (p_bad) and e.policy = 'cancel' and c.state in ('waiting', 'held')
+        union
+        select e.child from doomed d
+         cross join lateral (select f.child from postmill.workflow_edge f
+                              where f.workflow_id = p_id and f.parent = d.no and f.policy = 'cancel' offset 0) e
+         cross join lateral (select f.state from postmill.workflow_step f where f.workflow_id = p_id and f.no = e.child offset 0) c
+         where c.state in ('waiting', 'held')
+    ), marked as (
+        update postmill.workflow_step s set cause = 'parent'
+         where s.workflow_id = p_id and s.no = any (array(select d.no from doomed d))
+        returning s.job_id
+    )
+    select array_agg(m.job_id) into ids from marked m;
+    if ids is not null then
+        perform postmill.cancel_jobs(ids, 'system', null, 'a step that it waits for did not succeed');
+    end if;
+end
+$$;
+
 -- FUNCTION door_acknowledge_incident(uuid, text, text, text)
 
 CREATE FUNCTION postmill.door_acknowledge_incident(p_id uuid, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
@@ -1263,6 +2025,23 @@ begin
     perform postmill.audit('incidents.acknowledge', 'incident', p_id::text, own.tenant_id,
         jsonb_build_object('kind', own.kind, 'key', own.key), null, p_reason);
     return 'acknowledged';
+end
+$$;
+
+-- FUNCTION door_add_jobs(uuid, jsonb, text, text)
+
+CREATE FUNCTION postmill.door_add_jobs(p_id uuid, p_jobs jsonb, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, OUT status text, OUT detail text, OUT total integer) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    perform set_config('lock_timeout', '5s', true);
+    select a.status, a.detail, a.total into status, detail, total from postmill.add_jobs(p_id, p_jobs) a;
+    if status = 'created' then
+        perform postmill.audit('batches.add', 'workflow', p_id::text, w.tenant_id, null, jsonb_build_object('total', door_add_jobs.total))
+           from postmill.workflow w where w.id = p_id;
+    end if;
 end
 $$;
 
@@ -1481,6 +2260,26 @@ begin
 end
 $$;
 
+-- FUNCTION door_cancel_workflow(uuid, text, text, text)
+
+CREATE FUNCTION postmill.door_cancel_workflow(p_id uuid, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, OUT status text, OUT jobs integer) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    before text := (select w.status from postmill.workflow w where w.id = p_id);
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    select c.status, c.jobs into status, jobs
+      from postmill.cancel_workflow(p_id, postmill.acting_type(), postmill.acting_id(), p_reason) c;
+    if status = 'canceled' then
+        perform postmill.audit('workflows.cancel', 'workflow', p_id::text, w.tenant_id, jsonb_build_object('status', before),
+            jsonb_build_object('cancel_requested', true, 'jobs', door_cancel_workflow.jobs), p_reason)
+           from postmill.workflow w where w.id = p_id;
+    end if;
+end
+$$;
+
 -- FUNCTION door_change_operation(uuid, text, text, text, text)
 
 CREATE FUNCTION postmill.door_change_operation(p_id uuid, p_verb text, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, OUT status text, OUT kind text) RETURNS record
@@ -1576,8 +2375,8 @@ declare
     counts integer[] := p_counts;
     waits double precision[] := array_fill(0::double precision, array[n]);
     rivals boolean[] := array_fill(false, array[n]);
+    bound boolean[] := array_fill(false, array[n]);
     taken integer[] := array_fill(0, array[n]);
-    limits bigint[];
     capped text[];
     one record;
     free integer;
@@ -1587,12 +2386,11 @@ begin
         return;
     end if;
     -- The first half of a lane (18 characters of its text) tells a type that has lanes of its own.
-    select array_agg(r.id order by u.n), array_agg(case when d.worker_limit is not null then d.key end order by u.n)
-      into limits, capped
+    select array_agg(case when d.worker_limit is not null then d.key end order by u.n)
+      into capped
       from unnest(p_lanes) with ordinality as u(lane, n)
-      left join postmill.job_definition d on d.lane = 'type' and left(u.lane::text, 18)
-           = left(postmill.lane_of('type', '00000000-0000-0000-0000-000000000000', d.key, '{}', null)::text, 18)
-      left join postmill.limit_rule r on r.job_type = d.key;
+      left join postmill.job_definition d on coalesce(d.limit_lane, d.lane) like 'type%' and left(u.lane::text, 18)
+           = left(postmill.lane_of('type', '00000000-0000-0000-0000-000000000000', d.key, '{}', null)::text, 18);
     -- What this worker may hold of a type: its lanes share one count.
     for one in
         select d.key, greatest(0, d.worker_limit - (select count(*) from postmill.http_claim c
@@ -1607,36 +2405,60 @@ begin
             end if;
         end loop;
     end loop;
-    if exists (select from unnest(limits) as u(id) where u.id is not null) then
-        for one in select g.limit_id, g.granted, g.wait_seconds, g.contended from postmill.grant_tokens(limits) g loop
-            free := one.granted;
-            for i in 1 .. n loop
-                if limits[i] = one.limit_id then
-                    waits[i] := case when counts[i] > free then one.wait_seconds else 0 end;
-                    rivals[i] := one.contended;
-                    counts[i] := least(counts[i], free);
-                    free := free - counts[i];
-                end if;
-            end loop;
-        end loop;
-    end if;
-    for one in select c.slot, c.job from postmill.claim_work(p_holder, p_total, p_lease_seconds, p_types,
+    for one in select c.* from postmill.claim_work(p_holder, p_total, p_lease_seconds, p_types,
             p_queues, p_lanes, p_priorities, p_from, counts) c loop
-        slot := one.slot; asked := counts[one.slot]; wait_seconds := 0; contended := false; job := one.job;
-        taken[slot] := taken[slot] + 1;
-        return next;
-    end loop;
-    for one in select u.id, sum(u.n)::integer as spent from unnest(limits, taken) as u(id, n)
-                where u.id is not null and u.n > 0 group by u.id order by u.id loop
-        perform postmill.take_tokens(one.id, one.spent);
-    end loop;
-    perform postmill.http_running(p_holder);
-    for i in 1 .. n loop
-        if counts[i] < p_counts[i] then
-            slot := i; asked := counts[i]; wait_seconds := waits[i]; contended := rivals[i]; job := null;
+        slot := one.slot; asked := counts[slot]; wait_seconds := 0; contended := false; job := one.job;
+        if job is null then
+            waits[slot] := one.wait_seconds; rivals[slot] := one.contended; bound[slot] := true;
+        else
+            taken[slot] := taken[slot] + 1;
             return next;
         end if;
     end loop;
+    perform postmill.http_running(p_holder);
+    for i in 1 .. n loop
+        if counts[i] < p_counts[i] or bound[i] then
+            slot := i; asked := case when bound[i] then taken[i] else counts[i] end; wait_seconds := waits[i]; contended := rivals[i]; job := null;
+            return next;
+        end if;
+    end loop;
+end
+$$;
+
+-- FUNCTION door_clear_limit(text, text, text, text)
+
+CREATE FUNCTION postmill.door_clear_limit(p_name text, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    rule postmill.limit_rule;
+    capped uuid;
+    before jsonb;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    if not postmill.sees_all() then
+        return 'unknown';
+    end if;
+    select t.id into capped from postmill.tenant t where 'tenant:' || t.slug = p_name and t.max_running is not null;
+    if capped is not null then
+        perform postmill.door_change_tenant(capped, '{"max_running": null}', p_reason);
+    end if;
+    select l.* into rule from postmill.limit_rule l where l.name = p_name for update;
+    if rule.id is null then
+        return case when capped is null then 'unknown' else 'cleared' end;
+    end if;
+    before := postmill.limit_json(p_name);
+    if rule.declared is null then
+        delete from postmill.limit_rule l where l.id = rule.id;
+    else
+        update postmill.limit_rule l set edited = false where l.id = rule.id;
+        perform postmill.follow_declared(p_name);
+    end if;
+    perform postmill.audit('limits.clear', 'limit', p_name, rule.tenant_id, before, postmill.limit_json(p_name), p_reason);
+    perform postmill.settle_limits();
+    perform postmill.tell('%*');
+    return case when rule.declared is null then 'cleared' else 'declared' end;
 end
 $$;
 
@@ -1716,7 +2538,11 @@ begin
         'version', 1, 'edited', to_jsonb(p_edited), 'guarded', false, 'fingerprint', '', 'created_at', postmill.now(),
         'updated_at', postmill.now()) || (p_definition - 'rate'));
     insert into postmill.job_definition select new.*;
-    perform postmill.set_rate(own_key, p_definition -> 'rate');
+    if jsonb_typeof(p_definition -> 'rate') = 'object' then
+        perform postmill.set_rate(own_key, p_definition -> 'rate');
+    elsif exists (select from postmill.limit_rule) then
+        perform postmill.settle_limits();
+    end if;
     perform postmill.audit('definitions.create', 'definition', own_key, null, null, p_definition);
     id := new.id;
     status := 'created';
@@ -1980,7 +2806,7 @@ begin
         return;
     end if;
     select jsonb_build_object('count', r.rate_count, 'seconds', r.rate_seconds, 'burst', r.rate_burst) into old_rate
-      from postmill.limit_rule r where r.job_type = old.key;
+      from postmill.limit_rule r where r.name = 'type:' || old.key and r.rate_count is not null;
     if to_jsonb(new) = to_jsonb(old) and (not p_changes ? 'rate' or nullif(p_changes -> 'rate', 'null') is not distinct from old_rate) then
         status := 'unchanged';
         return;
@@ -1999,6 +2825,8 @@ begin
      where d.id = p_id;
     if p_changes ? 'rate' then
         perform postmill.set_rate(old.key, p_changes -> 'rate');
+    elsif exists (select from postmill.limit_rule) then
+        perform postmill.settle_limits();
     end if;
     select jsonb_object_agg(c.name, to_jsonb(old) -> c.name) into before from jsonb_object_keys(p_changes) as c(name);
     perform postmill.audit('definitions.edit', 'definition', old.key, null,
@@ -2354,10 +3182,10 @@ begin
                              order by t.id limit p_most) b
     ), mine as materialized (
         select s.id, s.queue,
-               case when definition.lane = 'type'
+               case when coalesce(definition.limit_lane, definition.lane) like 'type%'
                       or s.lane in (j.tenant_id, '00000000-0000-0000-0000-000000000000',
                                     postmill.lane_of('type', j.tenant_id, definition.key, j.payload, null))
-                    then postmill.lane_of(definition.lane, j.tenant_id, definition.key, j.payload, null)
+                    then postmill.lane_of(coalesce(definition.limit_lane, definition.lane), j.tenant_id, definition.key, j.payload, null)
                     else s.lane end as lane
           from seen s
          cross join lateral (select b.tenant_id, b.payload from postmill.any_job b
@@ -2715,6 +3543,25 @@ begin
 end
 $$;
 
+-- FUNCTION door_release_steps(uuid, text[], text, text, text)
+
+CREATE FUNCTION postmill.door_release_steps(p_id uuid, p_names text[] DEFAULT NULL::text[], p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    n integer;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    n := postmill.release_steps(p_id, p_names);
+    if n > 0 then
+        perform postmill.audit('workflows.release', 'workflow', p_id::text, w.tenant_id, null,
+            jsonb_strip_nulls(jsonb_build_object('released', n, 'steps', to_jsonb(p_names))), p_reason) from postmill.workflow w where w.id = p_id;
+    end if;
+    return n;
+end
+$$;
+
 -- FUNCTION door_release_work(uuid, bigint)
 
 CREATE FUNCTION postmill.door_release_work(p_holder uuid, p_claim_no bigint) RETURNS void
@@ -2814,10 +3661,12 @@ begin
     end if;
     whose := held.tenant_id;
     micros := held.micros;
-    select j.job_type, coalesce(j.scheduled_for, j.created_at) as due into body from postmill.any_job j where j.id = p_id;
-    case p_report
+    select j.job_type, coalesce(j.scheduled_for, j.created_at) as due, j.workflow_id into body from postmill.any_job j where j.id = p_id;
+    -- What others wait for is kept, whatever the definition says.
+    case (case when body.workflow_id is not null then replace(p_report, '_forgotten', '') else p_report end)
     when 'complete' then
-        missed := postmill.complete(p_holder, array[p_id], array[p_claim_no], array[whose], array[micros], array[p_result]);
+        missed := postmill.complete(p_holder, array[p_id], array[p_claim_no], array[whose], array[micros], array[p_result],
+            p_workflows => array[body.workflow_id]);
     when 'complete_forgotten' then
         missed := postmill.complete_forgotten(p_holder, array[p_id], array[p_claim_no], f ->> 'job_type');
     when 'put_back' then
@@ -2838,6 +3687,9 @@ begin
     end case;
     if missed is not null then
         return null;
+    end if;
+    if body.workflow_id is not null then
+        perform postmill.tell('!workflows');
     end if;
     if p_report <> 'put_back' or attempt_status is not null then
         perform postmill.count_end(whose, held.queue, coalesce(body.job_type, 'unknown'), case p_report
@@ -3052,6 +3904,30 @@ begin
 end
 $$;
 
+-- FUNCTION door_retry_workflow(uuid, boolean, text, text)
+
+CREATE FUNCTION postmill.door_retry_workflow(p_id uuid, p_confirm boolean DEFAULT false, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS TABLE(name text, id uuid, status text, new_id uuid)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    before text := (select w.status from postmill.workflow w where w.id = p_id);
+    n integer := 0;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    for name, id, status, new_id in
+        select r.name, r.id, r.status, r.new_id
+          from postmill.retry_workflow(p_id, postmill.acting_type(), postmill.acting_id(), p_confirm) r loop
+        n := n + case when status = 'replayed' then 1 else 0 end;
+        return next;
+    end loop;
+    if n > 0 then
+        perform postmill.audit('workflows.retry', 'workflow', p_id::text, w.tenant_id, jsonb_build_object('status', before),
+            jsonb_build_object('status', w.status, 'replayed', n)) from postmill.workflow w where w.id = p_id;
+    end if;
+end
+$$;
+
 -- FUNCTION door_revoke_key(uuid, text)
 
 CREATE FUNCTION postmill.door_revoke_key(p_id uuid, p_reason text DEFAULT NULL::text) RETURNS text
@@ -3248,6 +4124,25 @@ begin
 end
 $$;
 
+-- FUNCTION door_seal_batch(uuid, text, text)
+
+CREATE FUNCTION postmill.door_seal_batch(p_id uuid, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    status text;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    status := postmill.seal_batch(p_id);
+    if status = 'sealed' then
+        perform postmill.audit('batches.seal', 'workflow', p_id::text, w.tenant_id, jsonb_build_object('sealed', false),
+            jsonb_build_object('sealed', true, 'total', w.total)) from postmill.workflow w where w.id = p_id;
+    end if;
+    return status;
+end
+$$;
+
 -- FUNCTION door_set_budget(text, uuid, jsonb, text, text, text, text, jsonb)
 
 CREATE FUNCTION postmill.door_set_budget(p_name text, p_tenant uuid, p_fields jsonb, p_mode text, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, p_declared jsonb DEFAULT NULL::jsonb, OUT id uuid, OUT status text) RETURNS record
@@ -3316,6 +4211,57 @@ begin
      where x.budget_id = old.id and x.starts_at >= p.starts_at and x.limit_until is not null and p_fields ? 'limit_amount';
     perform postmill.mark_alerts(old.id, p.starts_at, f.spent) from postmill.read_budget_figures(old.id, postmill.now()) f where f.spent > 0;
     perform postmill.audit('budgets.set', 'budget', old.name, p_tenant, was, postmill.budget_json(old.id), p_reason);
+end
+$$;
+
+-- FUNCTION door_set_limit(text, text, text[], integer, jsonb, text, text, text)
+
+CREATE FUNCTION postmill.door_set_limit(p_scope text, p_target text, p_per text[], p_max_running integer, p_rate jsonb, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, OUT status text, OUT name text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    tenant uuid := case when p_scope = 'tenant' then (select t.id from postmill.tenant t where t.slug = p_target) end;
+    before jsonb;
+    told text;
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    name := postmill.limit_name(p_scope, p_target, p_per);
+    status := case
+        when not postmill.sees_all() then 'out_of_scope'
+        when p_scope = 'queue' and not exists (select from postmill.queue q where q.name = p_target) then 'unknown_queue'
+        when p_scope = 'type' and not exists (select from postmill.job_definition d where d.key = p_target) then 'unknown_type'
+        when p_scope = 'tenant' and tenant is null then 'unknown_tenant'
+        when exists (select from unnest(p_per) as u(part) where u.part like 'payload.%')
+             and exists (select from postmill.job_definition d where d.encrypted and (p_scope = 'type' and d.key = p_target
+                            or p_scope = 'queue' and d.queue = p_target or p_scope in ('tenant', 'all'))) then 'encrypted' end;
+    if status is not null then
+        return;
+    end if;
+    if tenant is not null and p_per = '{}' then
+        told := postmill.door_change_tenant(tenant, jsonb_build_object('max_running', p_max_running), p_reason);
+        p_max_running := null;
+        if p_rate is null and not exists (select from postmill.limit_rule l where l.name = door_set_limit.name) then
+            status := told;
+            return;
+        end if;
+    end if;
+    before := postmill.limit_json(name);
+    insert into postmill.limit_rule as l (name, key, queue, job_type, tenant_id, per, max_running, rate_count, rate_seconds, rate_burst,
+           edited)
+    values (name, md5(name)::uuid, case p_scope when 'queue' then p_target end, case p_scope when 'type' then p_target end, tenant,
+            p_per, p_max_running, (p_rate ->> 'count')::integer, (p_rate ->> 'seconds')::double precision,
+            coalesce((p_rate ->> 'burst')::integer, (p_rate ->> 'count')::integer), true)
+    on conflict on constraint limit_rule_name_key do update set max_running = excluded.max_running, rate_count = excluded.rate_count,
+        rate_seconds = excluded.rate_seconds, rate_burst = excluded.rate_burst, edited = true, updated_at = postmill.now();
+    status := case when before is null then 'created' when before = postmill.limit_json(name) then 'unchanged' else 'changed' end;
+    if status <> 'unchanged' then
+        perform postmill.audit('limits.set', 'limit', name, tenant, before, postmill.limit_json(name), p_reason);
+    elsif told = 'changed' then
+        status := told;
+    end if;
+    perform postmill.settle_limits();
+    perform postmill.tell('%*');
 end
 $$;
 
@@ -3428,6 +4374,37 @@ begin
         jsonb_build_object('kind', p_kind, 'filter', p_filter, 'options', p_options, 'total', total), p_reason);
     perform postmill.tell('!operations');
     status := case op.status when 'proposed' then 'proposed' else 'started' end;
+end
+$$;
+
+-- FUNCTION door_start_workflow(jsonb, uuid, uuid, text, text, text, text)
+
+CREATE FUNCTION postmill.door_start_workflow(p_spec jsonb, p_tenant uuid DEFAULT NULL::uuid, p_project uuid DEFAULT NULL::uuid, p_correlation_id text DEFAULT NULL::text, p_traceparent text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, OUT id uuid, OUT status text, OUT detail text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    origin text := nullif(current_setting('postmill.request_id', true), '');
+    owner_tenant uuid := coalesce(p_tenant, postmill.scope_tenant(), '00000000-0000-0000-0000-000000000001');
+    standing text := (select t.status from postmill.tenant t where t.id = owner_tenant);
+begin
+    perform postmill.act_as(p_actor_type, p_actor_id);
+    status := case when standing is null or not postmill.in_scope(owner_tenant) then 'unknown_tenant'
+                   when standing = 'suspended' then 'suspended'
+                   when p_project is not null and not exists (
+                        select from postmill.project p where p.id = p_project and p.tenant_id = owner_tenant) then 'unknown_project' end;
+    if status is not null then
+        return;
+    end if;
+    perform set_config('lock_timeout', '5s', true);
+    select s.id, s.status, s.detail into id, status, detail
+      from postmill.start_workflow(p_spec, owner_tenant, p_project, postmill.acting_type(), postmill.acting_id(), origin,
+                                   coalesce(p_correlation_id, origin), p_traceparent) s;
+    if status = 'created' then
+        perform postmill.audit(case coalesce(p_spec ->> 'kind', 'workflow') when 'batch' then 'batches.start' else 'workflows.start' end,
+            'workflow', id::text, owner_tenant, null,
+            (select jsonb_build_object('name', w.name, 'total', w.total) from postmill.workflow w where w.id = door_start_workflow.id));
+    end if;
 end
 $$;
 
@@ -3738,6 +4715,8 @@ begin
                 using errcode = 'feature_not_supported', hint = 'Enqueue from Python, over HTTP or by postmill enqueue.';
         when 'busy' then
             raise exception 'postmill: key "%" is locked by another transaction', key using errcode = 'lock_not_available';
+        when 'moving', 'moved' then
+            perform postmill.refuse_away(tenant, answer.status, answer.detail);
         else
             raise exception 'postmill: the transaction must be tried again (%)', answer.status using errcode = 'serialization_failure';
     end case;
@@ -3928,9 +4907,9 @@ begin
 end
 $$;
 
--- FUNCTION enqueue_one(text, jsonb, uuid, integer, interval, timestamp with time zone, uuid, integer, double precision, timestamp with time zone, text, text, text, text, text, text, text, text, uuid, uuid, text)
+-- FUNCTION enqueue_one(text, jsonb, uuid, integer, interval, timestamp with time zone, uuid, integer, double precision, timestamp with time zone, text, text, text, text, text, text, text, text, uuid, uuid, text, uuid)
 
-CREATE FUNCTION postmill.enqueue_one(p_job_type text, p_payload jsonb, p_tenant uuid, p_priority integer DEFAULT NULL::integer, p_delay interval DEFAULT NULL::interval, p_scheduled_for timestamp with time zone DEFAULT NULL::timestamp with time zone, p_project uuid DEFAULT NULL::uuid, p_max_attempts integer DEFAULT NULL::integer, p_timeout_seconds double precision DEFAULT NULL::double precision, p_expires_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT NULL::text, p_source_ref text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, p_request_id text DEFAULT NULL::text, p_correlation_id text DEFAULT NULL::text, p_traceparent text DEFAULT NULL::text, p_key text DEFAULT NULL::text, p_replayed_from uuid DEFAULT NULL::uuid, p_id uuid DEFAULT NULL::uuid, p_lane_key text DEFAULT NULL::text, OUT id uuid, OUT status text, OUT detail text, OUT made_at timestamp with time zone) RETURNS record
+CREATE FUNCTION postmill.enqueue_one(p_job_type text, p_payload jsonb, p_tenant uuid, p_priority integer DEFAULT NULL::integer, p_delay interval DEFAULT NULL::interval, p_scheduled_for timestamp with time zone DEFAULT NULL::timestamp with time zone, p_project uuid DEFAULT NULL::uuid, p_max_attempts integer DEFAULT NULL::integer, p_timeout_seconds double precision DEFAULT NULL::double precision, p_expires_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT NULL::text, p_source_ref text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, p_request_id text DEFAULT NULL::text, p_correlation_id text DEFAULT NULL::text, p_traceparent text DEFAULT NULL::text, p_key text DEFAULT NULL::text, p_replayed_from uuid DEFAULT NULL::uuid, p_id uuid DEFAULT NULL::uuid, p_lane_key text DEFAULT NULL::text, p_workflow uuid DEFAULT NULL::uuid, OUT id uuid, OUT status text, OUT detail text, OUT made_at timestamp with time zone) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -3941,8 +4920,9 @@ declare
     tenant uuid := coalesce(p_tenant, '00000000-0000-0000-0000-000000000001');
     urgency integer;
     own_lane uuid;
+    parked boolean := false;
 begin
-    select d.queue, d.priority, d.max_attempts, d.timeout_seconds, d.lane, d.guarded, h.since, h.until
+    select d.queue, d.priority, d.max_attempts, d.timeout_seconds, coalesce(d.limit_lane, d.lane) as lane, d.guarded, h.since, h.until, h.gated
       into found_one
       from postmill.job_definition d, postmill.partition_horizon h
      where d.key = p_job_type and d.is_active;
@@ -3952,7 +4932,7 @@ begin
             select e.id, e.status, e.detail, e.made_at into id, status, detail, made_at
               from postmill.enqueue_one(detail, p_payload, p_tenant, p_priority, p_delay, p_scheduled_for, p_project,
                   p_max_attempts, p_timeout_seconds, p_expires_at, p_source, p_source_ref, p_actor_type, p_actor_id,
-                  p_request_id, p_correlation_id, p_traceparent, p_key, p_replayed_from, p_id, p_lane_key) e;
+                  p_request_id, p_correlation_id, p_traceparent, p_key, p_replayed_from, p_id, p_lane_key, p_workflow) e;
         end if;
         return;
     end if;
@@ -3961,6 +4941,13 @@ begin
     if detail is not null then
         status := 'invalid';
         return;
+    end if;
+    if found_one.gated then
+        select g.answer, g.cell into status, detail from postmill.gate(tenant) g;
+        parked := coalesce(status = 'parked', false);
+        if status is not null and not parked then
+            return;
+        end if;
     end if;
     if found_one.guarded then
         select g.status, g.detail into status, detail
@@ -3984,25 +4971,29 @@ begin
     if moment >= found_one.since and moment < found_one.until - interval '1 second' then
         insert into postmill.job (id, tenant_id, project_id, job_type, queue, payload, priority, max_attempts,
             timeout_seconds, created_at, scheduled_for, expires_at, source, source_ref, actor_type, actor_id, request_id,
-            correlation_id, traceparent, idempotency_key, replayed_from)
+            correlation_id, traceparent, idempotency_key, replayed_from, workflow_id)
         values (id, tenant, p_project, p_job_type, found_one.queue, p_payload, urgency,
             coalesce(p_max_attempts, found_one.max_attempts), coalesce(p_timeout_seconds, found_one.timeout_seconds), moment,
             case when due > moment then due end, p_expires_at, coalesce(p_source, 'manual'), p_source_ref,
             coalesce(p_actor_type, 'system'), p_actor_id, p_request_id, p_correlation_id, p_traceparent, p_key,
-            p_replayed_from);
+            p_replayed_from, p_workflow);
     else
         -- No partition is there for it: nobody has looked after this database for weeks, or the clock stepped back. Made
         -- here, it would be locked, and everybody wait for it, until the caller's transaction ends.
         insert into postmill.job_kept (id, tenant_id, project_id, job_type, queue, payload, priority, max_attempts,
             timeout_seconds, created_at, scheduled_for, expires_at, source, source_ref, actor_type, actor_id, request_id,
-            correlation_id, traceparent, idempotency_key, replayed_from)
+            correlation_id, traceparent, idempotency_key, replayed_from, workflow_id)
         values (id, tenant, p_project, p_job_type, found_one.queue, p_payload, urgency,
             coalesce(p_max_attempts, found_one.max_attempts), coalesce(p_timeout_seconds, found_one.timeout_seconds), moment,
             case when due > moment then due end, p_expires_at, coalesce(p_source, 'manual'), p_source_ref,
             coalesce(p_actor_type, 'system'), p_actor_id, p_request_id, p_correlation_id, p_traceparent, p_key,
-            p_replayed_from);
+            p_replayed_from, p_workflow);
     end if;
-    if due > moment then
+    if parked then
+        detail := null;
+        insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+        values (found_one.queue, own_lane, postmill.parked_at(greatest(due, moment), due <= moment), id, urgency, 1, 0, 0);
+    elsif due > moment then
         insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
         values (found_one.queue, own_lane, due, id, urgency, 1, 0, 0);
     else
@@ -4018,9 +5009,9 @@ begin
 end
 $$;
 
--- FUNCTION enqueue_plain(integer[], text[], jsonb[], uuid[], integer[], interval[], timestamp with time zone[], uuid[], integer[], double precision[], timestamp with time zone[], text[], text[], text[], text[], text[], text[], text[], text[])
+-- FUNCTION enqueue_plain(integer[], text[], jsonb[], uuid[], integer[], interval[], timestamp with time zone[], uuid[], integer[], double precision[], timestamp with time zone[], text[], text[], text[], text[], text[], text[], text[], text[], uuid)
 
-CREATE FUNCTION postmill.enqueue_plain(p_n integer[], p_job_types text[], p_payloads jsonb[], p_tenants uuid[], p_priorities integer[], p_delays interval[], p_scheduled_for timestamp with time zone[], p_projects uuid[], p_max_attempts integer[], p_timeouts double precision[], p_expires_at timestamp with time zone[], p_sources text[], p_source_refs text[], p_actor_types text[], p_actor_ids text[], p_request_ids text[], p_correlation_ids text[], p_traceparents text[], p_lane_keys text[]) RETURNS TABLE(n integer, id uuid, status text, detail text)
+CREATE FUNCTION postmill.enqueue_plain(p_n integer[], p_job_types text[], p_payloads jsonb[], p_tenants uuid[], p_priorities integer[], p_delays interval[], p_scheduled_for timestamp with time zone[], p_projects uuid[], p_max_attempts integer[], p_timeouts double precision[], p_expires_at timestamp with time zone[], p_sources text[], p_source_refs text[], p_actor_types text[], p_actor_ids text[], p_request_ids text[], p_correlation_ids text[], p_traceparents text[], p_lane_keys text[], p_workflow uuid DEFAULT NULL::uuid) RETURNS TABLE(n integer, id uuid, status text, detail text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -4045,21 +5036,23 @@ begin
     ), known as materialized (
         select a.*, postmill.new_id() as id, d.key, d.queue, coalesce(a.priority, d.priority) as urgency,
                coalesce(a.attempts, d.max_attempts) as most, coalesce(a.timeout, d.timeout_seconds) as seconds,
-               case when d.lane = 'tenant' and a.lane_key is null then a.tenant_id
-                    else postmill.lane_of(d.lane, a.tenant_id, d.key, a.payload, a.lane_key) end as lane,
+               case when d.lane = 'tenant' and d.limit_lane is null and a.lane_key is null then a.tenant_id
+                    else postmill.lane_of(coalesce(d.limit_lane, d.lane), a.tenant_id, d.key, a.payload, a.lane_key) end as lane,
                d.lane as lane_rule, coalesce(a.at, moment) + coalesce(a.delay, '0') as due
           from asked a join postmill.job_definition d on d.key = a.job_type and d.is_active and not d.guarded
          where postmill.fault_of(a.payload, a.delay, a.at, a.attempts, a.timeout, a.source, a.source_ref, a.actor_type,
                    a.actor_id, a.request_id, a.correlation_id, a.traceparent) is null
            and exists (select from postmill.partition_horizon h
-                        where moment >= h.since and moment < h.until - interval '1 second')
+                        where moment >= h.since and moment < h.until - interval '1 second'
+                          and (not h.gated or not exists (select from postmill.tenant_gate g where g.tenant_id = a.tenant_id)))
     ), bodies as (
         insert into postmill.job (id, tenant_id, project_id, job_type, queue, payload, priority, max_attempts,
             timeout_seconds, created_at, scheduled_for, expires_at, source, source_ref, actor_type, actor_id,
-            request_id, correlation_id, traceparent)
+            request_id, correlation_id, traceparent, workflow_id)
         select k.id, k.tenant_id, k.project, k.key, k.queue, k.payload, k.urgency, k.most, k.seconds, moment,
                case when k.due > moment then k.due end, k.expires, coalesce(k.source, 'manual'), k.source_ref,
-               coalesce(k.actor_type, 'system'), k.actor_id, k.request_id, k.correlation_id, k.traceparent
+               coalesce(k.actor_type, 'system'), k.actor_id, k.request_id, k.correlation_id, k.traceparent,
+               p_workflow
           from known k
     ), due_now as (
         insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
@@ -4094,7 +5087,8 @@ begin
          cross join lateral postmill.enqueue_one(u.job_type, p_payloads[u.i], p_tenants[u.i], p_priorities[u.i],
                p_delays[u.i], p_scheduled_for[u.i], p_projects[u.i], p_max_attempts[u.i], p_timeouts[u.i],
                p_expires_at[u.i], p_sources[u.i], p_source_refs[u.i], p_actor_types[u.i], p_actor_ids[u.i],
-               p_request_ids[u.i], p_correlation_ids[u.i], p_traceparents[u.i], p_lane_key => p_lane_keys[u.i]) e
+               p_request_ids[u.i], p_correlation_ids[u.i], p_traceparents[u.i], p_lane_key => p_lane_keys[u.i],
+               p_workflow => p_workflow) e
          where u.n <> all (coalesce(numbers, '{}'));
     end if;
 end
@@ -4118,7 +5112,9 @@ begin
         select postmill.new_id(), coalesce(p_tenant, '00000000-0000-0000-0000-000000000001'), d.key, d.queue, p_payload,
                coalesce(p_priority, d.priority), d.max_attempts, d.timeout_seconds, m.moment, 'manual', 'system'
           from (select postmill.now() as moment) m, postmill.job_definition d, postmill.partition_horizon h
-         where d.key = p_job_type and d.is_active and not d.guarded and d.lane = 'tenant' and m.moment >= h.since and m.moment < h.until
+         where d.key = p_job_type and d.is_active and not d.guarded and coalesce(d.limit_lane, d.lane) = 'tenant' and m.moment >= h.since and m.moment < h.until
+           and (not h.gated or not exists (select from postmill.tenant_gate g
+                    where g.tenant_id = coalesce(p_tenant, '00000000-0000-0000-0000-000000000001')))
            and pg_current_xact_id() is not null
         returning j.id, j.queue, j.tenant_id, j.priority, j.created_at
     )
@@ -4131,6 +5127,24 @@ begin
         perform postmill.ring(home, own_lane, urgency);
     end if;
     return own;
+end
+$$;
+
+-- FUNCTION enqueue_step(postmill.workflow, jsonb, text)
+
+CREATE FUNCTION postmill.enqueue_step(p_flow postmill.workflow, p_spec jsonb, p_no text, OUT id uuid, OUT status text, OUT detail text) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+begin
+    select e.id, e.status, e.detail into id, status, detail
+      from postmill.enqueue_one(p_spec ->> 'job_type', coalesce(p_spec -> 'payload', '{}'), p_flow.tenant_id,
+          (p_spec ->> 'priority')::integer, null, (p_spec ->> 'scheduled_for')::timestamptz, p_flow.project_id,
+          (p_spec ->> 'max_attempts')::integer, (p_spec ->> 'timeout')::double precision, null, 'system',
+          p_flow.name, p_flow.actor_type, p_flow.actor_id, p_flow.request_id, coalesce(p_flow.correlation_id, p_flow.id::text),
+          p_flow.traceparent, 'workflow:' || p_flow.id || ':' || p_no, p_workflow => p_flow.id) e;
+    if status = 'created' and p_spec ? 'tags' then
+        perform postmill.keep_tags(id, p_flow.tenant_id, p_spec -> 'tags');
+    end if;
 end
 $$;
 
@@ -4395,6 +5409,33 @@ begin
 end
 $$;
 
+-- FUNCTION fan_out(uuid, uuid, jsonb)
+
+CREATE FUNCTION postmill.fan_out(p_workflow uuid, p_job uuid, p_steps jsonb) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    flow postmill.workflow;
+    step_no integer;
+    answer record;
+begin
+    select * into flow from postmill.workflow w where w.id = p_workflow for update;
+    select s.no into step_no from postmill.workflow_step s where s.workflow_id = p_workflow and s.job_id = p_job and s.role = 'step';
+    if flow.id is null or step_no is null then
+        raise exception 'postmill: job % is no step of a workflow', p_job using errcode = 'PM002';
+    elsif flow.cancel_reason is not null then
+        return; -- nothing more of it is to run
+    end if;
+    answer := postmill.add_steps(flow, p_steps, step_no);
+    if answer.status is not null then
+        raise exception 'postmill: the steps that job % fans out were refused: %', p_job,
+            concat_ws(': ', nullif(answer.status, 'invalid'), answer.detail) using errcode = 'PM002';
+    end if;
+    insert into postmill.workflow_inbox (workflow_id) values (p_workflow);
+end
+$$;
+
 -- FUNCTION fault_of(jsonb, interval, timestamp with time zone, integer, double precision, text, text, text, text, text, text, text)
 
 CREATE FUNCTION postmill.fault_of(p_payload jsonb, p_delay interval, p_scheduled_for timestamp with time zone, p_max_attempts integer, p_timeout_seconds double precision, p_source text, p_source_ref text, p_actor_type text, p_actor_id text, p_request_id text, p_correlation_id text, p_traceparent text) RETURNS text
@@ -4438,6 +5479,99 @@ CREATE FUNCTION postmill.fault_of_key(p_key text, p_mode text, p_ttl interval) R
     end
 $$;
 
+-- FUNCTION fault_of_spec(postmill.workflow, text, jsonb)
+
+CREATE FUNCTION postmill.fault_of_spec(p_flow postmill.workflow, p_what text, p_spec jsonb, OUT status text, OUT detail text) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+    definition record;
+begin
+    if p_spec is null then
+        return;
+    end if;
+    select d.guarded, d.is_active into definition from postmill.job_definition d where d.key = p_spec ->> 'job_type';
+    if not found or not definition.is_active then
+        select coalesce(r.detail, r.status), p_spec ->> 'job_type' into status, detail
+          from postmill.refusal(p_spec ->> 'job_type') r where r.status <> 'alias';
+        return;
+    end if;
+    detail := case when p_spec ? 'tags' then postmill.fault_of_tags(p_spec -> 'tags') end;
+    detail := coalesce(detail, postmill.fault_of(coalesce(p_spec -> 'payload', '{}'), null, null, (p_spec ->> 'max_attempts')::integer,
+        (p_spec ->> 'timeout')::double precision, null, null, null, null, null, null, null));
+    if detail is not null then
+        status := 'invalid';
+        detail := p_what || ': ' || detail;
+    elsif definition.guarded then
+        select g.status, g.detail into status, detail
+          from postmill.check_guarded(p_spec ->> 'job_type', coalesce(p_spec -> 'payload', '{}'), p_flow.tenant_id, p_flow.actor_id,
+              p_flow.request_id, coalesce(p_flow.correlation_id, p_flow.id::text), 'workflow:' || p_flow.id, false) g;
+    end if;
+end
+$$;
+
+-- FUNCTION fault_of_steps(uuid, text, jsonb, integer)
+
+CREATE FUNCTION postmill.fault_of_steps(p_workflow uuid, p_kind text, p_steps jsonb, p_have integer) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+    most constant integer := 10000;
+    wide integer;
+    fault text;
+begin
+    if jsonb_typeof(p_steps) is distinct from 'array' then
+        return 'steps: must be a JSON array';
+    end if;
+    wide := jsonb_array_length(p_steps);
+    if p_kind = 'workflow' and p_have + wide > most then
+        return format('steps: %s are too many; a workflow has at most %s', p_have + wide, most);
+    elsif p_kind = 'workflow' and p_have + wide = 0 then
+        return 'steps: there are none';
+    end if;
+    with given as materialized (
+        select t.item, t.n, t.item ->> 'name' as name from jsonb_array_elements(p_steps) with ordinality as t(item, n)
+    ), before as materialized (
+        select g.name, g.n from given g
+        union all select s.name, 0 from postmill.workflow_step s where s.workflow_id = p_workflow and s.name is not null
+    ), edges as materialized (
+        select g.n, g.name, coalesce(e.one ->> 'step', e.one #>> '{}') as parent, e.one ->> 'failure' as failure
+          from given g cross join lateral jsonb_array_elements(case when jsonb_typeof(g.item -> 'after') = 'array'
+                                                                    then g.item -> 'after' else '[]' end) as e(one)
+    )
+    select f.what into fault from (
+        select format('steps[%s]: must be an object with a job_type', g.n - 1) as what, 1 as rank, g.n
+          from given g where jsonb_typeof(g.item) is distinct from 'object' or jsonb_typeof(g.item -> 'job_type') is distinct from 'string'
+        union all
+        select format('steps[%s].name: must have 1 to 200 characters', g.n - 1), 2, g.n from given g
+         where p_kind = 'workflow' and coalesce(length(g.name), 0) not between 1 and 200
+        union all
+        select format('steps: the name "%s" is there twice', b.name), 3, max(b.n) from before b
+         where b.name is not null group by b.name having count(*) > 1
+        union all
+        select format('step "%s": "%s" is no step', e.name, left(e.parent, 200)), 4, e.n from edges e
+         where not exists (select from before b where b.name = e.parent)
+        union all
+        select format('step "%s": waits for "%s", which comes later; name parents before their children, without a cycle',
+                      e.name, e.parent), 5, e.n
+          from edges e join before b on b.name = e.parent where b.n >= e.n
+        union all
+        select format('step "%s": failure is none of cancel, continue, hold', g.name), 6, g.n from given g
+         where g.item ->> 'parent_failure' not in ('cancel', 'continue', 'hold')
+        union all
+        select format('step "%s": failure is none of cancel, continue, hold', e.name), 6, e.n from edges e
+         where e.failure not in ('cancel', 'continue', 'hold')
+        union all
+        select format('steps[%s].%s', g.n - 1, postmill.fault_of_tags(g.item -> 'tags')), 6, g.n from given g
+         where g.item ? 'tags' and postmill.fault_of_tags(g.item -> 'tags') is not null
+        union all
+        select format('steps: %s lines between them are too many; a workflow has at most 100000', count(*)), 7, 0
+          from edges having count(*) > 100000
+    ) f order by f.rank, f.n limit 1;
+    return fault;
+end
+$$;
+
 -- FUNCTION fault_of_tags(jsonb)
 
 CREATE FUNCTION postmill.fault_of_tags(p_tags jsonb) RETURNS text
@@ -4472,6 +5606,21 @@ begin
     );
 end
 $_$;
+
+-- FUNCTION find_credential(bytea)
+
+CREATE FUNCTION postmill.find_credential(p_hash bytea, OUT known boolean, OUT tenant uuid) RETURNS record
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    select true, c.tenant_id into known, tenant from (
+        select k.tenant_id from postmill.api_key k where k.hash = p_hash
+        union all select s.tenant_id from postmill.console_session s where s.hash = p_hash
+        union all select l.tenant_id from postmill.login_link l where l.hash = p_hash) c limit 1;
+    known := coalesce(known, false);
+end
+$$;
 
 -- FUNCTION find_key(bytea)
 
@@ -4524,6 +5673,18 @@ begin
          where s.ctid = (select i.ctid from postmill.console_session i where i.id = find_login.id for no key update skip locked);
     end if;
     return next;
+end
+$$;
+
+-- FUNCTION find_place(text)
+
+CREATE FUNCTION postmill.find_place(p_tenant text) RETURNS text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return (select c.cell from postmill.cell_tenant c
+             where c.slug = p_tenant or c.tenant_id::text = lower(p_tenant) limit 1);
 end
 $$;
 
@@ -4589,9 +5750,10 @@ CREATE FUNCTION postmill.finish(p_holder uuid, p_ids uuid[], p_claim_nos bigint[
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
+    missed uuid[];
+    seated uuid[];
     moment timestamptz := postmill.history_moment();
 begin
-    return query
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_statuses, p_attempt_statuses, p_reasons,
                p_error_classes, p_error_codes, p_error_messages, p_error_statuses, p_stacks, p_exit_codes, p_pids,
@@ -4599,7 +5761,7 @@ begin
                as u(id, claim_no, tenant_id, micros, status, attempt_status, reason, error_class, error_code,
                     error_message, error_status, stack, exit_code, pid, stdout_tail, stderr_tail, error_group)
     ), held as materialized (
-        select r.ctid as tid, r.attempt, r.run, r.lost, a.*
+        select r.ctid as tid, r.seated, r.attempt, r.run, r.lost, a.*
           from asked a join postmill.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
@@ -4616,8 +5778,40 @@ begin
                h.error_message, h.error_status, h.stack, h.stdout_tail, h.stderr_tail,
                h.error_group
           from held h
+    ), told as (
+        insert into postmill.workflow_inbox (workflow_id, job_id, state)
+        select s.workflow_id, h.id, h.status from held h join postmill.workflow_step s on s.job_id = h.id
     )
-    select a.id from asked a where not exists (select from held h where h.id = a.id);
+    select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
+           array(select h.id from held h where h.seated)
+      into missed, seated;
+    if cardinality(seated) > 0 then
+        perform postmill.free_seats(seated);
+    end if;
+    return query select unnest(missed);
+end
+$$;
+
+-- FUNCTION finish_workflow(postmill.workflow)
+
+CREATE FUNCTION postmill.finish_workflow(p_flow postmill.workflow) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    one record;
+    no integer := (select w.last_no from postmill.workflow w where w.id = p_flow.id);
+    made record;
+begin
+    for one in select c.role, c.spec from (values ('on_success', case when p_flow.verdict = 'succeeded' then p_flow.on_success end),
+                                                  ('on_finish', p_flow.on_finish)) as c(role, spec) where c.spec is not null loop
+        no := no + 1;
+        made := postmill.enqueue_step(p_flow, one.spec, no::text);
+        insert into postmill.workflow_step (workflow_id, no, tenant_id, role, job_type, job_id, state, cause)
+        values (p_flow.id, no, p_flow.tenant_id, one.role, one.spec ->> 'job_type', made.id,
+                case made.status when 'created' then 'open' else 'failed' end,
+                case when made.status <> 'created' then concat_ws(': ', made.status, made.detail) end);
+    end loop;
+    update postmill.workflow w set status = p_flow.verdict, finished_at = postmill.now(), last_no = no where w.id = p_flow.id;
 end
 $$;
 
@@ -4691,6 +5885,7 @@ begin
                     when m.status <> 'created' then m.status || coalesce(': ' || m.detail, '') end as detail
           from unnest(mine.held) with ordinality as u(held, i)
           left join unnest(made.places, made.ids, made.statuses, made.details) as m(i, id, status, detail) on m.i = u.i
+         where m.status is null or m.status not in ('moving', 'moved')
     ), recent as (
         insert into postmill.trigger_recent as r (trigger_id, hash, job_id, at, expires_at)
         select t.id, t.hash, t.job, t.due, greatest(t.due, moment) + make_interval(secs => t.span)
@@ -4965,6 +6160,126 @@ begin
 end
 $$;
 
+-- FUNCTION follow_declared(text)
+
+CREATE FUNCTION postmill.follow_declared(p_name text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update postmill.limit_rule l
+       set max_running = (l.declared ->> 'max_running')::integer, rate_count = (l.declared #>> '{rate,count}')::integer,
+           rate_seconds = (l.declared #>> '{rate,seconds}')::double precision,
+           rate_burst = coalesce((l.declared #>> '{rate,burst}')::integer, (l.declared #>> '{rate,count}')::integer),
+           updated_at = postmill.now()
+     where l.name = p_name and not l.edited
+       and (l.max_running, l.rate_count, l.rate_seconds, l.rate_burst) is distinct from
+           ((l.declared ->> 'max_running')::integer, (l.declared #>> '{rate,count}')::integer,
+            (l.declared #>> '{rate,seconds}')::double precision,
+            coalesce((l.declared #>> '{rate,burst}')::integer, (l.declared #>> '{rate,count}')::integer));
+end
+$$;
+
+-- FUNCTION free_seats(uuid[])
+
+CREATE FUNCTION postmill.free_seats(p_ids uuid[]) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+declare
+    limits bigint[];
+    keys uuid[];
+begin
+    with gone as (
+        delete from postmill.seat s where s.job_id = any (p_ids) returning s.limit_id, s.key
+    )
+    select array_agg(g.limit_id), array_agg(g.key) into limits, keys from gone g;
+    if exists (select from postmill.seat_waiter) then
+        perform postmill.tell('%' || w.holder || ' ' || case when f.n > 16 then '*' else f.keys end)
+          from (select u.id, count(*) as n, string_agg(u.key::text, ',') as keys
+                  from (select distinct x.id, x.key from unnest(limits, keys) as x(id, key)) u group by u.id) f
+         cross join lateral (select x.holder from postmill.seat_waiter x
+                              where x.limit_id = f.id and x.valid_until > (select postmill.now())
+                              order by x.valid_until desc limit 1) w;
+    end if;
+end
+$$;
+
+-- FUNCTION free_steps(uuid)
+
+CREATE FUNCTION postmill.free_steps(p_id uuid) RETURNS boolean
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    queues text[];
+    lanes uuid[];
+    urgencies integer[];
+    rung record;
+begin
+    update postmill.workflow_step s set state = 'held'
+     where s.workflow_id = p_id and s.state = 'waiting' and s.waits = 0 and s.holds > 0 and s.cause is null;
+    with free as materialized (
+        select s.no, b.*, greatest(j.scheduled_for, moment + s.delay) as due
+          from postmill.workflow_step s
+         cross join lateral (select t.ctid as tid, t.* from postmill.blocked t where t.id = s.job_id for update skip locked) b
+          left join lateral (select f.scheduled_for from postmill.any_job f where f.id = s.job_id offset 0) j on true
+         where s.workflow_id = p_id and s.state = 'waiting' and s.waits = 0 and s.cause is null
+    ), gone as (
+        delete from postmill.blocked t where t.ctid = any (array(select f.tid from free f))
+    ), due_now as (
+        insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+        select f.queue, f.lane, f.priority, postmill.now(), f.id, f.attempt, f.run, f.lost from free f where coalesce(f.due <= moment, true)
+    ), due_later as (
+        insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+        select f.queue, f.lane, f.due, f.id, f.priority, f.attempt, f.run, f.lost from free f where f.due > moment
+    ), opened as (
+        update postmill.workflow_step s set state = 'open' from free f where s.workflow_id = p_id and s.no = f.no
+    )
+    select array_agg(f.queue), array_agg(f.lane), array_agg(f.priority) into queues, lanes, urgencies
+      from (select distinct f.queue, f.lane, f.priority from free f where coalesce(f.due <= moment, true)) f;
+    for rung in select u.queue, count(*) as wide, array_agg(u.lane) as lanes, array_agg(u.priority) as priorities
+                  from unnest(queues, lanes, urgencies) as u(queue, lane, priority) group by u.queue loop
+        if rung.wide > 16 then
+            perform postmill.ring(rung.queue);
+        else
+            perform postmill.ring(rung.queue, u.lane, u.priority) from unnest(rung.lanes, rung.priorities) as u(lane, priority);
+        end if;
+    end loop;
+    return exists (select from postmill.workflow_step s where s.workflow_id = p_id and s.state = 'waiting' and s.waits = 0);
+end
+$$;
+
+-- FUNCTION gate(uuid)
+
+CREATE FUNCTION postmill.gate(p_tenant uuid, OUT answer text, OUT cell text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    found_one record;
+begin
+    if not exists (select from postmill.tenant_gate g where g.tenant_id = p_tenant) then
+        return;
+    end if;
+    perform pg_advisory_xact_lock_shared(postmill.gate_key(p_tenant));
+    select g.stage, g.cell into found_one from postmill.tenant_gate g where g.tenant_id = p_tenant for share;
+    answer := case found_one.stage when 'draining' then 'parked' when 'closed' then 'moving' when 'arriving' then 'moving'
+                                   when 'gone' then 'moved' end;
+    cell := case when answer is not null then found_one.cell end;
+end
+$$;
+
+-- FUNCTION gate_key(uuid)
+
+CREATE FUNCTION postmill.gate_key(p_tenant uuid) RETURNS bigint
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select hashtextextended('postmill.gate:' || p_tenant, 0)
+$$;
+
 -- FUNCTION grant_application(text)
 
 CREATE FUNCTION postmill.grant_application(p_role text) RETURNS void
@@ -4975,13 +6290,17 @@ declare
 begin
     execute format('grant usage on schema postmill to %I', p_role);
     execute format('grant insert on postmill.intake to %I', p_role);
+    execute format('grant select on postmill.migration to %I', p_role);
     for door in
         select p.oid::regprocedure::text from pg_proc p join pg_namespace n on n.oid = p.pronamespace
          where n.nspname = 'postmill'
            and p.proname in ('enqueue', 'enqueue_quick', 'enqueue_one', 'enqueue_keyed', 'enqueue_many', 'enqueue_intake', 'cancel_jobs',
                              'retry_jobs', 'replay_jobs', 'job_type_names', 'now', 'new_id', 'job_state',
                              'read_enqueue_rules', 'publish', 'publish_event', 'deliver_events', 'begin_artifact',
-                             'keep_artifact', 'read_artifact', 'read_artifacts', 'door_delete_artifact')
+                             'find_place', 'keep_artifact', 'read_artifact', 'read_artifacts', 'door_delete_artifact', 'start_workflow', 'workflow',
+                             'add_jobs', 'seal_batch', 'cancel_workflow', 'retry_workflow', 'release_steps',
+                             'read_workflow', 'read_workflows', 'read_workflow_steps', 'read_workflow_edges', 'read_job_type_names',
+                             'door_cancel_workflow', 'door_retry_workflow', 'door_release_steps')
     loop
         execute format('grant execute on function %s to %I', door, p_role);
     end loop;
@@ -5002,46 +6321,10 @@ begin
     for name in select p.oid::regprocedure::text from pg_proc p
                  where p.pronamespace = 'postmill'::regnamespace
                    and p.proname in ('find_key', 'key_lives', 'find_login', 'open_login', 'close_login',
-                         'login_configured', 'requests_secured', 'begin_request', 'enter_request', 'request_enqueue',
-                         'set_actor', 'audit', 'now', 'new_id', 'scope_tenant', 'sees_all', 'in_scope', 'find_tenant',
+                         'login_configured', 'requests_secured', 'begin_request', 'require_home', 'enter_request', 'request_enqueue',
+                         'find_place', 'find_credential', 'has_webhook', 'set_actor', 'audit', 'now', 'new_id', 'scope_tenant', 'sees_all', 'in_scope', 'find_tenant',
                          'server_gauges', 'enqueued_totals', 'receive_webhook', 'advance_horizon', 'watch_live') loop
         execute format('grant execute on function %s to %I', name, p_role);
-    end loop;
-end
-$$;
-
--- FUNCTION grant_tokens(bigint[])
-
-CREATE FUNCTION postmill.grant_tokens(p_limits bigint[]) RETURNS TABLE(limit_id bigint, granted integer, wait_seconds double precision, contended boolean)
-    LANGUAGE plpgsql
-    AS $$
-declare
-    rule postmill.limit_rule;
-    moment timestamptz;
-    arrival timestamptz;
-    spacing double precision;
-begin
-    if current_setting('transaction_isolation') <> 'read committed' then
-        raise exception 'postmill: claims under limits need READ COMMITTED';
-    end if;
-    for limit_id in select distinct u.id from unnest(p_limits) as u(id) where u.id is not null order by 1 loop
-        granted := 0; wait_seconds := 0; contended := false;
-        select l.* into rule from postmill.limit_rule l where l.id = grant_tokens.limit_id for update skip locked;
-        if not found then
-            contended := true;
-        else
-            moment := postmill.now();
-            spacing := rule.rate_seconds / rule.rate_count;
-            select t.tat into arrival from postmill.rate_take t
-             where t.limit_id = rule.id order by t.seq desc limit 1;
-            arrival := greatest(coalesce(arrival, moment), moment);
-            granted := greatest(0, floor((rule.rate_burst * spacing
-                        - extract(epoch from arrival - moment)) / spacing + 1e-6))::integer;
-            if granted = 0 then
-                wait_seconds := extract(epoch from arrival - moment) - (rule.rate_burst - 1) * spacing;
-            end if;
-        end if;
-        return next;
     end loop;
 end
 $$;
@@ -5078,6 +6361,18 @@ CREATE FUNCTION postmill.has_history(p_id uuid, p_after timestamp with time zone
 begin
     return exists (select from postmill.outcome o where o.job_id = p_id and o.finished_at >= p_after)
         or exists (select from postmill.attempt a where a.job_id = p_id and a.finished_at >= p_after);
+end
+$$;
+
+-- FUNCTION has_webhook(uuid)
+
+CREATE FUNCTION postmill.has_webhook(p_id uuid) RETURNS boolean
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return exists (select from postmill.webhook w where w.id = p_id) and not postmill.is_away(
+        (select w.tenant_id from postmill.webhook w where w.id = p_id));
 end
 $$;
 
@@ -5354,6 +6649,17 @@ CREATE FUNCTION postmill.incident_status(p_acknowledged_at timestamp with time z
     AS $$
 begin
     return case when p_resolved_at is not null then 'resolved' when p_acknowledged_at is not null then 'acknowledged' else 'open' end;
+end
+$$;
+
+-- FUNCTION is_away(uuid)
+
+CREATE FUNCTION postmill.is_away(p_tenant uuid) RETURNS boolean
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return exists (select from postmill.tenant_gate g where g.tenant_id = p_tenant and g.stage in ('closed', 'arriving', 'gone'));
 end
 $$;
 
@@ -5651,6 +6957,22 @@ begin
 end
 $$;
 
+-- FUNCTION keyed_lane(text, uuid, text, jsonb)
+
+CREATE FUNCTION postmill.keyed_lane(p_rule text, p_tenant uuid, p_job_type text, p_payload jsonb) RETURNS uuid
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+declare
+    part text;
+    worth text := p_tenant::text || ':' || p_job_type;
+begin
+    foreach part in array string_to_array(substr(p_rule, 6), '/') loop
+        worth := worth || ':' || coalesce(p_payload #>> string_to_array(substr(part, 9), '.'), '');
+    end loop;
+    return (left(md5(p_job_type), 16) || left(md5(worth), 16))::uuid;
+end
+$$;
+
 -- FUNCTION lane_of(text, uuid, text, jsonb, text)
 
 CREATE FUNCTION postmill.lane_of(p_rule text, p_tenant uuid, p_job_type text, p_payload jsonb, p_key text) RETURNS uuid
@@ -5658,6 +6980,7 @@ CREATE FUNCTION postmill.lane_of(p_rule text, p_tenant uuid, p_job_type text, p_
     AS $$
     select case
         when p_rule = 'type' then (left(md5(p_job_type), 16) || left(md5(p_tenant::text || ':' || p_job_type), 16))::uuid
+        when p_rule like 'type/%' then postmill.keyed_lane(p_rule, p_tenant, p_job_type, p_payload)
         when p_key is not null then md5(p_tenant::text || ':' || p_key)::uuid
         when p_rule = 'tenant' then p_tenant
         when p_rule = 'none' then '00000000-0000-0000-0000-000000000000'::uuid
@@ -5673,6 +6996,25 @@ CREATE FUNCTION postmill.lasting(p_seconds double precision) RETURNS text
 begin
     return case when p_seconds < 120 then round(p_seconds::numeric, 1) || ' s'
                 when p_seconds < 7200 then round(p_seconds::numeric / 60, 1) || ' min' else round(p_seconds::numeric / 3600, 1) || ' h' end;
+end
+$$;
+
+-- FUNCTION lasting_transactions(text[])
+
+CREATE FUNCTION postmill.lasting_transactions(p_open text[]) RETURNS TABLE(id text, pid integer, application text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    still text[] := postmill.open_transactions(false);
+begin
+    return query
+    select o.id, a.pid, a.application_name
+      from unnest(p_open) as o(id)
+      left join pg_locks l on l.virtualtransaction = o.id and l.locktype = 'virtualxid' and l.mode = 'ExclusiveLock'
+      left join pg_stat_activity a on a.pid = l.pid
+     where o.id = any (still)
+        or exists (select from pg_prepared_xacts p where p.database = current_database() and 'x' || p.transaction::text = o.id);
 end
 $$;
 
@@ -5699,7 +7041,8 @@ CREATE TABLE postmill.job (
     correlation_id text,
     traceparent text,
     idempotency_key text COLLATE pg_catalog."C",
-    replayed_from uuid
+    replayed_from uuid,
+    workflow_id uuid
 )
 PARTITION BY RANGE (id);
 
@@ -5789,6 +7132,40 @@ begin
 end
 $_$;
 
+-- FUNCTION left_tables()
+
+CREATE FUNCTION postmill.left_tables() RETURNS TABLE(name text, why text)
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    values ('tenant_gate', 'says that the tenant has left'),
+           ('cell_tenant', 'is the directory'),
+           ('tenant_move', 'is the directory'),
+           ('intake', 'is empty between two statements'),
+           ('ready', 'is empty: what was ready is parked among the scheduled ones'),
+           ('running', 'is empty: what ran has ended'),
+           ('limit_rule', 'is set for each cell; what a tenant may have at once goes with the tenant'),
+           ('seat', 'is of jobs that run'),
+           ('seat_waiter', 'is of workers of this cell'),
+           ('cancel_request', 'is of jobs that run'),
+           ('progress', 'is of jobs that run'),
+           ('dead_news', 'is told by this cell'),
+           ('http_claim', 'is of jobs that run; a tenant that is carried over has none'),
+           ('http_session', 'is of workers that are connected to this cell'),
+           ('dead_tally', 'is counted anew as dead letters come and go'),
+           ('rollup_part', 'is on its way into rollup, and summed up there'),
+           ('forgotten', 'is on its way into rollup'),
+           ('error_group_part', 'is on its way into error_group'),
+           ('retention_progress', 'says how far this cell has pruned'),
+           ('leaving', 'is on its way into the archive of this cell'),
+           ('incident', 'is of the cell that raised it; what goes on is raised anew'),
+           ('incident_part', 'belongs to an incident'),
+           ('incident_job', 'belongs to an incident'),
+           ('notification', 'belongs to an incident'),
+           ('operation', 'has ended, or the move waits for it'),
+           ('operation_item', 'belongs to an operation'),
+           ('operation_share', 'belongs to an operation')
+$$;
+
 -- FUNCTION letter_typed()
 
 CREATE FUNCTION postmill.letter_typed() RETURNS trigger
@@ -5838,6 +7215,113 @@ begin
 end
 $$;
 
+-- FUNCTION limit_json(text)
+
+CREATE FUNCTION postmill.limit_json(p_name text) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return (select jsonb_strip_nulls(jsonb_build_object('max_running', l.max_running, 'rate', case when l.rate_count is not null
+                   then jsonb_build_object('count', l.rate_count, 'seconds', l.rate_seconds, 'burst', l.rate_burst) end))
+              from postmill.limit_rule l where l.name = p_name);
+end
+$$;
+
+-- FUNCTION limit_key(uuid, text[], uuid, jsonb)
+
+CREATE FUNCTION postmill.limit_key(p_key uuid, p_per text[], p_tenant uuid, p_payload jsonb) RETURNS uuid
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+declare
+    part text;
+    worth text := p_key::text;
+begin
+    if cardinality(p_per) = 0 then
+        return p_key;
+    end if;
+    foreach part in array p_per loop
+        worth := worth || chr(31) || case when part = 'tenant' then p_tenant::text
+            else coalesce(p_payload #>> string_to_array(substr(part, 9), '.'), '') end;
+    end loop;
+    return md5(worth)::uuid;
+end
+$$;
+
+-- FUNCTION limit_name(text, text, text[])
+
+CREATE FUNCTION postmill.limit_name(p_scope text, p_name text, p_per text[]) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return p_scope || coalesce(':' || p_name, '') || case when cardinality(p_per) > 0 then '/' || array_to_string(p_per, '/') else '' end;
+end
+$$;
+
+-- FUNCTION limits_of(uuid, text, text, uuid)
+
+CREATE FUNCTION postmill.limits_of(p_id uuid, p_queue text, p_job_type text, p_tenant uuid) RETURNS TABLE(name text, max_running integer, running bigint, rate_count integer, rate_seconds double precision, rate_wait double precision, held_by uuid[])
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    body jsonb;
+begin
+    select b.payload into body from postmill.any_job b where b.id = p_id;
+    return query
+    select coalesce(r.name, 'tenant:' || n.slug), o.max_running, h.n, o.rate_count, o.rate_seconds,
+           greatest(0, extract(epoch from (select a.tat from postmill.rate_take a where a.key = k.key order by a.seq desc limit 1)
+                               - moment) - (o.rate_burst - 1) * o.rate_seconds / o.rate_count)::double precision,
+           case when postmill.sees_all() then h.ids end
+      from postmill.limits_on(p_queue, p_job_type, p_tenant) o
+      left join postmill.limit_rule r on r.id = o.limit_id
+      left join postmill.tenant n on n.id = p_tenant
+     cross join lateral (select postmill.limit_key(o.key, o.per, p_tenant, body) as key) k
+     cross join lateral (select count(*) as n, (array_agg(x.job_id order by x.seat_no))[:3] as ids
+                           from (select e.job_id, e.seat_no from postmill.seat e
+                                  where e.key = k.key and o.max_running is not null limit 10000) x) h
+     where o.max_running is not null or o.rate_count is not null;
+end
+$$;
+
+-- FUNCTION limits_on(text, text, uuid)
+
+CREATE FUNCTION postmill.limits_on(p_queue text, p_job_type text, p_tenant uuid) RETURNS TABLE(limit_id bigint, key uuid, per text[], max_running integer, rate_count integer, rate_seconds double precision, rate_burst integer)
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    return query
+    select r.id, r.key, r.per, r.max_running, r.rate_count, r.rate_seconds, r.rate_burst
+      from (select a.* from postmill.limit_rule a where a.job_type = postmill.type_key(p_job_type)
+            union all select b.* from postmill.limit_rule b where b.queue = p_queue
+            union all select c.* from postmill.limit_rule c where c.tenant_id = p_tenant
+            union all select e.* from postmill.limit_rule e
+                       where e.queue is null and e.job_type is null and e.tenant_id is null) r
+     where r.max_running is not null or r.rate_count is not null
+    union all
+    select 0, t.id, '{}', postmill.tenant_cap(t.status, t.max_running, t.raised_to, t.raised_until), null, null, null
+      from postmill.tenant t
+     where t.id = p_tenant and (t.max_running is not null or t.raised_to is not null or t.status <> 'active');
+end
+$$;
+
+-- FUNCTION lock_workflows_of(uuid[])
+
+CREATE FUNCTION postmill.lock_workflows_of(p_ids uuid[]) RETURNS uuid[]
+    LANGUAGE plpgsql
+    AS $$
+declare
+    ids uuid[] := array(select distinct s.workflow_id from postmill.workflow_step s where s.job_id = any (p_ids) order by 1);
+begin
+    if ids <> '{}' then
+        perform from postmill.workflow w where w.id = any (ids) order by w.id for update;
+    end if;
+    return ids;
+end
+$$;
+
 -- FUNCTION login_configured()
 
 CREATE FUNCTION postmill.login_configured() RETURNS boolean
@@ -5848,6 +7332,52 @@ begin
     return exists (select from postmill.api_key k where k.revoked_at is null
                       and (k.expires_at is null or k.expires_at > (select postmill.now())))
         or exists (select from postmill.console_session s where s.ended_at is null and s.expires_at > (select postmill.now()));
+end
+$$;
+
+-- FUNCTION look_after_workflows(interval, integer)
+
+CREATE FUNCTION postmill.look_after_workflows(p_after interval, p_most integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+declare
+    flow record;
+    found_some integer := 0;
+    lines integer;
+    last integer;
+begin
+    for flow in select w.id, w.looked_no from postmill.workflow w
+                 where w.finished_at is null and w.looked_at < (select postmill.now()) - p_after
+                 order by w.looked_at limit 20 for update skip locked loop
+        with part as materialized (
+            select s.no, s.job_id from postmill.workflow_step s
+             where s.workflow_id = flow.id and s.no > flow.looked_no order by s.no limit p_most
+        ), ended as (
+            select s.job_id, case when o.status is not null then replace(o.status, 'dead_letter', 'failed')
+                                  when d.id is not null then 'failed'
+                                  when not exists (select from postmill.any_job j where j.id = s.job_id) then 'succeeded' end as state
+              from part s join postmill.workflow_step w on w.workflow_id = flow.id and w.no = s.no and w.state in ('waiting', 'held', 'open')
+              left join lateral (select t.status from postmill.outcome t where t.job_id = s.job_id limit 1) o on true
+              left join lateral (select t.id from postmill.dead_letter t where t.id = s.job_id offset 0) d on true
+             where s.job_id is not null -- in one snapshot: between two looks a ticket moves
+               and not exists (select from postmill.ready t where t.id = s.job_id)
+               and not exists (select from postmill.scheduled t where t.id = s.job_id)
+               and not exists (select from postmill.running t where t.id = s.job_id)
+               and not exists (select from postmill.blocked t where t.id = s.job_id)
+        ), told as (
+            insert into postmill.workflow_inbox (workflow_id, job_id, state) select flow.id, e.job_id, e.state from ended e
+             where e.state is not null
+            returning 1
+        )
+        select (select count(*) from told), (select max(s.no) from part s having count(*) = p_most) into lines, last;
+        found_some := found_some + lines;
+        update postmill.workflow w set looked_no = coalesce(last, 0),
+               looked_at = case when last is null then postmill.now() else w.looked_at end where w.id = flow.id;
+    end loop;
+    return found_some;
 end
 $$;
 
@@ -6096,6 +7626,17 @@ begin
 end
 $$;
 
+-- FUNCTION note_definitions(uuid[], text[])
+
+CREATE FUNCTION postmill.note_definitions(p_ids uuid[], p_keys text[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    create temporary table carry_definition on commit drop as
+        select u.id, u.key from unnest(p_ids, p_keys) as u(id, key);
+end
+$$;
+
 -- FUNCTION note_failing(text, text)
 
 CREATE FUNCTION postmill.note_failing(p_channel text, p_error text) RETURNS boolean
@@ -6295,6 +7836,17 @@ CREATE FUNCTION postmill.now() RETURNS timestamp with time zone
          + coalesce(nullif(current_setting('postmill.clock_offset', true), ''), '0')::interval
 $$;
 
+-- FUNCTION nudge_workflow(uuid)
+
+CREATE FUNCTION postmill.nudge_workflow(p_id uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    insert into postmill.workflow_inbox (workflow_id) values (p_id);
+    perform postmill.tell('!workflows');
+end
+$$;
+
 -- FUNCTION open_login(bytea, bytea, double precision, text)
 
 CREATE FUNCTION postmill.open_login(p_secret bytea, p_hash bytea, p_seconds double precision, p_request_id text) RETURNS TABLE(actor_id text, tenant_id uuid, role text, expires_at timestamp with time zone)
@@ -6391,6 +7943,51 @@ begin
 end
 $$;
 
+-- FUNCTION park_tickets(uuid)
+
+CREATE FUNCTION postmill.park_tickets(p_tenant uuid) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    parked bigint := 0;
+    moved bigint;
+begin
+    with mine as materialized (
+        select r.ctid as tid from postmill.ready r
+         where (r.lane = p_tenant and r.queue in (select q.name from postmill.queue q))
+            or (r.lane not in (select t.id from postmill.tenant t)
+                and (select j.tenant_id from postmill.any_job j where j.id = r.id limit 1) = p_tenant)
+         order by r.id for update
+    ), gone as (
+        delete from postmill.ready r where r.ctid = any (array(select m.tid from mine m)) returning r.*
+    )
+    insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+    select g.queue, g.lane, postmill.parked_at(g.ready_at, true), g.id, g.priority, g.attempt, g.run, g.lost from gone g;
+    get diagnostics parked = row_count;
+    with mine as materialized (
+        select s.ctid as tid from postmill.scheduled s
+         where s.run_at < timestamptz '2500-01-01 00:00+00'
+           and (s.lane = p_tenant or (s.lane not in (select t.id from postmill.tenant t)
+                and (select j.tenant_id from postmill.any_job j where j.id = s.id limit 1) = p_tenant))
+         order by s.id for update
+    ), gone as (
+        delete from postmill.scheduled s where s.ctid = any (array(select m.tid from mine m)) returning s.*
+    )
+    insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+    select g.queue, g.lane, postmill.parked_at(g.run_at, false), g.id, g.priority, g.attempt, g.run, g.lost from gone g;
+    get diagnostics moved = row_count;
+    return parked + moved;
+end
+$$;
+
+-- FUNCTION parked_at(timestamp with time zone, boolean)
+
+CREATE FUNCTION postmill.parked_at(p_at timestamp with time zone, p_ready boolean) RETURNS timestamp with time zone
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select p_at + case when p_ready then interval '2000 years' else interval '1000 years' end
+$$;
+
 -- TABLE type_pause
 
 CREATE TABLE postmill.type_pause (
@@ -6459,11 +8056,231 @@ begin
            t.payload_template::text, n.slug, n.timezone
       from (select y.event_id, y.trigger_id from postmill.event_delivery y
              where y.outcome = 'pending' and y.due_at <= (select postmill.now())
+               and not (select h.gated and postmill.is_away(y.tenant_id) from postmill.partition_horizon h)
              order by y.due_at, y.event_id limit p_most for update skip locked) y
       join postmill.event e on e.id = y.event_id
       join postmill.trigger t on t.id = y.trigger_id
       join postmill.job_definition d on d.id = t.definition_id
       join postmill.tenant n on n.id = e.tenant_id;
+end
+$$;
+
+-- FUNCTION pick_limited(integer, integer, text[], uuid[], integer[], timestamp with time zone[], integer[], uuid[], bigint[], text[], uuid)
+
+CREATE FUNCTION postmill.pick_limited(p_total integer, p_firm integer, p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], p_counts integer[], p_keys uuid[], p_lows bigint[], p_types text[], p_tenant uuid, OUT tids tid[], OUT slots integer[], OUT seats bytea[], OUT n_slot integer[], OUT n_key uuid[], OUT n_limit bigint[], OUT n_at timestamp with time zone[], OUT n_wait double precision[], OUT n_rival boolean[], OUT n_low bigint[]) RETURNS record
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+declare
+    found tid[]; ids uuid[]; lines integer[]; moments timestamptz[];
+    k_keys uuid[]; k_limits bigint[]; caps integer[]; counts integer[]; spans double precision[]; bursts integer[]; wanted integer[];
+    pair_n integer[]; pair_k integer[];
+    locked boolean[]; used integer[]; lows bigint[]; arrivals timestamptz[];
+    room integer[]; tokens integer[]; took integer[]; waits double precision[];
+    chosen integer[]; bound integer[]; bound_by integer[]; moved integer[];
+    plenty boolean;
+    told boolean[] := array_fill(null::boolean, array[cardinality(p_counts)]);
+    moment timestamptz;
+    n integer; p integer := 1; first integer; k integer; stop integer; pairs integer; taken integer := 0;
+    spacing double precision;
+begin
+    if current_setting('transaction_isolation') <> 'read committed' then
+        raise exception 'postmill: claims under limits need READ COMMITTED';
+    end if;
+    with cand as materialized (
+        select l.slot, q.*
+          from unnest(p_queues, p_lanes, p_priorities, p_from, p_counts)
+               with ordinality as l(queue, lane, priority, since, n, slot)
+         cross join lateral (
+             select r.ctid as tid, r.id, r.queue, r.lane, r.ready_at, b.job_type, coalesce(b.tenant_id, r.lane) as tenant_id, b.payload
+               from postmill.ready r
+               left join lateral (select j.job_type, j.tenant_id, j.payload from postmill.job j where j.id = r.id
+                                  union all
+                                  select o.job_type, o.tenant_id, o.payload from postmill.job_kept o
+                                   where o.id = r.id offset 0) b on true
+              where r.queue = l.queue and r.lane = l.lane and r.priority = l.priority
+                and r.ready_at >= case when l.since is null then '-infinity'
+                                        else least(l.since, (select postmill.now()) - interval '250 ms') end
+                and (p_types is null or b.job_type = any (p_types) or b.job_type is null)
+                and (p_tenant is null or coalesce(b.tenant_id, r.lane) = p_tenant)
+              order by r.ready_at, r.id
+              limit l.n for update of r skip locked) q
+         where not exists (select from postmill.queue w where w.name = l.queue and w.paused_at is not null
+                              and (w.resume_at is null or w.resume_at > (select postmill.now())))
+         limit p_total
+    ), numbered as materialized (
+        select row_number() over (order by c.slot, c.ready_at, c.id)::integer as n, c.* from cand c
+    ), kinds as materialized (
+        select distinct c.queue, c.job_type, c.tenant_id from cand c where c.job_type is not null
+    ), bound as materialized (
+        select s.queue, s.job_type, s.tenant_id, o.* from kinds s
+         cross join lateral postmill.limits_on(s.queue, s.job_type, s.tenant_id) o
+    ), held as materialized (
+        select c.n, postmill.limit_key(b.key, b.per, c.tenant_id, c.payload) as key, b.limit_id, b.max_running, b.rate_count,
+               b.rate_seconds, b.rate_burst
+          from numbered c
+          join bound b on b.queue = c.queue and b.job_type = c.job_type and b.tenant_id = c.tenant_id
+    ), counted as materialized (
+        select row_number() over (order by h.key)::integer as k, h.key, count(*)::integer as wanted, min(h.limit_id) as limit_id,
+               min(h.max_running) as cap, min(h.rate_count) as rate_count, min(h.rate_seconds) as rate_seconds,
+               min(h.rate_burst) as rate_burst
+          from held h group by h.key
+    ), tickets as (
+        select array_agg(c.tid) as tids, array_agg(c.id) as ids, array_agg(c.slot::integer) as slots,
+               array_agg(c.ready_at) as moments
+          from numbered c
+    ), keyed as (
+        select array_agg(c.key) as keys, array_agg(c.limit_id) as limits, array_agg(c.cap) as caps,
+               array_agg(c.rate_count) as counts, array_agg(c.rate_seconds) as spans, array_agg(c.rate_burst) as bursts,
+               array_agg(c.wanted) as wanted
+          from counted c
+    ), paired as (
+        select array_agg(p.n) as ns, array_agg(p.k) as ks
+          from (select h.n, c.k from held h join counted c on c.key = h.key order by h.n, c.k) p
+    )
+    select t.tids, t.ids, t.slots, t.moments, y.keys, y.limits, y.caps, y.counts, y.spans, y.bursts, y.wanted, r.ns, r.ks
+      into found, ids, lines, moments, k_keys, k_limits, caps, counts, spans, bursts, wanted, pair_n, pair_k
+      from tickets t, keyed y, paired r;
+
+    pairs := coalesce(cardinality(pair_n), 0);
+    if pairs = 0 then
+        perform set_config('synchronous_commit', 'off', true);
+        tids := found;
+        slots := lines;
+        return;
+    end if;
+
+    locked := array(select pg_try_advisory_xact_lock(hashtextextended('postmill seats ' || u.key, 0))
+                      from unnest(k_keys) with ordinality as u(key, k) order by u.k);
+    moment := postmill.now();
+    select array_agg(coalesce(s.n, 0)::integer order by u.k), array_agg(s.low order by u.k), array_agg(t.tat order by u.k)
+      into used, lows, arrivals
+      from unnest(k_keys, caps, counts, locked) with ordinality as u(key, cap, rate_count, locked, k)
+      left join lateral (select max(z.low) as low from unnest(p_keys, p_lows) as z(key, low) where z.key = u.key) known on true
+      left join lateral (select count(*) as n, min(e.seat_no) as low from postmill.seat e
+                          where e.key = u.key and e.seat_no >= coalesce(known.low, 0) and u.cap is not null and u.locked) s on true
+      left join lateral (select a.tat from postmill.rate_take a
+                          where a.key = u.key and u.rate_count is not null and u.locked order by a.seq desc limit 1) t on true;
+
+    plenty := cardinality(found) <= p_firm;
+    for k in 1 .. cardinality(k_keys) loop
+        took[k] := 0;
+        room[k] := case when caps[k] is null then 2147483647 else caps[k] - used[k] end;
+        tokens[k] := 2147483647;
+        if counts[k] is not null and locked[k] then
+            spacing := spans[k] / counts[k];
+            arrivals[k] := greatest(coalesce(arrivals[k], moment), moment);
+            tokens[k] := greatest(0, floor((bursts[k] * spacing - extract(epoch from arrivals[k] - moment)) / spacing + 1e-6))::integer;
+        end if;
+        plenty := plenty and locked[k] and room[k] >= wanted[k] and tokens[k] >= wanted[k];
+    end loop;
+
+    if plenty then
+        taken := cardinality(found);
+        chosen := array(select generate_series(1, taken));
+        took := wanted;
+    else
+        for n in 1 .. cardinality(found) loop
+            first := p;
+            stop := null;
+            while p <= pairs and pair_n[p] = n loop
+                k := pair_k[p];
+                if stop is null and (not locked[k] or room[k] <= 0 or tokens[k] <= 0
+                        or (taken >= p_firm and caps[k] is not null and (caps[k] < 100 or room[k] <= caps[k] / 2))) then
+                    stop := k;
+                end if;
+                p := p + 1;
+            end loop;
+            if stop is null then
+                taken := taken + 1;
+                chosen := chosen || n;
+                for i in first .. p - 1 loop
+                    k := pair_k[i];
+                    room[k] := room[k] - 1;
+                    tokens[k] := tokens[k] - 1;
+                    took[k] := took[k] + 1;
+                end loop;
+            else
+                bound := bound || n;
+                bound_by := bound_by || stop;
+            end if;
+        end loop;
+    end if;
+
+    if bound is not null then
+        with stray as materialized (
+            select u.n, ids[u.n] as id, found[u.n] as tid, postmill.lane_of(d.limit_lane, j.tenant_id, d.key, j.payload, null) as home
+              from unnest(bound) as u(n)
+             cross join lateral (select b.job_type, b.tenant_id, b.payload from postmill.job b where b.id = ids[u.n]
+                                 union all
+                                 select o.job_type, o.tenant_id, o.payload from postmill.job_kept o where o.id = ids[u.n] offset 0) j
+              join postmill.job_definition d on d.key = postmill.type_key(j.job_type) and d.limit_lane is not null
+             where p_lanes[lines[u.n]] <> postmill.lane_of(d.limit_lane, j.tenant_id, d.key, j.payload, null)
+        ), gone as (
+            delete from postmill.ready r where r.ctid = any (array(select y.tid from stray y)) returning r.*
+        ), put as (
+            insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+            select g.queue, y.home, g.priority, g.ready_at, g.id, g.attempt, g.run, g.lost from gone g join stray y on y.id = g.id
+        )
+        select array_agg(y.n) into moved from stray y;
+        for i in 1 .. cardinality(bound) loop
+            n := bound[i];
+            stop := bound_by[i];
+            if told[lines[n]] is null and not coalesce(n = any (moved), false) then
+                told[lines[n]] := true;
+                n_slot := n_slot || lines[n];
+                -- Without a key: only for a ticket that could not start yet.
+                n_key := n_key || case when not locked[stop] or tokens[stop] <= 0 or room[stop] <= 0 then k_keys[stop] end;
+                n_limit := n_limit || k_limits[stop];
+                n_at := n_at || moments[n];
+                n_wait := n_wait || case when locked[stop] and tokens[stop] <= 0 then
+                    greatest(0.001, extract(epoch from arrivals[stop] - moment)
+                             + (took[stop] - bursts[stop] + 1) * spans[stop] / counts[stop])
+                    when locked[stop] and room[stop] > 0 and caps[stop] < 100 then -1 else 0 end::double precision;
+                n_rival := n_rival || not locked[stop];
+                n_low := n_low || null::bigint;
+            end if;
+        end loop;
+        for i in 1 .. coalesce(cardinality(moved), 0) loop
+            n := moved[i];
+            if told[lines[n]] is null then
+                told[lines[n]] := true;
+                n_slot := n_slot || lines[n]; n_key := n_key || null::uuid; n_limit := n_limit || null::bigint;
+                n_at := n_at || null::timestamptz; n_wait := n_wait || 0::double precision; n_rival := n_rival || false;
+                n_low := n_low || null::bigint;
+            end if;
+        end loop;
+    end if;
+    for k in 1 .. cardinality(k_keys) loop
+        if caps[k] is not null and locked[k] then
+            n_slot := n_slot || 0; n_key := n_key || k_keys[k]; n_limit := n_limit || k_limits[k];
+            n_at := n_at || null::timestamptz; n_wait := n_wait || 0::double precision; n_rival := n_rival || false;
+            n_low := n_low || coalesce(lows[k], (select s.last_value from postmill.seat_seq s));
+        end if;
+    end loop;
+    if taken = 0 then
+        if moved is null then
+            perform set_config('synchronous_commit', 'off', true);
+        end if;
+        return;
+    end if;
+    insert into postmill.seat (key, seat_no, limit_id, job_id)
+    select k_keys[u.k], nextval('postmill.seat_seq'), k_limits[u.k], ids[u.n]
+      from unnest(chosen) as c(n) join unnest(pair_n, pair_k) as u(n, k) on u.n = c.n where caps[u.k] is not null;
+    for k in 1 .. cardinality(k_keys) loop
+        if counts[k] is not null and took[k] > 0 then
+            insert into postmill.rate_take (key, seq, tat)
+            values (k_keys[k], nextval('postmill.rate_seq'),
+                    arrivals[k] + took[k] * spans[k] / counts[k] * interval '1 second');
+            delete from postmill.rate_take t where t.ctid = any (array(
+                select o.ctid from postmill.rate_take o where o.key = k_keys[k] and o.tat < arrivals[k] order by o.seq limit 10));
+        end if;
+    end loop;
+    select array_agg(found[c.n]), array_agg(lines[c.n]), array_agg(h.keys) into tids, slots, seats
+      from unnest(chosen) as c(n)
+      left join (select u.n, string_agg(uuid_send(k_keys[u.k]), '') as keys from unnest(pair_n, pair_k) as u(n, k)
+                  where caps[u.k] is not null group by u.n) h on h.n = c.n;
 end
 $$;
 
@@ -6639,7 +8456,8 @@ CREATE FUNCTION postmill.promise_json(p_queue text) RETURNS jsonb
 begin
     return (select jsonb_build_object('owner', q.owner, 'contact', q.contact, 'color', q.color, 'sla_seconds', q.sla_seconds,
                        'wait_target_seconds', q.wait_target_seconds, 'run_target_seconds', q.run_target_seconds,
-                       'escalation', q.escalation, 'runbook', q.runbook) from postmill.queue q where q.name = p_queue);
+                       'escalation', q.escalation, 'runbook', q.runbook, 'boost_after_seconds', q.boost_after_seconds,
+                       'boost_step', q.boost_step, 'boost_to', q.boost_to) from postmill.queue q where q.name = p_queue);
 end
 $$;
 
@@ -6684,7 +8502,10 @@ begin
             delete from postmill.scheduled s where s.ctid = any (array(select p.tid from picked p))
         ), put as (
             insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
-            select p.queue, p.lane, p.priority, postmill.now(), p.id, p.attempt, p.run, p.lost from picked p
+            select p.queue, p.lane, p.priority,
+                   case when p.run_at < moment - interval '1 second' and (p.run > 0 or due < p_most) then p.run_at
+                        else postmill.now() end,
+                   p.id, p.attempt, p.run, p.lost from picked p
              order by p.run_at, p.id
         )
         select p.queue, p.lane, p.priority, count(*) as n from picked p group by 1, 2, 3
@@ -6874,6 +8695,31 @@ begin
 end
 $$;
 
+-- FUNCTION prune_workflows(integer)
+
+CREATE FUNCTION postmill.prune_workflows(p_most integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    edge timestamptz := (select postmill.now() - max(p.retention) from postmill.partition_policy p);
+    flow record;
+    n integer;
+begin
+    for flow in select w.id from postmill.workflow w where w.finished_at < edge order by w.finished_at limit 100 for update skip locked loop
+        delete from postmill.workflow_edge e where e.workflow_id = flow.id;
+        delete from postmill.workflow_step s where s.ctid = any (array(
+            select x.ctid from postmill.workflow_step x where x.workflow_id = flow.id limit p_most));
+        get diagnostics n = row_count;
+        p_most := p_most - n;
+        exit when p_most <= 0;
+        delete from postmill.workflow_inbox i where i.workflow_id = flow.id;
+        delete from postmill.workflow w where w.id = flow.id;
+    end loop;
+    return p_most;
+end
+$$;
+
 -- FUNCTION publish(text, jsonb, uuid, text, text, text)
 
 CREATE FUNCTION postmill.publish(name text, context jsonb DEFAULT '{}'::jsonb, tenant uuid DEFAULT NULL::uuid, correlation_id text DEFAULT NULL::text, request_id text DEFAULT NULL::text, traceparent text DEFAULT NULL::text) RETURNS uuid
@@ -6883,6 +8729,8 @@ CREATE FUNCTION postmill.publish(name text, context jsonb DEFAULT '{}'::jsonb, t
 declare
     found_one uuid;
     met boolean;
+    standing text;
+    elsewhere text;
     waiting boolean := exists (select from postmill.event_delivery y where y.outcome = 'pending');
 begin
     if name is null or name !~ '^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$' or length(name) > 200 then
@@ -6892,9 +8740,11 @@ begin
         raise exception 'postmill: the context of % must be a JSON object, got %', name,
             coalesce(jsonb_typeof(context), 'NULL') using errcode = 'invalid_parameter_value';
     end if;
-    select p.event_id, p.trigger_id is not null into found_one, met
+    select p.event_id, p.trigger_id is not null, p.label, p.job_type into found_one, met, standing, elsewhere
       from postmill.publish_event(name, context, tenant, correlation_id, request_id, traceparent) p limit 1;
-    if found_one is null then
+    if found_one is null and standing is not null then
+        perform postmill.refuse_away(tenant, standing, elsewhere);
+    elsif found_one is null then
         raise exception 'postmill: there is no tenant %', tenant using errcode = 'foreign_key_violation';
     end if;
     if met and not waiting then
@@ -6920,6 +8770,14 @@ begin
         event_id := null; -- out of scope is as good as unknown
         return next;
         return;
+    end if;
+    if (select h.gated from postmill.partition_horizon h) then
+        select g.answer, g.cell into label, job_type from postmill.gate(owner_tenant) g where g.answer <> 'parked';
+        if label is not null then
+            event_id := null; -- moving or moved, and the cell
+            return next;
+            return;
+        end if;
     end if;
     insert into postmill.event (id, tenant_id, name, context, published_at, actor_type, actor_id, request_id,
            correlation_id, traceparent)
@@ -6954,6 +8812,7 @@ CREATE FUNCTION postmill.put_back(p_holder uuid, p_ids uuid[], p_claim_nos bigin
 declare
     moment timestamptz := postmill.history_moment();
     missed uuid[];
+    seated uuid[];
     asked_to_end postmill.cancel_request;
     rung record;
     woken text[];
@@ -6967,7 +8826,7 @@ begin
                as u(id, claim_no, tenant_id, micros, status, delay, deaths, error_class, error_code, error_message,
                     error_status, stack, exit_code, pid, stdout_tail, stderr_tail, error_group)
     ), held as materialized (
-        select r.ctid as tid, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*
+        select r.ctid as tid, r.seated, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*
           from asked a join postmill.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
@@ -6998,8 +8857,12 @@ begin
     select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
            array(select h.queue from held h where h.delay < 0 order by h.id),
            array(select h.lane from held h where h.delay < 0 order by h.id),
-           array(select h.priority from held h where h.delay < 0 order by h.id)
-      into missed, woken, woken_lanes, woken_priorities;
+           array(select h.priority from held h where h.delay < 0 order by h.id),
+           array(select h.id from held h where h.seated)
+      into missed, woken, woken_lanes, woken_priorities, seated;
+    if cardinality(seated) > 0 then
+        perform postmill.free_seats(seated);
+    end if;
     -- Its handler has ended: a request that it did not hear is met now, before anybody tries it again.
     for asked_to_end in select c.* from postmill.cancel_request c
                          where c.job_id = any (p_ids) and c.job_id <> all (missed) order by c.job_id loop
@@ -7061,6 +8924,19 @@ begin
 end
 $$;
 
+-- FUNCTION queue_made()
+
+CREATE FUNCTION postmill.queue_made() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    new.limited := exists (select from postmill.limit_rule l
+                            where l.queue is null and l.job_type is null and num_nonnulls(l.max_running, l.rate_count) > 0)
+        or exists (select from postmill.tenant t where t.max_running is not null or t.raised_to is not null or t.status <> 'active');
+    return new;
+end
+$$;
+
 -- FUNCTION raise_incident(text, text, text, text, jsonb, uuid, text, text, uuid)
 
 CREATE FUNCTION postmill.raise_incident(p_kind text, p_key text, p_severity text, p_title text, p_facts jsonb, p_tenant uuid DEFAULT NULL::uuid, p_queue text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text, p_job uuid DEFAULT NULL::uuid) RETURNS uuid
@@ -7070,6 +8946,78 @@ CREATE FUNCTION postmill.raise_incident(p_kind text, p_key text, p_severity text
 begin
     return postmill.note_incident(p_kind, p_key, p_severity, p_title, p_facts, p_tenant, p_queue, p_job_type,
                                   array_remove(array[p_job], null));
+end
+$$;
+
+-- FUNCTION raise_lanes(text, uuid[], double precision, integer, integer, integer, integer)
+
+CREATE FUNCTION postmill.raise_lanes(p_queue text, p_lanes uuid[], p_after double precision, p_step integer, p_to integer, p_window integer, p_most integer, OUT n integer, OUT oldest timestamp with time zone, OUT sample jsonb) RETURNS record
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+    due constant timestamptz := moment - p_after * interval '1 second';
+begin
+    -- What has left its place: it started, was canceled, or an operator gave it another priority or queue.
+    update postmill.boost b set ended_at = moment
+     where b.queue = p_queue and b.lane = any (p_lanes) and b.ended_at is null
+       and not exists (select from postmill.ready r where r.id = b.job_id and r.queue = b.queue and r.lane = b.lane
+                          and r.priority = b.priority);
+    with recursive levels as (
+        select l.lane, f.priority from unnest(p_lanes) as l(lane) cross join lateral (
+            select r.priority from postmill.ready r where r.queue = p_queue and r.lane = l.lane and r.priority > p_to
+             order by r.priority limit 1) f
+        union all
+        select s.lane, f.priority from levels s cross join lateral (
+            select r.priority from postmill.ready r where r.queue = p_queue and r.lane = s.lane and r.priority > s.priority
+             order by r.priority limit 1) f
+    ), busy as materialized (
+        select b.lane, count(*) as n from postmill.boost b
+         where b.queue = p_queue and b.lane = any (p_lanes) and b.ended_at is null group by 1
+    ), fresh as materialized (
+        select x.* from (
+            select f.id, f.lane, f.priority, f.ready_at, row_number() over (partition by l.lane order by f.ready_at, f.id) as place
+              from (select v.* from levels v limit 10000) l cross join lateral (
+                select r.id, r.lane, r.priority, r.ready_at from postmill.ready r
+                 where r.queue = p_queue and r.lane = l.lane and r.priority = l.priority and r.ready_at <= due
+                   and not exists (select from postmill.boost b where b.job_id = r.id and b.ended_at is null)
+                 order by r.ready_at, r.id limit p_window) f) x
+          left join busy y on y.lane = x.lane
+         where x.place <= p_window - coalesce(y.n, 0)
+         order by x.ready_at, x.id limit p_most
+    ), higher as materialized (
+        select o.id, o.base, o.priority, postmill.boosted_to(o.base, moment - o.ready_at, p_after, p_step, p_to) as target
+          from (select f.id, f.priority as base, f.priority, f.ready_at from fresh f
+                union all
+                select b.job_id, b.from_priority, b.priority, b.ready_at from postmill.boost b
+                 where b.queue = p_queue and b.lane = any (p_lanes) and b.ended_at is null) o
+         where postmill.boosted_to(o.base, moment - o.ready_at, p_after, p_step, p_to) < o.priority
+         order by o.ready_at, o.id limit p_most
+    ), locked as materialized (
+        select r.ctid as tid, r.*, h.base, h.target from postmill.ready r join higher h on h.id = r.id
+         where r.id = any (array(select i.id from higher i)) and r.queue = p_queue and r.priority = h.priority
+         order by r.id for update of r skip locked
+    ), gone as (
+        delete from postmill.ready r where r.ctid = any (array(select k.tid from locked k)) returning r.*
+    ), put as (
+        insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+        select g.queue, g.lane, k.target, g.ready_at, g.id, g.attempt, g.run, g.lost from gone g join locked k on k.id = g.id
+    ), noted as (
+        insert into postmill.boost as b (job_id, tenant_id, queue, lane, from_priority, priority, ready_at, raised_at)
+        select k.id, j.tenant_id, k.queue, k.lane, k.base, k.target, k.ready_at, moment
+          from locked k cross join lateral (select f.tenant_id from postmill.any_job f where f.id = k.id offset 0) j
+         order by k.id
+        on conflict (job_id) do update
+           set queue = excluded.queue, lane = excluded.lane, from_priority = excluded.from_priority, priority = excluded.priority,
+               ready_at = excluded.ready_at, raised_at = excluded.raised_at, ended_at = null
+    )
+    select count(*)::integer, min(k.ready_at),
+           jsonb_agg(jsonb_build_object('id', k.id, 'from', k.priority, 'to', k.target) order by k.ready_at, k.id)
+             filter (where k.place <= 20)
+      into n, oldest, sample
+      from (select c.*, row_number() over (order by c.ready_at, c.id) as place from locked c) k;
 end
 $$;
 
@@ -7354,6 +9302,19 @@ begin
            exists (select from pg_locks l
                     where l.locktype = 'advisory' and l.granted and l.objsubid = 1
                       and (l.classid::bigint << 32) | l.objid::bigint = hashtextextended(p_lock, 0));
+end
+$$;
+
+-- FUNCTION read_boost(uuid)
+
+CREATE FUNCTION postmill.read_boost(p_id uuid) RETURNS TABLE(from_priority integer, priority integer, raised_at timestamp with time zone, waiting_since timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select b.from_priority, b.priority, b.raised_at, b.ready_at from postmill.boost b
+     where b.job_id = p_id and postmill.in_scope(b.tenant_id);
 end
 $$;
 
@@ -7993,7 +9954,7 @@ begin
       from postmill.job_definition d
       left join lateral (
         select jsonb_build_object('count', r.rate_count, 'seconds', r.rate_seconds, 'burst', r.rate_burst) as rate
-          from postmill.limit_rule r where r.job_type = d.key) l on true
+          from postmill.limit_rule r where r.name = 'type:' || d.key and r.rate_count is not null) l on true
      cross join lateral (
         select count(*) as served, count(*) filter (where d.queue = any (w.queues)) as at_queue,
                count(*) filter (where w.code <> coalesce(nullif(d.fingerprint, ''), d.version::text)) as differing,
@@ -8947,6 +10908,75 @@ begin
 end
 $$;
 
+-- FUNCTION read_limit_keys(text, integer)
+
+CREATE FUNCTION postmill.read_limit_keys(p_name text, p_most integer DEFAULT 20) RETURNS TABLE(parts text[], running bigint, job_id uuid)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select array(select case when e.part = 'tenant' then coalesce(n.slug, j.tenant_id::text)
+                             else j.payload #>> string_to_array(substr(e.part, 9), '.') end
+                   from unnest(f.per) with ordinality as e(part, i) order by e.i),
+           f.n, f.job_id
+      from (select r.per, s.key, count(*) as n, (array_agg(s.job_id order by s.seat_no))[1] as job_id
+              from postmill.limit_rule r join postmill.seat s on s.limit_id = r.id
+             where r.name = p_name and (postmill.sees_all() or r.tenant_id = postmill.scope_tenant())
+             group by r.per, s.key order by n desc, job_id limit p_most) f
+     cross join lateral (select b.tenant_id, b.payload from postmill.any_job b where b.id = f.job_id offset 0) j
+      left join postmill.tenant n on n.id = j.tenant_id
+     order by f.n desc, f.job_id;
+end
+$$;
+
+-- FUNCTION read_limit_rules(text, text, integer)
+
+CREATE FUNCTION postmill.read_limit_rules(p_name text DEFAULT NULL::text, p_after text DEFAULT ''::text, p_most integer DEFAULT 1000) RETURNS TABLE(name text, queue text, job_type text, tenant_id uuid, tenant text, per text[], max_running integer, rate_count integer, rate_seconds double precision, rate_burst integer, declared text, edited boolean, running bigint, keys bigint, at_cap bigint, wait_seconds double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+begin
+    return query
+    with rules as materialized (
+        select r.id, r.key, r.name, r.queue, r.job_type, r.tenant_id, r.per, r.max_running, r.rate_count, r.rate_seconds, r.rate_burst,
+               r.declared::text as declared, r.edited
+          from postmill.limit_rule r where postmill.sees_all() or r.tenant_id = postmill.scope_tenant()
+        union all
+        select 0, t.id, 'tenant:' || t.slug, null, null, t.id, '{}', postmill.tenant_cap(t.status, t.max_running, t.raised_to, t.raised_until),
+               null, null, null, null, true
+          from postmill.tenant t
+         where (t.max_running is not null or t.raised_to is not null or t.status <> 'active') and postmill.in_scope(t.id)
+    ), page as materialized (
+        select distinct on (r.name) r.* from (
+            select x.id, x.key, x.name, x.queue, x.job_type, x.tenant_id, x.per,
+                   coalesce(x.max_running, max(x.max_running) over same) as max_running,
+                   coalesce(x.rate_count, max(x.rate_count) over same) as rate_count,
+                   coalesce(x.rate_seconds, max(x.rate_seconds) over same) as rate_seconds,
+                   coalesce(x.rate_burst, max(x.rate_burst) over same) as rate_burst, x.declared, x.edited
+              from rules x
+             where (p_name is null or x.name = p_name) and x.name > p_after
+            window same as (partition by x.name)) r
+         order by r.name, r.id limit p_most
+    ), used as materialized (
+        select e.limit_id, e.key, count(*) as n from postmill.seat e group by 1, 2
+    )
+    select p.name, p.queue, p.job_type, p.tenant_id, t.slug, p.per, p.max_running, p.rate_count, p.rate_seconds, p.rate_burst, p.declared,
+           p.edited, coalesce(u.n, 0)::bigint, coalesce(u.keys, 0), coalesce(u.full_ones, 0),
+           case when p.rate_count is not null and p.per = '{}' then greatest(0, coalesce(extract(epoch from (
+                    select a.tat from postmill.rate_take a where a.key = coalesce(o.key, p.key) order by a.seq desc limit 1) - moment)
+                    - (p.rate_burst - 1) * p.rate_seconds / p.rate_count, 0))::double precision end
+      from page p
+      left join postmill.tenant t on t.id = p.tenant_id
+      left join postmill.limit_rule o on o.name = p.name
+      left join lateral (select sum(w.n) as n, count(*) as keys, count(*) filter (where w.n >= p.max_running) as full_ones
+                           from used w where w.limit_id = p.id and (p.id <> 0 or w.key = p.key)) u on true
+     order by p.name;
+end
+$$;
+
 -- FUNCTION read_limits()
 
 CREATE FUNCTION postmill.read_limits() RETURNS TABLE(what text, name text, unit text, used numeric, limit_amount numeric, workers bigint)
@@ -8976,9 +11006,9 @@ begin
     union all
     select 'job type', l.job_type, format('starts in %s s', l.rate_seconds),
            round(greatest(0, least(l.rate_burst, l.rate_burst * extract(epoch from (
-                select k.tat from postmill.rate_take k where k.limit_id = l.id order by k.seq desc limit 1) - moment)
+                select k.tat from postmill.rate_take k where k.key = l.key order by k.seq desc limit 1) - moment)
                 / nullif(l.rate_burst * l.rate_seconds / l.rate_count, 0)))::numeric, 1), l.rate_burst::numeric, null
-      from postmill.limit_rule l
+      from postmill.limit_rule l where l.name = 'type:' || l.job_type and l.rate_count is not null
      order by 1 desc, 2, 3;
 end
 $$;
@@ -9141,6 +11171,15 @@ begin
             if yes = 'is true' and candidates is null then
                 candidates := format('select f.id from unnest(%L::uuid[], %L::uuid[]) as r(l, h) cross join lateral (
                     select f.id from postmill.any_job f where f.id >= greatest(r.l, $2) and f.id <= r.h and f.id < $1
+                     order by f.id desc limit $3) f', lows, highs);
+            end if;
+        elsif field in ('workflow', 'batch') then
+            lows := array(select (r.value ->> 0)::uuid from jsonb_array_elements(term -> 'ranges') r);
+            highs := array(select (r.value ->> 1)::uuid from jsonb_array_elements(term -> 'ranges') r);
+            part := format('exists (select from unnest(%L::uuid[], %L::uuid[]) as r(l, h) where j.workflow_id between r.l and r.h)', lows, highs);
+            if yes = 'is true' and candidates is null then
+                candidates := format('select f.id from unnest(%L::uuid[], %L::uuid[]) as r(l, h) cross join lateral (
+                    select f.id from postmill.any_job f where f.workflow_id >= r.l and f.workflow_id <= r.h and f.id >= $2 and f.id < $1
                      order by f.id desc limit $3) f', lows, highs);
             end if;
         elsif field = 'op' then
@@ -9826,8 +11865,8 @@ begin
            greatest(0, extract(epoch from t.tat - (select postmill.now()))
                        - (l.rate_burst - 1) * l.rate_seconds / l.rate_count)::double precision
       from postmill.job_definition d
-      left join postmill.limit_rule l on l.job_type = d.key
-      left join lateral (select r.tat from postmill.rate_take r where r.limit_id = l.id order by r.seq desc limit 1) t on true
+      left join postmill.limit_rule l on l.name = 'type:' || d.key and l.rate_count is not null
+      left join lateral (select r.tat from postmill.rate_take r where r.key = l.key order by r.seq desc limit 1) t on true
      where d.queue = p_queue and d.is_active and (d.worker_limit is not null or l.id is not null)
      order by d.key limit 200;
 end
@@ -10038,6 +12077,53 @@ begin
 end
 $$;
 
+-- FUNCTION read_scaling(text, integer)
+
+CREATE FUNCTION postmill.read_scaling(p_name text DEFAULT NULL::text, p_most integer DEFAULT 10000) RETURNS TABLE(queue text, paused boolean, waiting bigint, at_least boolean, oldest_seconds double precision, running bigint, arrived_rate double precision, ended_rate double precision, run_seconds double precision, workers bigint, draining bigint, slots bigint, most_slots bigint, sla_seconds double precision, wait_target_seconds double precision, moment timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    this timestamptz := postmill.minute_of(moment);
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select q.name, q.paused_at is not null and (q.resume_at is null or q.resume_at > moment), greatest(c.n, d.n)::bigint, c.n >= p_most,
+           extract(epoch from moment - postmill.read_oldest(q.name, null))::double precision,
+           (select count(*) from postmill.running t where t.queue = q.name),
+           coalesce(f.arrived, 0) / 300, coalesce(f.ended, 0) / 300,
+           case when r.runs >= 20 then r.seconds / r.runs::double precision else (
+               select sum(m.run_seconds) / nullif(sum((select sum(h) from unnest(m.run_hist) h)), 0)::double precision
+                 from postmill.queue_minute m where m.queue = q.name) end,
+           coalesce(w.workers, 0), coalesce(w.draining, 0), coalesce(w.slots, 0)::bigint, coalesce(w.most, 0)::bigint, q.sla_seconds,
+           q.wait_target_seconds, moment
+      from postmill.queue q
+      left join (select n.name, count(*) filter (where not k.draining) as workers, count(*) filter (where k.draining) as draining,
+                        sum((k.slots ->> n.name)::bigint) filter (where not k.draining) as slots,
+                        sum(coalesce((k.report -> 'ranges' -> n.name ->> 'most')::bigint, (k.slots ->> n.name)::bigint))
+                            filter (where not k.draining) as most
+                   from postmill.lease l join postmill.worker k on k.holder = l.holder cross join unnest(k.queues) as n(name)
+                  where l.expires_at > moment and k.stopped_at is null group by 1) w on w.name = q.name
+     cross join lateral (select count(*) as n from (select from postmill.ready t where t.queue = q.name limit p_most) x) c
+     cross join lateral (select sum((x.one ->> 3)::bigint) as n
+                           from postmill.upkeep u cross join jsonb_array_elements(u.note -> 'depths') as x(one)
+                          where c.n >= p_most and u.name = 'monitor' and x.one ->> 0 = q.name and x.one ->> 2 = 'queued') d
+     cross join lateral (select sum(m.arrived)::double precision as arrived, sum(m.ended)::double precision as ended
+                           from postmill.queue_minute m
+                          where m.queue = q.name and m.minute >= this - interval '5 minutes' and m.minute < this) f
+     cross join lateral (select sum(m.run_seconds) as seconds, sum((select sum(h) from unnest(m.run_hist) h)) as runs
+                           from postmill.queue_minute m
+                          where m.queue = q.name and m.minute >= this - interval '15 minutes') r
+     where p_name is null or q.name = p_name
+     order by q.priority, q.name limit 1000;
+end
+$$;
+
 -- FUNCTION read_sealed(postmill.audit_log)
 
 CREATE FUNCTION postmill.read_sealed(p_row postmill.audit_log) RETURNS text
@@ -10091,6 +12177,25 @@ begin
         postmill.rollup_source(p_since, p_until, own is null and p_by is distinct from 'tenant', p_seconds)) using p_since, p_until, p_seconds, p_by, own, p_queue, p_job_type;
 end
 $_$;
+
+-- FUNCTION read_step_of(uuid)
+
+CREATE FUNCTION postmill.read_step_of(p_job uuid) RETURNS TABLE(workflow_id uuid, workflow text, kind text, status text, no integer, step text, role text, state text, waits integer, failed text[])
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    return query
+    select w.id, w.name, w.kind, w.status, s.no, s.name, s.role, s.state, s.waits,
+           array(select coalesce(p.name, p.no::text) from postmill.workflow_edge e
+                   join postmill.workflow_step p on p.workflow_id = w.id and p.no = e.parent and p.state in ('failed', 'canceled')
+                  where e.workflow_id = w.id and e.child = s.no order by 1 limit 10)
+      from (select f.workflow_id from postmill.any_job f where f.id = p_job offset 0) j
+      join postmill.workflow w on w.id = j.workflow_id
+      left join postmill.workflow_step s on s.workflow_id = w.id and s.job_id = p_job;
+end
+$$;
 
 -- FUNCTION read_summary(uuid, integer)
 
@@ -10586,7 +12691,7 @@ $$;
 
 -- FUNCTION read_why(uuid)
 
-CREATE FUNCTION postmill.read_why(p_id uuid) RETURNS TABLE(id uuid, job_type text, queue text, state text, attempt integer, max_attempts integer, reason text, error_class text, error_message text, cancel_requested boolean, worker_id text, paused boolean, pause_reason text, resume_at timestamp with time zone, tenant_status text, is_active boolean, due_seconds double precision, expired boolean, rate_count integer, rate_seconds double precision, rate_wait double precision, worker_limit integer, type_running bigint, held_by uuid[], type_workers bigint, queue_workers bigint, draining_workers bigint, outdated bigint, slots bigint, queue_running bigint, ahead bigint, ready_seconds double precision, replayed_as uuid, budget text, budget_level integer, budget_action text, budget_ends timestamp with time zone, type_paused boolean, type_pause_reason text, type_resume_at timestamp with time zone)
+CREATE FUNCTION postmill.read_why(p_id uuid) RETURNS TABLE(id uuid, job_type text, queue text, state text, attempt integer, max_attempts integer, reason text, error_class text, error_message text, cancel_requested boolean, worker_id text, paused boolean, pause_reason text, resume_at timestamp with time zone, tenant_status text, is_active boolean, due_seconds double precision, expired boolean, limits text, worker_limit integer, type_running bigint, held_by uuid[], type_workers bigint, queue_workers bigint, draining_workers bigint, outdated bigint, slots bigint, queue_running bigint, ahead bigint, ready_seconds double precision, replayed_as uuid, budget text, budget_level integer, budget_action text, budget_ends timestamp with time zone, type_paused boolean, type_pause_reason text, type_resume_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -10599,9 +12704,9 @@ begin
            s.cancel_requested, s.worker_id,
            q.paused_at is not null and (q.resume_at is null or q.resume_at > moment), q.pause_reason, q.resume_at,
            t.status, d.is_active, case when s.state = 'scheduled' then extract(epoch from s.scheduled_for - moment)::double precision end,
-           j.expires_at <= moment, l.rate_count, l.rate_seconds,
-           (select extract(epoch from k.tat - moment)::double precision - (l.rate_burst - 1) * l.rate_seconds / l.rate_count
-              from postmill.rate_take k where k.limit_id = l.id order by k.seq desc limit 1),
+           j.expires_at <= moment,
+           (select jsonb_agg(to_jsonb(l) order by l.name) from postmill.limits_of(s.id, s.queue, s.job_type, s.tenant_id) l
+             where s.state in ('scheduled', 'queued', 'blocked'))::text,
            d.worker_limit, h.n, case when postmill.sees_all() then h.ids end, w.of_type, w.of_queue, w.draining, w.outdated,
            case when not w.silent then w.slots end,
            (select count(*) from (select from postmill.running o where o.queue = r.queue limit 10000) x),
@@ -10615,7 +12720,6 @@ begin
       left join postmill.queue q on q.name = s.queue
       left join postmill.tenant t on t.id = s.tenant_id
       left join postmill.job_definition d on d.key = s.job_type
-      left join postmill.limit_rule l on l.job_type = s.job_type
       left join lateral (select f.* from postmill.ready f where f.id = s.id offset 0) r on true
       left join lateral postmill.type_paused(coalesce((select a.key from postmill.job_definition a where a.aliases @> array[s.job_type] limit 1),
                                                       s.job_type)) z on true
@@ -10726,6 +12830,87 @@ begin
 end
 $$;
 
+-- FUNCTION read_workflow(uuid)
+
+CREATE FUNCTION postmill.read_workflow(p_id uuid) RETURNS TABLE(id uuid, tenant_id uuid, kind text, name text, key text, status text, created_at timestamp with time zone, finished_at timestamp with time zone, sealed boolean, fail_fast boolean, verdict text, cancel_requested_at timestamp with time zone, cancel_reason text, actor_type text, actor_id text, total integer, succeeded integer, failed integer, canceled integer, waiting bigint, held bigint, compensations bigint, compensated bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    return query
+    select w.id, w.tenant_id, w.kind, w.name, w.key, w.status, w.created_at, w.finished_at, w.sealed, w.fail_fast, w.verdict,
+           w.cancel_requested_at, w.cancel_reason, w.actor_type, w.actor_id, w.total, w.succeeded, w.failed, w.canceled,
+           (select count(*) from postmill.workflow_step s where s.workflow_id = w.id and s.state = 'waiting'),
+           (select count(*) from postmill.workflow_step s where s.workflow_id = w.id and s.state = 'held'),
+           (select count(*) from postmill.workflow_step s where w.verdict is not null and s.workflow_id = w.id and s.role = 'compensation'),
+           (select count(*) from postmill.workflow_step s where w.verdict is not null and s.workflow_id = w.id and s.role = 'compensation'
+                                                           and s.state = 'succeeded')
+      from postmill.workflow w where w.id = p_id;
+end
+$$;
+
+-- FUNCTION read_workflow_edges(uuid, integer, integer, integer)
+
+CREATE FUNCTION postmill.read_workflow_edges(p_id uuid, p_parent integer DEFAULT 0, p_child integer DEFAULT 0, p_most integer DEFAULT 10000) RETURNS TABLE(parent integer, child integer, policy text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select e.parent, e.child, e.policy from postmill.workflow_edge e
+     where e.workflow_id = p_id and (e.parent, e.child) > (p_parent, p_child) order by e.parent, e.child limit p_most;
+end
+$$;
+
+-- FUNCTION read_workflow_steps(uuid, integer, integer)
+
+CREATE FUNCTION postmill.read_workflow_steps(p_id uuid, p_after integer DEFAULT 0, p_most integer DEFAULT 1000) RETURNS TABLE(no integer, name text, role text, job_type text, job_id uuid, state text, waits integer, cause text, compensates integer, fanned_from integer, has_compensation boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    return query
+    select s.no, s.name, s.role, s.job_type, s.job_id,
+           case when s.state = 'waiting' then 'blocked'
+                when s.state = 'failed' then case when x.id is not null then 'dead_letter' else 'failed' end
+                when s.state <> 'open' then s.state
+                when r.id is not null then 'running' when l.id is not null then 'scheduled' else 'queued' end,
+           s.waits, s.cause, s.compensates, s.fanned_from, s.compensation is not null
+      from (select f.* from postmill.workflow_step f where f.workflow_id = p_id and f.no > p_after order by f.no limit p_most) s
+      left join lateral (select t.id from postmill.running t where s.state = 'open' and t.id = s.job_id offset 0) r on true
+      left join lateral (select t.id from postmill.scheduled t where s.state = 'open' and t.id = s.job_id offset 0) l on true
+      left join lateral (select t.id from postmill.dead_letter t where s.state = 'failed' and t.id = s.job_id offset 0) x on true
+     order by s.no;
+end
+$$;
+
+-- FUNCTION read_workflows(integer, uuid, text, text, text)
+
+CREATE FUNCTION postmill.read_workflows(p_most integer, p_before uuid DEFAULT NULL::uuid, p_kind text DEFAULT NULL::text, p_status text DEFAULT NULL::text, p_name text DEFAULT NULL::text) RETURNS TABLE(id uuid, tenant_id uuid, kind text, name text, key text, status text, created_at timestamp with time zone, finished_at timestamp with time zone, sealed boolean, fail_fast boolean, verdict text, cancel_requested_at timestamp with time zone, cancel_reason text, actor_type text, actor_id text, total integer, succeeded integer, failed integer, canceled integer, waiting bigint, held bigint, compensations bigint, compensated bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    return query
+    select w.id, w.tenant_id, w.kind, w.name, w.key, w.status, w.created_at, w.finished_at, w.sealed, w.fail_fast, w.verdict,
+           w.cancel_requested_at, w.cancel_reason, w.actor_type, w.actor_id, w.total, w.succeeded, w.failed, w.canceled,
+           (select count(*) from postmill.workflow_step s where s.workflow_id = w.id and s.state = 'waiting'),
+           (select count(*) from postmill.workflow_step s where s.workflow_id = w.id and s.state = 'held'), c.n, c.done
+      from (select f.* from postmill.workflow f
+             where (p_before is null or f.id < p_before) and (p_kind is null or f.kind = p_kind)
+               and (p_status is null or f.status = p_status) and (p_name is null or f.name = p_name)
+               and ((select postmill.sees_all()) or f.tenant_id = (select postmill.scope_tenant()))
+             order by f.id desc limit p_most) w
+      left join lateral (select count(*) as n, count(*) filter (where s.state = 'succeeded') as done
+                           from postmill.workflow_step s where w.verdict is not null and s.workflow_id = w.id and s.role = 'compensation') c on true
+     order by w.id desc;
+end
+$$;
+
 -- FUNCTION receive_webhook(uuid, text, bigint, bytea[], bytea, jsonb, text, text, interval)
 
 CREATE FUNCTION postmill.receive_webhook(p_id uuid, p_message_id text, p_timestamp bigint, p_signatures bytea[], p_body bytea, p_context jsonb, p_request_id text, p_traceparent text, p_grace interval) RETURNS TABLE(status text, tenant_id uuid, event_name text, event_id uuid, published_at timestamp with time zone, correlation_id text, trigger_id uuid, label text, job_type text, payload_template text, tenant_slug text, tenant_zone text)
@@ -10795,6 +12980,25 @@ begin
       from (select t.queue, t.lane, t.priority from postmill.ready t
              where t.id >= postmill.id_at((select postmill.now()) - p_back) order by t.id desc limit p_most) r
      where r.queue = any (p_queues);
+end
+$$;
+
+-- FUNCTION recount_steps(uuid)
+
+CREATE FUNCTION postmill.recount_steps(p_id uuid) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    update postmill.workflow_step s set waits = f.waits, holds = f.holds, state = 'waiting'
+      from (select c.no, count(p.no) filter (where p.state in ('waiting', 'held', 'open')) as waits,
+                   count(p.no) filter (where p.state in ('failed', 'canceled') and e.policy = 'hold' and not c.released) as holds
+              from postmill.workflow_step c
+              left join postmill.workflow_edge e on e.workflow_id = p_id and e.child = c.no
+              left join postmill.workflow_step p on p.workflow_id = p_id and p.no = e.parent
+             where c.workflow_id = p_id and c.state in ('waiting', 'held') group by c.no) f
+     where s.workflow_id = p_id and s.no = f.no and (s.waits, s.holds, s.state) is distinct from (f.waits, f.holds, 'waiting');
 end
 $$;
 
@@ -10906,6 +13110,21 @@ begin
 end
 $$;
 
+-- FUNCTION refuse_away(uuid, text, text)
+
+CREATE FUNCTION postmill.refuse_away(p_tenant uuid, p_answer text, p_cell text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    if p_answer = 'moved' then
+        raise exception 'postmill: tenant % lives in cell %', p_tenant, p_cell using errcode = 'PM061',
+            hint = 'Ask there: the directory of cells has its address.';
+    end if;
+    raise exception 'postmill: tenant % is being moved (%)', p_tenant, p_cell using errcode = 'PM060',
+        hint = 'Try again in a second.';
+end
+$$;
+
 -- FUNCTION refuse_budget_rewriting()
 
 CREATE FUNCTION postmill.refuse_budget_rewriting() RETURNS trigger
@@ -11003,11 +13222,11 @@ declare
     old postmill.job_definition;
     new postmill.job_definition;
     field text;
-    rate jsonb;
+    limits jsonb;
 begin
     for item in select t.item from jsonb_array_elements(p_types) as t(item) order by t.item ->> 'key' loop
         key := item ->> 'key';
-        rate := item -> 'rate';
+        limits := coalesce(item -> 'limits', '[]');
         status := null;
         for field in select key union all select item ->> 'queue'
                      union all select a.name from jsonb_array_elements_text(coalesce(item -> 'aliases', '[]')) as a(name) loop
@@ -11034,7 +13253,7 @@ begin
         foreach field in array old.edited loop
             item := item - field;
         end loop;
-        new := jsonb_populate_record(old, item - 'rate' - 'version' - 'edited' - 'id');
+        new := jsonb_populate_record(old, item - 'limits' - 'limit_lane' - 'version' - 'edited' - 'id');
         if old.kind <> 'function' then
             status := 'other_kind';
         elsif postmill.queue_conflict(new.queue, 'function', key) is not null then
@@ -11056,11 +13275,14 @@ begin
         else
             status := case when cardinality(old.edited) > 0 then 'kept' else 'unchanged' end;
         end if;
-        if status not in ('other_kind', 'other_queue') and 'rate' <> all (old.edited) then
-            perform postmill.set_rate(key, rate);
+        if status not in ('other_kind', 'other_queue') then
+            perform postmill.declare_limits('type', key, limits, 'rate' = any (old.edited));
         end if;
         return next;
     end loop;
+    if exists (select from postmill.limit_rule) then
+        perform postmill.settle_limits();
+    end if;
 end
 $$;
 
@@ -11073,25 +13295,38 @@ CREATE FUNCTION postmill.register_queues(p_queues jsonb, p_fill boolean DEFAULT 
 declare
     before jsonb := (select jsonb_object_agg(q.name, postmill.promise_json(q.name)) from postmill.queue q);
     one text;
+    limits jsonb;
 begin
+    insert into postmill.queue (name) select e.q ->> 'name' from jsonb_array_elements(p_queues) as e(q)
+     where jsonb_array_length(nullif(e.q -> 'limits', 'null')) > 0 order by 1 on conflict do nothing;
     insert into postmill.queue as q (name, owner, contact, color, sla_seconds, wait_target_seconds, run_target_seconds, escalation,
-           runbook)
-    select n.name, n.owner, n.contact, n.color, n.sla_seconds, n.wait_target_seconds, n.run_target_seconds, n.escalation, n.runbook
+           runbook, boost_after_seconds, boost_step, boost_to)
+    select n.name, n.owner, n.contact, n.color, n.sla_seconds, n.wait_target_seconds, n.run_target_seconds, n.escalation, n.runbook,
+           n.boost_after_seconds, n.boost_step, n.boost_to
       from jsonb_populate_recordset(null::postmill.queue, p_queues) n
      where coalesce(n.owner, n.contact, n.color, n.escalation, n.runbook, n.sla_seconds::text, n.wait_target_seconds::text,
-                    n.run_target_seconds::text) is not null
+                    n.run_target_seconds::text, n.boost_after_seconds::text) is not null
         or exists (select from postmill.queue o where o.name = n.name)
      order by n.name
     on conflict (name) do update
        set owner = excluded.owner, contact = excluded.contact, color = excluded.color, sla_seconds = excluded.sla_seconds,
            wait_target_seconds = excluded.wait_target_seconds, run_target_seconds = excluded.run_target_seconds,
-           escalation = excluded.escalation, runbook = excluded.runbook
+           escalation = excluded.escalation, runbook = excluded.runbook,
+           boost_after_seconds = excluded.boost_after_seconds, boost_step = excluded.boost_step, boost_to = excluded.boost_to
      where (q.owner, q.contact, q.color, q.sla_seconds, q.wait_target_seconds, q.run_target_seconds, q.escalation,
-            q.runbook)
+            q.runbook, q.boost_after_seconds, q.boost_step, q.boost_to)
            is distinct from (excluded.owner, excluded.contact, excluded.color, excluded.sla_seconds,
-                             excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation, excluded.runbook)
+                             excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation, excluded.runbook,
+                             excluded.boost_after_seconds, excluded.boost_step, excluded.boost_to)
        and not (p_fill and coalesce(q.owner, q.contact, q.color, q.escalation, q.runbook, q.sla_seconds::text,
-                                    q.wait_target_seconds::text, q.run_target_seconds::text) is not null);
+                                    q.wait_target_seconds::text, q.run_target_seconds::text, q.boost_after_seconds::text)
+                           is not null);
+    for one, limits in select e.q ->> 'name', e.q -> 'limits' from jsonb_array_elements(p_queues) as e(q)
+                        where jsonb_typeof(e.q -> 'limits') = 'array' order by 1 loop
+        if not p_fill and exists (select from postmill.queue q where q.name = one) then
+            perform postmill.declare_limits('queue', one, limits);
+        end if;
+    end loop;
     for one in select n.name from jsonb_populate_recordset(null::postmill.queue, p_queues) n order by n.name loop
         if postmill.promise_json(one) is distinct from before -> one then
             perform postmill.audit('queues.declare', 'queue', one, null, before -> one, postmill.promise_json(one));
@@ -11197,6 +13432,8 @@ begin
              where r.holder = p_holder and r.claim_no = any (p_claim_nos) order by r.id for update skip locked
         ), gone as (
             delete from postmill.running r where r.ctid = any (array(select h.tid from held h))
+        ), freed as (
+            delete from postmill.seat s where s.job_id = any (array(select h.id from held h where h.seated))
         ), put as (
             insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
             select h.queue, h.lane, h.priority, postmill.now(), h.id, h.attempt, h.run - 1, h.lost from held h
@@ -11206,6 +13443,7 @@ begin
         id := rung.id; queue := rung.queue; lane := rung.lane; priority := rung.priority;
         return next;
     end loop;
+    perform postmill.tell_seat_waiters();
 end
 $$;
 
@@ -11240,6 +13478,29 @@ begin
         end if;
     end loop;
     return moved;
+end
+$$;
+
+-- FUNCTION release_steps(uuid, text[])
+
+CREATE FUNCTION postmill.release_steps(p_id uuid, p_names text[] DEFAULT NULL::text[]) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    n integer;
+begin
+    perform from postmill.workflow w where w.id = p_id and postmill.in_scope(w.tenant_id) for update;
+    if not found then
+        return null;
+    end if;
+    update postmill.workflow_step s set released = true, holds = 0, state = 'waiting'
+     where s.workflow_id = p_id and s.state = 'held' and (p_names is null or s.name = any (p_names));
+    get diagnostics n = row_count;
+    if n > 0 then
+        perform postmill.nudge_workflow(p_id);
+    end if;
+    return n;
 end
 $$;
 
@@ -11304,6 +13565,8 @@ declare
     ended text;
     lives boolean;
     answer record;
+    flows uuid[] := postmill.lock_workflows_of(p_ids);
+    steps uuid[] := '{}'; -- the old job and the new one, by turns
 begin
     for id in select distinct u.id from unnest(p_ids) as u(id) order by 1 loop
         status := null;
@@ -11322,6 +13585,8 @@ begin
         select o.status into ended from postmill.outcome o where o.job_id = replay_jobs.id;
         if exists (select from postmill.job_definition d where d.key = body.job_type and d.replay_class = 'never') then
             status := 'never';
+        elsif body.workflow_id = any (flows) and postmill.step_taken_back(body.id) then
+            status := 'rolled_back';
         elsif letter.id is null and ended is null then
             status := case when exists (select from postmill.running r where r.id = replay_jobs.id) then 'running' else 'waiting' end;
         elsif ended = 'succeeded' then
@@ -11349,11 +13614,11 @@ begin
             status := case when new_id is not null then 'succeeded_since' end;
         end if;
         if status is null then
-            if body.idempotency_key is null then
+            if body.idempotency_key is null or body.workflow_id is not null then
                 answer := postmill.enqueue_one(body.job_type, coalesce(p_payload, body.payload), body.tenant_id,
                     coalesce(p_priority, body.priority), null, null, body.project_id, body.max_attempts, body.timeout_seconds, null,
                     body.source, body.source_ref, p_actor_type, p_actor_id, body.request_id, body.correlation_id,
-                    body.traceparent, null, body.id);
+                    body.traceparent, body.idempotency_key, body.id, p_workflow => body.workflow_id);
             else
                 -- The dead job's window would refuse its own replay: its key is re-pointed, with its mode and its
                 -- expiry. A key that is somebody else's by now is asked for like any other.
@@ -11386,9 +13651,13 @@ begin
             if status = 'replayed' and letter.id is not null then
                 perform postmill.close_letter(id, 'dead_letter', letter.reason);
             end if;
+            if status = 'replayed' and body.workflow_id = any (flows) then
+                steps := steps || array[body.id, new_id];
+            end if;
         end if;
         return next;
     end loop;
+    perform postmill.restart_steps(f.id, steps) from unnest(flows) as f(id) where steps <> '{}';
 end
 $$;
 
@@ -11449,6 +13718,24 @@ begin
         return format('the table %s is not under row-level security', found_one);
     end if;
     return null;
+end
+$$;
+
+-- FUNCTION require_home(uuid)
+
+CREATE FUNCTION postmill.require_home(p_tenant uuid) RETURNS void
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    found_one record;
+begin
+    if (select h.gated from postmill.partition_horizon h) then
+        select g.stage, g.cell into found_one from postmill.tenant_gate g where g.tenant_id = p_tenant;
+        if found_one.stage in ('closed', 'arriving', 'gone') then
+            perform postmill.refuse_away(p_tenant, case found_one.stage when 'gone' then 'moved' else 'moving' end, found_one.cell);
+        end if;
+    end if;
 end
 $$;
 
@@ -11582,6 +13869,71 @@ begin
         perform postmill.end_incident(own, 'monitor', null);
     end if;
     return own;
+end
+$$;
+
+-- FUNCTION restart_steps(uuid, uuid[])
+
+CREATE FUNCTION postmill.restart_steps(p_workflow uuid, p_jobs uuid[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    own integer[];
+    revived integer[];
+    one record;
+    body postmill.job;
+    made record;
+begin
+    with moved as (
+        update postmill.workflow_step s set job_id = p_jobs[u.i * 2], state = 'waiting', cause = null, ended_as = null, released = false
+          from generate_series(1, cardinality(p_jobs) / 2) as u(i)
+         where s.workflow_id = p_workflow and s.job_id = p_jobs[u.i * 2 - 1]
+        returning s.no
+    )
+    select array_agg(m.no) into own from moved m;
+    if own is null then
+        return;
+    end if;
+    with recursive below (no) as (
+        select c.no from postmill.workflow_edge e join postmill.workflow_step c on c.workflow_id = p_workflow and c.no = e.child
+         where e.workflow_id = p_workflow and e.parent = any (own) and e.policy = 'cancel' and c.state = 'canceled' and c.cause = 'parent'
+        union
+        select c.no from below b join postmill.workflow_edge e on e.workflow_id = p_workflow and e.parent = b.no and e.policy = 'cancel'
+          join postmill.workflow_step c on c.workflow_id = p_workflow and c.no = e.child and c.state = 'canceled' and c.cause = 'parent'
+    ), tainted (no) as ( -- what another failure keeps down
+        select b.no from below b join postmill.workflow_edge e on e.workflow_id = p_workflow and e.child = b.no and e.policy = 'cancel'
+          join postmill.workflow_step p on p.workflow_id = p_workflow and p.no = e.parent and p.state in ('failed', 'canceled')
+         where p.no not in (select x.no from below x)
+        union
+        select b.no from tainted t join postmill.workflow_edge e on e.workflow_id = p_workflow and e.parent = t.no and e.policy = 'cancel'
+          join below b on b.no = e.child
+    )
+    select array_agg(b.no) into revived from below b where b.no not in (select t.no from tainted t);
+    for one in select s.no, s.job_id from postmill.workflow_step s
+                where s.workflow_id = p_workflow and s.no = any (revived) order by s.no loop
+        select j.* into body from postmill.any_job j where j.id = one.job_id;
+        made := postmill.enqueue_one(body.job_type, body.payload, body.tenant_id, body.priority, null, null, body.project_id,
+            body.max_attempts, body.timeout_seconds, null, body.source, body.source_ref, body.actor_type, body.actor_id, body.request_id,
+            body.correlation_id, body.traceparent, body.idempotency_key, body.id, p_workflow => p_workflow);
+        update postmill.workflow_step s set job_id = coalesce(made.id, s.job_id), state = case when made.id is null then 'failed' else 'waiting' end,
+               cause = case when made.id is null then concat_ws(': ', made.status, made.detail) end, ended_as = null, released = false
+         where s.workflow_id = p_workflow and s.no = one.no;
+    end loop;
+    perform postmill.block_jobs(array(select s.job_id from postmill.workflow_step s
+                                       where s.workflow_id = p_workflow and s.no = any (own || revived) and s.state = 'waiting'));
+    update postmill.workflow w
+       set status = case when w.verdict is not null and postmill.rollback_begun(w.id) then 'compensating' else 'running' end,
+           verdict = case when postmill.rollback_begun(w.id) then w.verdict end,
+           cancel_requested_at = case when postmill.rollback_begun(w.id) then w.cancel_requested_at end,
+           cancel_reason = case when postmill.rollback_begun(w.id) then w.cancel_reason end, finished_at = null, looked_at = postmill.now(),
+           key = case when not exists (select from postmill.workflow o where o.tenant_id = w.tenant_id and o.key = w.key
+                                          and o.finished_at is null and o.id <> w.id) then w.key end,
+           (succeeded, failed, canceled) = (
+               select count(*) filter (where s.state = 'succeeded'), count(*) filter (where s.state = 'failed'),
+                      count(*) filter (where s.state = 'canceled')
+                 from postmill.workflow_step s where s.workflow_id = p_workflow and s.role = 'step')
+     where w.id = p_workflow;
+    perform postmill.nudge_workflow(p_workflow);
 end
 $$;
 
@@ -11729,6 +14081,29 @@ begin
 end
 $$;
 
+-- FUNCTION retry_workflow(uuid, text, text, boolean)
+
+CREATE FUNCTION postmill.retry_workflow(p_id uuid, p_actor_type text DEFAULT 'user'::text, p_actor_id text DEFAULT NULL::text, p_confirm boolean DEFAULT false) RETURNS TABLE(name text, id uuid, status text, new_id uuid)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform from postmill.workflow w where w.id = p_id and postmill.in_scope(w.tenant_id) for update;
+    if not found then
+        return;
+    end if;
+    return query
+    with asked as materialized (
+        select s.name, s.job_id from postmill.workflow_step s
+         where s.workflow_id = p_id and s.role in ('step', 'compensation') and s.state in ('failed', 'canceled')
+           and s.job_id is not null and s.cause is distinct from 'parent')
+    select a.name, r.id, r.status, r.new_id
+      from postmill.replay_jobs((select array_agg(a.job_id) from asked a), p_actor_type, p_actor_id, p_confirm => p_confirm,
+                                p_despite_success => true) r
+      join asked a on a.job_id = r.id;
+end
+$$;
+
 -- FUNCTION ring(text, uuid, integer)
 
 CREATE FUNCTION postmill.ring(p_queue text, p_lane uuid DEFAULT NULL::uuid, p_priority integer DEFAULT NULL::integer) RETURNS void
@@ -11754,6 +14129,16 @@ begin
     return case when p_role in ('viewer', 'operator', 'tenant_admin') then p_tenant is not null
                 when p_role in ('platform_viewer', 'platform_operator', 'super_admin') then p_tenant is null
                 else true end;
+end
+$$;
+
+-- FUNCTION rollback_begun(uuid)
+
+CREATE FUNCTION postmill.rollback_begun(p_id uuid) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return exists (select from postmill.workflow_step s where s.workflow_id = p_id and s.role = 'compensation');
 end
 $$;
 
@@ -11806,6 +14191,39 @@ begin
 end
 $$;
 
+-- FUNCTION rows_of(text, uuid, timestamp with time zone, timestamp with time zone)
+
+CREATE FUNCTION postmill.rows_of(p_table text, p_tenant uuid, p_since timestamp with time zone, p_until timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    own record;
+    low text := 'true';
+    high text := 'true';
+begin
+    select * into strict own from postmill.carried_tables() t where t.name = p_table;
+    if own.moment is not null and p_since is not null then
+        low := format('%I >= %L', own.moment, case own.moment when 'id' then postmill.id_at(p_since)::text else p_since::text end);
+    end if;
+    if own.moment is not null and p_until is not null then
+        high := format('%I < %L', own.moment, case own.moment when 'id' then postmill.id_at(p_until)::text else p_until::text end);
+    end if;
+    return format('(%s) and %s and %s', format(own.mine, p_tenant), low, high);
+end
+$$;
+
+-- FUNCTION running_of(uuid, integer)
+
+CREATE FUNCTION postmill.running_of(p_tenant uuid, p_most integer) RETURNS TABLE(id uuid, job_type text, queue text, claimed_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return query
+    select r.id, j.job_type, r.queue, r.claimed_at from postmill.running r join postmill.any_job j on j.id = r.id
+     where j.tenant_id = p_tenant order by r.claimed_at limit p_most;
+end
+$$;
+
 -- FUNCTION running_operations(integer)
 
 CREATE FUNCTION postmill.running_operations(p_most integer) RETURNS TABLE(id uuid, kind text, stage text, allowed integer)
@@ -11842,6 +14260,27 @@ begin
     insert into postmill.audit_chain (n, audit_id, hash)
     select p_n + u.i - 1, u.id, u.hash from unnest(p_ids, p_hashes) with ordinality as u(id, hash, i);
     delete from postmill.audit_unsealed x where x.id = any (p_ids);
+end
+$$;
+
+-- FUNCTION seal_batch(uuid)
+
+CREATE FUNCTION postmill.seal_batch(p_id uuid) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    flow postmill.workflow;
+begin
+    select * into flow from postmill.workflow w where w.id = p_id and w.kind = 'batch' and postmill.in_scope(w.tenant_id) for update;
+    if not found then
+        return 'unknown';
+    elsif flow.sealed then
+        return 'already';
+    end if;
+    update postmill.workflow w set sealed = true where w.id = p_id;
+    perform postmill.nudge_workflow(p_id);
+    return 'sealed';
 end
 $$;
 
@@ -11950,7 +14389,7 @@ begin
             execute format('grant execute on function %s to postmill_reader, postmill_request', name);
         elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'error_status', 'version_run', 'keep_of', 'type_paused', 'rollup_bounds', 'rollup_source', 'quantile', 'summary_of',
             'histogram_plus', 'histogram_sum', 'histogram_within',
-            'incident_outline', 'incident_status', 'args_matching', 'state_test', 'places_of', 'states_of') then
+            'incident_outline', 'incident_status', 'limits_of', 'tenant_cap', 'args_matching', 'state_test', 'places_of', 'states_of') then
             execute format('grant execute on function %s to postmill_reader', name);
         end if;
     end loop;
@@ -12064,22 +14503,52 @@ begin
 end
 $$;
 
+-- FUNCTION set_gate(uuid, text, text, uuid, text[])
+
+CREATE FUNCTION postmill.set_gate(p_tenant uuid, p_stage text, p_cell text, p_move uuid, p_from text[]) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+    found_one postmill.tenant_gate;
+begin
+    perform pg_advisory_xact_lock(postmill.gate_key(p_tenant));
+    select * into found_one from postmill.tenant_gate g where g.tenant_id = p_tenant for update;
+    if coalesce(found_one.stage, 'here') = p_stage and coalesce(found_one.move_id = p_move, p_stage = 'here') then
+        return true;
+    end if;
+    if not coalesce(found_one.stage, 'here') = any (p_from)
+        or (found_one.move_id <> p_move and found_one.stage <> 'gone') then
+        return false;
+    end if;
+    if p_stage = 'here' then
+        delete from postmill.tenant_gate g where g.tenant_id = p_tenant;
+    else
+        insert into postmill.tenant_gate (tenant_id, stage, cell, move_id, changed_at)
+        values (p_tenant, p_stage, p_cell, p_move, postmill.now())
+        on conflict (tenant_id) do update
+           set stage = excluded.stage, cell = excluded.cell, move_id = excluded.move_id, changed_at = excluded.changed_at;
+    end if;
+    update postmill.partition_horizon h set gated = g.any_gate
+      from (select exists (select from postmill.tenant_gate) as any_gate) g where h.gated <> g.any_gate;
+    return true;
+end
+$$;
+
 -- FUNCTION set_rate(text, jsonb)
 
 CREATE FUNCTION postmill.set_rate(p_key text, p_rate jsonb) RETURNS void
     LANGUAGE plpgsql
     AS $$
+declare
+    own text := postmill.limit_name('type', p_key, '{}');
+    said jsonb := coalesce((select l.declared from postmill.limit_rule l where l.name = own), '{}') - 'rate';
+    others jsonb := (select coalesce(jsonb_agg(l.declared || jsonb_build_object('per', l.per)), '[]') from postmill.limit_rule l
+                      where l.job_type = p_key and l.name <> own and l.declared is not null);
 begin
     if jsonb_typeof(p_rate) = 'object' then
-        insert into postmill.limit_rule as l (job_type, rate_count, rate_seconds, rate_burst)
-        values (p_key, (p_rate ->> 'count')::integer, (p_rate ->> 'seconds')::double precision, (p_rate ->> 'burst')::integer)
-        on conflict (job_type) do update set rate_count = excluded.rate_count, rate_seconds = excluded.rate_seconds,
-            rate_burst = excluded.rate_burst
-          where (l.rate_count, l.rate_seconds, l.rate_burst)
-                is distinct from (excluded.rate_count, excluded.rate_seconds, excluded.rate_burst);
-    else
-        delete from postmill.limit_rule l where l.job_type = p_key;
+        said := said || jsonb_build_object('rate', p_rate);
     end if;
+    perform postmill.declare_limits('type', p_key, others || (said || '{"per": []}'));
 end
 $$;
 
@@ -12103,6 +14572,57 @@ begin
     get diagnostics n = row_count;
     if n > 0 then
         perform postmill.settle_retention();
+    end if;
+end
+$$;
+
+-- FUNCTION settle_limits()
+
+CREATE FUNCTION postmill.settle_limits() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    everywhere boolean;
+    some_type boolean;
+    changed boolean;
+begin
+    perform pg_advisory_xact_lock(hashtextextended('postmill settle_limits', 0));
+    everywhere := exists (select from postmill.limit_rule l
+                           where l.queue is null and l.job_type is null and num_nonnulls(l.max_running, l.rate_count) > 0)
+        or exists (select from postmill.tenant t where t.max_running is not null or t.raised_to is not null or t.status <> 'active');
+    some_type := exists (select from postmill.limit_rule l where l.job_type is not null);
+    update postmill.queue q set limited = s.limited
+      from (select w.name, everywhere or w.limited and some_type
+                   or exists (select from postmill.limit_rule l where l.queue = w.name and num_nonnulls(l.max_running, l.rate_count) > 0)
+                   or exists (select from postmill.limit_rule l join postmill.job_definition d on d.key = l.job_type
+                               where d.queue = w.name and num_nonnulls(l.max_running, l.rate_count) > 0) as limited
+              from postmill.queue w) s
+     where q.name = s.name and q.limited <> s.limited;
+    changed := found;
+    update postmill.job_definition d set limit_lane = s.lane
+      from (select f.key,
+                   case when f.lane = 'type' and p.parts is null then null
+                        when bool_or(l.job_type is not null) or p.parts is not null
+                        then 'type' || coalesce('/' || p.parts, '') end as lane
+              from postmill.job_definition f
+              join postmill.limit_rule l on (l.job_type = f.key or l.queue = f.queue or l.queue is null and l.job_type is null)
+               and num_nonnulls(l.max_running, l.rate_count) > 0
+             cross join lateral (
+                select string_agg(distinct u.part, '/') as parts
+                  from postmill.limit_rule r
+                 cross join lateral (select e.part from unnest(r.per) as e(part) where e.part like 'payload.%'
+                                     union select f.lane where f.lane like 'payload.%' and r.job_type = f.key) u
+                 where (r.job_type = f.key or r.queue = f.queue or r.queue is null and r.job_type is null)
+                   and num_nonnulls(r.max_running, r.rate_count) > 0) p
+             group by f.key, f.lane, p.parts) s
+     where d.key = s.key and d.limit_lane is distinct from s.lane;
+    changed := changed or found;
+    update postmill.job_definition d set limit_lane = null
+     where d.limit_lane is not null and not exists (
+        select from postmill.limit_rule l where (l.job_type = d.key or l.queue = d.queue or l.queue is null and l.job_type is null)
+           and num_nonnulls(l.max_running, l.rate_count) > 0);
+    if changed or found then
+        perform postmill.tell('%*');
     end if;
 end
 $$;
@@ -12140,6 +14660,46 @@ begin
                                then format('counted: %s jobs match', o.total) end,
            ended_at = case when o.total = 0 then moment end
      where o.id = p_id;
+end
+$$;
+
+-- FUNCTION settle_workflow(uuid)
+
+CREATE FUNCTION postmill.settle_workflow(p_id uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    flow postmill.workflow;
+begin
+    select * into flow from postmill.workflow w where w.id = p_id;
+    if flow.finished_at is not null then
+        return;
+    end if;
+    if flow.verdict is null and flow.sealed and flow.succeeded + flow.failed + flow.canceled >= flow.total then
+        flow.verdict := case
+            when flow.failed + flow.canceled = 0 then 'succeeded'
+            when flow.cancel_requested_at is not null then 'canceled'
+            when flow.kind = 'batch' or postmill.untolerated(p_id, array(
+                select s.no from postmill.workflow_step s
+                 where s.workflow_id = p_id and s.role = 'step' and s.state in ('failed', 'canceled'))) then 'failed'
+            else 'succeeded' end;
+        update postmill.workflow w set verdict = flow.verdict where w.id = p_id;
+        if flow.verdict <> 'succeeded' and postmill.begin_rollback(flow) then
+            update postmill.workflow w set status = 'compensating' where w.id = p_id;
+            perform postmill.free_steps(p_id);
+            flow.status := 'compensating';
+        end if;
+    end if;
+    if flow.verdict is not null and not exists (
+        select from postmill.workflow_step s where s.workflow_id = p_id and s.state in ('waiting', 'held', 'open')) then
+        perform postmill.finish_workflow(flow);
+        return;
+    end if;
+    flow.status := case
+        when exists (select from postmill.workflow_step s where s.workflow_id = p_id and s.state = 'held')
+            and not exists (select from postmill.workflow_step s where s.workflow_id = p_id and s.state = 'open') then 'held'
+        when flow.verdict is not null then 'compensating' else 'running' end;
+    update postmill.workflow w set status = flow.status where w.id = p_id and w.status <> flow.status;
 end
 $$;
 
@@ -12227,6 +14787,77 @@ begin
 end
 $$;
 
+-- FUNCTION start_workflow(jsonb, uuid, uuid, text, text, text, text, text)
+
+CREATE FUNCTION postmill.start_workflow(p_spec jsonb, p_tenant uuid DEFAULT NULL::uuid, p_project uuid DEFAULT NULL::uuid, p_actor_type text DEFAULT 'system'::text, p_actor_id text DEFAULT NULL::text, p_request_id text DEFAULT NULL::text, p_correlation_id text DEFAULT NULL::text, p_traceparent text DEFAULT NULL::text, OUT id uuid, OUT status text, OUT detail text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    flow postmill.workflow;
+begin
+    flow.tenant_id := coalesce(p_tenant, '00000000-0000-0000-0000-000000000001');
+    flow.kind := coalesce(p_spec ->> 'kind', 'workflow');
+    flow.name := p_spec ->> 'name';
+    flow.key := p_spec ->> 'key';
+    detail := case
+        when jsonb_typeof(p_spec) is distinct from 'object' then 'must be a JSON object'
+        when flow.kind not in ('workflow', 'batch') then 'kind: is none of workflow, batch'
+        when coalesce(octet_length(flow.name), 0) not between 1 and 200 then 'name: must have 1 to 200 bytes'
+        when octet_length(flow.key) not between 1 and 512 then 'key: must have 1 to 512 bytes'
+        when not exists (select from postmill.tenant t where t.id = flow.tenant_id) then 'tenant: there is no such tenant' end;
+    if detail is not null then
+        status := 'invalid';
+        return;
+    end if;
+    begin
+        insert into postmill.workflow as w (id, tenant_id, project_id, kind, name, key, created_at, sealed, fail_fast, actor_type, actor_id,
+            request_id, correlation_id, traceparent, on_success, on_finish, looked_at)
+        values (postmill.new_id(), flow.tenant_id, p_project, flow.kind, flow.name, flow.key, postmill.now(),
+            coalesce((p_spec ->> 'sealed')::boolean, true), coalesce((p_spec ->> 'fail_fast')::boolean, false),
+            coalesce(p_actor_type, 'system'), p_actor_id, p_request_id, p_correlation_id, p_traceparent,
+            p_spec -> 'on_success', p_spec -> 'on_finish', postmill.now())
+        on conflict (tenant_id, key) where key is not null and finished_at is null do nothing
+        returning w.* into flow;
+        if flow.id is null then
+            select w.id into id from postmill.workflow w
+             where w.tenant_id = coalesce(p_tenant, '00000000-0000-0000-0000-000000000001') and w.key = p_spec ->> 'key' and w.finished_at is null;
+            status := case when id is null then 'serialization' else 'duplicate' end;
+            return;
+        end if;
+        select f.status, f.detail into status, detail from postmill.fault_of_spec(flow, 'on_success', flow.on_success) f;
+        if status is null then
+            select f.status, f.detail into status, detail from postmill.fault_of_spec(flow, 'on_finish', flow.on_finish) f;
+        end if;
+        if status is null then
+            select a.status, a.detail into status, detail from postmill.add_steps(flow, coalesce(p_spec -> 'steps', '[]')) a;
+        end if;
+        if status is not null then
+            raise exception using errcode = 'PM001';
+        end if;
+        if flow.sealed and flow.kind = 'batch' then
+            perform postmill.nudge_workflow(flow.id); -- it may have no jobs at all
+        end if;
+        id := flow.id;
+        status := 'created';
+    exception
+        when sqlstate 'PM001' then
+            id := null;
+        when lock_not_available then
+            id := null;
+            status := 'busy';
+        when deadlock_detected or serialization_failure then
+            id := null;
+            status := 'serialization';
+        when invalid_text_representation or datetime_field_overflow or invalid_datetime_format or numeric_value_out_of_range
+            or invalid_parameter_value then
+            id := null;
+            status := 'invalid';
+            detail := left(sqlerrm, 500);
+    end;
+end
+$$;
+
 -- FUNCTION state_test(text[])
 
 CREATE FUNCTION postmill.state_test(p_states text[]) RETURNS text
@@ -12275,6 +14906,31 @@ begin
                             (select 'running' from postmill.running t where t.id = u.id offset 0),
                             (select 'blocked' from postmill.blocked t where t.id = u.id offset 0)) as word
               from unnest(p_ids) as u(id)) y where y.word is not null group by 1) x), '{}');
+end
+$$;
+
+-- FUNCTION step_context(uuid, uuid)
+
+CREATE FUNCTION postmill.step_context(p_workflow uuid, p_job uuid) RETURNS jsonb
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    return (
+        select jsonb_build_object('id', w.id, 'name', w.name, 'kind', w.kind, 'step', s.name, 'role', s.role, 'total', w.total,
+                   'succeeded', w.succeeded, 'failed', w.failed, 'canceled', w.canceled, 'verdict', w.verdict, 'parents', coalesce((
+                   select jsonb_agg(jsonb_build_object('name', p.name, 'job_id', p.job_id, 'status', p.state, 'result', o.result,
+                                                       'fanned_from', f.name) order by p.no)
+                     from (select e.parent as no from postmill.workflow_edge e
+                            where s.role = 'step' and e.workflow_id = w.id and e.child = s.no
+                           union all select s.compensates where s.role = 'compensation') g
+                     join postmill.workflow_step p on p.workflow_id = w.id and p.no = g.no
+                     left join postmill.workflow_step f on f.workflow_id = w.id and f.no = p.fanned_from
+                     left join lateral (select t.result from postmill.outcome t where t.job_id = p.job_id and t.status = 'succeeded' limit 1) o on true
+                   ), '[]'))
+          from postmill.workflow w join postmill.workflow_step s on s.workflow_id = w.id and s.job_id = p_job
+         where w.id = p_workflow);
 end
 $$;
 
@@ -12382,6 +15038,38 @@ begin
     end if;
     perform postmill.set_actor(null, null, null);
     return query select op.status, op.done, op.skipped, op.failed, op.skipped - skipped_before;
+end
+$$;
+
+-- FUNCTION step_taken_back(uuid)
+
+CREATE FUNCTION postmill.step_taken_back(p_job uuid) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return exists (
+        select from postmill.workflow_step s
+         where s.job_id = p_job and s.role = 'step' and exists (
+            select from postmill.workflow_step c where c.workflow_id = s.workflow_id and c.role = 'compensation'));
+end
+$$;
+
+-- FUNCTION stirred_workflows(integer)
+
+CREATE FUNCTION postmill.stirred_workflows(p_most integer) RETURNS SETOF uuid
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    return query
+    with recursive step (id) as (
+        (select i.workflow_id from postmill.workflow_inbox i order by i.workflow_id limit 1)
+        union all
+        select (select i.workflow_id from postmill.workflow_inbox i where i.workflow_id > s.id order by i.workflow_id limit 1)
+          from step s where s.id is not null
+    )
+    select s.id from step s where s.id is not null limit p_most;
 end
 $$;
 
@@ -12562,6 +15250,9 @@ begin
     delete from postmill.worker w using postmill.partition_policy p
      where w.stopped_at < moment - p.retention - 2 * p.width;
     delete from postmill.sleeper s where s.valid_until < moment;
+    delete from postmill.seat_waiter w where w.valid_until < moment;
+    delete from postmill.rate_take t where t.ctid = any (array(
+        select o.ctid from postmill.rate_take o where o.tat < moment - interval '1 hour' limit 10000));
 end
 $$;
 
@@ -12622,6 +15313,26 @@ begin
 end
 $$;
 
+-- FUNCTION switch_tenant(uuid)
+
+CREATE FUNCTION postmill.switch_tenant(p_move uuid) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+    own postmill.tenant_move;
+begin
+    update postmill.tenant_move m set step = 'open', updated_at = postmill.now()
+     where m.id = p_move and m.status = 'running' and m.step = 'switch' returning m.* into own;
+    if not found then
+        return false;
+    end if;
+    insert into postmill.cell_tenant (tenant_id, slug, cell, changed_at)
+    values (own.tenant_id, own.slug, own.to_cell, postmill.now())
+    on conflict (tenant_id) do update set cell = excluded.cell, slug = excluded.slug, changed_at = excluded.changed_at;
+    return true;
+end
+$$;
+
 -- FUNCTION tags_of(uuid)
 
 CREATE FUNCTION postmill.tags_of(p_id uuid) RETURNS text[]
@@ -12643,7 +15354,8 @@ declare
 begin
     return query
     with gone_sessions as materialized (
-        select r.ctid as tid, r.id, r.holder, r.claim_no, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, r.claimed_at
+        select r.ctid as tid, r.id, r.holder, r.claim_no, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, r.claimed_at,
+               r.seated
           from postmill.running r left join postmill.lease l on l.holder = r.holder
          where (p_only is null or r.holder = p_only) and (l.holder is null or l.expires_at <= moment
             or (r.id, r.claim_no) in (select h.job_id, h.claim_no from postmill.http_claim h
@@ -12668,6 +15380,8 @@ begin
           left join postmill.cancel_request c on c.job_id = g.id
     ), taken as (
         delete from postmill.running r where r.ctid = any (array(select g.tid from gone_sessions g))
+    ), freed as (
+        delete from postmill.seat s where s.job_id = any (array(select g.id from gone_sessions g where g.seated))
     ), lapsed as (
         delete from postmill.http_claim h using gone_sessions g where h.job_id = g.id and h.claim_no = g.claim_no
     ), heard as (
@@ -12715,8 +15429,13 @@ begin
           from (select coalesce(j.job_type, 'unknown') as job_type, coalesce(j.tenant_id, j.lane) as tenant_id, count(*) as n,
                        (array_agg(j.id order by j.id desc))[1] as job_id
                   from judged j group by 1, 2) g
+    ), told as (
+        insert into postmill.workflow_inbox (workflow_id, job_id, state)
+        select s.workflow_id, j.id, case j.verdict when 'canceled' then 'canceled' else 'failed' end
+          from judged j join postmill.workflow_step s on s.job_id = j.id where j.verdict <> 'scheduled'
     )
     select j.id, j.queue, j.verdict, j.job_type, j.tenant_id, j.attempt, j.holder from judged j;
+    perform postmill.tell_seat_waiters();
 end
 $$;
 
@@ -12771,26 +15490,6 @@ begin
             perform postmill.tell_again(own.id, 'acknowledge');
         end if;
     end loop;
-end
-$$;
-
--- FUNCTION take_tokens(bigint, integer)
-
-CREATE FUNCTION postmill.take_tokens(p_limit bigint, p_n integer) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-declare
-    spacing double precision;
-    arrival timestamptz;
-    next_seq bigint := nextval('postmill.rate_seq');
-begin
-    select l.rate_seconds / l.rate_count into spacing from postmill.limit_rule l where l.id = p_limit;
-    select t.tat into arrival from postmill.rate_take t where t.limit_id = p_limit order by t.seq desc limit 1;
-    insert into postmill.rate_take (limit_id, seq, tat)
-    values (p_limit, next_seq,
-            greatest(coalesce(arrival, postmill.now()), postmill.now()) + p_n * spacing * interval '1 second');
-    delete from postmill.rate_take t where t.limit_id = p_limit and t.seq < next_seq - 1000 and t.ctid = any (array(
-        select o.ctid from postmill.rate_take o where o.limit_id = p_limit and o.seq < next_seq - 1000 order by o.seq limit 10));
 end
 $$;
 
@@ -12959,6 +15658,43 @@ begin
     if postmill.is_watched() then
         perform postmill.tell_live('queues,workers,incidents,budgets,definitions,tenants,system', '-');
     end if;
+end
+$$;
+
+-- FUNCTION tell_seat_waiters()
+
+CREATE FUNCTION postmill.tell_seat_waiters() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform postmill.tell('%' || w.holder || ' *')
+       from (select distinct on (x.limit_id) x.holder from postmill.seat_waiter x
+              where x.valid_until > (select postmill.now()) order by x.limit_id, x.valid_until desc) w;
+end
+$$;
+
+-- FUNCTION tenant_cap(text, integer, integer, timestamp with time zone)
+
+CREATE FUNCTION postmill.tenant_cap(p_status text, p_max_running integer, p_raised_to integer, p_raised_until timestamp with time zone) RETURNS integer
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    cap integer := case when p_raised_until > (select postmill.now()) then coalesce(p_raised_to, p_max_running) else p_max_running end;
+begin
+    return case p_status when 'suspended' then 0 when 'throttled' then coalesce((cap + 9) / 10, 1) else cap end;
+end
+$$;
+
+-- FUNCTION tenant_changed()
+
+CREATE FUNCTION postmill.tenant_changed() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform postmill.settle_limits();
+    perform postmill.tell('%*');
+    return null;
 end
 $$;
 
@@ -13157,7 +15893,8 @@ begin
             when 'duplicate' then
                 outcome := 'duplicate';
                 detail := 'its idempotency key is held by another job';
-            when 'busy', 'serialization' then outcome := 'pending';
+            -- Of a tenant that moves: it fires where the tenant is then.
+            when 'busy', 'serialization', 'moving', 'moved' then outcome := 'pending';
             else
                 outcome := 'refused';
                 detail := answer.status || coalesce(': ' || answer.detail, '');
@@ -13178,6 +15915,19 @@ begin
             outcome := 'pending';
             detail := null;
     end;
+end
+$$;
+
+-- FUNCTION type_key(text)
+
+CREATE FUNCTION postmill.type_key(p_job_type text) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    if exists (select from postmill.job_definition d where d.key = p_job_type) then
+        return p_job_type;
+    end if;
+    return coalesce((select d.key from postmill.job_definition d where d.aliases @> array[p_job_type] limit 1), p_job_type);
 end
 $$;
 
@@ -13310,6 +16060,53 @@ begin
     end if;
 end
 $_$;
+
+-- FUNCTION unpark_tickets(uuid)
+
+CREATE FUNCTION postmill.unpark_tickets(p_tenant uuid) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    back bigint;
+    rung record;
+begin
+    with mine as materialized (
+        select s.ctid as tid from postmill.scheduled s
+         where s.run_at > timestamptz '2500-01-01 00:00+00'
+           and (select j.tenant_id from postmill.any_job j where j.id = s.id limit 1) = p_tenant
+         order by s.id for update
+    ), gone as (
+        delete from postmill.scheduled s where s.ctid = any (array(select m.tid from mine m)) returning s.*
+    ), later as (
+        insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+        select g.queue, g.lane, g.run_at - interval '1000 years', g.id, g.priority, g.attempt, g.run, g.lost
+          from gone g where g.run_at < timestamptz '3500-01-01 00:00+00'
+    ), due as (
+        insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+        select g.queue, g.lane, g.priority, postmill.now(), g.id, g.attempt, g.run, g.lost
+          from gone g where g.run_at >= timestamptz '3500-01-01 00:00+00'
+         order by g.run_at, g.id
+    )
+    select count(*) into back from gone;
+    for rung in select q.name from postmill.queue q loop
+        perform postmill.ring(rung.name);
+    end loop;
+    return back;
+end
+$$;
+
+-- FUNCTION untolerated(uuid, integer[])
+
+CREATE FUNCTION postmill.untolerated(p_id uuid, p_nos integer[]) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return exists (
+        select from unnest(p_nos) as u(no)
+         where not exists (select from postmill.workflow_edge e where e.workflow_id = p_id and e.parent = u.no)
+            or exists (select from postmill.workflow_edge e where e.workflow_id = p_id and e.parent = u.no and e.policy <> 'continue'));
+end
+$$;
 
 -- FUNCTION version_run(uuid, text, timestamp with time zone)
 
@@ -13480,6 +16277,7 @@ begin
         why := case when q.n >= 5 and q.total_p95 > q.sla_seconds then format('P95 of the total is %s, target %s', postmill.lasting(q.total_p95), postmill.lasting(q.sla_seconds))
                     when q.oldest_seconds > q.sla_seconds then format('the oldest job waits for %s, target %s', postmill.lasting(q.oldest_seconds), postmill.lasting(q.sla_seconds))
                     when q.n >= 5 and q.wait_p95 > q.wait_target_seconds then format('P95 of the wait is %s, target %s', postmill.lasting(q.wait_p95), postmill.lasting(q.wait_target_seconds))
+                    when q.oldest_seconds > q.wait_target_seconds then format('the oldest job waits for %s, target of the wait %s', postmill.lasting(q.oldest_seconds), postmill.lasting(q.wait_target_seconds))
                     when q.n >= 5 and q.run_p95 > q.run_target_seconds then format('P95 of the run is %s, target %s', postmill.lasting(q.run_p95), postmill.lasting(q.run_target_seconds)) end;
         continue when why is null;
         keys := keys || q.queue;
@@ -13602,11 +16400,36 @@ declare
 begin
     update postmill.worker w
        set skew_seconds = p_clock - extract(epoch from moment), report = p_report,
+           -- Of queues whose slots follow their work.
+           slots = w.slots || coalesce(p_report -> 'slots', '{}'),
            full_since = case when p_full then coalesce(w.full_since, moment) end,
            draining_since = case when p_draining then coalesce(w.draining_since, moment) end
      where w.holder = p_holder
     returning w.asked into wanted;
     return wanted;
+end
+$$;
+
+-- FUNCTION workflow(text, jsonb, uuid, text, boolean, jsonb, jsonb)
+
+CREATE FUNCTION postmill.workflow(name text, steps jsonb, tenant uuid DEFAULT NULL::uuid, key text DEFAULT NULL::text, fail_fast boolean DEFAULT false, on_success jsonb DEFAULT NULL::jsonb, on_finish jsonb DEFAULT NULL::jsonb) RETURNS uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    answer record;
+begin
+    answer := postmill.start_workflow(jsonb_strip_nulls(jsonb_build_object('name', name, 'key', key, 'fail_fast', fail_fast))
+        || jsonb_build_object('steps', steps) || case when on_success is null then '{}' else jsonb_build_object('on_success', on_success) end
+        || case when on_finish is null then '{}' else jsonb_build_object('on_finish', on_finish) end, tenant);
+    if answer.status in ('created', 'duplicate') then
+        return answer.id;
+    elsif answer.status in ('busy', 'serialization') then
+        raise exception 'postmill: the transaction must be tried again (%)', answer.status using errcode = 'serialization_failure';
+    end if;
+    raise exception 'postmill: no workflow "%" was made: %', left(name, 200),
+        case answer.status when 'invalid' then answer.detail else concat_ws(': ', replace(answer.status, '_', ' '), answer.detail) end
+        using errcode = 'invalid_parameter_value';
 end
 $$;
 
@@ -13663,7 +16486,8 @@ CREATE TABLE postmill.job_kept (
     correlation_id text,
     traceparent text,
     idempotency_key text COLLATE pg_catalog."C",
-    replayed_from uuid
+    replayed_from uuid,
+    workflow_id uuid
 );
 
 -- VIEW any_job
@@ -13689,7 +16513,8 @@ CREATE VIEW postmill.any_job AS
     job.correlation_id,
     job.traceparent,
     job.idempotency_key,
-    job.replayed_from
+    job.replayed_from,
+    job.workflow_id
    FROM postmill.job
 UNION ALL
  SELECT job_kept.id,
@@ -13712,7 +16537,8 @@ UNION ALL
     job_kept.correlation_id,
     job_kept.traceparent,
     job_kept.idempotency_key,
-    job_kept.replayed_from
+    job_kept.replayed_from,
+    job_kept.workflow_id
    FROM postmill.job_kept;
 
 -- TABLE api_key
@@ -13900,6 +16726,21 @@ CREATE TABLE postmill.blocked (
     lost integer NOT NULL
 );
 
+-- TABLE boost
+
+CREATE TABLE postmill.boost (
+    job_id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    queue text NOT NULL COLLATE pg_catalog."C",
+    lane uuid NOT NULL,
+    from_priority integer NOT NULL,
+    priority integer NOT NULL,
+    ready_at timestamp with time zone NOT NULL,
+    raised_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone
+)
+WITH (fillfactor='80');
+
 -- TABLE budget
 
 CREATE TABLE postmill.budget (
@@ -14036,6 +16877,15 @@ CREATE TABLE postmill.cancel_request (
     reason text
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='50000', autovacuum_vacuum_insert_scale_factor='1', fillfactor='90');
+
+-- TABLE cell_tenant
+
+CREATE TABLE postmill.cell_tenant (
+    tenant_id uuid NOT NULL,
+    slug text NOT NULL COLLATE pg_catalog."C",
+    cell text NOT NULL COLLATE pg_catalog."C",
+    changed_at timestamp with time zone NOT NULL
+);
 
 -- TABLE channel_state
 
@@ -14570,7 +17420,8 @@ CREATE TABLE postmill.running (
     attempt integer NOT NULL,
     run integer NOT NULL,
     lost integer NOT NULL,
-    claimed_at timestamp with time zone NOT NULL
+    claimed_at timestamp with time zone NOT NULL,
+    seated boolean
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='50000', autovacuum_vacuum_insert_scale_factor='1', fillfactor='90');
 
@@ -14692,6 +17543,7 @@ CREATE TABLE postmill.job_definition (
     keep text DEFAULT 'all'::text NOT NULL COLLATE pg_catalog."C",
     lane text DEFAULT 'tenant'::text NOT NULL COLLATE pg_catalog."C",
     worker_limit integer,
+    limit_lane text COLLATE pg_catalog."C",
     aliases text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
     is_active boolean DEFAULT true NOT NULL,
     version integer DEFAULT 1 NOT NULL,
@@ -14939,10 +17791,23 @@ ALTER TABLE postmill.leaving ALTER COLUMN n ADD GENERATED ALWAYS AS IDENTITY (
 
 CREATE TABLE postmill.limit_rule (
     id bigint NOT NULL,
-    job_type text NOT NULL COLLATE pg_catalog."C",
-    rate_count integer NOT NULL,
-    rate_seconds double precision NOT NULL,
-    rate_burst integer NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    key uuid NOT NULL,
+    queue text COLLATE pg_catalog."C",
+    job_type text COLLATE pg_catalog."C",
+    tenant_id uuid,
+    per text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
+    max_running integer,
+    rate_count integer,
+    rate_seconds double precision,
+    rate_burst integer,
+    declared jsonb,
+    edited boolean DEFAULT false NOT NULL,
+    updated_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    CONSTRAINT limit_rule_check CHECK ((num_nonnulls(queue, job_type, tenant_id) <= 1)),
+    CONSTRAINT limit_rule_check1 CHECK ((num_nonnulls(rate_count, rate_seconds, rate_burst) = ANY (ARRAY[0, 3]))),
+    CONSTRAINT limit_rule_max_running_check CHECK ((max_running > 0)),
+    CONSTRAINT limit_rule_name_check CHECK (((length(name) >= 1) AND (length(name) <= 500))),
     CONSTRAINT limit_rule_rate_burst_check CHECK ((rate_burst > 0)),
     CONSTRAINT limit_rule_rate_count_check CHECK ((rate_count > 0)),
     CONSTRAINT limit_rule_rate_seconds_check CHECK ((rate_seconds > (0)::double precision))
@@ -15042,6 +17907,7 @@ CREATE TABLE postmill.partition_horizon (
     only_row boolean DEFAULT true NOT NULL,
     since timestamp with time zone NOT NULL,
     until timestamp with time zone NOT NULL,
+    gated boolean DEFAULT false NOT NULL,
     CONSTRAINT partition_horizon_only_row_check CHECK (only_row)
 )
 WITH (fillfactor='50');
@@ -15092,6 +17958,7 @@ CREATE TABLE postmill.queue (
     paused_by text,
     pause_reason text,
     resume_at timestamp with time zone,
+    limited boolean DEFAULT false NOT NULL,
     owner text,
     contact text,
     color text,
@@ -15100,7 +17967,13 @@ CREATE TABLE postmill.queue (
     run_target_seconds double precision,
     escalation text,
     runbook text,
+    boost_after_seconds double precision,
+    boost_step integer,
+    boost_to integer,
     created_at timestamp with time zone DEFAULT postmill.now() NOT NULL,
+    CONSTRAINT queue_boost_after_seconds_check CHECK ((boost_after_seconds > (0)::double precision)),
+    CONSTRAINT queue_boost_step_check CHECK ((boost_step > 0)),
+    CONSTRAINT queue_check CHECK ((num_nulls(boost_after_seconds, boost_step, boost_to) = ANY (ARRAY[0, 3]))),
     CONSTRAINT queue_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
     CONSTRAINT queue_run_target_seconds_check CHECK ((run_target_seconds > (0)::double precision)),
     CONSTRAINT queue_sla_seconds_check CHECK ((sla_seconds > (0)::double precision)),
@@ -15138,7 +18011,7 @@ CREATE SEQUENCE postmill.rate_seq
 -- TABLE rate_take
 
 CREATE TABLE postmill.rate_take (
-    limit_id bigint NOT NULL,
+    key uuid NOT NULL,
     seq bigint NOT NULL,
     tat timestamp with time zone NOT NULL
 );
@@ -15337,6 +18210,34 @@ CREATE VIEW postmill.schedule_ticks AS
     ticks
    FROM postmill.tick k;
 
+-- TABLE seat
+
+CREATE TABLE postmill.seat (
+    key uuid NOT NULL,
+    seat_no bigint NOT NULL,
+    limit_id bigint NOT NULL,
+    job_id uuid NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0');
+
+-- SEQUENCE seat_seq
+
+CREATE SEQUENCE postmill.seat_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+-- TABLE seat_waiter
+
+CREATE UNLOGGED TABLE postmill.seat_waiter (
+    limit_id bigint NOT NULL,
+    holder uuid NOT NULL,
+    valid_until timestamp with time zone NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
+
 -- TABLE sleeper
 
 CREATE UNLOGGED TABLE postmill.sleeper (
@@ -15376,6 +18277,43 @@ CREATE TABLE postmill.tenant (
     CONSTRAINT tenant_retention_check CHECK ((retention > '00:00:00'::interval)),
     CONSTRAINT tenant_status_check CHECK ((status = ANY (ARRAY['active'::text, 'throttled'::text, 'suspended'::text]))),
     CONSTRAINT tenant_weight_check CHECK (((weight >= 1) AND (weight <= 1000)))
+);
+
+-- TABLE tenant_gate
+
+CREATE TABLE postmill.tenant_gate (
+    tenant_id uuid NOT NULL,
+    stage text NOT NULL COLLATE pg_catalog."C",
+    cell text NOT NULL COLLATE pg_catalog."C",
+    move_id uuid NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT tenant_gate_stage_check CHECK ((stage = ANY (ARRAY['leaving'::text, 'draining'::text, 'closed'::text, 'arriving'::text, 'gone'::text])))
+);
+
+-- TABLE tenant_move
+
+CREATE TABLE postmill.tenant_move (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    slug text NOT NULL COLLATE pg_catalog."C",
+    from_cell text NOT NULL COLLATE pg_catalog."C",
+    to_cell text NOT NULL COLLATE pg_catalog."C",
+    step text DEFAULT 'prepare'::text NOT NULL COLLATE pg_catalog."C",
+    status text DEFAULT 'running'::text NOT NULL COLLATE pg_catalog."C",
+    note text,
+    carried jsonb DEFAULT '{}'::jsonb NOT NULL,
+    copied_until timestamp with time zone,
+    closed_at timestamp with time zone,
+    opened_at timestamp with time zone,
+    reason text,
+    actor_type text NOT NULL COLLATE pg_catalog."C",
+    actor_id text,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT tenant_move_check CHECK ((from_cell <> to_cell)),
+    CONSTRAINT tenant_move_status_check CHECK ((status = ANY (ARRAY['running'::text, 'aborting'::text, 'aborted'::text, 'done'::text]))),
+    CONSTRAINT tenant_move_step_check CHECK ((step = ANY (ARRAY['prepare'::text, 'copy'::text, 'drain'::text, 'switch'::text, 'open'::text, 'clean'::text, 'done'::text])))
 );
 
 -- TABLE trigger_recent
@@ -15445,6 +18383,62 @@ CREATE VIEW postmill.webhooks AS
    FROM postmill.webhook w
   WHERE (deleted_at IS NULL);
 
+-- TABLE workflow_edge
+
+CREATE TABLE postmill.workflow_edge (
+    workflow_id uuid NOT NULL,
+    parent integer NOT NULL,
+    child integer NOT NULL,
+    tenant_id uuid NOT NULL,
+    policy text NOT NULL COLLATE pg_catalog."C",
+    CONSTRAINT workflow_edge_policy_check CHECK ((policy = ANY (ARRAY['cancel'::text, 'continue'::text, 'hold'::text])))
+);
+
+-- TABLE workflow_inbox
+
+CREATE TABLE postmill.workflow_inbox (
+    workflow_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    job_id uuid,
+    state text COLLATE pg_catalog."C"
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0');
+
+-- SEQUENCE workflow_inbox_seq_seq
+
+ALTER TABLE postmill.workflow_inbox ALTER COLUMN seq ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME postmill.workflow_inbox_seq_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+-- TABLE workflow_step
+
+CREATE TABLE postmill.workflow_step (
+    workflow_id uuid NOT NULL,
+    no integer NOT NULL,
+    tenant_id uuid NOT NULL,
+    name text COLLATE pg_catalog."C",
+    role text DEFAULT 'step'::text NOT NULL COLLATE pg_catalog."C",
+    job_type text NOT NULL COLLATE pg_catalog."C",
+    job_id uuid,
+    state text NOT NULL COLLATE pg_catalog."C",
+    waits integer DEFAULT 0 NOT NULL,
+    holds integer DEFAULT 0 NOT NULL,
+    released boolean DEFAULT false NOT NULL,
+    cause text COLLATE pg_catalog."C",
+    delay interval,
+    compensation jsonb,
+    compensates integer,
+    fanned_from integer,
+    ended_as integer,
+    CONSTRAINT workflow_step_role_check CHECK ((role = ANY (ARRAY['step'::text, 'compensation'::text, 'on_success'::text, 'on_finish'::text]))),
+    CONSTRAINT workflow_step_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'held'::text, 'open'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text])))
+);
+
 -- CONSTRAINT api_key api_key_hash_key
 
 ALTER TABLE ONLY postmill.api_key
@@ -15510,6 +18504,11 @@ ALTER TABLE ONLY postmill.audit_unsealed
 ALTER TABLE ONLY postmill.blocked
     ADD CONSTRAINT blocked_pkey PRIMARY KEY (id);
 
+-- CONSTRAINT boost boost_pkey
+
+ALTER TABLE ONLY postmill.boost
+    ADD CONSTRAINT boost_pkey PRIMARY KEY (job_id);
+
 -- CONSTRAINT budget_alert budget_alert_pkey
 
 ALTER TABLE ONLY postmill.budget_alert
@@ -15549,6 +18548,16 @@ ALTER TABLE ONLY postmill.budget_reservation
 
 ALTER TABLE ONLY postmill.cancel_request
     ADD CONSTRAINT cancel_request_pkey PRIMARY KEY (job_id);
+
+-- CONSTRAINT cell_tenant cell_tenant_pkey
+
+ALTER TABLE ONLY postmill.cell_tenant
+    ADD CONSTRAINT cell_tenant_pkey PRIMARY KEY (tenant_id);
+
+-- CONSTRAINT cell_tenant cell_tenant_slug_key
+
+ALTER TABLE ONLY postmill.cell_tenant
+    ADD CONSTRAINT cell_tenant_slug_key UNIQUE (slug);
 
 -- CONSTRAINT channel_state channel_state_pkey
 
@@ -15695,10 +18704,10 @@ ALTER TABLE ONLY postmill.lease
 ALTER TABLE ONLY postmill.leaving
     ADD CONSTRAINT leaving_pkey PRIMARY KEY (unit_id, n);
 
--- CONSTRAINT limit_rule limit_rule_job_type_key
+-- CONSTRAINT limit_rule limit_rule_name_key
 
 ALTER TABLE ONLY postmill.limit_rule
-    ADD CONSTRAINT limit_rule_job_type_key UNIQUE (job_type);
+    ADD CONSTRAINT limit_rule_name_key UNIQUE (name);
 
 -- CONSTRAINT limit_rule limit_rule_pkey
 
@@ -15793,7 +18802,7 @@ ALTER TABLE ONLY postmill.queue
 -- CONSTRAINT rate_take rate_take_pkey
 
 ALTER TABLE ONLY postmill.rate_take
-    ADD CONSTRAINT rate_take_pkey PRIMARY KEY (limit_id, seq);
+    ADD CONSTRAINT rate_take_pkey PRIMARY KEY (key, seq);
 
 -- CONSTRAINT ready ready_pkey
 
@@ -15860,10 +18869,30 @@ ALTER TABLE ONLY postmill.saved_view
 ALTER TABLE ONLY postmill.scheduled
     ADD CONSTRAINT scheduled_pkey PRIMARY KEY (queue, lane, run_at, id);
 
+-- CONSTRAINT seat seat_pkey
+
+ALTER TABLE ONLY postmill.seat
+    ADD CONSTRAINT seat_pkey PRIMARY KEY (key, seat_no);
+
+-- CONSTRAINT seat_waiter seat_waiter_pkey
+
+ALTER TABLE ONLY postmill.seat_waiter
+    ADD CONSTRAINT seat_waiter_pkey PRIMARY KEY (limit_id, holder);
+
 -- CONSTRAINT sleeper sleeper_pkey
 
 ALTER TABLE ONLY postmill.sleeper
     ADD CONSTRAINT sleeper_pkey PRIMARY KEY (queue, watch, valid_until, holder);
+
+-- CONSTRAINT tenant_gate tenant_gate_pkey
+
+ALTER TABLE ONLY postmill.tenant_gate
+    ADD CONSTRAINT tenant_gate_pkey PRIMARY KEY (tenant_id);
+
+-- CONSTRAINT tenant_move tenant_move_pkey
+
+ALTER TABLE ONLY postmill.tenant_move
+    ADD CONSTRAINT tenant_move_pkey PRIMARY KEY (id);
 
 -- CONSTRAINT tenant tenant_pkey
 
@@ -15919,6 +18948,21 @@ ALTER TABLE ONLY postmill.webhook_secret
 
 ALTER TABLE ONLY postmill.worker
     ADD CONSTRAINT worker_pkey PRIMARY KEY (holder);
+
+-- CONSTRAINT workflow_edge workflow_edge_pkey
+
+ALTER TABLE ONLY postmill.workflow_edge
+    ADD CONSTRAINT workflow_edge_pkey PRIMARY KEY (workflow_id, parent, child);
+
+-- CONSTRAINT workflow workflow_pkey
+
+ALTER TABLE ONLY postmill.workflow
+    ADD CONSTRAINT workflow_pkey PRIMARY KEY (id);
+
+-- CONSTRAINT workflow_step workflow_step_pkey
+
+ALTER TABLE ONLY postmill.workflow_step
+    ADD CONSTRAINT workflow_step_pkey PRIMARY KEY (workflow_id, no);
 
 -- INDEX api_key_tenant
 
@@ -15996,6 +19040,14 @@ CREATE INDEX audit_log_target ON postmill.audit_log USING btree (target_kind, ta
 
 CREATE INDEX audit_log_tenant ON postmill.audit_log USING btree (tenant_id, at, id);
 
+-- INDEX boost_ended
+
+CREATE INDEX boost_ended ON postmill.boost USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+
+-- INDEX boost_waiting
+
+CREATE INDEX boost_waiting ON postmill.boost USING btree (queue, lane) WHERE (ended_at IS NULL);
+
 -- INDEX budget_alert_open
 
 CREATE INDEX budget_alert_open ON postmill.budget_alert USING btree (crossed_at) WHERE (resolved_at IS NULL);
@@ -16047,6 +19099,10 @@ CREATE INDEX budget_reservation_ended ON postmill.budget_reservation USING btree
 -- INDEX budget_reservation_held
 
 CREATE INDEX budget_reservation_held ON postmill.budget_reservation USING btree (reserved_at) WHERE (ended_at IS NULL);
+
+-- INDEX cell_tenant_cell
+
+CREATE INDEX cell_tenant_cell ON postmill.cell_tenant USING btree (cell, slug);
 
 -- INDEX console_session_expires
 
@@ -16192,6 +19248,10 @@ CREATE INDEX job_kept_tenant ON postmill.job_kept USING btree (tenant_id, id);
 
 CREATE INDEX job_kept_tenant_source ON postmill.job_kept USING btree (tenant_id, source, id) WHERE ((source)::text <> 'manual'::text);
 
+-- INDEX job_kept_workflow_id_id_idx
+
+CREATE INDEX job_kept_workflow_id_id_idx ON postmill.job_kept USING btree (workflow_id, id) WHERE (workflow_id IS NOT NULL);
+
 -- INDEX job_replayed_from
 
 CREATE INDEX job_replayed_from ON ONLY postmill.job USING btree (replayed_from) WHERE (replayed_from IS NOT NULL);
@@ -16216,9 +19276,29 @@ CREATE INDEX job_tenant ON ONLY postmill.job USING btree (tenant_id, id);
 
 CREATE INDEX job_tenant_source ON ONLY postmill.job USING btree (tenant_id, source, id) WHERE ((source)::text <> 'manual'::text);
 
+-- INDEX job_workflow
+
+CREATE INDEX job_workflow ON ONLY postmill.job USING btree (workflow_id, id) WHERE (workflow_id IS NOT NULL);
+
 -- INDEX leaving_job
 
 CREATE INDEX leaving_job ON postmill.leaving USING btree (job_id);
+
+-- INDEX limit_rule_all
+
+CREATE INDEX limit_rule_all ON postmill.limit_rule USING btree (id) WHERE ((queue IS NULL) AND (job_type IS NULL) AND (tenant_id IS NULL));
+
+-- INDEX limit_rule_job_type
+
+CREATE INDEX limit_rule_job_type ON postmill.limit_rule USING btree (job_type) WHERE (job_type IS NOT NULL);
+
+-- INDEX limit_rule_queue
+
+CREATE INDEX limit_rule_queue ON postmill.limit_rule USING btree (queue) WHERE (queue IS NOT NULL);
+
+-- INDEX limit_rule_tenant
+
+CREATE INDEX limit_rule_tenant ON postmill.limit_rule USING btree (tenant_id) WHERE (tenant_id IS NOT NULL);
 
 -- INDEX notification_pending
 
@@ -16288,6 +19368,10 @@ CREATE INDEX outcome_unsuccessful ON ONLY postmill.outcome USING btree (status, 
 
 CREATE INDEX queue_minute_minute ON postmill.queue_minute USING btree (minute);
 
+-- INDEX rate_take_tat
+
+CREATE INDEX rate_take_tat ON postmill.rate_take USING btree (tat);
+
 -- INDEX ready_id
 
 CREATE UNIQUE INDEX ready_id ON postmill.ready USING btree (id);
@@ -16332,9 +19416,29 @@ CREATE UNIQUE INDEX scheduled_id ON postmill.scheduled USING btree (id);
 
 CREATE INDEX scheduled_run_at ON postmill.scheduled USING btree (run_at);
 
+-- INDEX seat_job
+
+CREATE INDEX seat_job ON postmill.seat USING btree (job_id);
+
 -- INDEX tally_at
 
 CREATE INDEX tally_at ON postmill.tally USING btree (at);
+
+-- INDEX tenant_limited
+
+CREATE INDEX tenant_limited ON postmill.tenant USING btree (id) WHERE ((max_running IS NOT NULL) OR (raised_to IS NOT NULL) OR (status <> 'active'::text));
+
+-- INDEX tenant_move_running
+
+CREATE UNIQUE INDEX tenant_move_running ON postmill.tenant_move USING btree (tenant_id) WHERE (status = ANY (ARRAY['running'::text, 'aborting'::text]));
+
+-- INDEX tenant_move_tenant
+
+CREATE INDEX tenant_move_tenant ON postmill.tenant_move USING btree (tenant_id, id);
+
+-- INDEX tenant_weighted
+
+CREATE INDEX tenant_weighted ON postmill.tenant USING btree (id) WHERE (weight <> 1);
 
 -- INDEX tick_fired_at
 
@@ -16400,6 +19504,46 @@ CREATE INDEX worker_build ON postmill.worker USING btree (build, last_seen_at) W
 
 CREATE INDEX worker_last_seen ON postmill.worker USING btree (last_seen_at);
 
+-- INDEX workflow_edge_child
+
+CREATE INDEX workflow_edge_child ON postmill.workflow_edge USING btree (workflow_id, child);
+
+-- INDEX workflow_finished
+
+CREATE INDEX workflow_finished ON postmill.workflow USING btree (finished_at) WHERE (finished_at IS NOT NULL);
+
+-- INDEX workflow_inbox_lines
+
+CREATE INDEX workflow_inbox_lines ON postmill.workflow_inbox USING btree (workflow_id, seq);
+
+-- INDEX workflow_key
+
+CREATE UNIQUE INDEX workflow_key ON postmill.workflow USING btree (tenant_id, key) WHERE ((key IS NOT NULL) AND (finished_at IS NULL));
+
+-- INDEX workflow_live
+
+CREATE INDEX workflow_live ON postmill.workflow USING btree (looked_at) WHERE (finished_at IS NULL);
+
+-- INDEX workflow_of_tenant
+
+CREATE INDEX workflow_of_tenant ON postmill.workflow USING btree (tenant_id, id);
+
+-- INDEX workflow_step_free
+
+CREATE INDEX workflow_step_free ON postmill.workflow_step USING btree (workflow_id, no) WHERE ((state = 'waiting'::text) AND (waits = 0));
+
+-- INDEX workflow_step_job
+
+CREATE INDEX workflow_step_job ON postmill.workflow_step USING btree (job_id);
+
+-- INDEX workflow_step_live
+
+CREATE INDEX workflow_step_live ON postmill.workflow_step USING btree (workflow_id, state, no) WHERE (state = ANY (ARRAY['waiting'::text, 'held'::text, 'open'::text]));
+
+-- INDEX workflow_step_name
+
+CREATE UNIQUE INDEX workflow_step_name ON postmill.workflow_step USING btree (workflow_id, name) WHERE (name IS NOT NULL);
+
 -- TRIGGER dead_letter came
 
 CREATE TRIGGER came AFTER INSERT ON postmill.dead_letter REFERENCING NEW TABLE AS came FOR EACH STATEMENT EXECUTE FUNCTION postmill.dead_letter_came();
@@ -16423,6 +19567,18 @@ CREATE TRIGGER counted_over AFTER UPDATE ON postmill.dead_letter REFERENCING OLD
 -- TRIGGER dead_letter emptied
 
 CREATE TRIGGER emptied AFTER TRUNCATE ON postmill.dead_letter FOR EACH STATEMENT EXECUTE FUNCTION postmill.letters_emptied();
+
+-- TRIGGER tenant limited
+
+CREATE TRIGGER limited AFTER INSERT ON postmill.tenant FOR EACH ROW WHEN (((new.max_running IS NOT NULL) OR (new.raised_to IS NOT NULL) OR (new.status <> 'active'::text) OR (new.weight <> 1))) EXECUTE FUNCTION postmill.tenant_changed();
+
+-- TRIGGER tenant limits_changed
+
+CREATE TRIGGER limits_changed AFTER UPDATE ON postmill.tenant FOR EACH ROW WHEN ((((((new.max_running IS DISTINCT FROM old.max_running) OR (new.raised_to IS DISTINCT FROM old.raised_to)) OR (new.raised_until IS DISTINCT FROM old.raised_until)) OR (new.status IS DISTINCT FROM old.status)) OR (new.weight IS DISTINCT FROM old.weight))) EXECUTE FUNCTION postmill.tenant_changed();
+
+-- TRIGGER queue made
+
+CREATE TRIGGER made BEFORE INSERT ON postmill.queue FOR EACH ROW EXECUTE FUNCTION postmill.queue_made();
 
 -- TRIGGER audit_chain never_deleted
 
@@ -16541,6 +19697,16 @@ ALTER TABLE ONLY postmill.job_definition
 ALTER TABLE ONLY postmill.limit_rule
     ADD CONSTRAINT limit_rule_job_type_fkey FOREIGN KEY (job_type) REFERENCES postmill.job_definition(key) ON DELETE CASCADE;
 
+-- FK CONSTRAINT limit_rule limit_rule_queue_fkey
+
+ALTER TABLE ONLY postmill.limit_rule
+    ADD CONSTRAINT limit_rule_queue_fkey FOREIGN KEY (queue) REFERENCES postmill.queue(name) ON DELETE CASCADE;
+
+-- FK CONSTRAINT limit_rule limit_rule_tenant_id_fkey
+
+ALTER TABLE ONLY postmill.limit_rule
+    ADD CONSTRAINT limit_rule_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES postmill.tenant(id) ON DELETE CASCADE;
+
 -- FK CONSTRAINT login_link login_link_tenant_id_fkey
 
 ALTER TABLE ONLY postmill.login_link
@@ -16560,11 +19726,6 @@ ALTER TABLE ONLY postmill.project
 
 ALTER TABLE ONLY postmill.queue_minute
     ADD CONSTRAINT queue_minute_queue_fkey FOREIGN KEY (queue) REFERENCES postmill.queue(name) ON DELETE CASCADE;
-
--- FK CONSTRAINT rate_take rate_take_limit_id_fkey
-
-ALTER TABLE ONLY postmill.rate_take
-    ADD CONSTRAINT rate_take_limit_id_fkey FOREIGN KEY (limit_id) REFERENCES postmill.limit_rule(id) ON DELETE CASCADE;
 
 -- FK CONSTRAINT retention_rule retention_rule_tenant_id_fkey
 
@@ -16612,6 +19773,10 @@ ALTER TABLE postmill.attempt ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE postmill.audit_log ENABLE ROW LEVEL SECURITY;
 
+-- ROW SECURITY boost
+
+ALTER TABLE postmill.boost ENABLE ROW LEVEL SECURITY;
+
 -- ROW SECURITY budget
 
 ALTER TABLE postmill.budget ENABLE ROW LEVEL SECURITY;
@@ -16639,6 +19804,10 @@ ALTER TABLE postmill.budget_request ENABLE ROW LEVEL SECURITY;
 -- ROW SECURITY budget_reservation
 
 ALTER TABLE postmill.budget_reservation ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY cell_tenant
+
+ALTER TABLE postmill.cell_tenant ENABLE ROW LEVEL SECURITY;
 
 -- ROW SECURITY console_session
 
@@ -16716,6 +19885,10 @@ ALTER TABLE postmill.job_tag ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE postmill.leaving ENABLE ROW LEVEL SECURITY;
 
+-- ROW SECURITY limit_rule
+
+ALTER TABLE postmill.limit_rule ENABLE ROW LEVEL SECURITY;
+
 -- ROW SECURITY login_link
 
 ALTER TABLE postmill.login_link ENABLE ROW LEVEL SECURITY;
@@ -16739,6 +19912,10 @@ CREATE POLICY of_the_scope ON postmill.attempt AS RESTRICTIVE FOR SELECT TO post
 -- POLICY audit_log of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.audit_log AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY boost of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.boost AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
 -- POLICY budget of_the_scope
 
@@ -16767,6 +19944,10 @@ CREATE POLICY of_the_scope ON postmill.budget_request AS RESTRICTIVE FOR SELECT 
 -- POLICY budget_reservation of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.budget_reservation AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY cell_tenant of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.cell_tenant AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
 -- POLICY console_session of_the_scope
 
@@ -16844,6 +20025,10 @@ CREATE POLICY of_the_scope ON postmill.job_tag AS RESTRICTIVE FOR SELECT TO post
 
 CREATE POLICY of_the_scope ON postmill.leaving AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
+-- POLICY limit_rule of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.limit_rule AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
 -- POLICY login_link of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.login_link AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
@@ -16904,6 +20089,14 @@ CREATE POLICY of_the_scope ON postmill.saved_view AS RESTRICTIVE FOR SELECT TO p
 
 CREATE POLICY of_the_scope ON postmill.tenant AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
+-- POLICY tenant_gate of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.tenant_gate AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY tenant_move of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.tenant_move AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
 -- POLICY tick of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.tick AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
@@ -16915,6 +20108,18 @@ CREATE POLICY of_the_scope ON postmill.trigger AS RESTRICTIVE FOR SELECT TO post
 -- POLICY webhook of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.webhook AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY workflow of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.workflow AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY workflow_edge of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.workflow_edge AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
+-- POLICY workflow_step of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.workflow_step AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
 -- ROW SECURITY operation
 
@@ -16968,6 +20173,14 @@ ALTER TABLE postmill.saved_view ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE postmill.tenant ENABLE ROW LEVEL SECURITY;
 
+-- ROW SECURITY tenant_gate
+
+ALTER TABLE postmill.tenant_gate ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY tenant_move
+
+ALTER TABLE postmill.tenant_move ENABLE ROW LEVEL SECURITY;
+
 -- ROW SECURITY tick
 
 ALTER TABLE postmill.tick ENABLE ROW LEVEL SECURITY;
@@ -16996,6 +20209,10 @@ CREATE POLICY whoever_has_rights ON postmill.attempt USING (true) WITH CHECK (tr
 
 CREATE POLICY whoever_has_rights ON postmill.audit_log USING (true) WITH CHECK (true);
 
+-- POLICY boost whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.boost USING (true) WITH CHECK (true);
+
 -- POLICY budget whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.budget USING (true) WITH CHECK (true);
@@ -17023,6 +20240,10 @@ CREATE POLICY whoever_has_rights ON postmill.budget_request USING (true) WITH CH
 -- POLICY budget_reservation whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.budget_reservation USING (true) WITH CHECK (true);
+
+-- POLICY cell_tenant whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.cell_tenant USING (true) WITH CHECK (true);
 
 -- POLICY console_session whoever_has_rights
 
@@ -17100,6 +20321,10 @@ CREATE POLICY whoever_has_rights ON postmill.job_tag USING (true) WITH CHECK (tr
 
 CREATE POLICY whoever_has_rights ON postmill.leaving USING (true) WITH CHECK (true);
 
+-- POLICY limit_rule whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.limit_rule USING (true) WITH CHECK (true);
+
 -- POLICY login_link whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.login_link USING (true) WITH CHECK (true);
@@ -17160,6 +20385,14 @@ CREATE POLICY whoever_has_rights ON postmill.saved_view USING (true) WITH CHECK 
 
 CREATE POLICY whoever_has_rights ON postmill.tenant USING (true) WITH CHECK (true);
 
+-- POLICY tenant_gate whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.tenant_gate USING (true) WITH CHECK (true);
+
+-- POLICY tenant_move whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.tenant_move USING (true) WITH CHECK (true);
+
 -- POLICY tick whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.tick USING (true) WITH CHECK (true);
@@ -17171,4 +20404,28 @@ CREATE POLICY whoever_has_rights ON postmill.trigger USING (true) WITH CHECK (tr
 -- POLICY webhook whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.webhook USING (true) WITH CHECK (true);
+
+-- POLICY workflow whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.workflow USING (true) WITH CHECK (true);
+
+-- POLICY workflow_edge whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.workflow_edge USING (true) WITH CHECK (true);
+
+-- POLICY workflow_step whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.workflow_step USING (true) WITH CHECK (true);
+
+-- ROW SECURITY workflow
+
+ALTER TABLE postmill.workflow ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY workflow_edge
+
+ALTER TABLE postmill.workflow_edge ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY workflow_step
+
+ALTER TABLE postmill.workflow_step ENABLE ROW LEVEL SECURITY;
 

@@ -31,12 +31,15 @@ class Met:
 
 @dataclass(frozen=True, slots=True)
 class NewEvent:
-    """An event that was written. `id` None: there is no such tenant, and nothing was written."""
+    """An event that was written. `id` None: nothing was written; the tenant is `away` (moving or moved, and the other
+    cell), or there is none."""
 
     id: UUID | None
     published_at: datetime
     correlation_id: str
     met: tuple[Met, ...]
+    away: str | None = None
+    cell: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +190,8 @@ def _pending(row: Sequence[Any]) -> Pending:
 def new_event(rows: Rows) -> NewEvent:
     """What publishing answers: the event, and the triggers that it met."""
     id, published_at, correlation_id = rows[0][:3]
+    if id is None:
+        return NewEvent(id, published_at, correlation_id, (), rows[0][4], rows[0][5])
     return NewEvent(
         id, published_at, correlation_id, tuple(Met(*row[3:]) for row in rows if row[3] is not None)
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -238,11 +238,14 @@ def door_note_export(
     )
 
 
+_NAMES = [field.name for field in fields(FoundJob)]
+
+
 def _job(row: Sequence[Any]) -> FoundJob:
-    values = list(row)
-    values[6], values[7] = bool(values[6]), bool(values[7])
-    values[34] = decoded(values[34]) or []
-    return FoundJob(*values)
+    values = dict(zip(_NAMES, row, strict=True))
+    values["retrying"], values["replayed"] = bool(values["retrying"]), bool(values["replayed"])
+    values["args"] = decoded(values["args"]) or []
+    return FoundJob(**values)
 
 
 def _page(rows: Rows) -> FoundPage:

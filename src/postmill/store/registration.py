@@ -78,5 +78,5 @@ def _row(definition: dict[str, Any]) -> dict[str, Any]:
         "action": definition["action"],
         "escalation_fields": definition["escalation_fields"],
         "log_fields": definition["log_fields"],
-        "rate": rate and {"count": rate["count"], "seconds": rate["per"], "burst": rate["burst"]},
+        "limits": definition["limits"],
     }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, fields
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from postmill.domain.lifecycle import State
@@ -12,12 +14,31 @@ from postmill.store.statement import Rows, Statement
 
 
 @dataclass(frozen=True, slots=True)
+class LimitFacts:
+    """A limit that the job is under, by what it counts for this job.
+
+    Attributes:
+        running: jobs that hold a seat of it; at most 10,000 are counted.
+        rate_wait: seconds until its rate lets one start; None: it has none.
+        held_by: the first three of them, for whom sees the platform.
+    """
+
+    name: str
+    max_running: int | None
+    running: int
+    rate_count: int | None
+    rate_seconds: float | None
+    rate_wait: float | None
+    held_by: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class WhyFacts:
     """What the database knows; None where it does not apply. Seconds by its clock.
 
     Attributes:
         due_seconds: until a scheduled job is due, negative: overdue.
-        rate_wait: until the next token of the type's rate is free.
+        limits: those it is under, over the whole fleet.
         type_running, held_by: running jobs of a type with a worker limit, and the first three for whom sees the platform.
         type_workers, queue_workers: live workers that serve the type, and any type of the queue.
         outdated: live workers of the queue that started before the type was registered.
@@ -44,9 +65,7 @@ class WhyFacts:
     is_active: bool | None
     due_seconds: float | None
     expired: bool | None
-    rate_count: int | None
-    rate_seconds: float | None
-    rate_wait: float | None
+    limits: tuple[LimitFacts, ...]
     worker_limit: int | None
     type_running: int | None
     held_by: list[UUID] | None
@@ -73,9 +92,17 @@ def read_why(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[WhyFacts | 
     return Statement("read_why", sql("jobs/read_why", schema), (id,), _first)
 
 
+_LIMITS = [field.name for field in fields(WhyFacts)].index("limits")
+
+
+def _limit(one: dict[str, Any]) -> LimitFacts:
+    return LimitFacts(**one | {"held_by": tuple(UUID(id) for id in one["held_by"] or ())})
+
+
 def _first(rows: Rows) -> WhyFacts | None:
     if not rows:
         return None
     values = list(rows[0])
     values[3] = State(values[3])
+    values[_LIMITS] = tuple(_limit(one) for one in json.loads(values[_LIMITS] or "[]"))
     return WhyFacts(*values)

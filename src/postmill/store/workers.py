@@ -28,8 +28,9 @@ class WorkerView:
         draining_since: since when it claims nothing more.
         full_since: since when all its slots have been taken.
         skew_seconds: how far its own clock is ahead of the database's.
-        report: what it says of itself: `memory_bytes`, `succeeded`, `failed`, `last_error`, `config`; once it has ended
-            `interrupted` and `abandoned`, too.
+        report: what it says of itself: `memory_bytes`, `succeeded`, `failed`, `last_error`, `config`; of queues whose
+            slots follow their work `slots` and `ranges` (`least`, `most`, `because`: of what they changed last); once it
+            has ended `interrupted` and `abandoned`, too.
         build: what its application calls the code that it runs; None: it says nothing of that.
     """
 
@@ -78,6 +79,17 @@ class WorkerView:
     def all_slots(self) -> int:
         """Jobs at once, of all queues."""
         return sum(one for one in self.slots.values() if isinstance(one, int))
+
+    @property
+    def slots_text(self) -> str:
+        """`default=10, high=12 (5..40)`: the slots by queue, and the range of those that follow their work."""
+        ranges = (self.report or {}).get("ranges", {})
+        return ", ".join(
+            f"{name}={count} ({ranges[name]['least']}..{ranges[name]['most']})"
+            if name in ranges
+            else f"{name}={count}"
+            for name, count in self.slots.items()
+        )
 
 
 @dataclass(frozen=True, slots=True)

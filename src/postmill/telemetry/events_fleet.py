@@ -22,6 +22,22 @@ class WorkerStarted(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class SlotsChanged(Event):
+    """The slots of a queue whose number is a range went from `before` to `slots`, because of `because`: backlog, latency
+    (the P95 is `slower` times the usual one), cpu, memory (shares in use), or idle."""
+
+    name: ClassVar[str] = "slots_changed"
+    worker_id: str
+    queue: str
+    before: int
+    slots: int
+    because: str
+    slower: float | None = None
+    cpu: float | None = None
+    memory: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class WorkerDraining(Event):
     """It claims nothing more; `running` jobs have `grace` seconds to finish."""
 
@@ -149,6 +165,7 @@ class PollScanned(Event):
 
 FLEET_EVENTS: tuple[type[Event], ...] = (
     WorkerStarted,
+    SlotsChanged,
     WorkerDraining,
     WorkerStopped,
     SessionOpened,

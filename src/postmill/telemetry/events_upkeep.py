@@ -19,6 +19,15 @@ class JobsPromoted(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class JobsBoosted(Event):
+    """`n` jobs of `queue` that had waited for long rose in priority; not emitted for none."""
+
+    name: ClassVar[str] = "jobs_boosted"
+    queue: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
 class JobsRescued(Event):
     """`n` jobs of sessions whose lease is over were taken back; `buried` of them as lost too often."""
 
@@ -160,6 +169,7 @@ class BudgetAlert(Event):
 
 UPKEEP_EVENTS: tuple[type[Event], ...] = (
     JobsPromoted,
+    JobsBoosted,
     JobsRescued,
     PartitionsPruned,
     ArtifactsCleared,

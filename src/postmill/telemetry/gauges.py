@@ -77,8 +77,9 @@ class Usage:
 class Gauges:
     """The last measurements of this process.
 
-    `slots` (by queue) and `limits` (by job type) are asked at the scrape, so that the engine keeps no gauge
-    on the hot path: set them to functions that read its own numbers (from another thread).
+    `slots` (by queue), `limits` (by job type), `ranges` (floor and ceiling of slots, by queue) and `pressure` (of cpu and
+    memory) are asked at the scrape, so that the engine keeps no gauge on the hot path: set them to functions that read
+    its own numbers (from another thread).
     """
 
     __slots__ = (
@@ -94,6 +95,8 @@ class Gauges:
         "_workers",
         "enqueued",
         "limits",
+        "pressure",
+        "ranges",
         "slots",
     )
 
@@ -112,6 +115,8 @@ class Gauges:
         """Jobs that were ever made, by (job type, queue): the fleet's, where a server asked for it."""
         self.slots: Callable[[], Mapping[str, Usage]] = dict
         self.limits: Callable[[], Mapping[str, Usage]] = dict
+        self.ranges: Callable[[], Mapping[str, tuple[int, int]]] = dict
+        self.pressure: Callable[[], Mapping[str, float]] = dict
 
     def measured(
         self,

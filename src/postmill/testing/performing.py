@@ -154,6 +154,9 @@ class _Link:
     def spent(self, unit: str, amount: float) -> None:
         pass
 
+    def fanned(self, steps: str) -> None:
+        pass
+
     def completes(self) -> None:
         _refuse()
 

@@ -21,6 +21,7 @@ from tests.support.reference import (
     names,
     query,
     settings,
+    slots,
     sql,
 )
 
@@ -50,6 +51,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
 
 FILES: Mapping[str, Callable[[], str]] = {
     "assets/life-cycle.svg": life.drawing,
+    "assets/slots.svg": slots.drawing,
     "reference/openapi.json": http.committed,
 }
 

@@ -14,6 +14,17 @@ PUBLIC = {
     "enqueue_intake": "Moves what COPY has laid into the table `intake` under this batch, in the same transaction.",
     "publish": "Writes an event in this transaction; a worker makes its jobs once that is committed. Its id. Raises an"
     " error for a name, a context or a tenant that cannot be.",
+    "workflow": "Starts a workflow; its id, or that of the live one under its key. `steps` is a JSON array of objects with"
+    " `name`, `job_type`, and where wanted `payload`, `after` (names of steps before it, or objects with `step` and"
+    " `failure`), `parent_failure`, `compensate`, `priority`, `delay` (seconds), `scheduled_for`, `max_attempts`, `timeout`"
+    " and `tags`. Raises an error that explains a refusal.",
+    "start_workflow": "The same for a workflow or batch (`kind`) as one JSON object, with `status` and `detail` in place of an"
+    " error.",
+    "add_jobs": "Adds jobs, a JSON array as `steps` above, to an open batch; `total` is how many it has.",
+    "seal_batch": "Says that no more jobs come: `sealed`, `already`, `unknown`.",
+    "cancel_workflow": "Cancels the whole of a workflow or batch; `jobs` were still to end.",
+    "retry_workflow": "Runs again what did not succeed, and what was canceled for its sake.",
+    "release_steps": "Lets held steps go on; how many. NULL: there is no such workflow.",
     "cancel_jobs": "Ends jobs that wait (`canceled`), asks those that run (`requested`); `finished` had ended before,"
     " `unknown` is no job. `serialization`: above READ COMMITTED others were quicker; run the transaction again.",
     "retry_jobs": "A job that waits for its next attempt is `due` now; one that ended without success is replayed.",
@@ -48,12 +59,10 @@ def functions() -> str:
 
 def _signature(name: str, text: str) -> str:
     found = re.findall(
-        rf"create function postmill\.{name}\((.*?)\)\s*returns (.*?)\s*language", text, re.DOTALL
+        rf"create function postmill\.{name}\((.*?)\)\s*(?:returns (.*?)\s*)?language", text, re.DOTALL
     )
     assert found, f"no migration creates {name}"
     arguments, answer = found[-1]
     listed = [" ".join(part.split()) for part in arguments.split(",") if part.strip()]
     body = "".join(f"\n    {part}," for part in listed).rstrip(",")
-    return (
-        f"```text\npostmill.{name}({body}{chr(10) if listed else ''}) returns {' '.join(answer.split())}\n```"
-    )
+    return f"```text\npostmill.{name}({body}{chr(10) if listed else ''}) returns {' '.join(answer.split()) or 'record'}\n```"

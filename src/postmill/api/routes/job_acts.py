@@ -24,6 +24,7 @@ REFUSED = {
     "waiting": "it waits for other jobs",
     "succeeded": "it has succeeded; there is nothing to retry",
     "never": "its definition says that it is never replayed",
+    "rolled_back": "its workflow was taken back; start it again",
     "unconfirmed": "its definition wants to be asked before a replay: send `confirm` with true",
     "live": "it runs again already",
     "already_replayed": "it was replayed already, and that job (`job_id`, if it is not forgotten by now) has ended;"

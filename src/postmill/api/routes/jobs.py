@@ -21,6 +21,7 @@ from postmill.operate.payloads import shown
 from postmill.shapes.jobs import Attempt, EnqueuedJob, EnqueueJob, Job, Source, Status, WholeJob
 from postmill.shapes.moments import Moment
 from postmill.shapes.paging import Page
+from postmill.store.boost import read_boost
 from postmill.store.jobs import NEWEST
 from postmill.store.reads import read_attempts, read_job_state, read_jobs
 
@@ -129,7 +130,8 @@ async def get_job(job_id: UUID, asked: Read) -> WholeJob:
     payloads = asked.principal.may(Action.PAYLOADS_READ)
     if payloads:
         job = await asked.drive(shown(job, asked.backend.settings.encryption.ring, schema=asked.schema))
-    return whole(job, payloads=payloads)
+    raised = await asked.run(read_boost(job_id, schema=asked.schema))
+    return whole(job, raised, payloads=payloads)
 
 
 @router.get("/jobs/{job_id:uuid}/attempts")

@@ -32,6 +32,7 @@ MOST = 10_000
 SKIPPED = {
     "live": Told("skipped: runs again already, as {new}"),
     "already_replayed": Told("skipped: was replayed already, as {new}"),
+    "rolled_back": Told("its workflow was taken back; start it again", failed=True),
     "succeeded_since": Told("skipped: a later job has succeeded in its place, {new}"),
     "unconfirmed": Told("skipped: its definition wants to be asked"),
 }

@@ -103,13 +103,15 @@ def show(run: Run, id: Id) -> None:
             absent(conn, run.schema, whole)
         job = drive(conn, payloads.shown(job, run.settings.encryption.ring, schema=run.schema))
         attempts = drive(conn, insight.attempts(whole, schema=run.schema))
+        raised = drive(conn, insight.raised(whole, schema=run.schema))
         home = drive(conn, insight.home(job.job_type, schema=run.schema))
         reasons = drive(conn, explained(whole, schema=run.schema)).reasons if job.status in ENTRY else ()
         now = server_now(conn, run.schema)
     if run.out.as_json:
-        run.out.document({"job": job, "attempts": attempts, "why": reasons})
+        run.out.document({"job": job, "attempts": attempts, "why": reasons, "raised": raised})
         return
-    run.out.console.print(job_page(job, attempts, now, home, reasons[0].text if reasons else None))
+    waits = reasons[0].text if reasons else None
+    run.out.console.print(job_page(job, attempts, now, home, waits, raised))
 
 
 def why(run: Run, id: Id) -> None:

@@ -1,4 +1,4 @@
-"""`postmill jobs cancel | retry | register`: what may be done to jobs."""
+"""`postmill jobs cancel | retry | prioritize | register`: what may be done to jobs."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ RERUN = {
         failed=True,
     ),
     "old_version": Told("its definition has not come to that version", failed=True),
+    "rolled_back": Told("its workflow was taken back; start it again", failed=True),
     "waiting": Told("still waits; nothing to retry", failed=True),
     "running": Told("runs right now; nothing to retry", failed=True),
     "unconfirmed": Told("its definition wants to be asked before a replay: --yes", failed=True),
@@ -76,6 +77,32 @@ def retry(run: Run, ids: Ids, yes: Yes = False) -> None:
     with run.connect() as conn:
         answers = confirmed(run, find_ids(conn, run.schema, ids), again, yes)
     report(run, [(answer.id, answer.status, answer.new_id) for answer in answers], RERUN)
+
+
+def prioritize(
+    run: Run,
+    ids: Ids,
+    priority: Annotated[int, typer.Option("--priority", metavar="N", help="A lower number is sooner.")],
+    reason: Annotated[str | None, typer.Option(help="Why; kept in the audit log.")] = None,
+) -> None:
+    """Give jobs that wait another priority; each goes to the end of its new place, and may rise from there.
+
+    For all jobs that a query finds: postmill operations start priority --query … --priority N.
+    """
+    meaning = {
+        "changed": Told(f"has priority {priority}"),
+        "unchanged": Told("had that priority"),
+        "running": Told("runs already", failed=True),
+        "finished": Told("had ended before", failed=True),
+        "contended": Told("is just being claimed or moved; try again", failed=True),
+        "unknown": Told("no such job", missing=True),
+    }
+    with run.connect() as conn:
+        whole = find_ids(conn, run.schema, ids)
+        answers = run.act(
+            conn, commands.prioritize(whole, priority, reason=reason, actor_id=who(), schema=run.schema)
+        )
+    report(run, [(answer.id, answer.status, None) for answer in answers], meaning)
 
 
 def register(

@@ -29,26 +29,41 @@ def migrate_schema(
     only_check: Annotated[
         bool, typer.Option("--check", metavar="", help="Only look: exit 0 if up to date, 4 if not.")
     ] = False,
+    only_safe: Annotated[
+        bool,
+        typer.Option(
+            "--only-safe",
+            metavar="",
+            help="Do nothing, and exit 4, if one of those that are pending is breaking; for deployments.",
+        ),
+    ] = False,
 ) -> None:
     """Make or update the schema. Safe to run at any time, by any number of processes at once.
 
-    Migrations are forward only; each is marked safe (old workers may run on) or breaking (they may not).
+    Migrations are forward only; each is marked safe (old workers may run on) or breaking (they may not). Work goes on
+    meanwhile: a migration that cannot have a table within two seconds steps back, and tries again for ten minutes.
     """
-    if as_sql and only_check:
-        raise CliError("--sql and --check exclude each other")
+    if as_sql + only_check + only_safe > 1:
+        raise CliError("--sql, --check and --only-safe exclude each other")
     if as_sql:
         _print_script(run)
     elif only_check:
         _look(run)
     else:
-        _migrate(run)
+        _migrate(run, only_safe)
 
 
-def _migrate(run: Run) -> None:
+def _migrate(run: Run, only_safe: bool) -> None:
     with run.connect(ready=False) as conn:
         pending = len(check(conn, run.schema).pending)
         with counting(run.out, "migrating", pending) as next_:
-            done = migrate(conn, run.schema, told=lambda step: next_(1, step.name))
+            done = migrate(
+                conn,
+                run.schema,
+                only_safe=only_safe,
+                told=lambda step: next_(1, step.name),
+                waiting=run.out.note,
+            )
         version = check(conn, run.schema).version
         warn_if_unsecured(run, conn)
     if run.out.as_json:

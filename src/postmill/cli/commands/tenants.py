@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from postmill.bind import drive
+from postmill.cells import moves
 from postmill.cli.ages import length
 from postmill.cli.completion import complete_tenant
 from postmill.cli.errors import CliError
@@ -15,6 +16,8 @@ from postmill.cli.lookups import server_now
 from postmill.cli.run import Run
 from postmill.cli.tables import pairs, table
 from postmill.cli.values import duration
+from postmill.domain.errors import AlreadyThere
+from postmill.domain.settings_cells import directory_of
 from postmill.operate import tenants
 from postmill.store.tenants import TenantView
 
@@ -78,10 +81,15 @@ def create(
     retention: Keep = None,
     reason: Reason = None,
 ) -> None:
-    """Make a tenant."""
+    """Make a tenant; with --cell in that cell, where the settings have cells."""
     settings = _settings(name, timezone, None, weight, max_running, retention)
+    home = run.given.cell or directory_of(run.settings.cells)
+    if home is not None and moves.placed(run.settings.cells, slug, schema=run.schema):
+        raise AlreadyThere(f"the directory of cells has a tenant {slug!r} already")
     with run.connect() as conn:
         made = run.act(conn, tenants.create_tenant(slug, reason=reason, schema=run.schema, **settings))
+    if home is not None:
+        moves.enter(run.settings.cells, made.id, made.slug, home, schema=run.schema)
     _show(run, made)
 
 

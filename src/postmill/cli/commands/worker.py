@@ -48,6 +48,14 @@ def worker(
     processes: Annotated[
         int | None, typer.Option("--processes", "-p", min=1, max=256, help="Processes that share the slots.")
     ] = None,
+    cells: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--cells",
+            metavar="NAME,...",
+            help="Cells to serve; each gets its part of the slots, by processes of its own (default: one database).",
+        ),
+    ] = None,
     port: Port = None,
     build: Build = None,
     child: Child = None,
@@ -73,6 +81,7 @@ def worker(
         child=child,
         report=report,
         quiet_start=quiet_start,
+        cells=cells or [],
     )
 
 

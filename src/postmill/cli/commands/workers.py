@@ -38,9 +38,7 @@ def list_(
         return
 
     def row(worker: WorkerView) -> tuple[object, ...]:
-        slots = ", ".join(f"{name}={count}" for name, count in worker.slots.items()) or ", ".join(
-            worker.queues
-        )
+        slots = worker.slots_text or ", ".join(worker.queues)
         return (
             short_worker(worker.worker_id) if run.out.short_ids else worker.worker_id,
             state(worker.state),

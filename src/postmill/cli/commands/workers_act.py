@@ -53,7 +53,7 @@ def show(run: Run, worker: Name) -> None:
         ("host", f"{found.hostname}, pid {found.pid}"),
         ("build", found.build),
         ("version", found.version),
-        ("queues", ", ".join(f"{name}={count}" for name, count in found.slots.items())),
+        ("queues", found.slots_text),
         ("running", f"{found.running} of {found.all_slots}"),
         ("seen", relative(found.last_seen_at, now)),
         ("started", relative(found.started_at, now)),

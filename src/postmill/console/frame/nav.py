@@ -36,6 +36,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(N_("Now"), "", Action.INCIDENTS_READ, tenant=False, key="n"),
     Entry(N_("Overview"), "", Action.JOBS_READ, ops=False, key="n"),
     Entry(N_("Jobs"), "/jobs", Action.JOBS_READ, key="j"),
+    Entry(N_("Workflows"), "/workflows", Action.JOBS_READ, key="f"),
     Entry(N_("Errors"), "/errors", Action.DEAD_READ, key="e"),
     Entry(N_("Dead letters"), "/dead", Action.DEAD_READ, key="d"),
     Entry(N_("Bulk operations"), "/ops-log", Action.DEAD_READ, key="o"),

@@ -32,6 +32,7 @@ from postmill.console.pages import (
     trigger_form,
     triggers,
     workers,
+    workflows,
 )
 
 ROUTERS: tuple[APIRouter, ...] = (
@@ -39,6 +40,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     preferences.router,
     jobs.router,
     job.router,
+    workflows.router,
     operations.router,
     queues.router,
     workers.router,

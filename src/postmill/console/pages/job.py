@@ -18,6 +18,7 @@ from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _
 from postmill.console.job import acts, policy, texts
 from postmill.console.job.course import MOST, course
+from postmill.console.job.lineage import lineage
 from postmill.console.job.payload import parsed, printed
 from postmill.console.job.texts import Text
 from postmill.console.job.why import why
@@ -120,6 +121,7 @@ async def job(visit: Visit) -> Response:
         levels=tuple(Level),
         history=await _history(visit, line),
         artifacts=await _artifacts(visit, id),
+        lineage=await lineage(visit, id),
         quoted=written,
         acts=acts.offered(line, definition, ops=visit.scope.ops),
         queues=await visit.read(read_queue_names(schema=schema)) if visit.scope.ops else [],

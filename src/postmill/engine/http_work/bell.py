@@ -39,7 +39,7 @@ class Bell:
 
     def heard(self, payload: str) -> None:
         """A notification: `lane priority queue`, where lane and priority may be `*`. Others are for others."""
-        if payload.startswith(("!", "@")):
+        if payload.startswith(("!", "@", "%")):
             return
         lane, _, rest = payload.partition(" ")
         priority, _, queue = rest.partition(" ")

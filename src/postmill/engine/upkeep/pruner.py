@@ -14,6 +14,7 @@ from postmill.telemetry.events import PartitionsPruned
 _KEPT_MOST = 1000
 _LETTERS_MOST = 500
 _LINKS_MOST = 1000
+_STEPS_MOST = 5000
 _SOON = 0.2  # seconds until the next round where there is more to do
 _LONGEST = 30.0  # seconds between two tries for a table that somebody holds
 
@@ -65,6 +66,7 @@ class Pruner(Round):
         more |= (await self.link.rows("upkeep/expire_letters", [_LETTERS_MOST]))[0][0] >= _LETTERS_MOST
         more |= (await self.link.rows("upkeep/prune_audit", [_LINKS_MOST]))[0][0] >= _LINKS_MOST
         more |= (await self.link.rows("upkeep/prune_kept", [_KEPT_MOST]))[0][0] >= _KEPT_MOST
+        more |= (await self.link.rows("upkeep/prune_workflows", [_STEPS_MOST]))[0][0] <= 0
         if more:
             return _SOON
         await self.link.rows("upkeep/drop_units")

@@ -29,11 +29,13 @@ class Rescuer(Round):
         session: Callable[[], Session | None],
         lease: float,
         counters: Counters,
+        ended: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__(link, bus, worker_id)
         self._session = session
         self._lease = lease
         self._counters = counters
+        self._ended = ended
         self.every = min(2.0, lease / 4)  # type: ignore[misc]
 
     async def once(self) -> float | None:
@@ -46,6 +48,7 @@ class Rescuer(Round):
         for row in rows:
             self._tell(*row)
         if rows:
+            self._ended()
             buried = sum(row[2] in ("dead_letter", "failed", "undecodable") for row in rows)
             self.bus.emit(JobsRescued(len(rows), buried=buried, sessions=len({row[6] for row in rows})))
         return 0.0 if len(rows) >= _MOST else None

@@ -7,6 +7,7 @@ from datetime import datetime
 from postmill.http.call import Call, Id, at, get, model, write
 from postmill.shapes.paging import Page
 from postmill.shapes.queues import Queue
+from postmill.shapes.scaling import Scaling
 from postmill.shapes.top import Top
 from postmill.shapes.workers import HeldJob, RescuedWorker, Worker
 
@@ -36,6 +37,49 @@ def pause_queue(
 def resume_queue(queue: str, *, idempotency_key: str | None = None) -> Call[Queue]:
     """Hands out jobs of a queue again."""
     return write("POST", at("queues", queue, "resume"), model(Queue), key=idempotency_key)
+
+
+def list_scaling(
+    *,
+    drain_seconds: float | None = None,
+    slots_each: int | None = None,
+    least: int | None = None,
+    most: int | None = None,
+) -> Call[Page[Scaling]]:
+    """How many workers each queue needs; the arguments are those of `get_scaling`."""
+    return get(
+        at("scaling"),
+        model(Page[Scaling]),
+        drain_seconds=drain_seconds,
+        slots_each=slots_each,
+        least=least,
+        most=most,
+    )
+
+
+def get_scaling(
+    queue: str,
+    *,
+    drain_seconds: float | None = None,
+    slots_each: int | None = None,
+    least: int | None = None,
+    most: int | None = None,
+) -> Call[Scaling]:
+    """How many workers a queue needs, and why.
+
+    Args:
+        drain_seconds: what waits shall have started within so long; by default as the queue promises, or 120.
+        slots_each: slots of one worker; by default as those that work have, or 10.
+        least, most: bounds of the answer.
+    """
+    return get(
+        at("scaling", queue),
+        model(Scaling),
+        drain_seconds=drain_seconds,
+        slots_each=slots_each,
+        least=least,
+        most=most,
+    )
 
 
 def list_workers(

@@ -1,9 +1,13 @@
--- Lanes with a weight of their own; and the job types with lanes of their own, by the first half of these lanes, with the
--- rate limit that they are under.
-select l.queue, l.lane, l.weight, null::text as job_type, null::bigint as limit_id
+-- What differs from the default: lanes and tenants with a weight of their own; the job types with lanes of their own, by the
+-- first half of these lanes; and the queues whose jobs some limit may bind.
+select 'lane' as what, l.queue, l.lane, l.weight, null::text as job_type
   from {schema}.lane l
  where l.queue = any ($1::text[])
 union all
-select null, {schema}.lane_of('type', '00000000-0000-0000-0000-000000000000', d.key, '{}', null), null, d.key, r.id
-  from {schema}.job_definition d left join {schema}.limit_rule r on r.job_type = d.key
- where d.lane = 'type'
+select 'tenant', null, t.id, t.weight, null from {schema}.tenant t where t.weight <> 1
+union all
+select 'type', null, {schema}.lane_of('type', '00000000-0000-0000-0000-000000000000', d.key, '{}', null), null, d.key
+  from {schema}.job_definition d
+ where coalesce(d.limit_lane, d.lane) like 'type%'
+union all
+select 'limited', q.name, null, null, null from {schema}.queue q where q.name = any ($1::text[]) and q.limited

@@ -17,7 +17,9 @@ with moment as materialized (
       full join places p on p.id = b.id
      group by 1, 2
 )
-(select 'lost', s.id, 'a body without ticket or outcome' from stands s where s.has_body and s.n = 0 limit $3::integer)
+(select 'lost', s.id, 'a body without ticket or outcome' from stands s where s.has_body and s.n = 0
+    -- Of a tenant that is being moved, bodies go ahead and stay behind.
+    and not exists (select from {schema}.any_job j join {schema}.tenant_gate g on g.tenant_id = j.tenant_id where j.id = s.id) limit $3::integer)
 union all
 (select 'two_outcomes', s.id, s.places from stands s where s.n > 1 and s.places = rtrim(repeat('outcome + ', s.n::integer), '+ ')
   limit $3::integer)
@@ -42,3 +44,10 @@ union all
     and (exists (select from {schema}.outcome o where o.job_id = c.job_id)
       or exists (select from {schema}.dead_letter d where d.id = c.job_id))
   limit $3::integer)
+union all
+(select 'stray_seat', s.job_id, 'a seat of limit ' || s.limit_id || ' for a job that does not run'
+   from {schema}.seat s
+  where not exists (select from {schema}.running r where r.id = s.job_id and r.seated) limit $3::integer)
+union all
+(select 'no_seat', r.id, 'it runs as one that holds a seat, and holds none'
+   from {schema}.running r where r.seated and not exists (select from {schema}.seat s where s.job_id = r.id) limit $3::integer)

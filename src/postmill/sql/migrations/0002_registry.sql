@@ -23,6 +23,8 @@ create table {schema}.queue (
     paused_by text,
     pause_reason text,
     resume_at timestamptz,
+    -- Some limit may bind its jobs: they are claimed by claim_limited only.
+    limited boolean not null default false,
     -- Who answers for it, and what is promised: the P95 of total (from due to finished), wait and run. NULL: best effort.
     owner text,
     contact text,
@@ -33,7 +35,12 @@ create table {schema}.queue (
     escalation text,
     -- An address: what whoever is on call shall read.
     runbook text,
-    created_at timestamptz not null default {schema}.now()
+    -- By how much waiting jobs rise for each so many seconds that they have been ready, and up to where (0058). NULL: not.
+    boost_after_seconds double precision check (boost_after_seconds > 0),
+    boost_step integer check (boost_step > 0),
+    boost_to integer,
+    created_at timestamptz not null default {schema}.now(),
+    check (num_nulls(boost_after_seconds, boost_step, boost_to) in (0, 3))
 );
 
 create table {schema}.job_definition (
@@ -56,6 +63,8 @@ create table {schema}.job_definition (
     keep text collate "C" not null default 'all' check (keep in ('all', 'failures')),
     lane text collate "C" not null default 'tenant',
     worker_limit integer check (worker_limit > 0),
+    -- Its lane where limits are on its jobs, so that those at a cap never sit in front of others; see settle_limits.
+    limit_lane text collate "C",
     aliases text[] collate "C" not null default '{}',
     is_active boolean not null default true,
     version integer not null default 1,
@@ -85,23 +94,62 @@ create table {schema}.job_definition (
 );
 create index job_definition_aliases on {schema}.job_definition using gin (aliases);
 
--- A cap on how often (later also on how many at once). rate_count per rate_seconds, burst on top.
+-- A cap on how many run at once and on how often they start, over the whole fleet. It is on the jobs of a queue, of a job
+-- type or of a tenant, or on all; `per` says what is counted each for itself: 'tenant', 'payload.<field>'. name tells all that:
+-- type:greet, queue:mail/tenant, all/payload.host; key is what it counts where `per` is empty.
 create table {schema}.limit_rule (
     id bigint generated always as identity primary key,
-    job_type text collate "C" not null unique references {schema}.job_definition (key) on delete cascade,
-    rate_count integer not null check (rate_count > 0),
-    rate_seconds double precision not null check (rate_seconds > 0),
-    rate_burst integer not null check (rate_burst > 0)
+    name text collate "C" not null unique check (length(name) between 1 and 500),
+    key uuid not null,
+    queue text collate "C" references {schema}.queue (name) on delete cascade,
+    job_type text collate "C" references {schema}.job_definition (key) on delete cascade,
+    tenant_id uuid references {schema}.tenant (id) on delete cascade,
+    per text[] collate "C" not null default '{}',
+    max_running integer check (max_running > 0),
+    rate_count integer check (rate_count > 0),
+    rate_seconds double precision check (rate_seconds > 0),
+    rate_burst integer check (rate_burst > 0),
+    -- What code or settings say; NULL: nothing. What an operator says wins until he clears it.
+    declared jsonb,
+    edited boolean not null default false,
+    updated_at timestamptz not null default {schema}.now(),
+    check (num_nonnulls(queue, job_type, tenant_id) <= 1),
+    check (num_nonnulls(rate_count, rate_seconds, rate_burst) in (0, 3))
 );
+create index limit_rule_queue on {schema}.limit_rule (queue) where queue is not null;
+create index limit_rule_job_type on {schema}.limit_rule (job_type) where job_type is not null;
+create index limit_rule_tenant on {schema}.limit_rule (tenant_id) where tenant_id is not null;
+create index limit_rule_all on {schema}.limit_rule (id) where queue is null and job_type is null and tenant_id is null;
+
+-- Who is within a limit now: a row for each running job and key, taken with the claim and gone in the statement that ends
+-- the attempt. Numbered in the order in which they are taken, under the key's lock.
+create table {schema}.seat (
+    key uuid not null,
+    seat_no bigint not null,
+    limit_id bigint not null,
+    job_id uuid not null,
+    primary key (key, seat_no)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0);
+create index seat_job on {schema}.seat (job_id);
+create sequence {schema}.seat_seq;
+
+-- Workers that lay down because all seats of a limit were taken. A row is valid until its own deadline, as sleepers' are.
+create unlogged table {schema}.seat_waiter (
+    limit_id bigint not null,
+    holder uuid not null,
+    valid_until timestamptz not null,
+    primary key (limit_id, holder)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 
 -- Tokens taken, appended and never updated in place: an update per claim under a pinned horizon fell from
 -- 3,134 to 1,195 a second after 30,000. tat is the theoretical arrival time of the generic cell rate algorithm.
 create table {schema}.rate_take (
-    limit_id bigint not null references {schema}.limit_rule (id) on delete cascade,
+    key uuid not null,
     seq bigint not null,
     tat timestamptz not null,
-    primary key (limit_id, seq)
+    primary key (key, seq)
 );
+create index rate_take_tat on {schema}.rate_take (tat);
 create sequence {schema}.rate_seq;
 
 -- A lane whose settings differ from the default; most lanes have no row.

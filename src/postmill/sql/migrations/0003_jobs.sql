@@ -28,9 +28,11 @@ create table {schema}.job (
     traceparent text,
     idempotency_key text collate "C",
     replayed_from uuid,
+    workflow_id uuid,
     primary key (id)
 ) partition by range (id);
 create index job_replayed_from on {schema}.job (replayed_from) where replayed_from is not null;
+create index job_workflow on {schema}.job (workflow_id, id) where workflow_id is not null;
 
 -- Bodies that outlive their partition: waiting tickets and history that stays (see the pruner).
 create table {schema}.job_kept (like {schema}.job including all);
@@ -83,7 +85,9 @@ create table {schema}.running (
     attempt integer not null,
     run integer not null,
     lost integer not null,
-    claimed_at timestamptz not null
+    claimed_at timestamptz not null,
+    -- It holds seats of limits; NULL: none.
+    seated boolean
 );
 
 create table {schema}.dead_letter (

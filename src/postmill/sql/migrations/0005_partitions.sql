@@ -10,12 +10,94 @@ create table {schema}.partition_policy (
 );
 insert into {schema}.partition_policy default values;
 
--- Between since and until every table has its partitions: the one row that enqueue and report look at.
+-- Between since and until every table has its partitions: the one row that enqueue and report look at. gated: some
+-- tenant has a gate, for it leaves this database, has left it or comes to it. Where none ever moved, it is all that an
+-- enqueue looks at.
 create table {schema}.partition_horizon (
     only_row boolean primary key default true check (only_row),
     since timestamptz not null,
-    until timestamptz not null
+    until timestamptz not null,
+    gated boolean not null default false
 ) with (fillfactor = 50);
+
+-- What a move holds of a tenant here; `cell` is the other side's name. leaving: nothing yet, but whoever enqueues for it
+-- looks here first. draining: new jobs wait (see park_tickets). closed: nothing comes in, for it is being carried over.
+-- arriving: it is not here yet. gone: it lives in `cell`. Without a row a tenant is simply here.
+create table {schema}.tenant_gate (
+    tenant_id uuid primary key,
+    stage text collate "C" not null check (stage in ('leaving', 'draining', 'closed', 'arriving', 'gone')),
+    cell text collate "C" not null,
+    move_id uuid not null,
+    changed_at timestamptz not null
+);
+
+-- The lock that enqueues for a tenant share while it moves, and that the mover takes alone. It queues fairly, while a row
+-- lock that many share would never be free; the row is locked as well, for a snapshot may be older than the change.
+create function {schema}.gate_key(p_tenant uuid) returns bigint
+language sql immutable parallel safe as $$
+    select hashtextextended('{schema}.gate:' || p_tenant, 0)
+$$;
+
+-- Where a tenant stands, for who is about to write something of it: moving and moved refuse, parked lets a job in that
+-- waits. NULL: it is here. What is answered holds until the caller's transaction ends.
+create function {schema}.gate(p_tenant uuid, out answer text, out cell text)
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    found_one record;
+begin
+    if not exists (select from {schema}.tenant_gate g where g.tenant_id = p_tenant) then
+        return;
+    end if;
+    perform pg_advisory_xact_lock_shared({schema}.gate_key(p_tenant));
+    select g.stage, g.cell into found_one from {schema}.tenant_gate g where g.tenant_id = p_tenant for share;
+    answer := case found_one.stage when 'draining' then 'parked' when 'closed' then 'moving' when 'arriving' then 'moving'
+                                   when 'gone' then 'moved' end;
+    cell := case when answer is not null then found_one.cell end;
+end
+$$;
+
+-- Is the tenant on its way, or gone? A look without a lock, for rounds that would only do work in vain.
+create function {schema}.is_away(p_tenant uuid) returns boolean
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    return exists (select from {schema}.tenant_gate g where g.tenant_id = p_tenant and g.stage in ('closed', 'arriving', 'gone'));
+end
+$$;
+
+-- The error for who cannot be answered by a status.
+create function {schema}.refuse_away(p_tenant uuid, p_answer text, p_cell text) returns void
+language plpgsql stable as $$
+begin
+    if p_answer = 'moved' then
+        raise exception 'postmill: tenant % lives in cell %', p_tenant, p_cell using errcode = 'PM061',
+            hint = 'Ask there: the directory of cells has its address.';
+    end if;
+    raise exception 'postmill: tenant % is being moved (%)', p_tenant, p_cell using errcode = 'PM060',
+        hint = 'Try again in a second.';
+end
+$$;
+
+-- Raises where the tenant is on its way or gone. A look without a lock: what is written asks gate() again.
+create function {schema}.require_home(p_tenant uuid) returns void
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    found_one record;
+begin
+    if (select h.gated from {schema}.partition_horizon h) then
+        select g.stage, g.cell into found_one from {schema}.tenant_gate g where g.tenant_id = p_tenant;
+        if found_one.stage in ('closed', 'arriving', 'gone') then
+            perform {schema}.refuse_away(p_tenant, case found_one.stage when 'gone' then 'moved' else 'moving' end, found_one.cell);
+        end if;
+    end if;
+end
+$$;
+
+-- A ticket that must not be claimed while its tenant drains waits among the scheduled ones, a millennium later; one that
+-- was ready, two. Ends where no clock will be, and what it was can be told from it.
+create function {schema}.parked_at(p_at timestamptz, p_ready boolean) returns timestamptz
+language sql immutable parallel safe as $$
+    select p_at + case when p_ready then interval '2000 years' else interval '1000 years' end
+$$;
 
 create table {schema}.partition (
     parent text collate "C" not null,

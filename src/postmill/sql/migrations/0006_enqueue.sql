@@ -1,31 +1,19 @@
 -- postmill: safe
 -- The front door. Nothing here commits, retries or raises for a refusal: a raise would abort the caller's
 -- transaction. Each row's answer is a status: created | duplicate | unknown_type | inactive | invalid | other_type |
--- busy | serialization, and of guarded definitions incomplete | secret | unencrypted (check_guarded).
+-- busy | serialization | moving | moved (detail: the cell), and of guarded definitions incomplete | secret | unencrypted (check_guarded).
 
--- A notification is a hint: left out where the caller asks for it (two-phase commit does not bear it), and where the
--- server's queue of notifications fills up, for then it would raise.
-create function {schema}.tell(p_payload text) returns void
-language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+-- A lane of a type whose limits count fields of the payload: one for each of their values (rule type/payload.a/payload.b).
+create function {schema}.keyed_lane(p_rule text, p_tenant uuid, p_job_type text, p_payload jsonb) returns uuid
+language plpgsql immutable parallel safe as $$
+declare
+    part text;
+    worth text := p_tenant::text || ':' || p_job_type;
 begin
-    if coalesce(current_setting('postmill.notify', true), '') <> 'off' and pg_notification_queue_usage() <= 0.5 then
-        perform pg_notify('{schema}', left(p_payload, 2000));
-    end if;
-end
-$$;
-
--- Rings the watchman of a queue if there is one. Called in a statement of its own after the insert: only then
--- is its snapshot younger than the insert's transaction id, and a sleeper cannot be missed. Above READ COMMITTED
--- the snapshot is the transaction's, so it always rings.
-create function {schema}.ring(p_queue text, p_lane uuid default null, p_priority integer default null) returns void
-language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
-begin
-    if (exists (select from {schema}.sleeper s where s.queue = p_queue and s.watch
-                     and s.valid_until > (select {schema}.now()))
-            or current_setting('transaction_isolation') <> 'read committed')
-    then
-        perform {schema}.tell(concat_ws(' ', coalesce(p_lane::text, '*'), coalesce(p_priority::text, '*'), p_queue));
-    end if;
+    foreach part in array string_to_array(substr(p_rule, 6), '/') loop
+        worth := worth || ':' || coalesce(p_payload #>> string_to_array(substr(part, 9), '.'), '');
+    end loop;
+    return (left(md5(p_job_type), 16) || left(md5(worth), 16))::uuid;
 end
 $$;
 
@@ -37,6 +25,7 @@ create function {schema}.lane_of(p_rule text, p_tenant uuid, p_job_type text, p_
 language sql immutable parallel safe as $$
     select case
         when p_rule = 'type' then (left(md5(p_job_type), 16) || left(md5(p_tenant::text || ':' || p_job_type), 16))::uuid
+        when p_rule like 'type/%' then {schema}.keyed_lane(p_rule, p_tenant, p_job_type, p_payload)
         when p_key is not null then md5(p_tenant::text || ':' || p_key)::uuid
         when p_rule = 'tenant' then p_tenant
         when p_rule = 'none' then '00000000-0000-0000-0000-000000000000'::uuid
@@ -187,8 +176,8 @@ create function {schema}.enqueue_one(
     p_source text default null, p_source_ref text default null, p_actor_type text default null,
     p_actor_id text default null, p_request_id text default null, p_correlation_id text default null,
     p_traceparent text default null, p_key text default null, p_replayed_from uuid default null,
-    p_id uuid default null, p_lane_key text default null, out id uuid, out status text, out detail text,
-    out made_at timestamptz)
+    p_id uuid default null, p_lane_key text default null, p_workflow uuid default null, out id uuid, out status text,
+    out detail text, out made_at timestamptz)
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
     found_one record;
@@ -197,8 +186,9 @@ declare
     tenant uuid := coalesce(p_tenant, '00000000-0000-0000-0000-000000000001');
     urgency integer;
     own_lane uuid;
+    parked boolean := false;
 begin
-    select d.queue, d.priority, d.max_attempts, d.timeout_seconds, d.lane, d.guarded, h.since, h.until
+    select d.queue, d.priority, d.max_attempts, d.timeout_seconds, coalesce(d.limit_lane, d.lane) as lane, d.guarded, h.since, h.until, h.gated
       into found_one
       from {schema}.job_definition d, {schema}.partition_horizon h
      where d.key = p_job_type and d.is_active;
@@ -208,7 +198,7 @@ begin
             select e.id, e.status, e.detail, e.made_at into id, status, detail, made_at
               from {schema}.enqueue_one(detail, p_payload, p_tenant, p_priority, p_delay, p_scheduled_for, p_project,
                   p_max_attempts, p_timeout_seconds, p_expires_at, p_source, p_source_ref, p_actor_type, p_actor_id,
-                  p_request_id, p_correlation_id, p_traceparent, p_key, p_replayed_from, p_id, p_lane_key) e;
+                  p_request_id, p_correlation_id, p_traceparent, p_key, p_replayed_from, p_id, p_lane_key, p_workflow) e;
         end if;
         return;
     end if;
@@ -217,6 +207,13 @@ begin
     if detail is not null then
         status := 'invalid';
         return;
+    end if;
+    if found_one.gated then
+        select g.answer, g.cell into status, detail from {schema}.gate(tenant) g;
+        parked := coalesce(status = 'parked', false);
+        if status is not null and not parked then
+            return;
+        end if;
     end if;
     if found_one.guarded then
         select g.status, g.detail into status, detail
@@ -240,25 +237,29 @@ begin
     if moment >= found_one.since and moment < found_one.until - interval '1 second' then
         insert into {schema}.job (id, tenant_id, project_id, job_type, queue, payload, priority, max_attempts,
             timeout_seconds, created_at, scheduled_for, expires_at, source, source_ref, actor_type, actor_id, request_id,
-            correlation_id, traceparent, idempotency_key, replayed_from)
+            correlation_id, traceparent, idempotency_key, replayed_from, workflow_id)
         values (id, tenant, p_project, p_job_type, found_one.queue, p_payload, urgency,
             coalesce(p_max_attempts, found_one.max_attempts), coalesce(p_timeout_seconds, found_one.timeout_seconds), moment,
             case when due > moment then due end, p_expires_at, coalesce(p_source, 'manual'), p_source_ref,
             coalesce(p_actor_type, 'system'), p_actor_id, p_request_id, p_correlation_id, p_traceparent, p_key,
-            p_replayed_from);
+            p_replayed_from, p_workflow);
     else
         -- No partition is there for it: nobody has looked after this database for weeks, or the clock stepped back. Made
         -- here, it would be locked, and everybody wait for it, until the caller's transaction ends.
         insert into {schema}.job_kept (id, tenant_id, project_id, job_type, queue, payload, priority, max_attempts,
             timeout_seconds, created_at, scheduled_for, expires_at, source, source_ref, actor_type, actor_id, request_id,
-            correlation_id, traceparent, idempotency_key, replayed_from)
+            correlation_id, traceparent, idempotency_key, replayed_from, workflow_id)
         values (id, tenant, p_project, p_job_type, found_one.queue, p_payload, urgency,
             coalesce(p_max_attempts, found_one.max_attempts), coalesce(p_timeout_seconds, found_one.timeout_seconds), moment,
             case when due > moment then due end, p_expires_at, coalesce(p_source, 'manual'), p_source_ref,
             coalesce(p_actor_type, 'system'), p_actor_id, p_request_id, p_correlation_id, p_traceparent, p_key,
-            p_replayed_from);
+            p_replayed_from, p_workflow);
     end if;
-    if due > moment then
+    if parked then
+        detail := null;
+        insert into {schema}.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+        values (found_one.queue, own_lane, {schema}.parked_at(greatest(due, moment), due <= moment), id, urgency, 1, 0, 0);
+    elsif due > moment then
         insert into {schema}.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
         values (found_one.queue, own_lane, due, id, urgency, 1, 0, 0);
     else
@@ -292,7 +293,9 @@ begin
         select {schema}.new_id(), coalesce(p_tenant, '00000000-0000-0000-0000-000000000001'), d.key, d.queue, p_payload,
                coalesce(p_priority, d.priority), d.max_attempts, d.timeout_seconds, m.moment, 'manual', 'system'
           from (select {schema}.now() as moment) m, {schema}.job_definition d, {schema}.partition_horizon h
-         where d.key = p_job_type and d.is_active and not d.guarded and d.lane = 'tenant' and m.moment >= h.since and m.moment < h.until
+         where d.key = p_job_type and d.is_active and not d.guarded and coalesce(d.limit_lane, d.lane) = 'tenant' and m.moment >= h.since and m.moment < h.until
+           and (not h.gated or not exists (select from {schema}.tenant_gate g
+                    where g.tenant_id = coalesce(p_tenant, '00000000-0000-0000-0000-000000000001')))
            and pg_current_xact_id() is not null
         returning j.id, j.queue, j.tenant_id, j.priority, j.created_at
     )
@@ -314,7 +317,7 @@ create function {schema}.enqueue_plain(
     p_n integer[], p_job_types text[], p_payloads jsonb[], p_tenants uuid[], p_priorities integer[], p_delays interval[],
     p_scheduled_for timestamptz[], p_projects uuid[], p_max_attempts integer[], p_timeouts double precision[],
     p_expires_at timestamptz[], p_sources text[], p_source_refs text[], p_actor_types text[], p_actor_ids text[],
-    p_request_ids text[], p_correlation_ids text[], p_traceparents text[], p_lane_keys text[])
+    p_request_ids text[], p_correlation_ids text[], p_traceparents text[], p_lane_keys text[], p_workflow uuid default null)
 returns table (n integer, id uuid, status text, detail text)
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -338,21 +341,23 @@ begin
     ), known as materialized (
         select a.*, {schema}.new_id() as id, d.key, d.queue, coalesce(a.priority, d.priority) as urgency,
                coalesce(a.attempts, d.max_attempts) as most, coalesce(a.timeout, d.timeout_seconds) as seconds,
-               case when d.lane = 'tenant' and a.lane_key is null then a.tenant_id
-                    else {schema}.lane_of(d.lane, a.tenant_id, d.key, a.payload, a.lane_key) end as lane,
+               case when d.lane = 'tenant' and d.limit_lane is null and a.lane_key is null then a.tenant_id
+                    else {schema}.lane_of(coalesce(d.limit_lane, d.lane), a.tenant_id, d.key, a.payload, a.lane_key) end as lane,
                d.lane as lane_rule, coalesce(a.at, moment) + coalesce(a.delay, '0') as due
           from asked a join {schema}.job_definition d on d.key = a.job_type and d.is_active and not d.guarded
          where {schema}.fault_of(a.payload, a.delay, a.at, a.attempts, a.timeout, a.source, a.source_ref, a.actor_type,
                    a.actor_id, a.request_id, a.correlation_id, a.traceparent) is null
            and exists (select from {schema}.partition_horizon h
-                        where moment >= h.since and moment < h.until - interval '1 second')
+                        where moment >= h.since and moment < h.until - interval '1 second'
+                          and (not h.gated or not exists (select from {schema}.tenant_gate g where g.tenant_id = a.tenant_id)))
     ), bodies as (
         insert into {schema}.job (id, tenant_id, project_id, job_type, queue, payload, priority, max_attempts,
             timeout_seconds, created_at, scheduled_for, expires_at, source, source_ref, actor_type, actor_id,
-            request_id, correlation_id, traceparent)
+            request_id, correlation_id, traceparent, workflow_id)
         select k.id, k.tenant_id, k.project, k.key, k.queue, k.payload, k.urgency, k.most, k.seconds, moment,
                case when k.due > moment then k.due end, k.expires, coalesce(k.source, 'manual'), k.source_ref,
-               coalesce(k.actor_type, 'system'), k.actor_id, k.request_id, k.correlation_id, k.traceparent
+               coalesce(k.actor_type, 'system'), k.actor_id, k.request_id, k.correlation_id, k.traceparent,
+               p_workflow
           from known k
     ), due_now as (
         insert into {schema}.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
@@ -387,7 +392,8 @@ begin
          cross join lateral {schema}.enqueue_one(u.job_type, p_payloads[u.i], p_tenants[u.i], p_priorities[u.i],
                p_delays[u.i], p_scheduled_for[u.i], p_projects[u.i], p_max_attempts[u.i], p_timeouts[u.i],
                p_expires_at[u.i], p_sources[u.i], p_source_refs[u.i], p_actor_types[u.i], p_actor_ids[u.i],
-               p_request_ids[u.i], p_correlation_ids[u.i], p_traceparents[u.i], p_lane_key => p_lane_keys[u.i]) e
+               p_request_ids[u.i], p_correlation_ids[u.i], p_traceparents[u.i], p_lane_key => p_lane_keys[u.i],
+               p_workflow => p_workflow) e
          where u.n <> all (coalesce(numbers, '{}'));
     end if;
 end

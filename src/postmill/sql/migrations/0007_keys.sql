@@ -278,6 +278,8 @@ begin
                 using errcode = 'feature_not_supported', hint = 'Enqueue from Python, over HTTP or by postmill enqueue.';
         when 'busy' then
             raise exception 'postmill: key "%" is locked by another transaction', key using errcode = 'lock_not_available';
+        when 'moving', 'moved' then
+            perform {schema}.refuse_away(tenant, answer.status, answer.detail);
         else
             raise exception 'postmill: the transaction must be tried again (%)', answer.status using errcode = 'serialization_failure';
     end case;

@@ -46,7 +46,8 @@ $$;
 
 -- Takes up to p_total tickets for one worker session, lane by lane in the order given, p_counts from each,
 -- beginning at p_from (NULL: the true head). One statement: lock, move to running, read the bodies.
--- claim_no fences every later report. Nothing is claimed without a live lease or from a paused queue.
+-- claim_no fences every later report. Nothing is claimed without a live lease or from a paused queue, and nothing here from one
+-- with limits (claim_limited).
 -- The commit is asynchronous: a lost claim is only a ticket that is still ready (296 against 100 us).
 create function {schema}.claim(
     p_holder uuid, p_claim_no bigint, p_total integer, p_queues text[], p_lanes uuid[], p_priorities integer[],
@@ -56,7 +57,7 @@ returns table (
     payload jsonb, tenant_id uuid, max_attempts integer, timeout_seconds double precision, expired boolean,
     created_at timestamptz, project_id uuid, actor_type text, actor_id text, request_id text, correlation_id text,
     traceparent text, idempotency_key text, scheduled_for timestamptz,
-    claimed_at timestamptz)
+    claimed_at timestamptz, workflow_id uuid)
 language plpgsql volatile
 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
@@ -77,8 +78,8 @@ begin
               order by r.ready_at, r.id
               limit l.n for update skip locked) q
          where exists (select from {schema}.lease e where e.holder = p_holder and e.expires_at > (select {schema}.now()))
-           and not exists (select from {schema}.queue w where w.name = l.queue and w.paused_at is not null
-                              and (w.resume_at is null or w.resume_at > (select {schema}.now())))
+           and not exists (select from {schema}.queue w where w.name = l.queue and (w.limited or w.paused_at is not null
+                              and (w.resume_at is null or w.resume_at > (select {schema}.now()))))
          limit p_total
     ), gone as (
         delete from {schema}.ready r where r.ctid = any (array(select p.tid from picked p))
@@ -92,7 +93,7 @@ begin
     select p.id, p.slot::integer, p.ready_at, p.attempt, p.run + 1, p.lost, j.job_type, j.payload, j.tenant_id,
            j.max_attempts, j.timeout_seconds, j.expires_at <= (select {schema}.now()), j.created_at, j.project_id,
            j.actor_type::text, j.actor_id, j.request_id, j.correlation_id, j.traceparent, j.idempotency_key, j.scheduled_for,
-           (select {schema}.now())
+           (select {schema}.now()), j.workflow_id
       from picked p
       left join lateral (select * from {schema}.job b where b.id = p.id limit 1) j on true;
 end
@@ -112,6 +113,8 @@ begin
              where r.holder = p_holder and r.claim_no = any (p_claim_nos) order by r.id for update skip locked
         ), gone as (
             delete from {schema}.running r where r.ctid = any (array(select h.tid from held h))
+        ), freed as (
+            delete from {schema}.seat s where s.job_id = any (array(select h.id from held h where h.seated))
         ), put as (
             insert into {schema}.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
             select h.queue, h.lane, h.priority, {schema}.now(), h.id, h.attempt, h.run - 1, h.lost from held h
@@ -121,5 +124,6 @@ begin
         id := rung.id; queue := rung.queue; lane := rung.lane; priority := rung.priority;
         return next;
     end loop;
+    perform {schema}.tell_seat_waiters();
 end
 $$;

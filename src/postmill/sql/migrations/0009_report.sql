@@ -15,21 +15,57 @@ begin
 end
 $$;
 
+-- The seats that ended attempts held are free. Of each limit one worker that lay down before it is told, and of which keys;
+-- a function of its own after the end of the tickets, since only then is its snapshot younger than the transaction's id.
+create function {schema}.free_seats(p_ids uuid[]) returns void
+language plpgsql volatile
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+declare
+    limits bigint[];
+    keys uuid[];
+begin
+    with gone as (
+        delete from {schema}.seat s where s.job_id = any (p_ids) returning s.limit_id, s.key
+    )
+    select array_agg(g.limit_id), array_agg(g.key) into limits, keys from gone g;
+    if exists (select from {schema}.seat_waiter) then
+        perform {schema}.tell('%' || w.holder || ' ' || case when f.n > 16 then '*' else f.keys end)
+          from (select u.id, count(*) as n, string_agg(u.key::text, ',') as keys
+                  from (select distinct x.id, x.key from unnest(limits, keys) as x(id, key)) u group by u.id) f
+         cross join lateral (select x.holder from {schema}.seat_waiter x
+                              where x.limit_id = f.id and x.valid_until > (select {schema}.now())
+                              order by x.valid_until desc limit 1) w;
+    end if;
+end
+$$;
+
+-- The same where many seats were freed at once, whosever they were: of each limit one worker looks at all its lanes.
+create function {schema}.tell_seat_waiters() returns void
+language plpgsql volatile as $$
+begin
+    perform {schema}.tell('%' || w.holder || ' *')
+       from (select distinct on (x.limit_id) x.holder from {schema}.seat_waiter x
+              where x.valid_until > (select {schema}.now()) order by x.limit_id, x.valid_until desc) w;
+end
+$$;
+
+-- p_workflows: of those that belong to one; NULL where none does, which costs nothing. Its inbox is told of their end (0062).
 create function {schema}.complete(
     p_holder uuid, p_ids uuid[], p_claim_nos bigint[], p_tenants uuid[], p_micros bigint[], p_results jsonb[] default null,
-    p_pids integer[] default null)
+    p_pids integer[] default null, p_workflows uuid[] default null)
 returns setof uuid
 language plpgsql volatile
 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
+    missed uuid[];
+    seated uuid[];
     moment timestamptz := {schema}.history_moment();
 begin
-    return query
     with asked as materialized (
-        select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_results, p_pids)
-                   as u(id, claim_no, tenant_id, micros, result, pid)
+        select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_results, p_pids, p_workflows)
+                   as u(id, claim_no, tenant_id, micros, result, pid, workflow_id)
     ), held as materialized (
-        select r.ctid as tid, r.id, r.attempt, r.run, r.lost, a.claim_no, a.tenant_id, a.micros, a.result, a.pid
+        select r.ctid as tid, r.seated, r.id, r.attempt, r.run, r.lost, a.claim_no, a.tenant_id, a.micros, a.result, a.pid, a.workflow_id
           from asked a join {schema}.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
@@ -41,8 +77,17 @@ begin
         select h.id, h.tenant_id, 'succeeded', moment, h.attempt, h.run, h.lost, 'succeeded', p_holder, h.claim_no,
                h.pid, moment - h.micros * interval '1 microsecond', h.result
           from held h
+    ), told as (
+        insert into {schema}.workflow_inbox (workflow_id, job_id, state)
+        select h.workflow_id, h.id, 'succeeded' from held h where p_workflows is not null and h.workflow_id is not null
     )
-    select a.id from asked a where not exists (select from held h where h.id = a.id);
+    select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
+           array(select h.id from held h where h.seated)
+      into missed, seated;
+    if cardinality(seated) > 0 then
+        perform {schema}.free_seats(seated);
+    end if;
+    return query select unnest(missed);
 end
 $$;
 
@@ -52,12 +97,14 @@ create function {schema}.complete_forgotten(
 returns setof uuid
 language plpgsql volatile
 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+declare
+    missed uuid[];
+    seated uuid[];
 begin
-    return query
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos) as u(id, claim_no)
     ), held as materialized (
-        select r.ctid as tid, r.id
+        select r.ctid as tid, r.seated, r.id
           from asked a join {schema}.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
@@ -77,7 +124,13 @@ begin
         insert into {schema}.tally (at, job_type, succeeded)
         select (select {schema}.now()), p_job_type, count(*) from held h having count(*) > 0
     )
-    select a.id from asked a where not exists (select from held h where h.id = a.id);
+    select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
+           array(select h.id from held h where h.seated)
+      into missed, seated;
+    if cardinality(seated) > 0 then
+        perform {schema}.free_seats(seated);
+    end if;
+    return query select unnest(missed);
 end
 $$;
 
@@ -96,6 +149,7 @@ set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
     moment timestamptz := {schema}.history_moment();
     missed uuid[];
+    seated uuid[];
     asked_to_end {schema}.cancel_request;
     rung record;
     woken text[];
@@ -109,7 +163,7 @@ begin
                as u(id, claim_no, tenant_id, micros, status, delay, deaths, error_class, error_code, error_message,
                     error_status, stack, exit_code, pid, stdout_tail, stderr_tail, error_group)
     ), held as materialized (
-        select r.ctid as tid, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*
+        select r.ctid as tid, r.seated, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*
           from asked a join {schema}.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
@@ -140,8 +194,12 @@ begin
     select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
            array(select h.queue from held h where h.delay < 0 order by h.id),
            array(select h.lane from held h where h.delay < 0 order by h.id),
-           array(select h.priority from held h where h.delay < 0 order by h.id)
-      into missed, woken, woken_lanes, woken_priorities;
+           array(select h.priority from held h where h.delay < 0 order by h.id),
+           array(select h.id from held h where h.seated)
+      into missed, woken, woken_lanes, woken_priorities, seated;
+    if cardinality(seated) > 0 then
+        perform {schema}.free_seats(seated);
+    end if;
     -- Its handler has ended: a request that it did not hear is met now, before anybody tries it again.
     for asked_to_end in select c.* from {schema}.cancel_request c
                          where c.job_id = any (p_ids) and c.job_id <> all (missed) order by c.job_id loop
@@ -167,9 +225,10 @@ returns setof uuid
 language plpgsql volatile
 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
+    missed uuid[];
+    seated uuid[];
     moment timestamptz := {schema}.history_moment();
 begin
-    return query
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_statuses, p_attempt_statuses, p_reasons,
                p_error_classes, p_error_codes, p_error_messages, p_error_statuses, p_stacks, p_exit_codes, p_pids,
@@ -177,7 +236,7 @@ begin
                as u(id, claim_no, tenant_id, micros, status, attempt_status, reason, error_class, error_code,
                     error_message, error_status, stack, exit_code, pid, stdout_tail, stderr_tail, error_group)
     ), held as materialized (
-        select r.ctid as tid, r.attempt, r.run, r.lost, a.*
+        select r.ctid as tid, r.seated, r.attempt, r.run, r.lost, a.*
           from asked a join {schema}.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
@@ -194,8 +253,17 @@ begin
                h.error_message, h.error_status, h.stack, h.stdout_tail, h.stderr_tail,
                h.error_group
           from held h
+    ), told as (
+        insert into {schema}.workflow_inbox (workflow_id, job_id, state)
+        select s.workflow_id, h.id, h.status from held h join {schema}.workflow_step s on s.job_id = h.id
     )
-    select a.id from asked a where not exists (select from held h where h.id = a.id);
+    select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
+           array(select h.id from held h where h.seated)
+      into missed, seated;
+    if cardinality(seated) > 0 then
+        perform {schema}.free_seats(seated);
+    end if;
+    return query select unnest(missed);
 end
 $$;
 
@@ -210,9 +278,10 @@ returns setof uuid
 language plpgsql volatile
 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
+    missed uuid[];
+    seated uuid[];
     moment timestamptz := {schema}.history_moment();
 begin
-    return query
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_attempt_statuses, p_reasons, p_error_classes,
                p_error_codes, p_error_messages, p_error_statuses, p_stacks, p_exit_codes, p_pids, p_stdouts, p_stderrs,
@@ -220,7 +289,7 @@ begin
                as u(id, claim_no, tenant_id, micros, attempt_status, reason, error_class, error_code, error_message,
                     error_status, stack, exit_code, pid, stdout_tail, stderr_tail, error_group)
     ), held as materialized (
-        select r.ctid as tid, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*
+        select r.ctid as tid, r.seated, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*
           from asked a join {schema}.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
@@ -244,8 +313,17 @@ begin
           from held h
     ), heard as (
         delete from {schema}.cancel_request c using held h where c.job_id = h.id
+    ), told as (
+        insert into {schema}.workflow_inbox (workflow_id, job_id, state)
+        select s.workflow_id, h.id, 'failed' from held h join {schema}.workflow_step s on s.job_id = h.id
     )
-    select a.id from asked a where not exists (select from held h where h.id = a.id);
+    select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
+           array(select h.id from held h where h.seated)
+      into missed, seated;
+    if cardinality(seated) > 0 then
+        perform {schema}.free_seats(seated);
+    end if;
+    return query select unnest(missed);
 end
 $$;
 

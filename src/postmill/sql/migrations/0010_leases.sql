@@ -42,13 +42,17 @@ create function {schema}.close_session(p_holder uuid, p_ended jsonb default '{}'
 language plpgsql volatile as $$
 begin
     perform {schema}.leave(p_holder);
+    delete from {schema}.seat_waiter w where w.holder = p_holder;
     with held as materialized (
         select r.ctid as tid, r.* from {schema}.running r where r.holder = p_holder order by r.id for update skip locked
     ), gone as (
         delete from {schema}.running r where r.ctid = any (array(select h.tid from held h))
+    ), freed as (
+        delete from {schema}.seat s where s.job_id = any (array(select h.id from held h where h.seated))
     )
     insert into {schema}.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
     select h.queue, h.lane, h.priority, {schema}.now(), h.id, h.attempt, h.run - 1, h.lost from held h;
+    perform {schema}.tell_seat_waiters();
     delete from {schema}.lease l where l.holder = p_holder;
     update {schema}.worker w set stopped_at = {schema}.now(), running_count = 0, report = w.report || p_ended where w.holder = p_holder;
 end
@@ -69,7 +73,8 @@ declare
 begin
     return query
     with gone_sessions as materialized (
-        select r.ctid as tid, r.id, r.holder, r.claim_no, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, r.claimed_at
+        select r.ctid as tid, r.id, r.holder, r.claim_no, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, r.claimed_at,
+               r.seated
           from {schema}.running r left join {schema}.lease l on l.holder = r.holder
          where (p_only is null or r.holder = p_only) and (l.holder is null or l.expires_at <= moment
             or (r.id, r.claim_no) in (select h.job_id, h.claim_no from {schema}.http_claim h
@@ -94,6 +99,8 @@ begin
           left join {schema}.cancel_request c on c.job_id = g.id
     ), taken as (
         delete from {schema}.running r where r.ctid = any (array(select g.tid from gone_sessions g))
+    ), freed as (
+        delete from {schema}.seat s where s.job_id = any (array(select g.id from gone_sessions g where g.seated))
     ), lapsed as (
         delete from {schema}.http_claim h using gone_sessions g where h.job_id = g.id and h.claim_no = g.claim_no
     ), heard as (
@@ -141,8 +148,13 @@ begin
           from (select coalesce(j.job_type, 'unknown') as job_type, coalesce(j.tenant_id, j.lane) as tenant_id, count(*) as n,
                        (array_agg(j.id order by j.id desc))[1] as job_id
                   from judged j group by 1, 2) g
+    ), told as (
+        insert into {schema}.workflow_inbox (workflow_id, job_id, state)
+        select s.workflow_id, j.id, case j.verdict when 'canceled' then 'canceled' else 'failed' end
+          from judged j join {schema}.workflow_step s on s.job_id = j.id where j.verdict <> 'scheduled'
     )
     select j.id, j.queue, j.verdict, j.job_type, j.tenant_id, j.attempt, j.holder from judged j;
+    perform {schema}.tell_seat_waiters();
 end
 $$;
 
@@ -174,5 +186,8 @@ begin
     delete from {schema}.worker w using {schema}.partition_policy p
      where w.stopped_at < moment - p.retention - 2 * p.width;
     delete from {schema}.sleeper s where s.valid_until < moment;
+    delete from {schema}.seat_waiter w where w.valid_until < moment;
+    delete from {schema}.rate_take t where t.ctid = any (array(
+        select o.ctid from {schema}.rate_take o where o.tat < moment - interval '1 hour' limit 10000));
 end
 $$;

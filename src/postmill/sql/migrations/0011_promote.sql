@@ -4,6 +4,8 @@
 -- One round. Few due: all of them by the index on run_at. Many due (p_most or more): lane by lane, p_per_lane from
 -- each, so that a hog with a million due tickets delays no small lane; a lane with 10,000 ready is left for later.
 -- p_from is the promoter's cursor (NULL: the true head), so that a round never walks over dead index entries.
+-- What comes late, because nobody promoted for a while, goes where its due time is: before what was made since. But a flood of
+-- first runs, which may all be due at one moment, goes to the end: a claim's cursor is a moment, and could not get past it.
 create function {schema}.promote(p_from timestamptz, p_per_lane integer, p_most integer)
 returns table (queue text, lane uuid, priority integer, n bigint)
 language plpgsql volatile as $$
@@ -43,7 +45,10 @@ begin
             delete from {schema}.scheduled s where s.ctid = any (array(select p.tid from picked p))
         ), put as (
             insert into {schema}.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
-            select p.queue, p.lane, p.priority, {schema}.now(), p.id, p.attempt, p.run, p.lost from picked p
+            select p.queue, p.lane, p.priority,
+                   case when p.run_at < moment - interval '1 second' and (p.run > 0 or due < p_most) then p.run_at
+                        else {schema}.now() end,
+                   p.id, p.attempt, p.run, p.lost from picked p
              order by p.run_at, p.id
         )
         select p.queue, p.lane, p.priority, count(*) as n from picked p group by 1, 2, 3

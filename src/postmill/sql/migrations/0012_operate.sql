@@ -46,6 +46,9 @@ begin
              group by w.tenant_id, w.queue, w.job_type
         )
         select array_agg(e.job_id) into over from ended e;
+        insert into {schema}.workflow_inbox (workflow_id, job_id, state)
+        select s.workflow_id, s.job_id, 'canceled' from {schema}.workflow_step s where s.job_id = any (over);
+        perform {schema}.tell('!workflows') where found;
 
         with rest as (
             select distinct u.id from unnest(p_ids) as u(id)
@@ -83,8 +86,8 @@ $$;
 -- waiting | running | succeeded | unknown: there is nothing to replay. never: its definition forbids it.
 -- unconfirmed: its definition says ask, and p_confirm did not say that somebody was asked. succeeded_since: a later job
 -- with its key, or with its type and payload, has succeeded (new_id), and p_despite_success did not say that it shall run
--- all the same. old_version: its definition is not at version p_version yet. p_priority: of the new
--- jobs, NULL that of the old.
+-- all the same. old_version: its definition is not at version p_version yet. rolled_back: the workflow that it is a step of
+-- was taken back. p_priority: of the new jobs, NULL that of the old.
 create function {schema}.replay_jobs(p_ids uuid[], p_actor_type text default 'user', p_actor_id text default null,
     p_payload jsonb default null, p_again boolean default false, p_confirm boolean default false,
     p_despite_success boolean default false, p_version integer default null, p_priority integer default null)
@@ -96,6 +99,8 @@ declare
     ended text;
     lives boolean;
     answer record;
+    flows uuid[] := {schema}.lock_workflows_of(p_ids);
+    steps uuid[] := '{}'; -- the old job and the new one, by turns
 begin
     for id in select distinct u.id from unnest(p_ids) as u(id) order by 1 loop
         status := null;
@@ -114,6 +119,8 @@ begin
         select o.status into ended from {schema}.outcome o where o.job_id = replay_jobs.id;
         if exists (select from {schema}.job_definition d where d.key = body.job_type and d.replay_class = 'never') then
             status := 'never';
+        elsif body.workflow_id = any (flows) and {schema}.step_taken_back(body.id) then
+            status := 'rolled_back';
         elsif letter.id is null and ended is null then
             status := case when exists (select from {schema}.running r where r.id = replay_jobs.id) then 'running' else 'waiting' end;
         elsif ended = 'succeeded' then
@@ -141,11 +148,11 @@ begin
             status := case when new_id is not null then 'succeeded_since' end;
         end if;
         if status is null then
-            if body.idempotency_key is null then
+            if body.idempotency_key is null or body.workflow_id is not null then
                 answer := {schema}.enqueue_one(body.job_type, coalesce(p_payload, body.payload), body.tenant_id,
                     coalesce(p_priority, body.priority), null, null, body.project_id, body.max_attempts, body.timeout_seconds, null,
                     body.source, body.source_ref, p_actor_type, p_actor_id, body.request_id, body.correlation_id,
-                    body.traceparent, null, body.id);
+                    body.traceparent, body.idempotency_key, body.id, p_workflow => body.workflow_id);
             else
                 -- The dead job's window would refuse its own replay: its key is re-pointed, with its mode and its
                 -- expiry. A key that is somebody else's by now is asked for like any other.
@@ -178,9 +185,13 @@ begin
             if status = 'replayed' and letter.id is not null then
                 perform {schema}.close_letter(id, 'dead_letter', letter.reason);
             end if;
+            if status = 'replayed' and body.workflow_id = any (flows) then
+                steps := steps || array[body.id, new_id];
+            end if;
         end if;
         return next;
     end loop;
+    perform {schema}.restart_steps(f.id, steps) from unnest(flows) as f(id) where steps <> '{}';
 end
 $$;
 

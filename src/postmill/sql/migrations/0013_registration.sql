@@ -22,11 +22,11 @@ declare
     old {schema}.job_definition;
     new {schema}.job_definition;
     field text;
-    rate jsonb;
+    limits jsonb;
 begin
     for item in select t.item from jsonb_array_elements(p_types) as t(item) order by t.item ->> 'key' loop
         key := item ->> 'key';
-        rate := item -> 'rate';
+        limits := coalesce(item -> 'limits', '[]');
         status := null;
         for field in select key union all select item ->> 'queue'
                      union all select a.name from jsonb_array_elements_text(coalesce(item -> 'aliases', '[]')) as a(name) loop
@@ -53,7 +53,7 @@ begin
         foreach field in array old.edited loop
             item := item - field;
         end loop;
-        new := jsonb_populate_record(old, item - 'rate' - 'version' - 'edited' - 'id');
+        new := jsonb_populate_record(old, item - 'limits' - 'limit_lane' - 'version' - 'edited' - 'id');
         if old.kind <> 'function' then
             status := 'other_kind';
         elsif {schema}.queue_conflict(new.queue, 'function', key) is not null then
@@ -75,30 +75,163 @@ begin
         else
             status := case when cardinality(old.edited) > 0 then 'kept' else 'unchanged' end;
         end if;
-        if status not in ('other_kind', 'other_queue') and 'rate' <> all (old.edited) then
-            perform {schema}.set_rate(key, rate);
+        if status not in ('other_kind', 'other_queue') then
+            perform {schema}.declare_limits('type', key, limits, 'rate' = any (old.edited));
         end if;
         return next;
     end loop;
-end
-$$;
-
--- {"count": 10, "seconds": 60, "burst": 10}; anything else is no limit.
-create function {schema}.set_rate(p_key text, p_rate jsonb) returns void
-language plpgsql volatile as $$
-begin
-    if jsonb_typeof(p_rate) = 'object' then
-        insert into {schema}.limit_rule as l (job_type, rate_count, rate_seconds, rate_burst)
-        values (p_key, (p_rate ->> 'count')::integer, (p_rate ->> 'seconds')::double precision, (p_rate ->> 'burst')::integer)
-        on conflict (job_type) do update set rate_count = excluded.rate_count, rate_seconds = excluded.rate_seconds,
-            rate_burst = excluded.rate_burst
-          where (l.rate_count, l.rate_seconds, l.rate_burst)
-                is distinct from (excluded.rate_count, excluded.rate_seconds, excluded.rate_burst);
-    else
-        delete from {schema}.limit_rule l where l.job_type = p_key;
+    if exists (select from {schema}.limit_rule) then
+        perform {schema}.settle_limits();
     end if;
 end
 $$;
+
+create function {schema}.limit_name(p_scope text, p_name text, p_per text[]) returns text
+language plpgsql immutable parallel safe as $$
+begin
+    return p_scope || coalesce(':' || p_name, '') || case when cardinality(p_per) > 0 then '/' || array_to_string(p_per, '/') else '' end;
+end
+$$;
+
+-- What code or settings say of the limits of a type or queue: an array of {"per", "max_running", "rate": {"count", "seconds",
+-- "burst"}}. What an operator set stays in force; what is not said any more is gone. p_keep_rate: the rate of all together is
+-- an operator's edit of the definition.
+create function {schema}.declare_limits(p_scope text, p_name text, p_limits jsonb, p_keep_rate boolean default false) returns void
+language plpgsql volatile as $$
+declare
+    item jsonb;
+    parts text[];
+    own text;
+    names text[] := '{}';
+begin
+    if p_keep_rate then
+        p_limits := (select coalesce(jsonb_agg(e.item - case when e.item -> 'per' = '[]' then 'rate' else '' end), '[]')
+                       from jsonb_array_elements(p_limits) as e(item));
+        if not p_limits @> '[{"per": []}]' then
+            p_limits := p_limits || '[{"per": []}]';
+        end if;
+    end if;
+    for item in select e.item from jsonb_array_elements(p_limits) as e(item) loop
+        parts := array(select jsonb_array_elements_text(item -> 'per'));
+        own := {schema}.limit_name(p_scope, p_name, parts);
+        if p_keep_rate and parts = '{}' then
+            item := item || jsonb_build_object('rate', (select l.declared -> 'rate' from {schema}.limit_rule l where l.name = own));
+        end if;
+        item := jsonb_strip_nulls(item - 'per');
+        continue when item = '{}';
+        names := names || own;
+        insert into {schema}.limit_rule as l (name, key, queue, job_type, per, declared)
+        values (own, md5(own)::uuid, case p_scope when 'queue' then p_name end, case p_scope when 'type' then p_name end, parts, item)
+        on conflict (name) do update set declared = excluded.declared where l.declared is distinct from excluded.declared;
+        perform {schema}.follow_declared(own);
+    end loop;
+    update {schema}.limit_rule l set declared = null
+     where (l.queue = p_name and p_scope = 'queue' or l.job_type = p_name and p_scope = 'type') and l.edited
+       and l.declared is not null and l.name <> all (names);
+    delete from {schema}.limit_rule l
+     where (l.queue = p_name and p_scope = 'queue' or l.job_type = p_name and p_scope = 'type') and not l.edited
+       and l.name <> all (names);
+    if found or cardinality(names) > 0 then
+        perform {schema}.settle_limits();
+    end if;
+end
+$$;
+
+-- What is declared is in force, unless an operator said otherwise.
+create function {schema}.follow_declared(p_name text) returns void
+language plpgsql volatile as $$
+begin
+    update {schema}.limit_rule l
+       set max_running = (l.declared ->> 'max_running')::integer, rate_count = (l.declared #>> '{rate,count}')::integer,
+           rate_seconds = (l.declared #>> '{rate,seconds}')::double precision,
+           rate_burst = coalesce((l.declared #>> '{rate,burst}')::integer, (l.declared #>> '{rate,count}')::integer),
+           updated_at = {schema}.now()
+     where l.name = p_name and not l.edited
+       and (l.max_running, l.rate_count, l.rate_seconds, l.rate_burst) is distinct from
+           ((l.declared ->> 'max_running')::integer, (l.declared #>> '{rate,count}')::integer,
+            (l.declared #>> '{rate,seconds}')::double precision,
+            coalesce((l.declared #>> '{rate,burst}')::integer, (l.declared #>> '{rate,count}')::integer));
+end
+$$;
+
+-- The rate of a type as its definition has it: {"count": 10, "seconds": 60, "burst": 10}; anything else is none.
+create function {schema}.set_rate(p_key text, p_rate jsonb) returns void
+language plpgsql volatile as $$
+declare
+    own text := {schema}.limit_name('type', p_key, '{}');
+    said jsonb := coalesce((select l.declared from {schema}.limit_rule l where l.name = own), '{}') - 'rate';
+    others jsonb := (select coalesce(jsonb_agg(l.declared || jsonb_build_object('per', l.per)), '[]') from {schema}.limit_rule l
+                      where l.job_type = p_key and l.name <> own and l.declared is not null);
+begin
+    if jsonb_typeof(p_rate) = 'object' then
+        said := said || jsonb_build_object('rate', p_rate);
+    end if;
+    perform {schema}.declare_limits('type', p_key, others || (said || '{"per": []}'));
+end
+$$;
+
+-- Which queues are claimed with limits, and which lanes job types have for their sake. Called after every change of limits,
+-- of caps of tenants, and of where a type's jobs go. One at a time: each must see what the one before it said. A queue that
+-- jobs of a limited type may still be in goes on as limited.
+create function {schema}.settle_limits() returns void
+language plpgsql volatile as $$
+declare
+    everywhere boolean;
+    some_type boolean;
+    changed boolean;
+begin
+    perform pg_advisory_xact_lock(hashtextextended('{schema} settle_limits', 0));
+    everywhere := exists (select from {schema}.limit_rule l
+                           where l.queue is null and l.job_type is null and num_nonnulls(l.max_running, l.rate_count) > 0)
+        or exists (select from {schema}.tenant t where t.max_running is not null or t.raised_to is not null or t.status <> 'active');
+    some_type := exists (select from {schema}.limit_rule l where l.job_type is not null);
+    update {schema}.queue q set limited = s.limited
+      from (select w.name, everywhere or w.limited and some_type
+                   or exists (select from {schema}.limit_rule l where l.queue = w.name and num_nonnulls(l.max_running, l.rate_count) > 0)
+                   or exists (select from {schema}.limit_rule l join {schema}.job_definition d on d.key = l.job_type
+                               where d.queue = w.name and num_nonnulls(l.max_running, l.rate_count) > 0) as limited
+              from {schema}.queue w) s
+     where q.name = s.name and q.limited <> s.limited;
+    changed := found;
+    update {schema}.job_definition d set limit_lane = s.lane
+      from (select f.key,
+                   case when f.lane = 'type' and p.parts is null then null
+                        when bool_or(l.job_type is not null) or p.parts is not null
+                        then 'type' || coalesce('/' || p.parts, '') end as lane
+              from {schema}.job_definition f
+              join {schema}.limit_rule l on (l.job_type = f.key or l.queue = f.queue or l.queue is null and l.job_type is null)
+               and num_nonnulls(l.max_running, l.rate_count) > 0
+             cross join lateral (
+                select string_agg(distinct u.part, '/') as parts
+                  from {schema}.limit_rule r
+                 cross join lateral (select e.part from unnest(r.per) as e(part) where e.part like 'payload.%'
+                                     union select f.lane where f.lane like 'payload.%' and r.job_type = f.key) u
+                 where (r.job_type = f.key or r.queue = f.queue or r.queue is null and r.job_type is null)
+                   and num_nonnulls(r.max_running, r.rate_count) > 0) p
+             group by f.key, f.lane, p.parts) s
+     where d.key = s.key and d.limit_lane is distinct from s.lane;
+    changed := changed or found;
+    update {schema}.job_definition d set limit_lane = null
+     where d.limit_lane is not null and not exists (
+        select from {schema}.limit_rule l where (l.job_type = d.key or l.queue = d.queue or l.queue is null and l.job_type is null)
+           and num_nonnulls(l.max_running, l.rate_count) > 0);
+    if changed or found then
+        perform {schema}.tell('%*');
+    end if;
+end
+$$;
+
+-- A queue that is new is under what holds everywhere.
+create function {schema}.queue_made() returns trigger
+language plpgsql as $$
+begin
+    new.limited := exists (select from {schema}.limit_rule l
+                            where l.queue is null and l.job_type is null and num_nonnulls(l.max_running, l.rate_count) > 0)
+        or exists (select from {schema}.tenant t where t.max_running is not null or t.raised_to is not null or t.status <> 'active');
+    return new;
+end
+$$;
+create trigger made before insert on {schema}.queue for each row execute function {schema}.queue_made();
 
 -- What there is, for an error message that says what was probably meant: also for roles that see no table.
 create function {schema}.job_type_names() returns setof text
@@ -131,13 +264,17 @@ declare
 begin
     execute format('grant usage on schema {schema} to %I', p_role);
     execute format('grant insert on {schema}.intake to %I', p_role);
+    execute format('grant select on {schema}.migration to %I', p_role);
     for door in
         select p.oid::regprocedure::text from pg_proc p join pg_namespace n on n.oid = p.pronamespace
          where n.nspname = '{schema}'
            and p.proname in ('enqueue', 'enqueue_quick', 'enqueue_one', 'enqueue_keyed', 'enqueue_many', 'enqueue_intake', 'cancel_jobs',
                              'retry_jobs', 'replay_jobs', 'job_type_names', 'now', 'new_id', 'job_state',
                              'read_enqueue_rules', 'publish', 'publish_event', 'deliver_events', 'begin_artifact',
-                             'keep_artifact', 'read_artifact', 'read_artifacts', 'door_delete_artifact')
+                             'find_place', 'keep_artifact', 'read_artifact', 'read_artifacts', 'door_delete_artifact', 'start_workflow', 'workflow',
+                             'add_jobs', 'seal_batch', 'cancel_workflow', 'retry_workflow', 'release_steps',
+                             'read_workflow', 'read_workflows', 'read_workflow_steps', 'read_workflow_edges', 'read_job_type_names',
+                             'door_cancel_workflow', 'door_retry_workflow', 'door_release_steps')
     loop
         execute format('grant execute on function %s to %I', door, p_role);
     end loop;

@@ -97,3 +97,29 @@ begin
     end loop;
 end
 $do$;
+
+-- A notification is a hint: left out where the caller asks for it (two-phase commit does not bear it), and where the
+-- server's queue of notifications fills up, for then it would raise.
+create function {schema}.tell(p_payload text) returns void
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    if coalesce(current_setting('postmill.notify', true), '') <> 'off' and pg_notification_queue_usage() <= 0.5 then
+        perform pg_notify('{schema}', left(p_payload, 2000));
+    end if;
+end
+$$;
+
+-- Rings the watchman of a queue if there is one. Called in a statement of its own after the insert: only then
+-- is its snapshot younger than the insert's transaction id, and a sleeper cannot be missed. Above READ COMMITTED
+-- the snapshot is the transaction's, so it always rings.
+create function {schema}.ring(p_queue text, p_lane uuid default null, p_priority integer default null) returns void
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    if (exists (select from {schema}.sleeper s where s.queue = p_queue and s.watch
+                     and s.valid_until > (select {schema}.now()))
+            or current_setting('transaction_isolation') <> 'read committed')
+    then
+        perform {schema}.tell(concat_ws(' ', coalesce(p_lane::text, '*'), coalesce(p_priority::text, '*'), p_queue));
+    end if;
+end
+$$;

@@ -9,6 +9,9 @@ alter table {schema}.tenant
     add check ((raised_to is null) = (raised_until is null)),
     add column retention interval check (retention > interval '0'),
     add column updated_at timestamptz not null default {schema}.now();
+-- Few: those whose jobs are claimed with limits, and those whose share is not like others'.
+create index tenant_limited on {schema}.tenant (id) where max_running is not null or raised_to is not null or status <> 'active';
+create index tenant_weighted on {schema}.tenant (id) where weight <> 1;
 
 create table {schema}.project (
     id uuid primary key default {schema}.new_id(),

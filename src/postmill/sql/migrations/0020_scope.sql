@@ -53,6 +53,9 @@ begin
     if p_actor_type = 'api_key' and not {schema}.key_lives(p_actor_id::uuid) then
         return false;
     end if;
+    if p_tenant is not null then
+        perform {schema}.require_home(p_tenant);
+    end if;
     perform {schema}.set_actor(p_via, p_actor_type, p_actor_id, p_role, p_request_id, p_address),
             set_config('postmill.tenant_id', coalesce(p_tenant::text, ''), true),
             set_config('postmill.platform', case when p_platform then 'on' else 'off' end, true),
@@ -80,9 +83,9 @@ begin
 end
 $$;
 
--- Puts the reader under policies and hands it what requests read with. Runs at the end of every migration that adds a
--- table, a view, a read_ or a door_ function, and again by hand where the migrating role may not make roles: until then
--- it answers false, and no server starts (requests_secured).
+-- Puts the reader under policies and hands it what requests read with. Runs once, at the end of a release's last migration
+-- that adds a table, a view, a read_ or a door_ function: it looks at everything that is there. It runs again by hand where
+-- the migrating role may not make roles: until then it answers false, and no server starts (requests_secured).
 create function {schema}.secure_requests() returns boolean
 language plpgsql volatile as $$
 declare
@@ -155,7 +158,7 @@ begin
             execute format('grant execute on function %s to {schema}_reader, {schema}_request', name);
         elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'error_status', 'version_run', 'keep_of', 'type_paused', 'rollup_bounds', 'rollup_source', 'quantile', 'summary_of',
             'histogram_plus', 'histogram_sum', 'histogram_within',
-            'incident_outline', 'incident_status', 'args_matching', 'state_test', 'places_of', 'states_of') then
+            'incident_outline', 'incident_status', 'limits_of', 'tenant_cap', 'args_matching', 'state_test', 'places_of', 'states_of') then
             execute format('grant execute on function %s to {schema}_reader', name);
         end if;
     end loop;
@@ -212,8 +215,8 @@ begin
     for name in select p.oid::regprocedure::text from pg_proc p
                  where p.pronamespace = '{schema}'::regnamespace
                    and p.proname in ('find_key', 'key_lives', 'find_login', 'open_login', 'close_login',
-                         'login_configured', 'requests_secured', 'begin_request', 'enter_request', 'request_enqueue',
-                         'set_actor', 'audit', 'now', 'new_id', 'scope_tenant', 'sees_all', 'in_scope', 'find_tenant',
+                         'login_configured', 'requests_secured', 'begin_request', 'require_home', 'enter_request', 'request_enqueue',
+                         'find_place', 'find_credential', 'has_webhook', 'set_actor', 'audit', 'now', 'new_id', 'scope_tenant', 'sees_all', 'in_scope', 'find_tenant',
                          'server_gauges', 'enqueued_totals', 'receive_webhook', 'advance_horizon', 'watch_live') loop
         execute format('grant execute on function %s to %I', name, p_role);
     end loop;
@@ -363,34 +366,3 @@ begin
     end if;
 end
 $$;
-
-create function {schema}.read_projects(p_tenant uuid, p_after text, p_most integer)
-returns table (id uuid, tenant_id uuid, slug text, name text, created_at timestamptz)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
-begin
-    return query
-    select p.id, p.tenant_id, p.slug, p.name, p.created_at from {schema}.project p
-     where p.tenant_id = p_tenant and p.slug > p_after order by p.slug limit p_most;
-end
-$$;
-
--- created | exists | unknown (there is no such tenant)
-create function {schema}.door_create_project(p_tenant uuid, p_slug text, p_name text, out id uuid, out created_at timestamptz,
-    out status text)
-language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
-begin
-    if not {schema}.in_scope(p_tenant) or not exists (select from {schema}.tenant t where t.id = p_tenant) then
-        status := 'unknown';
-        return;
-    end if;
-    insert into {schema}.project as p (tenant_id, slug, name) values (p_tenant, p_slug, coalesce(p_name, p_slug))
-    on conflict (tenant_id, slug) do nothing returning p.id, p.created_at into id, created_at;
-    status := case when id is null then 'exists' else 'created' end;
-    if id is not null then
-        perform {schema}.audit('projects.create', 'project', p_slug, p_tenant, null,
-                               jsonb_build_object('id', id, 'slug', p_slug, 'name', coalesce(p_name, p_slug)));
-    end if;
-end
-$$;
-
-select {schema}.secure_requests();

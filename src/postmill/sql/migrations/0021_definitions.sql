@@ -44,7 +44,7 @@ begin
                 coalesce(nullif(current_setting('postmill.actor_type', true), ''), 'system'),
                 coalesce(nullif(current_setting('postmill.actor_id', true), ''), session_user),
                 coalesce(nullif(current_setting('postmill.via', true), ''), 'sql'),
-                to_jsonb(new) - array['id', 'guarded', 'edited', 'version', 'created_at', 'updated_at']);
+                to_jsonb(new) - array['id', 'guarded', 'limit_lane', 'edited', 'version', 'created_at', 'updated_at']);
     end if;
     perform {schema}.tell('!definitions');
     return null;
@@ -108,7 +108,7 @@ begin
       from {schema}.job_definition d
       left join lateral (
         select jsonb_build_object('count', r.rate_count, 'seconds', r.rate_seconds, 'burst', r.rate_burst) as rate
-          from {schema}.limit_rule r where r.job_type = d.key) l on true
+          from {schema}.limit_rule r where r.name = 'type:' || d.key and r.rate_count is not null) l on true
      cross join lateral (
         select count(*) as served, count(*) filter (where d.queue = any (w.queues)) as at_queue,
                count(*) filter (where w.code <> coalesce(nullif(d.fingerprint, ''), d.version::text)) as differing,
@@ -177,7 +177,11 @@ begin
         'version', 1, 'edited', to_jsonb(p_edited), 'guarded', false, 'fingerprint', '', 'created_at', {schema}.now(),
         'updated_at', {schema}.now()) || (p_definition - 'rate'));
     insert into {schema}.job_definition select new.*;
-    perform {schema}.set_rate(own_key, p_definition -> 'rate');
+    if jsonb_typeof(p_definition -> 'rate') = 'object' then
+        perform {schema}.set_rate(own_key, p_definition -> 'rate');
+    elsif exists (select from {schema}.limit_rule) then
+        perform {schema}.settle_limits();
+    end if;
     perform {schema}.audit('definitions.create', 'definition', own_key, null, null, p_definition);
     id := new.id;
     status := 'created';
@@ -237,7 +241,7 @@ begin
         return;
     end if;
     select jsonb_build_object('count', r.rate_count, 'seconds', r.rate_seconds, 'burst', r.rate_burst) into old_rate
-      from {schema}.limit_rule r where r.job_type = old.key;
+      from {schema}.limit_rule r where r.name = 'type:' || old.key and r.rate_count is not null;
     if to_jsonb(new) = to_jsonb(old) and (not p_changes ? 'rate' or nullif(p_changes -> 'rate', 'null') is not distinct from old_rate) then
         status := 'unchanged';
         return;
@@ -256,6 +260,8 @@ begin
      where d.id = p_id;
     if p_changes ? 'rate' then
         perform {schema}.set_rate(old.key, p_changes -> 'rate');
+    elsif exists (select from {schema}.limit_rule) then
+        perform {schema}.settle_limits();
     end if;
     select jsonb_object_agg(c.name, to_jsonb(old) -> c.name) into before from jsonb_object_keys(p_changes) as c(name);
     perform {schema}.audit('definitions.edit', 'definition', old.key, null,
@@ -324,4 +330,31 @@ begin
 end
 $$;
 
-select {schema}.secure_requests();
+create function {schema}.read_projects(p_tenant uuid, p_after text, p_most integer)
+returns table (id uuid, tenant_id uuid, slug text, name text, created_at timestamptz)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    return query
+    select p.id, p.tenant_id, p.slug, p.name, p.created_at from {schema}.project p
+     where p.tenant_id = p_tenant and p.slug > p_after order by p.slug limit p_most;
+end
+$$;
+
+-- created | exists | unknown (there is no such tenant)
+create function {schema}.door_create_project(p_tenant uuid, p_slug text, p_name text, out id uuid, out created_at timestamptz,
+    out status text)
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    if not {schema}.in_scope(p_tenant) or not exists (select from {schema}.tenant t where t.id = p_tenant) then
+        status := 'unknown';
+        return;
+    end if;
+    insert into {schema}.project as p (tenant_id, slug, name) values (p_tenant, p_slug, coalesce(p_name, p_slug))
+    on conflict (tenant_id, slug) do nothing returning p.id, p.created_at into id, created_at;
+    status := case when id is null then 'exists' else 'created' end;
+    if id is not null then
+        perform {schema}.audit('projects.create', 'project', p_slug, p_tenant, null,
+                               jsonb_build_object('id', id, 'slug', p_slug, 'name', coalesce(p_name, p_slug)));
+    end if;
+end
+$$;

@@ -156,7 +156,8 @@ begin
             when 'duplicate' then
                 outcome := 'duplicate';
                 detail := 'its idempotency key is held by another job';
-            when 'busy', 'serialization' then outcome := 'pending';
+            -- Of a tenant that moves: it fires where the tenant is then.
+            when 'busy', 'serialization', 'moving', 'moved' then outcome := 'pending';
             else
                 outcome := 'refused';
                 detail := answer.status || coalesce(': ' || answer.detail, '');
@@ -263,6 +264,7 @@ begin
                     when m.status <> 'created' then m.status || coalesce(': ' || m.detail, '') end as detail
           from unnest(mine.held) with ordinality as u(held, i)
           left join unnest(made.places, made.ids, made.statuses, made.details) as m(i, id, status, detail) on m.i = u.i
+         where m.status is null or m.status not in ('moving', 'moved')
     ), recent as (
         insert into {schema}.trigger_recent as r (trigger_id, hash, job_id, at, expires_at)
         select t.id, t.hash, t.job, t.due, greatest(t.due, moment) + make_interval(secs => t.span)
@@ -386,5 +388,3 @@ begin
     return planned;
 end
 $$;
-
-select {schema}.secure_requests();

@@ -392,5 +392,3 @@ begin
         select o.ctid from {schema}.http_answer o where o.expires_at < moment limit p_most for update skip locked));
 end
 $$;
-
-select {schema}.secure_requests();

@@ -229,5 +229,3 @@ begin
     returning a.id, a.tenant_id;
 end
 $$;
-
-select {schema}.secure_requests();

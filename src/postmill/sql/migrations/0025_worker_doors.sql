@@ -161,8 +161,8 @@ declare
     counts integer[] := p_counts;
     waits double precision[] := array_fill(0::double precision, array[n]);
     rivals boolean[] := array_fill(false, array[n]);
+    bound boolean[] := array_fill(false, array[n]);
     taken integer[] := array_fill(0, array[n]);
-    limits bigint[];
     capped text[];
     one record;
     free integer;
@@ -172,12 +172,11 @@ begin
         return;
     end if;
     -- The first half of a lane (18 characters of its text) tells a type that has lanes of its own.
-    select array_agg(r.id order by u.n), array_agg(case when d.worker_limit is not null then d.key end order by u.n)
-      into limits, capped
+    select array_agg(case when d.worker_limit is not null then d.key end order by u.n)
+      into capped
       from unnest(p_lanes) with ordinality as u(lane, n)
-      left join {schema}.job_definition d on d.lane = 'type' and left(u.lane::text, 18)
-           = left({schema}.lane_of('type', '00000000-0000-0000-0000-000000000000', d.key, '{}', null)::text, 18)
-      left join {schema}.limit_rule r on r.job_type = d.key;
+      left join {schema}.job_definition d on coalesce(d.limit_lane, d.lane) like 'type%' and left(u.lane::text, 18)
+           = left({schema}.lane_of('type', '00000000-0000-0000-0000-000000000000', d.key, '{}', null)::text, 18);
     -- What this worker may hold of a type: its lanes share one count.
     for one in
         select d.key, greatest(0, d.worker_limit - (select count(*) from {schema}.http_claim c
@@ -192,96 +191,78 @@ begin
             end if;
         end loop;
     end loop;
-    if exists (select from unnest(limits) as u(id) where u.id is not null) then
-        for one in select g.limit_id, g.granted, g.wait_seconds, g.contended from {schema}.grant_tokens(limits) g loop
-            free := one.granted;
-            for i in 1 .. n loop
-                if limits[i] = one.limit_id then
-                    waits[i] := case when counts[i] > free then one.wait_seconds else 0 end;
-                    rivals[i] := one.contended;
-                    counts[i] := least(counts[i], free);
-                    free := free - counts[i];
-                end if;
-            end loop;
-        end loop;
-    end if;
-    for one in select c.slot, c.job from {schema}.claim_work(p_holder, p_total, p_lease_seconds, p_types,
+    for one in select c.* from {schema}.claim_work(p_holder, p_total, p_lease_seconds, p_types,
             p_queues, p_lanes, p_priorities, p_from, counts) c loop
-        slot := one.slot; asked := counts[one.slot]; wait_seconds := 0; contended := false; job := one.job;
-        taken[slot] := taken[slot] + 1;
-        return next;
-    end loop;
-    for one in select u.id, sum(u.n)::integer as spent from unnest(limits, taken) as u(id, n)
-                where u.id is not null and u.n > 0 group by u.id order by u.id loop
-        perform {schema}.take_tokens(one.id, one.spent);
+        slot := one.slot; asked := counts[slot]; wait_seconds := 0; contended := false; job := one.job;
+        if job is null then
+            waits[slot] := one.wait_seconds; rivals[slot] := one.contended; bound[slot] := true;
+        else
+            taken[slot] := taken[slot] + 1;
+            return next;
+        end if;
     end loop;
     perform {schema}.http_running(p_holder);
     for i in 1 .. n loop
-        if counts[i] < p_counts[i] then
-            slot := i; asked := counts[i]; wait_seconds := waits[i]; contended := rivals[i]; job := null;
+        if counts[i] < p_counts[i] or bound[i] then
+            slot := i; asked := case when bound[i] then taken[i] else counts[i] end; wait_seconds := waits[i]; contended := rivals[i]; job := null;
             return next;
         end if;
     end loop;
 end
 $$;
 
--- The claim itself. A ticket whose body is gone is taken, too: whoever claims it buries it.
+-- The claim itself. A ticket whose body is gone is taken, too: whoever claims it buries it. job NULL: a limit binds this line.
 create function {schema}.claim_work(p_holder uuid, p_total integer, p_lease_seconds double precision, p_types text[],
     p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamptz[], p_counts integer[])
-returns table (slot integer, job jsonb)
+returns table (slot integer, wait_seconds double precision, contended boolean, job jsonb)
 language plpgsql volatile
 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
     number constant bigint := nextval('{schema}.http_claim_no');
     moment constant timestamptz := {schema}.now();
     until constant timestamptz := moment + p_lease_seconds * interval '1 second';
-    everybody constant boolean := {schema}.sees_all();
-    own constant uuid := {schema}.scope_tenant();
     paused constant text[] := {schema}.paused_types();
     served text[] := p_types;
+    picked record;
 begin
     if cardinality(paused) > 0 then
         served := array(select t.name from unnest(p_types) as t(name) where t.name <> all (paused));
     end if;
+    select p.* into picked from {schema}.pick_limited(p_total, p_total, p_queues, p_lanes, p_priorities, p_from, p_counts,
+            '{}', '{}', served, case when not {schema}.sees_all() then {schema}.scope_tenant() end) p;
+    -- A seat, or a lane that changed: nobody here is told when, so it is looked at again soon.
     return query
-    with picked as materialized (
-        select l.slot, q.*
-          from unnest(p_queues, p_lanes, p_priorities, p_from, p_counts)
-               with ordinality as l(queue, lane, priority, at, n, slot)
-         cross join lateral (
-             select r.ctid as tid, r.id, r.queue, r.lane, r.priority, r.ready_at, r.attempt, r.run, r.lost, b.job_type,
-                    b.timeout_seconds, coalesce(b.tenant_id, r.lane) as tenant_id
-               from {schema}.ready r
-               left join lateral (select j.job_type, j.tenant_id, j.timeout_seconds from {schema}.job j where j.id = r.id
-                                  union all
-                                  select k.job_type, k.tenant_id, k.timeout_seconds from {schema}.job_kept k
-                                   where k.id = r.id offset 0) b on true
-              where r.queue = l.queue and r.lane = l.lane and r.priority = l.priority
-                and r.ready_at >= case when l.at is null then '-infinity'
-                                        else least(l.at, (select {schema}.now()) - interval '250 ms') end
-                and (b.job_type = any (served) or b.job_type is null)
-                and (everybody or coalesce(b.tenant_id, r.lane) = own)
-              order by r.ready_at, r.id
-              limit l.n for update of r skip locked) q
-         where not exists (select from {schema}.queue w where w.name = l.queue and w.paused_at is not null
-                              and (w.resume_at is null or w.resume_at > (select {schema}.now())))
-         limit p_total
+    select u.slot, case when u.wait > 0 or u.rival then u.wait when u.limit_id is null then 0.001 else 0.2 end::double precision, u.rival,
+           null::jsonb
+      from unnest(picked.n_slot, picked.n_limit, picked.n_wait, picked.n_rival) as u(slot, limit_id, wait, rival) where u.slot > 0;
+    return query
+    with picks as materialized (
+        select u.slot, u.seats, u.n, r.*, b.job_type, b.timeout_seconds, coalesce(b.tenant_id, r.lane) as tenant_id
+          from unnest(picked.tids, picked.slots, picked.seats) with ordinality as u(tid, slot, seats, n)
+          join {schema}.ready r on r.ctid = u.tid
+          left join lateral (select j.job_type, j.tenant_id, j.timeout_seconds from {schema}.job j where j.id = r.id
+                             union all
+                             select k.job_type, k.tenant_id, k.timeout_seconds from {schema}.job_kept k
+                              where k.id = r.id offset 0) b on true
+         order by u.n
     ), gone as (
-        delete from {schema}.ready r where r.ctid = any (array(select p.tid from picked p))
+        delete from {schema}.ready r where r.ctid = any (picked.tids)
     ), begun as (
-        insert into {schema}.running (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at)
-        select p.id, p_holder, number, p.queue, p.lane, p.priority, p.attempt, p.run + 1, p.lost, moment from picked p
+        insert into {schema}.running (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at, seated)
+        select p.id, p_holder, number, p.queue, p.lane, p.priority, p.attempt, p.run + 1, p.lost, moment,
+               case when p.seats is not null then true end
+          from picks p
     ), leased as (
         insert into {schema}.http_claim (job_id, claim_no, holder, tenant_id, job_type, ready_at, lease_seconds, expires_at, deadline)
         select p.id, number, p_holder, p.tenant_id, coalesce(p.job_type, ''), p.ready_at, p_lease_seconds, until,
                moment + p.timeout_seconds * interval '1 second'
-          from picked p
+          from picks p
     )
-    select p.slot::integer,
+    select p.slot, 0::double precision, false,
            jsonb_build_object('id', p.id, 'queue', p.queue, 'ready_at', p.ready_at, 'attempt', p.attempt, 'run', p.run + 1,
                'lost', p.lost, 'claim_no', number, 'claimed_at', moment, 'lease_expires_at', until, 'tenant_id', p.tenant_id)
            || {schema}.work_facts(p.id)
-      from picked p;
+      from picks p order by p.n;
 end
 $$;
 
@@ -386,5 +367,3 @@ begin
      where not exists (select from {schema}.lease l where l.holder = s.holder and l.expires_at > edge);
 end
 $$;
-
-select {schema}.secure_requests();

@@ -68,6 +68,14 @@ begin
         return next;
         return;
     end if;
+    if (select h.gated from {schema}.partition_horizon h) then
+        select g.answer, g.cell into label, job_type from {schema}.gate(owner_tenant) g where g.answer <> 'parked';
+        if label is not null then
+            event_id := null; -- moving or moved, and the cell
+            return next;
+            return;
+        end if;
+    end if;
     insert into {schema}.event (id, tenant_id, name, context, published_at, actor_type, actor_id, request_id,
            correlation_id, traceparent)
     values (event_id, owner_tenant, p_name, p_context, published_at, coalesce(p_actor_type, 'system'), p_actor_id,
@@ -158,6 +166,8 @@ language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
 declare
     found_one uuid;
     met boolean;
+    standing text;
+    elsewhere text;
     waiting boolean := exists (select from {schema}.event_delivery y where y.outcome = 'pending');
 begin
     if name is null or name !~ '^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$' or length(name) > 200 then
@@ -167,9 +177,11 @@ begin
         raise exception 'postmill: the context of % must be a JSON object, got %', name,
             coalesce(jsonb_typeof(context), 'NULL') using errcode = 'invalid_parameter_value';
     end if;
-    select p.event_id, p.trigger_id is not null into found_one, met
+    select p.event_id, p.trigger_id is not null, p.label, p.job_type into found_one, met, standing, elsewhere
       from {schema}.publish_event(name, context, tenant, correlation_id, request_id, traceparent) p limit 1;
-    if found_one is null then
+    if found_one is null and standing is not null then
+        perform {schema}.refuse_away(tenant, standing, elsewhere);
+    elsif found_one is null then
         raise exception 'postmill: there is no tenant %', tenant using errcode = 'foreign_key_violation';
     end if;
     if met and not waiting then
@@ -190,6 +202,7 @@ begin
            t.payload_template::text, n.slug, n.timezone
       from (select y.event_id, y.trigger_id from {schema}.event_delivery y
              where y.outcome = 'pending' and y.due_at <= (select {schema}.now())
+               and not (select h.gated and {schema}.is_away(y.tenant_id) from {schema}.partition_horizon h)
              order by y.due_at, y.event_id limit p_most for update skip locked) y
       join {schema}.event e on e.id = y.event_id
       join {schema}.trigger t on t.id = y.trigger_id
@@ -229,5 +242,3 @@ select e.id, e.tenant_id, e.name, e.context, e.published_at, e.actor_type::text,
 create view {schema}.event_deliveries as
 select y.event_id, y.trigger_id, t.label as trigger_label, y.tenant_id, y.outcome, y.detail, y.job_id, y.decided_at
   from {schema}.event_delivery y join {schema}.trigger t on t.id = y.trigger_id;
-
-select {schema}.secure_requests();

@@ -188,5 +188,3 @@ begin
     end loop;
 end
 $$;
-
-select {schema}.secure_requests();

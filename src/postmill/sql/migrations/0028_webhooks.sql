@@ -221,5 +221,3 @@ begin
     return greatest(gone, n);
 end
 $$;
-
-select {schema}.secure_requests();

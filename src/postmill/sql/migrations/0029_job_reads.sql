@@ -245,4 +245,71 @@ begin
 end
 $$;
 
-select {schema}.secure_requests();
+-- One page of all that happened, the log and the lives of jobs as one stream, in the order of recording, from
+-- (p_after, p_key) up to p_until, which must be settled (advance_horizon). Rows of others than the reader's tenant are
+-- not there. The stretch read at once is made so that it holds some thousand rows, and a page takes no
+-- longer than about 150 ms: the last row, without a kind, says where it stopped (event: more) or that it is at its end.
+create function {schema}.read_history(p_after timestamptz, p_key text, p_until timestamptz, p_most integer,
+    p_kind text default null, p_events text[] default null)
+returns table (recorded_at timestamptz, key text, kind text, event text, happened_at timestamptz, org_id uuid,
+    project_id uuid, actor_type text, actor_id text, role text, via text, request_id text, correlation_id text,
+    target_kind text, target text, result text, reason text, before jsonb, after jsonb, job_id uuid, job_type text,
+    attempt integer, status text, error_class text, started_at timestamptz, finished_at timestamptz, db_role text)
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    deadline timestamptz := {schema}.now() + interval '150 milliseconds';
+    low timestamptz := p_after;
+    high timestamptz;
+    own uuid := case when not {schema}.sees_all() then {schema}.scope_tenant() end;
+    width interval := case when own is null then interval '1 minute' else '1 hour' end;
+    size bigint;
+    told integer := 0;
+    got integer;
+begin
+    while low < p_until loop
+        high := least(low + width, p_until);
+        size := {schema}.history_size(low, high, 4001, own);
+        if size = 0 then
+            low := high;
+            width := least(width * 16, interval '30 days');
+        elsif size > 4000 and width > interval '1 millisecond' then
+            width := greatest(width / 4, interval '1 millisecond');
+        else
+            return query
+            select h.* from (
+                select l.at as recorded_at, l.id::text as key, 'audit', l.action, l.at, l.tenant_id, null::uuid, l.actor_type,
+                       l.actor_id, l.role, l.via, l.request_id, null::text, l.target_kind, l.target, l.result, l.reason,
+                       l.before, l.after, null::uuid, null::text, null::integer, null::text, null::text, null::timestamptz,
+                       null::timestamptz, l.db_role
+                  from {schema}.audit_log l
+                 where l.at >= low and l.at < high and (own is null or l.tenant_id = own) and coalesce(p_kind, 'audit') = 'audit'
+                   and (p_events is null or l.action = any (p_events))
+                union all
+                select e.recorded_at, e.key, 'job', e.event, e.happened_at, b.tenant_id, b.project_id, b.actor_type::text,
+                       b.actor_id, null, null, b.request_id, b.correlation_id, null, null, null, e.reason, null, null,
+                       e.job_id, b.job_type, e.attempt, e.status, e.error_class, e.started_at, e.finished_at, null
+                  from {schema}.job_events(low, high, own) e
+                 cross join lateral (select j.tenant_id, j.project_id, j.job_type, j.actor_type, j.actor_id, j.request_id,
+                                            j.correlation_id from {schema}.job j where j.id = e.job_id
+                                     union all
+                                     select k.tenant_id, k.project_id, k.job_type, k.actor_type, k.actor_id, k.request_id,
+                                            k.correlation_id from {schema}.job_kept k where k.id = e.job_id offset 0) b
+                 where coalesce(p_kind, 'job') = 'job' and (p_events is null or e.event = any (p_events))) h
+             where (h.recorded_at, h.key) > (p_after, p_key collate "C")
+             order by h.recorded_at, h.key collate "C" limit p_most - told;
+            get diagnostics got = row_count;
+            told := told + got;
+            if told >= p_most then
+                return;
+            end if;
+            low := high;
+            width := case when size < 1000 then least(width * 2, interval '30 days') else width end;
+        end if;
+        exit when {schema}.now() > deadline;
+    end loop;
+    recorded_at := low;
+    key := '';
+    event := case when low < p_until then 'more' else 'end' end;
+    return next;
+end
+$$;

@@ -143,57 +143,6 @@ begin
 end
 $$;
 
--- Worker sessions are the platform's: seen since p_seen seconds ago (NULL: all), those that started last first, below
--- (p_before, p_holder); p_only: this one.
-create function {schema}.read_workers(p_seen double precision default null, p_before timestamptz default 'infinity',
-    p_holder uuid default 'ffffffff-ffff-ffff-ffff-ffffffffffff', p_most integer default 1000, p_only uuid default null)
-returns table (
-    holder uuid, worker_id text, hostname text, pid integer, version text, queues text[], slots jsonb, job_types text[], state text,
-    running_count integer, started_at timestamptz, last_seen_at timestamptz, stopped_at timestamptz, lease_expires_at timestamptz,
-    metadata jsonb, asked text, asked_at timestamptz, asked_by text, asked_reason text, draining_since timestamptz,
-    full_since timestamptz, skew_seconds double precision, report jsonb, build text)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
-declare
-    moment timestamptz := {schema}.now();
-begin
-    if not {schema}.sees_all() then
-        return;
-    end if;
-    return query
-    select w.holder, w.worker_id, w.hostname, w.pid, w.version, w.queues, w.slots, w.job_types,
-           case when w.stopped_at is not null then 'stopped' when l.expires_at is null or l.expires_at <= moment then 'lost'
-                when w.draining then 'draining' else 'running' end,
-           w.running_count, w.started_at, w.last_seen_at, w.stopped_at, l.expires_at, w.metadata, w.asked, w.asked_at,
-           w.asked_by, w.asked_reason, w.draining_since, w.full_since, w.skew_seconds, w.report, w.build
-      from {schema}.worker w
-      left join {schema}.lease l on l.holder = w.holder
-     where (p_seen is null or w.last_seen_at >= moment - p_seen * interval '1 second')
-       and (w.started_at, w.holder) < (p_before, p_holder) and (p_only is null or w.holder = p_only)
-     order by w.started_at desc, w.holder desc limit p_most;
-end
-$$;
-
--- When another build of an application began to run since a moment, the latest first: its first session that started while
--- none of the same build had lived for a minute. p_job_type: only of workers that serve it.
-create function {schema}.read_builds(p_since timestamptz, p_job_type text default null, p_most integer default 50)
-returns table (at timestamptz, build text, holder uuid)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
-begin
-    if not {schema}.sees_all() then
-        return;
-    end if;
-    return query
-    select w.started_at, w.build, w.holder from {schema}.worker w
-     where w.last_seen_at >= p_since and w.started_at >= p_since and w.build is not null
-       and (p_job_type is null or p_job_type = any (w.job_types))
-       and not exists (select from {schema}.worker o
-                        where o.build = w.build and o.last_seen_at >= w.started_at - interval '1 minute'
-                          and (o.started_at, o.holder) < (w.started_at, w.holder)
-                          and (p_job_type is null or p_job_type = any (o.job_types)))
-     order by w.started_at desc limit p_most;
-end
-$$;
-
 -- How many jobs are where, each count ending at p_most (at_least: there may be more), and since when the oldest is due.
 -- Within a tenant, tickets are counted by whichever are fewer, its jobs or all tickets; where both are many, by the
 -- tenant's own lane, which most of its jobs wait in.
@@ -319,8 +268,8 @@ create function {schema}.read_why(p_id uuid)
 returns table (
     id uuid, job_type text, queue text, state text, attempt integer, max_attempts integer, reason text, error_class text,
     error_message text, cancel_requested boolean, worker_id text, paused boolean, pause_reason text, resume_at timestamptz,
-    tenant_status text, is_active boolean, due_seconds double precision, expired boolean, rate_count integer,
-    rate_seconds double precision, rate_wait double precision, worker_limit integer, type_running bigint, held_by uuid[],
+    tenant_status text, is_active boolean, due_seconds double precision, expired boolean, limits text,
+    worker_limit integer, type_running bigint, held_by uuid[],
     type_workers bigint, queue_workers bigint, draining_workers bigint, outdated bigint, slots bigint, queue_running bigint,
     ahead bigint, ready_seconds double precision, replayed_as uuid, budget text, budget_level integer, budget_action text,
     budget_ends timestamptz, type_paused boolean, type_pause_reason text, type_resume_at timestamptz)
@@ -333,9 +282,9 @@ begin
            s.cancel_requested, s.worker_id,
            q.paused_at is not null and (q.resume_at is null or q.resume_at > moment), q.pause_reason, q.resume_at,
            t.status, d.is_active, case when s.state = 'scheduled' then extract(epoch from s.scheduled_for - moment)::double precision end,
-           j.expires_at <= moment, l.rate_count, l.rate_seconds,
-           (select extract(epoch from k.tat - moment)::double precision - (l.rate_burst - 1) * l.rate_seconds / l.rate_count
-              from {schema}.rate_take k where k.limit_id = l.id order by k.seq desc limit 1),
+           j.expires_at <= moment,
+           (select jsonb_agg(to_jsonb(l) order by l.name) from {schema}.limits_of(s.id, s.queue, s.job_type, s.tenant_id) l
+             where s.state in ('scheduled', 'queued', 'blocked'))::text,
            d.worker_limit, h.n, case when {schema}.sees_all() then h.ids end, w.of_type, w.of_queue, w.draining, w.outdated,
            case when not w.silent then w.slots end,
            (select count(*) from (select from {schema}.running o where o.queue = r.queue limit 10000) x),
@@ -349,7 +298,6 @@ begin
       left join {schema}.queue q on q.name = s.queue
       left join {schema}.tenant t on t.id = s.tenant_id
       left join {schema}.job_definition d on d.key = s.job_type
-      left join {schema}.limit_rule l on l.job_type = s.job_type
       left join lateral (select f.* from {schema}.ready f where f.id = s.id offset 0) r on true
       left join lateral {schema}.type_paused(coalesce((select a.key from {schema}.job_definition a where a.aliases @> array[s.job_type] limit 1),
                                                       s.job_type)) z on true
@@ -425,5 +373,3 @@ begin
     order by 1 limit 1000;
 end
 $$;
-
-select {schema}.secure_requests();

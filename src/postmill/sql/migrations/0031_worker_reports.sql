@@ -100,10 +100,12 @@ begin
     end if;
     whose := held.tenant_id;
     micros := held.micros;
-    select j.job_type, coalesce(j.scheduled_for, j.created_at) as due into body from {schema}.any_job j where j.id = p_id;
-    case p_report
+    select j.job_type, coalesce(j.scheduled_for, j.created_at) as due, j.workflow_id into body from {schema}.any_job j where j.id = p_id;
+    -- What others wait for is kept, whatever the definition says.
+    case (case when body.workflow_id is not null then replace(p_report, '_forgotten', '') else p_report end)
     when 'complete' then
-        missed := {schema}.complete(p_holder, array[p_id], array[p_claim_no], array[whose], array[micros], array[p_result]);
+        missed := {schema}.complete(p_holder, array[p_id], array[p_claim_no], array[whose], array[micros], array[p_result],
+            p_workflows => array[body.workflow_id]);
     when 'complete_forgotten' then
         missed := {schema}.complete_forgotten(p_holder, array[p_id], array[p_claim_no], f ->> 'job_type');
     when 'put_back' then
@@ -124,6 +126,9 @@ begin
     end case;
     if missed is not null then
         return null;
+    end if;
+    if body.workflow_id is not null then
+        perform {schema}.tell('!workflows');
     end if;
     if p_report <> 'put_back' or attempt_status is not null then
         perform {schema}.count_end(whose, held.queue, coalesce(body.job_type, 'unknown'), case p_report
@@ -159,6 +164,8 @@ declare
 begin
     update {schema}.worker w
        set skew_seconds = p_clock - extract(epoch from moment), report = p_report,
+           -- Of queues whose slots follow their work.
+           slots = w.slots || coalesce(p_report -> 'slots', '{}'),
            full_since = case when p_full then coalesce(w.full_since, moment) end,
            draining_since = case when p_draining then coalesce(w.draining_since, moment) end
      where w.holder = p_holder
@@ -288,4 +295,53 @@ begin
 end
 $$;
 
-select {schema}.secure_requests();
+-- Worker sessions are the platform's: seen since p_seen seconds ago (NULL: all), those that started last first, below
+-- (p_before, p_holder); p_only: this one.
+create function {schema}.read_workers(p_seen double precision default null, p_before timestamptz default 'infinity',
+    p_holder uuid default 'ffffffff-ffff-ffff-ffff-ffffffffffff', p_most integer default 1000, p_only uuid default null)
+returns table (
+    holder uuid, worker_id text, hostname text, pid integer, version text, queues text[], slots jsonb, job_types text[], state text,
+    running_count integer, started_at timestamptz, last_seen_at timestamptz, stopped_at timestamptz, lease_expires_at timestamptz,
+    metadata jsonb, asked text, asked_at timestamptz, asked_by text, asked_reason text, draining_since timestamptz,
+    full_since timestamptz, skew_seconds double precision, report jsonb, build text)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    moment timestamptz := {schema}.now();
+begin
+    if not {schema}.sees_all() then
+        return;
+    end if;
+    return query
+    select w.holder, w.worker_id, w.hostname, w.pid, w.version, w.queues, w.slots, w.job_types,
+           case when w.stopped_at is not null then 'stopped' when l.expires_at is null or l.expires_at <= moment then 'lost'
+                when w.draining then 'draining' else 'running' end,
+           w.running_count, w.started_at, w.last_seen_at, w.stopped_at, l.expires_at, w.metadata, w.asked, w.asked_at,
+           w.asked_by, w.asked_reason, w.draining_since, w.full_since, w.skew_seconds, w.report, w.build
+      from {schema}.worker w
+      left join {schema}.lease l on l.holder = w.holder
+     where (p_seen is null or w.last_seen_at >= moment - p_seen * interval '1 second')
+       and (w.started_at, w.holder) < (p_before, p_holder) and (p_only is null or w.holder = p_only)
+     order by w.started_at desc, w.holder desc limit p_most;
+end
+$$;
+
+-- When another build of an application began to run since a moment, the latest first: its first session that started while
+-- none of the same build had lived for a minute. p_job_type: only of workers that serve it.
+create function {schema}.read_builds(p_since timestamptz, p_job_type text default null, p_most integer default 50)
+returns table (at timestamptz, build text, holder uuid)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+begin
+    if not {schema}.sees_all() then
+        return;
+    end if;
+    return query
+    select w.started_at, w.build, w.holder from {schema}.worker w
+     where w.last_seen_at >= p_since and w.started_at >= p_since and w.build is not null
+       and (p_job_type is null or p_job_type = any (w.job_types))
+       and not exists (select from {schema}.worker o
+                        where o.build = w.build and o.last_seen_at >= w.started_at - interval '1 minute'
+                          and (o.started_at, o.holder) < (w.started_at, w.holder)
+                          and (p_job_type is null or p_job_type = any (o.job_types)))
+     order by w.started_at desc limit p_most;
+end
+$$;

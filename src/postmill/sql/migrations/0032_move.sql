@@ -44,10 +44,10 @@ begin
                              order by t.id limit p_most) b
     ), mine as materialized (
         select s.id, s.queue,
-               case when definition.lane = 'type'
+               case when coalesce(definition.limit_lane, definition.lane) like 'type%'
                       or s.lane in (j.tenant_id, '00000000-0000-0000-0000-000000000000',
                                     {schema}.lane_of('type', j.tenant_id, definition.key, j.payload, null))
-                    then {schema}.lane_of(definition.lane, j.tenant_id, definition.key, j.payload, null)
+                    then {schema}.lane_of(coalesce(definition.limit_lane, definition.lane), j.tenant_id, definition.key, j.payload, null)
                     else s.lane end as lane
           from seen s
          cross join lateral (select b.tenant_id, b.payload from {schema}.any_job b
@@ -174,4 +174,3 @@ end
 $do$;
 
 -- What policies ask is open to all.
-select {schema}.secure_requests();

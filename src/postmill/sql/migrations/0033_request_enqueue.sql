@@ -26,5 +26,3 @@ begin
     end loop;
 end
 $$;
-
-select {schema}.secure_requests();

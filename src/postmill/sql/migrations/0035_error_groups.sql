@@ -365,5 +365,3 @@ begin
     select t.job_type, t.queue, t.n from {schema}.rollup_total t where t.outcome = 'enqueued' order by t.n desc, 1, 2 limit 1000;
 end
 $$;
-
-select {schema}.secure_requests();

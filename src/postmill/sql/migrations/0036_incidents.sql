@@ -326,5 +326,3 @@ begin
     return query select j.job_id from {schema}.incident_job j where j.incident_id = p_incident order by j.at, j.job_id;
 end
 $$;
-
-select {schema}.secure_requests();

@@ -334,5 +334,3 @@ end
 $$;
 
 insert into {schema}.upkeep (name) values ('dead_letters'), ('operate');
-
-select {schema}.secure_requests();

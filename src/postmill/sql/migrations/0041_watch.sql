@@ -55,7 +55,7 @@ end
 $$;
 
 -- A queue is in breach where the P95 of its last ten minutes is beyond a target (five jobs at least: one late job is none),
--- or its oldest job has been ready for longer than the whole may take.
+-- or its oldest job has been ready for longer than the whole, or the wait, may take: what starves ends nowhere and has no P95.
 create function {schema}.watch_slas() returns void
 language plpgsql volatile as $$
 declare
@@ -71,6 +71,7 @@ begin
         why := case when q.n >= 5 and q.total_p95 > q.sla_seconds then format('P95 of the total is %s, target %s', {schema}.lasting(q.total_p95), {schema}.lasting(q.sla_seconds))
                     when q.oldest_seconds > q.sla_seconds then format('the oldest job waits for %s, target %s', {schema}.lasting(q.oldest_seconds), {schema}.lasting(q.sla_seconds))
                     when q.n >= 5 and q.wait_p95 > q.wait_target_seconds then format('P95 of the wait is %s, target %s', {schema}.lasting(q.wait_p95), {schema}.lasting(q.wait_target_seconds))
+                    when q.oldest_seconds > q.wait_target_seconds then format('the oldest job waits for %s, target of the wait %s', {schema}.lasting(q.oldest_seconds), {schema}.lasting(q.wait_target_seconds))
                     when q.n >= 5 and q.run_p95 > q.run_target_seconds then format('P95 of the run is %s, target %s', {schema}.lasting(q.run_p95), {schema}.lasting(q.run_target_seconds)) end;
         continue when why is null;
         keys := keys || q.queue;
@@ -212,32 +213,45 @@ end
 $$;
 
 -- Queues as settings and code declare them: [{name, owner, contact, color, sla_seconds, wait_target_seconds,
--- run_target_seconds, escalation, runbook}]. What is not in a declaration is none; one that says nothing makes no queue.
--- p_fill: only where nothing is said of a queue yet.
+-- run_target_seconds, escalation, runbook, boost_after_seconds, boost_step, boost_to}]. What is not in a declaration is none;
+-- one that says nothing makes no queue. p_fill: only where nothing is said of a queue yet.
 create function {schema}.register_queues(p_queues jsonb, p_fill boolean default false) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
     before jsonb := (select jsonb_object_agg(q.name, {schema}.promise_json(q.name)) from {schema}.queue q);
     one text;
+    limits jsonb;
 begin
+    insert into {schema}.queue (name) select e.q ->> 'name' from jsonb_array_elements(p_queues) as e(q)
+     where jsonb_array_length(nullif(e.q -> 'limits', 'null')) > 0 order by 1 on conflict do nothing;
     insert into {schema}.queue as q (name, owner, contact, color, sla_seconds, wait_target_seconds, run_target_seconds, escalation,
-           runbook)
-    select n.name, n.owner, n.contact, n.color, n.sla_seconds, n.wait_target_seconds, n.run_target_seconds, n.escalation, n.runbook
+           runbook, boost_after_seconds, boost_step, boost_to)
+    select n.name, n.owner, n.contact, n.color, n.sla_seconds, n.wait_target_seconds, n.run_target_seconds, n.escalation, n.runbook,
+           n.boost_after_seconds, n.boost_step, n.boost_to
       from jsonb_populate_recordset(null::{schema}.queue, p_queues) n
      where coalesce(n.owner, n.contact, n.color, n.escalation, n.runbook, n.sla_seconds::text, n.wait_target_seconds::text,
-                    n.run_target_seconds::text) is not null
+                    n.run_target_seconds::text, n.boost_after_seconds::text) is not null
         or exists (select from {schema}.queue o where o.name = n.name)
      order by n.name
     on conflict (name) do update
        set owner = excluded.owner, contact = excluded.contact, color = excluded.color, sla_seconds = excluded.sla_seconds,
            wait_target_seconds = excluded.wait_target_seconds, run_target_seconds = excluded.run_target_seconds,
-           escalation = excluded.escalation, runbook = excluded.runbook
+           escalation = excluded.escalation, runbook = excluded.runbook,
+           boost_after_seconds = excluded.boost_after_seconds, boost_step = excluded.boost_step, boost_to = excluded.boost_to
      where (q.owner, q.contact, q.color, q.sla_seconds, q.wait_target_seconds, q.run_target_seconds, q.escalation,
-            q.runbook)
+            q.runbook, q.boost_after_seconds, q.boost_step, q.boost_to)
            is distinct from (excluded.owner, excluded.contact, excluded.color, excluded.sla_seconds,
-                             excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation, excluded.runbook)
+                             excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation, excluded.runbook,
+                             excluded.boost_after_seconds, excluded.boost_step, excluded.boost_to)
        and not (p_fill and coalesce(q.owner, q.contact, q.color, q.escalation, q.runbook, q.sla_seconds::text,
-                                    q.wait_target_seconds::text, q.run_target_seconds::text) is not null);
+                                    q.wait_target_seconds::text, q.run_target_seconds::text, q.boost_after_seconds::text)
+                           is not null);
+    for one, limits in select e.q ->> 'name', e.q -> 'limits' from jsonb_array_elements(p_queues) as e(q)
+                        where jsonb_typeof(e.q -> 'limits') = 'array' order by 1 loop
+        if not p_fill and exists (select from {schema}.queue q where q.name = one) then
+            perform {schema}.declare_limits('queue', one, limits);
+        end if;
+    end loop;
     for one in select n.name from jsonb_populate_recordset(null::{schema}.queue, p_queues) n order by n.name loop
         if {schema}.promise_json(one) is distinct from before -> one then
             perform {schema}.audit('queues.declare', 'queue', one, null, before -> one, {schema}.promise_json(one));
@@ -252,8 +266,7 @@ language plpgsql stable as $$
 begin
     return (select jsonb_build_object('owner', q.owner, 'contact', q.contact, 'color', q.color, 'sla_seconds', q.sla_seconds,
                        'wait_target_seconds', q.wait_target_seconds, 'run_target_seconds', q.run_target_seconds,
-                       'escalation', q.escalation, 'runbook', q.runbook) from {schema}.queue q where q.name = p_queue);
+                       'escalation', q.escalation, 'runbook', q.runbook, 'boost_after_seconds', q.boost_after_seconds,
+                       'boost_step', q.boost_step, 'boost_to', q.boost_to) from {schema}.queue q where q.name = p_queue);
 end
 $$;
-
-select {schema}.secure_requests();

@@ -355,5 +355,3 @@ begin
       from {schema}.end_reservation(p_id, p_job, p_holder, p_claim_no, p_verb, p_amount, p_in, p_out) e;
 end
 $$;
-
-select {schema}.secure_requests();

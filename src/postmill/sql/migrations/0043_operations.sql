@@ -248,5 +248,3 @@ begin
          group by 1) r), '{}');
 end
 $$;
-
-select {schema}.secure_requests();

@@ -262,5 +262,3 @@ begin
     return gone;
 end
 $$;
-
-select {schema}.secure_requests();

@@ -218,5 +218,3 @@ begin
      order by p.n desc, p.key;
 end
 $$;
-
-select {schema}.secure_requests();

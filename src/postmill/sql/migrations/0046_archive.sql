@@ -361,5 +361,3 @@ begin
         p_why);
 end
 $$;
-
-select {schema}.secure_requests();

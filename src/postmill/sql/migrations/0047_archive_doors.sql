@@ -217,5 +217,3 @@ begin
     return true;
 end
 $$;
-
-select {schema}.secure_requests();

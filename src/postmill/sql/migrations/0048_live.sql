@@ -120,5 +120,3 @@ begin
     end if;
 end
 $$;
-
-select {schema}.secure_requests();

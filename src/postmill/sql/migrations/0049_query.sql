@@ -14,32 +14,6 @@ create index job_kept_source_ref on {schema}.job_kept (source_ref, id) where sou
 create index operation_item_made on {schema}.operation_item
     (operation_id, (case when status = 'replayed' then new_id else job_id end));
 
--- Jobs whose payload contains one of p_any, by the indexes that an operator made for it (GIN on job and job_kept): at
--- most p_most, in no order. NULL: there are no such indexes, or more jobs than that, which a walk finds soon.
--- Containment is no leakproof operator, so that row-level security would keep it from the index: hence the owner's
--- rights (the tables, since the view any_job has the reader's), and the scope asked here.
-create function {schema}.args_matching(p_any jsonb[], p_below uuid, p_first uuid, p_most integer default 10000) returns uuid[]
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = on as $$
-declare
-    found_ones uuid[];
-    n bigint;
-    contains text;
-begin
-    if (select count(distinct i.indrelid) from pg_index i join pg_class c on c.oid = i.indexrelid join pg_am m on m.oid = c.relam
-         where i.indrelid in ('{schema}.job'::regclass, '{schema}.job_kept'::regclass) and m.amname = 'gin' and i.indisvalid) < 2 then
-        return null;
-    end if;
-    select string_agg(format('j.payload @> %L::jsonb', a), ' or ') into contains from unnest(p_any) a;
-    -- The bounds stay outside: within, the planner would rather walk along the ids.
-    execute format('select array_agg(j.id) filter (where j.id < $1 and j.id >= $2 and %s), count(*)
-          from (select j.id, j.tenant_id from {schema}.job j where %s union all
-                select j.id, j.tenant_id from {schema}.job_kept j where %2$s limit $3) j',
-        case when {schema}.sees_all() then 'true' else 'j.tenant_id = {schema}.scope_tenant()' end, contains)
-        into found_ones, n using p_below, p_first, p_most + 1;
-    return case when n <= p_most then coalesce(found_ones, '{}') end;
-end
-$$;
-
 -- Is the job j in one of these states? As a condition; $5 is the moment.
 create function {schema}.state_test(p_states text[]) returns text
 language plpgsql immutable as $$
@@ -217,6 +191,15 @@ begin
             if yes = 'is true' and candidates is null then
                 candidates := format('select f.id from unnest(%L::uuid[], %L::uuid[]) as r(l, h) cross join lateral (
                     select f.id from {schema}.any_job f where f.id >= greatest(r.l, $2) and f.id <= r.h and f.id < $1
+                     order by f.id desc limit $3) f', lows, highs);
+            end if;
+        elsif field in ('workflow', 'batch') then
+            lows := array(select (r.value ->> 0)::uuid from jsonb_array_elements(term -> 'ranges') r);
+            highs := array(select (r.value ->> 1)::uuid from jsonb_array_elements(term -> 'ranges') r);
+            part := format('exists (select from unnest(%L::uuid[], %L::uuid[]) as r(l, h) where j.workflow_id between r.l and r.h)', lows, highs);
+            if yes = 'is true' and candidates is null then
+                candidates := format('select f.id from unnest(%L::uuid[], %L::uuid[]) as r(l, h) cross join lateral (
+                    select f.id from {schema}.any_job f where f.workflow_id >= r.l and f.workflow_id <= r.h and f.id >= $2 and f.id < $1
                      order by f.id desc limit $3) f', lows, highs);
             end if;
         elsif field = 'op' then
@@ -404,5 +387,3 @@ begin
     end if;
 end
 $$;
-
-select {schema}.secure_requests();

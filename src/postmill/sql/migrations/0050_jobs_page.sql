@@ -332,4 +332,54 @@ begin
 end
 $$;
 
-select {schema}.secure_requests();
+-- Jobs whose payload contains one of p_any, by the indexes that an operator made for it (GIN on job and job_kept): at
+-- most p_most, in no order. NULL: there are no such indexes, or more jobs than that, which a walk finds soon.
+-- Containment is no leakproof operator, so that row-level security would keep it from the index: hence the owner's
+-- rights (the tables, since the view any_job has the reader's), and the scope asked here.
+create function {schema}.args_matching(p_any jsonb[], p_below uuid, p_first uuid, p_most integer default 10000) returns uuid[]
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = on as $$
+declare
+    found_ones uuid[];
+    n bigint;
+    contains text;
+begin
+    if (select count(distinct i.indrelid) from pg_index i join pg_class c on c.oid = i.indexrelid join pg_am m on m.oid = c.relam
+         where i.indrelid in ('{schema}.job'::regclass, '{schema}.job_kept'::regclass) and m.amname = 'gin' and i.indisvalid) < 2 then
+        return null;
+    end if;
+    select string_agg(format('j.payload @> %L::jsonb', a), ' or ') into contains from unnest(p_any) a;
+    -- The bounds stay outside: within, the planner would rather walk along the ids.
+    execute format('select array_agg(j.id) filter (where j.id < $1 and j.id >= $2 and %s), count(*)
+          from (select j.id, j.tenant_id from {schema}.job j where %s union all
+                select j.id, j.tenant_id from {schema}.job_kept j where %2$s limit $3) j',
+        case when {schema}.sees_all() then 'true' else 'j.tenant_id = {schema}.scope_tenant()' end, contains)
+        into found_ones, n using p_below, p_first, p_most + 1;
+    return case when n <= p_most then coalesce(found_ones, '{}') end;
+end
+$$;
+
+-- One text of an execution, whole: error | stack | stdout | stderr.
+create function {schema}.read_attempt_text(p_id uuid, p_run integer, p_what text) returns text
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+begin
+    return (
+    select case p_what when 'error' then h.error_message when 'stack' then h.stack when 'stdout' then h.stdout_tail
+                       else h.stderr_tail end
+      from (select a.error_message, a.stack, a.stdout_tail, a.stderr_tail
+              from {schema}.attempt a where a.job_id = p_id and a.run = p_run
+            union all
+            select o.error_message, o.stack, o.stdout_tail, o.stderr_tail
+              from {schema}.outcome o where o.job_id = p_id and o.run = p_run and o.holder is not null) h
+     limit 1);
+end
+$$;
+
+-- Payload and result as they are stored.
+create function {schema}.read_job_payload(p_id uuid) returns table (payload text, result text)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+begin
+    return query
+    select j.payload::text, (select o.result::text from {schema}.outcome o where o.job_id = p_id limit 1)
+      from (select f.payload from {schema}.any_job f where f.id = p_id offset 0) j;
+end
+$$;

@@ -331,5 +331,3 @@ begin
      order by 1 desc limit p_most;
 end
 $$;
-
-select {schema}.secure_requests();

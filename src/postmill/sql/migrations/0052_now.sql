@@ -281,5 +281,3 @@ begin
       join {schema}.trigger t on t.id = k.trigger_id;
 end
 $$;
-
-select {schema}.secure_requests();

@@ -271,5 +271,3 @@ begin
      order by a.seen desc nulls last, a.since desc limit p_most;
 end
 $$;
-
-select {schema}.secure_requests();

@@ -391,31 +391,3 @@ begin
      order by p.run desc;
 end
 $$;
-
--- One text of an execution, whole: error | stack | stdout | stderr.
-create function {schema}.read_attempt_text(p_id uuid, p_run integer, p_what text) returns text
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
-begin
-    return (
-    select case p_what when 'error' then h.error_message when 'stack' then h.stack when 'stdout' then h.stdout_tail
-                       else h.stderr_tail end
-      from (select a.error_message, a.stack, a.stdout_tail, a.stderr_tail
-              from {schema}.attempt a where a.job_id = p_id and a.run = p_run
-            union all
-            select o.error_message, o.stack, o.stdout_tail, o.stderr_tail
-              from {schema}.outcome o where o.job_id = p_id and o.run = p_run and o.holder is not null) h
-     limit 1);
-end
-$$;
-
--- Payload and result as they are stored.
-create function {schema}.read_job_payload(p_id uuid) returns table (payload text, result text)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
-begin
-    return query
-    select j.payload::text, (select o.result::text from {schema}.outcome o where o.job_id = p_id limit 1)
-      from (select f.payload from {schema}.any_job f where f.id = p_id offset 0) j;
-end
-$$;
-
-select {schema}.secure_requests();

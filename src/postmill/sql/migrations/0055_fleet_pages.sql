@@ -196,8 +196,8 @@ begin
            greatest(0, extract(epoch from t.tat - (select {schema}.now()))
                        - (l.rate_burst - 1) * l.rate_seconds / l.rate_count)::double precision
       from {schema}.job_definition d
-      left join {schema}.limit_rule l on l.job_type = d.key
-      left join lateral (select r.tat from {schema}.rate_take r where r.limit_id = l.id order by r.seq desc limit 1) t on true
+      left join {schema}.limit_rule l on l.name = 'type:' || d.key and l.rate_count is not null
+      left join lateral (select r.tat from {schema}.rate_take r where r.key = l.key order by r.seq desc limit 1) t on true
      where d.queue = p_queue and d.is_active and (d.worker_limit is not null or l.id is not null)
      order by d.key limit 200;
 end
@@ -319,5 +319,3 @@ begin
                       and (l.classid::bigint << 32) | l.objid::bigint = hashtextextended(p_lock, 0));
 end
 $$;
-
-select {schema}.secure_requests();

@@ -124,9 +124,9 @@ begin
     union all
     select 'job type', l.job_type, format('starts in %s s', l.rate_seconds),
            round(greatest(0, least(l.rate_burst, l.rate_burst * extract(epoch from (
-                select k.tat from {schema}.rate_take k where k.limit_id = l.id order by k.seq desc limit 1) - moment)
+                select k.tat from {schema}.rate_take k where k.key = l.key order by k.seq desc limit 1) - moment)
                 / nullif(l.rate_burst * l.rate_seconds / l.rate_count, 0)))::numeric, 1), l.rate_burst::numeric, null
-      from {schema}.limit_rule l
+      from {schema}.limit_rule l where l.name = 'type:' || l.job_type and l.rate_count is not null
      order by 1 desc, 2, 3;
 end
 $$;
@@ -253,5 +253,3 @@ begin
     return done;
 end
 $$;
-
-select {schema}.secure_requests();

@@ -3,10 +3,12 @@ with due as (
     (select t.id from {schema}.trigger t
       where t.trigger_type = 'schedule' and t.is_enabled and t.deleted_at is null and not t.broken
         and t.next_run_at >= coalesce($1::timestamptz, '-infinity') and t.next_run_at <= (select {schema}.now())
+        and not ((select h.gated from {schema}.partition_horizon h) and {schema}.is_away(t.tenant_id))
       order by t.next_run_at limit $2::integer)
     union all
     (select t.id from {schema}.trigger t
       where t.trigger_type = 'schedule' and t.is_enabled and t.deleted_at is null and not t.broken and t.next_run_at is null
+        and not ((select h.gated from {schema}.partition_horizon h) and {schema}.is_away(t.tenant_id))
       limit $2::integer)
 )
 select (select {schema}.now()), t.id, t.tenant_id, t.label, t.cron_expr, extract(epoch from t.every)::double precision,

@@ -48,7 +48,7 @@ def hosts(count: int) -> Iterator[list[Host]]:
 def _host(number: int) -> Iterator[Host]:
     # Every test process has names and a network of its own.
     mark = os.getpid()
-    name, cable, there = f"zoltag-{mark}-{number}", f"zt{mark}h{number}", f"zt{mark}c{number}"
+    name, cable, there = f"mill-{mark}-{number}", f"pm{mark}h{number}", f"pm{mark}c{number}"
     network = f"10.{200 + number}.{mark // 64 % 256}.{mark % 64 * 4}"
     front, last = network.rsplit(".", 1)
     gateway, address = f"{front}.{int(last) + 1}", f"{front}.{int(last) + 2}"

@@ -1,0 +1,1 @@
+"""Several databases under one roof: where tenants live, and how one moves while the others run."""

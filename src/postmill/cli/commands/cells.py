@@ -1,0 +1,239 @@
+"""`postmill cells list | each | tenants | moves | show | resume | abort`, and `postmill tenants move`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import asdict
+from typing import Annotated, Any
+from uuid import UUID
+
+import typer
+
+from postmill.cells import moves
+from postmill.cells.moves import MoveStopped
+from postmill.cells.preview import Preview
+from postmill.cells.sides import directory_name, side
+from postmill.cli.ages import length
+from postmill.cli.completion import complete_cell, complete_tenant
+from postmill.cli.database import described
+from postmill.cli.errors import CliError
+from postmill.cli.exits import ExitCode
+from postmill.cli.family import child_command
+from postmill.cli.progress import stepping
+from postmill.cli.run import Run
+from postmill.cli.tables import pairs, table
+from postmill.cli.who import who
+from postmill.domain.errors import PostmillError
+from postmill.schema.check import check
+from postmill.store.cells import Move, count_places
+
+To = Annotated[
+    str,
+    typer.Option("--to", metavar="CELL", help="The cell to move it to.", autocompletion=complete_cell),
+]
+MoveId = Annotated[UUID, typer.Argument(metavar="MOVE", help="The id of the move.")]
+Reason = Annotated[str | None, typer.Option(help="Why; for the audit log.")]
+OnlyLook = Annotated[
+    bool, typer.Option("--preview", metavar="", help="Only say what it would carry, and what is in its way.")
+]
+
+
+def list_(run: Run) -> None:
+    """List the cells: whether they answer, which version their schema has, how many tenants they have."""
+    cells = run.settings.cells
+    home = directory_name(cells)
+    rows: list[dict[str, Any]] = []
+    counts: dict[str, int] = {}
+    for name, cell in cells.items():
+        row: dict[str, Any] = {
+            "cell": name,
+            "database": described(cell.dsn),
+            "directory": name == home,
+            "version": None,
+            "error": None,
+        }
+        try:
+            with side(cells, name, run.schema) as found:
+                row["version"] = check(found.conn, run.schema).version
+                if name == home:
+                    counts = found.run(count_places(schema=run.schema))
+        except PostmillError as fault:
+            row["error"] = str(fault)
+        rows.append(row)
+    for row in rows:
+        row["tenants"] = counts.get(row["cell"], 0)
+
+    def shown() -> Any:
+        columns = ("cell", "database", "schema", "tenants placed", "state")
+        return table(
+            columns,
+            [
+                (
+                    f"{row['cell']} (directory)" if row["directory"] else row["cell"],
+                    row["database"],
+                    row["version"],
+                    row["tenants"],
+                    row["error"] or "answers",
+                )
+                for row in rows
+            ],
+            right=("schema", "tenants placed"),
+        )
+
+    run.out.show(rows, shown)
+
+
+def each(
+    run: Run,
+    words: Annotated[list[str], typer.Argument(metavar="COMMAND...", help="A command, without postmill.")],
+) -> None:
+    """Run one command in every cell, one after the other; the exit code is the first that is not 0."""
+    cells = run.settings.cells
+    directory_name(cells)
+    code = 0
+    for name in cells:
+        run.out.note(f"cell {name}:")
+        given = run.given.overridden_by(type(run.given)(cell=name))
+        line = child_command(words, given)
+        if run.given.json:
+            line.append("--json")
+        sys.stdout.flush()
+        code = code or subprocess.run(line, check=False).returncode
+    raise typer.Exit(code)
+
+
+def tenants(
+    run: Run,
+    cell: Annotated[
+        str | None,
+        typer.Option("--in", metavar="CELL", help="Only of this cell.", autocompletion=complete_cell),
+    ] = None,
+) -> None:
+    """List the tenants of the directory, and where they live. Who is not in it lives in the directory's own cell."""
+    found = moves.places(run.settings.cells, cell=cell, most=10_000, schema=run.schema)
+    columns = ("tenant", "cell", "moves to", "step", "id")
+    run.out.show(
+        found,
+        lambda: table(columns, [(p.slug, p.cell, p.moving_to, p.step, str(p.tenant_id)) for p in found]),
+    )
+
+
+def move(
+    run: Run,
+    tenant: Annotated[
+        str, typer.Argument(metavar="TENANT", help="Its slug or id.", autocompletion=complete_tenant)
+    ],
+    to: To,
+    preview: OnlyLook = False,
+    reason: Reason = None,
+) -> None:
+    """Move a tenant to another cell with all that it has, while everything else goes on.
+
+    New jobs of the tenant wait while those that run end; then, for about a second, nothing comes in for it, and it is
+    in the other cell. If this command is stopped, nothing is lost: postmill cells resume MOVE goes on, and until the switch
+    postmill cells abort MOVE puts everything back.
+    """
+    if preview:
+        found = moves.look(run.settings.cells, tenant, to, schema=run.schema)
+        run.out.show(found, lambda: _previewed(found))
+        if found.blockers:
+            raise typer.Exit(ExitCode.FAILED)
+        return
+    id = moves.begin(run.settings.cells, tenant, to, actor=who(), reason=reason, schema=run.schema)
+    run.out.note(f"move {id}: if this is interrupted, postmill cells resume {id}")
+    _go_on(run, id)
+
+
+def resume(run: Run, move: MoveId) -> None:
+    """Go on with a move whose mover was stopped."""
+    _go_on(run, move)
+
+
+def abort(run: Run, move: MoveId) -> None:
+    """Take a move back: both cells are as before. Not possible once the tenant lives in the other cell."""
+    ended = moves.abort(run.settings.cells, move, actor=who(), schema=run.schema)
+    _show(run, ended)
+
+
+def list_moves(run: Run) -> None:
+    """List the moves, the latest first."""
+    found = moves.moves(run.settings.cells, most=200, schema=run.schema)
+    columns = ("move", "tenant", "from", "to", "step", "status", "closed for", "note")
+    run.out.show(
+        found,
+        lambda: table(
+            columns,
+            [
+                (
+                    str(m.id),
+                    m.tenant,
+                    m.from_cell,
+                    m.to_cell,
+                    m.step,
+                    m.status,
+                    None if m.closed_seconds is None else length(m.closed_seconds),
+                    m.note,
+                )
+                for m in found
+            ],
+        ),
+    )
+
+
+def show(run: Run, move: MoveId) -> None:
+    """Show one move: where it stands, what it waits for, how many rows it has carried."""
+    found = [m for m in moves.moves(run.settings.cells, most=1000, schema=run.schema) if m.id == move]
+    if not found:
+        raise CliError(f"there is no move {move}", "postmill cells moves lists them")
+    _show(run, found[0])
+
+
+def _go_on(run: Run, id: UUID) -> None:
+    with stepping(run.out, "moving") as told:
+        try:
+            ended = moves.resume(
+                run.settings.cells,
+                id,
+                told=lambda m: told(f"{m.step}: {m.note}" if m.note else m.step),
+                schema=run.schema,
+            )
+        except MoveStopped as stopped:
+            raise CliError(str(stopped), f"postmill cells show {id}", ExitCode.FAILED) from None
+    _show(run, ended)
+
+
+def _show(run: Run, move: Move) -> None:
+    data = asdict(move) | {"closed_seconds": move.closed_seconds}
+    closed = move.closed_seconds
+    run.out.show(
+        data,
+        lambda: pairs(
+            [
+                ("move", str(move.id)),
+                ("tenant", move.tenant),
+                ("from", move.from_cell),
+                ("to", move.to_cell),
+                ("status", move.status if move.status != "running" else f"at step {move.step}"),
+                ("nothing came in for", "not yet" if closed is None else length(closed)),
+                ("rows", ", ".join(f"{n:,} {name}" for name, n in move.carried.items() if n) or "none"),
+                *([("note", move.note)] if move.note else []),
+            ]
+        ),
+    )
+
+
+def _previewed(found: Preview) -> Any:
+    return pairs(
+        [
+            ("tenant", found.tenant),
+            ("from", found.from_cell),
+            ("to", found.to_cell),
+            ("jobs", f"{found.jobs:,}, {found.running:,} of them run"),
+            ("dead letters", f"{found.dead_letters:,}"),
+            ("triggers", f"{found.triggers:,}"),
+            ("idempotency keys", f"{found.keys:,}"),
+            ("definitions made there", ", ".join(found.definitions) or "none"),
+            ("in its way", "; ".join(found.blockers) or "nothing"),
+        ]
+    )

@@ -1,0 +1,1 @@
+select {schema}.carry_in($1::text)

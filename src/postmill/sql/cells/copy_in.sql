@@ -1,0 +1,1 @@
+select {schema}.copy_in($1::text)

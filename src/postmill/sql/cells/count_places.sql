@@ -1,0 +1,1 @@
+select c.cell, count(*) from {schema}.cell_tenant c group by c.cell order by c.cell

@@ -1,0 +1,1 @@
+select d.id, d.key from {schema}.job_definition d

@@ -1,0 +1,1 @@
+select {schema}.ensure_partitions($1::timestamptz)

@@ -1,0 +1,1 @@
+select {schema}.find_place($1::text)

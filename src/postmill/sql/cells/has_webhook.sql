@@ -1,0 +1,1 @@
+select {schema}.has_webhook($1::uuid)

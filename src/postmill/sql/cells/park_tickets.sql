@@ -1,0 +1,1 @@
+select {schema}.park_tickets($1::uuid)

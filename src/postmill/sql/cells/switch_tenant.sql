@@ -1,0 +1,1 @@
+select {schema}.switch_tenant($1::uuid)

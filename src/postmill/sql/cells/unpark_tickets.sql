@@ -1,0 +1,1 @@
+select {schema}.unpark_tickets($1::uuid)

@@ -1,1 +1,0 @@
-select limit_id, granted, wait_seconds, contended from {schema}.grant_tokens($1::bigint[])

@@ -1,0 +1,1 @@
+select {schema}.advance_workflow($1::uuid)

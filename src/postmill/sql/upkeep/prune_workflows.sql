@@ -1,0 +1,1 @@
+select {schema}.prune_workflows($1::integer)

@@ -1,0 +1,1 @@
+select {schema}.door_seal_batch($1::uuid)

@@ -1,0 +1,1 @@
+select * from {schema}.read_step_of($1::uuid)

@@ -1,0 +1,1 @@
+select * from {schema}.read_workflow($1::uuid)

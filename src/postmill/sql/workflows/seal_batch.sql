@@ -1,0 +1,1 @@
+select {schema}.seal_batch($1::uuid)

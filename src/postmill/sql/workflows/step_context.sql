@@ -1,0 +1,1 @@
+select {schema}.step_context($1::uuid, $2::uuid)::text

@@ -1,0 +1,179 @@
+"""A tenant goes from cell to cell with all that it has; killed at any point, the move goes on or is taken back."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from postmill import bind
+from postmill.cells import moves
+from postmill.client import flows
+from postmill.domain.errors import InvalidValue, TenantMoved, TenantMoving
+from postmill.domain.job import NewJob
+from postmill.store.cells import Move
+from tests.cells.conftest import Two, enqueue, tickets
+from tests.support.invariants import invariants
+
+STEPS = ("prepare", "copy", "copy slice", "drain", "draining", "switch", "closed", "filled", "flip", "open")
+AFTER = ("opening", "clean", "clean table")
+
+
+def fill(two: Two) -> dict[str, Any]:
+    """Something of everything in cell a, of both tenants; returns what is to be found again."""
+    a, acme = two.a, two.acme
+    made = {
+        "ready": enqueue(a, acme),
+        "scheduled": enqueue(a, acme, delay="1 hour"),
+        "keyed": enqueue(a, acme, key="k1"),
+        "urgent": enqueue(a, acme, priority=1),
+        "other": enqueue(a, two.other),
+    }
+    dead = enqueue(a, acme)
+    a.execute("delete from postmill.ready where id = %s", [dead])
+    a.execute(
+        "insert into postmill.dead_letter (id, tenant_id, queue, lane, priority, attempt, run, lost, reason, failed_at,"
+        " last_attempt_at, attempts) values (%s, %s, 'default', %s, 100, 1, 1, 0, 'permanent_error', now(), now(), 1)",
+        [dead, acme, acme],
+    )
+    done = enqueue(a, acme)
+    a.execute("delete from postmill.ready where id = %s", [done])
+    a.execute(
+        "insert into postmill.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost)"
+        " values (%s, %s, 'succeeded', now(), 1, 1, 0)",
+        [done, acme],
+    )
+    a.execute(
+        "insert into postmill.trigger (tenant_id, label, trigger_type, cron_expr, timezone, definition_id)"
+        " select %s, 'nightly', 'schedule', '0 3 * * *', 'UTC', d.id from postmill.job_definition d where d.key = 'work'",
+        [acme],
+    )
+    a.execute("insert into postmill.project (tenant_id, slug, name) values (%s, 'web', 'Web')", [acme])
+    return made | {"dead": dead, "done": done}
+
+
+def there(two: Two, made: dict[str, Any]) -> None:
+    """All of acme is in b, nothing of it in a, and the other tenant is untouched."""
+    a, b, acme = two.a, two.b, two.acme
+    assert tickets(b, acme) == {
+        "ready": {made["ready"], made["keyed"], made["urgent"]},
+        "scheduled": {made["scheduled"]},
+        "dead_letter": {made["dead"]},
+    }
+    assert tickets(a, acme) == {}
+    assert tickets(a, two.other) == {"ready": {made["other"]}}
+    for conn, want in ((a, 0), (b, 1)):
+        counts = [
+            conn.execute(f"select count(*) from postmill.{name} where tenant_id = %s", [acme]).fetchone()
+            for name in ("outcome", "trigger", "project", "idempotency_key")
+        ]
+        assert counts == [(want,)] * 4, (conn.info.dbname, counts)
+    rows = b.execute(
+        "select d.key from postmill.trigger t join postmill.job_definition d on d.id = t.definition_id"
+    )
+    assert [row[0] for row in rows] == ["work"]
+    assert enqueue(b, acme, key="k1") == made["keyed"]
+    with pytest.raises(TenantMoved) as gone:
+        bind.drive(a, flows.enqueue("postmill", NewJob("work", b"{}", tenant_id=acme)))
+    assert gone.value.cell == "b"
+    (later,) = b.execute(
+        "select run_at < now() + interval '2 hours' from postmill.scheduled where id = %s",
+        [made["scheduled"]],
+    )
+    assert later[0]
+    invariants(a)
+    invariants(b)
+
+
+def killed_at(two: Two, move: UUID, point: str) -> None:
+    """A mover in a process of its own, killed where it comes to that point."""
+    child = os.fork()
+    if child == 0:
+        try:
+            moves.resume(
+                two.cells,
+                move,
+                linger=0.0,
+                before=lambda step: os.kill(os.getpid(), signal.SIGKILL) if step == point else None,
+            )
+        finally:
+            os._exit(3)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == -signal.SIGKILL, (point, status)
+
+
+def test_a_mover_is_killed_at_each_step_and_another_one_goes_on(two: Two) -> None:
+    made = fill(two)
+    found = moves.look(two.cells, "acme", "b")
+    assert (found.jobs, found.dead_letters, found.triggers, found.blockers) == (6, 1, 1, [])
+    assert found.definitions == ["work"]
+    move = moves.begin(two.cells, "acme", "b", actor="ops")
+    for point in (*STEPS, *AFTER):
+        killed_at(two, move, point)
+        if point == "closed":
+            with pytest.raises(TenantMoving):
+                bind.drive(two.a, flows.enqueue("postmill", NewJob("work", b"{}", tenant_id=two.acme)))
+            assert enqueue(two.a, two.other) is not None
+            two.a.execute(
+                "delete from postmill.job where tenant_id = %s and id <> %s", [two.other, made["other"]]
+            )
+            two.a.execute(
+                "delete from postmill.ready where lane = %s and id <> %s", [two.other, made["other"]]
+            )
+    ended = moves.resume(two.cells, move, linger=0.0)
+    assert (ended.status, ended.step) == ("done", "done")
+    assert ended.closed_seconds is not None
+    there(two, made)
+
+
+def test_a_move_is_taken_back(two: Two) -> None:
+    taken_back(two, ("copy slice", "filled"))
+
+
+@pytest.mark.long
+def test_a_move_is_taken_back_from_each_step(two: Two) -> None:
+    taken_back(two, STEPS[1:-1])
+
+
+def taken_back(two: Two, points: Sequence[str]) -> None:
+    """Moves that are killed at those points and aborted leave no trace; the next ones go there, and home again."""
+    made = fill(two)
+    before = tickets(two.a, two.acme)
+    for point in points:
+        move = moves.begin(two.cells, "acme", "b", actor="ops")
+        killed_at(two, move, point)
+        ended = moves.abort(two.cells, move, actor="ops")
+        assert ended.status == "aborted"
+        assert tickets(two.a, two.acme) == before, point
+        assert tickets(two.b, two.acme) == {}
+        assert two.b.execute("select count(*) from postmill.tenant where slug = 'acme'").fetchone() == (0,)
+        enqueue_and_forget(two.a, two.acme)
+    for conn in (two.a, two.b):
+        assert conn.execute("select gated from postmill.partition_horizon").fetchone() == (False,)
+        invariants(conn)
+    move = moves.begin(two.cells, "acme", "b", actor="ops")
+    killed_at(two, move, "open")
+    with pytest.raises(InvalidValue, match="can only go on"):
+        moves.abort(two.cells, move, actor="ops")
+    seen: list[Move] = []
+    moves.resume(two.cells, move, told=seen.append, linger=0.0)
+    assert seen[-1].status == "done"
+    there(two, made)
+    # And home again.
+    back = moves.begin(two.cells, "acme", "a", actor="ops")
+    moves.resume(two.cells, back, linger=0.0)
+    assert tickets(two.a, two.acme) == before
+    assert tickets(two.b, two.acme) == {}
+    invariants(two.a)
+    invariants(two.b)
+
+
+def enqueue_and_forget(conn: psycopg.Connection[Any], tenant: UUID) -> None:
+    """One job comes in, and is as if it had never been."""
+    with conn.transaction(force_rollback=True):
+        enqueue(conn, tenant)
