@@ -8,7 +8,7 @@ from time import monotonic
 from postmill.engine.lanes import QueueLanes, Room
 from postmill.engine.link import Link
 from postmill.engine.raw import Ids
-from postmill.engine.work import CLAIMED_AT, ID, JOB_TYPE, Handler, Row
+from postmill.engine.work import CLAIMED_AT, ID, JOB_TYPE, WORKFLOW, Handler, Row
 
 # Seconds between two discoveries, and never more than a twentieth of the time: 10,000 lanes take it once a second.
 _DISCOVER_EVERY = 0.005
@@ -121,5 +121,6 @@ class Scout:
         filled = []
         for row in rows:
             body = bodies.get(row[ID]) if row[JOB_TYPE] is None else None
-            filled.append((*row[:6], *body[1:], *row[CLAIMED_AT:]) if body is not None else row)
+            whole = body and (*row[:6], *body[1:-1], row[CLAIMED_AT], body[-1], *row[WORKFLOW + 1 :])
+            filled.append(whole or row)
         return filled

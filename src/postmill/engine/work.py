@@ -27,7 +27,7 @@ CREATED_AT, PROJECT, ACTOR_TYPE, ACTOR_ID, REQUEST_ID, CORRELATION_ID, TRACEPARE
 CLAIMED_AT, WORKFLOW = 21, 22
 
 # Columns that the answer of claim_limited() has besides.
-SEATS, KEY_BOUND, LIMIT_ID, WAIT, CONTENDED, LOW = range(22, 28)
+SEATS, KEY_BOUND, LIMIT_ID, WAIT, CONTENDED, LOW = range(23, 29)
 
 SUSPECT = 2
 """So many losses make a job a suspect, which runs in a child process of its own."""

@@ -1220,7 +1220,7 @@ $$;
 
 -- FUNCTION claim_limited(uuid, bigint, integer, integer, text[], uuid[], integer[], timestamp with time zone[], integer[], uuid[], bigint[])
 
-CREATE FUNCTION postmill.claim_limited(p_holder uuid, p_claim_no bigint, p_total integer, p_firm integer, p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], p_counts integer[], p_keys uuid[], p_lows bigint[]) RETURNS TABLE(id uuid, slot integer, ready_at timestamp with time zone, attempt integer, run integer, lost integer, job_type text, payload jsonb, tenant_id uuid, max_attempts integer, timeout_seconds double precision, expired boolean, created_at timestamp with time zone, project_id uuid, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, idempotency_key text, scheduled_for timestamp with time zone, claimed_at timestamp with time zone, keys bytea, key uuid, limit_id bigint, wait_seconds double precision, contended boolean, low bigint)
+CREATE FUNCTION postmill.claim_limited(p_holder uuid, p_claim_no bigint, p_total integer, p_firm integer, p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], p_counts integer[], p_keys uuid[], p_lows bigint[]) RETURNS TABLE(id uuid, slot integer, ready_at timestamp with time zone, attempt integer, run integer, lost integer, job_type text, payload jsonb, tenant_id uuid, max_attempts integer, timeout_seconds double precision, expired boolean, created_at timestamp with time zone, project_id uuid, actor_type text, actor_id text, request_id text, correlation_id text, traceparent text, idempotency_key text, scheduled_for timestamp with time zone, claimed_at timestamp with time zone, workflow_id uuid, keys bytea, key uuid, limit_id bigint, wait_seconds double precision, contended boolean, low bigint)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -1237,7 +1237,7 @@ begin
         return query
         select null::uuid, u.slot, u.at, null::integer, null::integer, null::integer, null::text, null::jsonb, null::uuid, null::integer,
                null::double precision, null::boolean, null::timestamptz, null::uuid, null::text, null::text, null::text, null::text,
-               null::text, null::text, null::timestamptz, null::timestamptz, null::bytea, u.key, u.limit_id, u.wait, u.rival, u.low
+               null::text, null::text, null::timestamptz, null::timestamptz, null::uuid, null::bytea, u.key, u.limit_id, u.wait, u.rival, u.low
           from unnest(picked.n_slot, picked.n_key, picked.n_limit, picked.n_at, picked.n_wait, picked.n_rival, picked.n_low)
                as u(slot, key, limit_id, at, wait, rival, low);
     end if;
@@ -1260,7 +1260,7 @@ begin
     select t.id, t.slot, t.ready_at, t.attempt, t.run + 1, t.lost, j.job_type, j.payload, j.tenant_id,
            j.max_attempts, j.timeout_seconds, j.expires_at <= (select postmill.now()), j.created_at, j.project_id,
            j.actor_type::text, j.actor_id, j.request_id, j.correlation_id, j.traceparent, j.idempotency_key, j.scheduled_for,
-           (select postmill.now()), t.keys, null::uuid, null::bigint, null::double precision, null::boolean, null::bigint
+           (select postmill.now()), j.workflow_id, t.keys, null::uuid, null::bigint, null::double precision, null::boolean, null::bigint
       from taken t
       left join lateral (select * from postmill.job b where b.id = t.id limit 1) j on true;
 end

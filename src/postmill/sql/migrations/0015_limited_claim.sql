@@ -308,7 +308,7 @@ returns table (
     payload jsonb, tenant_id uuid, max_attempts integer, timeout_seconds double precision, expired boolean,
     created_at timestamptz, project_id uuid, actor_type text, actor_id text, request_id text, correlation_id text,
     traceparent text, idempotency_key text, scheduled_for timestamptz,
-    claimed_at timestamptz, keys bytea, key uuid, limit_id bigint, wait_seconds double precision, contended boolean, low bigint)
+    claimed_at timestamptz, workflow_id uuid, keys bytea, key uuid, limit_id bigint, wait_seconds double precision, contended boolean, low bigint)
 language plpgsql volatile
 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
@@ -323,7 +323,7 @@ begin
         return query
         select null::uuid, u.slot, u.at, null::integer, null::integer, null::integer, null::text, null::jsonb, null::uuid, null::integer,
                null::double precision, null::boolean, null::timestamptz, null::uuid, null::text, null::text, null::text, null::text,
-               null::text, null::text, null::timestamptz, null::timestamptz, null::bytea, u.key, u.limit_id, u.wait, u.rival, u.low
+               null::text, null::text, null::timestamptz, null::timestamptz, null::uuid, null::bytea, u.key, u.limit_id, u.wait, u.rival, u.low
           from unnest(picked.n_slot, picked.n_key, picked.n_limit, picked.n_at, picked.n_wait, picked.n_rival, picked.n_low)
                as u(slot, key, limit_id, at, wait, rival, low);
     end if;
@@ -346,7 +346,7 @@ begin
     select t.id, t.slot, t.ready_at, t.attempt, t.run + 1, t.lost, j.job_type, j.payload, j.tenant_id,
            j.max_attempts, j.timeout_seconds, j.expires_at <= (select {schema}.now()), j.created_at, j.project_id,
            j.actor_type::text, j.actor_id, j.request_id, j.correlation_id, j.traceparent, j.idempotency_key, j.scheduled_for,
-           (select {schema}.now()), t.keys, null::uuid, null::bigint, null::double precision, null::boolean, null::bigint
+           (select {schema}.now()), j.workflow_id, t.keys, null::uuid, null::bigint, null::double precision, null::boolean, null::bigint
       from taken t
       left join lateral (select * from {schema}.job b where b.id = t.id limit 1) j on true;
 end
