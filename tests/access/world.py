@@ -53,6 +53,8 @@ ROWS: dict[str, dict[str, Any]] = {
     "budget_line": {"kind": "spend"},
     "artifact": {"expires_at": "2100-01-01T00:00Z"},
     "operation": {"kind": "replay", "stage": "rest", "status": "paused"},
+    "tenant_gate": {"stage": "leaving"},
+    "tenant_move": {"to_cell": "elsewhere", "status": "done"},
     "operation_item": {},
     "rollup": {"outcome": "succeeded"},
     "rollup_part": {"outcome": "succeeded"},

@@ -124,3 +124,18 @@ def test_a_paused_queue_with_work(look, stage, pg):
     assert found.level is Level.WARN
     assert "default (provider is down)" in found.summary
     assert "postmill queues resume default" in found.advice
+
+
+def test_open_incidents_are_pointed_to(look, pg):
+    assert (look("incidents").level, look("incidents").summary) == (Level.OK, "none is open")
+    pg.execute(
+        "select postmill.raise_incident('sla_breach', k, s, 'queue ' || k || ' is late', '{}')"
+        " from (values ('mail', 'warning'), ('billing', 'critical')) x(k, s)"
+    )
+    pg.execute(
+        "update postmill.incident set opened_at = postmill.now() - interval '3 hours' where key = 'mail'"
+    )
+    found = look("incidents")
+    assert found.level is Level.WARN
+    assert found.summary == "2 open (1 critical, 2 taken by nobody); the oldest since 3 h: queue mail is late"
+    assert found.advice == "postmill incidents list"

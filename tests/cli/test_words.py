@@ -6,12 +6,16 @@ from uuid import UUID
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.text import Text
 
 from postmill.cli.ages import between, length, relative
 from postmill.cli.errors import CliError
 from postmill.cli.ids import LEAST, SHORT, id_range, short
+from postmill.cli.output import Output
+from postmill.cli.tables import pairs, table
 from postmill.cli.text import one_line, plain
 from postmill.cli.values import duration, moment
+from postmill.cli.working import described_end
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -46,6 +50,37 @@ def test_ages_are_told_from_the_servers_moment():
     assert relative(None, NOW) == "–"
     assert between(NOW, None) == "–"
     assert between(NOW, NOW + timedelta(seconds=5)) == "5.0 s"
+
+
+def test_how_a_worker_ended_in_words():
+    ended = {
+        "succeeded": 0,
+        "failed": 0,
+        "dead_letters": 2,
+        "retried": 1,
+        "released": 0,
+        "interrupted": 1,
+        "seconds": 5.0,
+    }
+    assert described_end(0, ended) == (
+        "drained, up for 5.0 s: 0 succeeded, 2 dead letters, 1 attempt failed and is retried, 1 interrupted and given back"
+    )
+
+
+def test_what_does_not_print_is_written_as_an_escape(capsys):
+    hostile = "a\ufffe\u200b\x9b31m\ue000\U000e0041\ud800\tb\u00a0c é ☕"
+    shown = "a\\ufffe\\u200b\\x9b31m\\ue000\\U000e0041\\ud800\tb\u00a0c é ☕"
+    assert plain(hostile) == shown
+    out = Output()
+    # Whatever a command makes: a table of texts, facts, a line of its own.
+    out.console.print(table(["name"], [[Text("x\ufffe")], ["y\ufffe"]]))
+    out.console.print(pairs([("fact", "z\ufffe")]))
+    Output(as_json=True).document({"w\ufffe": "\x9b\ufffe"})
+    printed = capsys.readouterr().out
+    assert all(rf"{name}\ufffe" in printed for name in "xyzw")
+    assert r'"\u009b\ufffe"' in printed
+    assert "\ufffe" not in printed
+    assert "\x9b" not in printed
 
 
 @given(st.uuids(), st.integers(LEAST, 36))

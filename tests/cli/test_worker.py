@@ -26,7 +26,7 @@ def statuses(dsn):
 
 
 def test_a_job_from_enqueue_to_result(dsn, here, pg):
-    with running(here, "worker", "jobs.py", dsn=dsn) as worker:
+    with running(here, "worker", "jobs.py", "--build", "2026.11.3", dsn=dsn) as worker:
         worker.says(READY)
         done = cli(
             "enqueue", "greet", "name=Ada", "times=3", "loud=yes", "--wait", "--timeout", "20s", dsn=dsn
@@ -40,7 +40,12 @@ def test_a_job_from_enqueue_to_result(dsn, here, pg):
         assert f"postmill jobs show {failed.json['id']}" in failed.err
         worker.signal(signal.SIGTERM)
         assert worker.ends() == 0
-        assert re.search(r"drained in [\d.]+ m?s, up for [\d.]+ m?s: 1 succeeded", worker.out)
+        assert re.search(
+            r"drained in [\d.]+ m?s, up for [\d.]+ m?s: 1 succeeded, 1 dead letter$", worker.out, re.MULTILINE
+        )
+    assert cli("workers", "list", "--json", dsn=dsn).json[0]["build"] == "2026.11.3"
+    attempts = cli("jobs", "show", failed.json["id"], "--json", dsn=dsn).json["attempts"]
+    assert [one["build"] for one in attempts] == ["2026.11.3"]
     invariants(pg)
 
 

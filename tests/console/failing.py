@@ -62,7 +62,8 @@ async def failing(api: Api) -> Failing:
             [holders[host], f"w-{host}", host, json.dumps({"definitions": {"ChargeInvoice": str(version)}})],
         )
     await conn.execute(
-        "update postmill.worker set build = case hostname when 'c' then 'build-42' else 'build-41' end"
+        "update postmill.worker set job_types = '{ChargeInvoice}',"
+        " build = case hostname when 'c' then 'build-42' else 'build-41' end"
     )
     letters: dict[str, list[UUID]] = {}
     for slug, n in (("acme", 3), ("globex", 2)):

@@ -55,12 +55,21 @@ async def test_somebody_is_invited_and_sent_away(console: Console) -> None:
     assert made.status_code == 200, made.text
     link = re.search(r"/login\?token=([\w-]+)", made.text)
     assert link is not None
+    await sent(client, page, f"{page}/keys", name="nightly", role="viewer")
+    platform = await sent(await console.browser(), "/ops/settings", "/ops/settings/links", person="chief", link_role="viewer",
+                          link_tenant="acme2")  # fmt: skip
+    assert platform.status_code in (200, 422)
+    members = (await client.get(page)).text.partition(">Members<")[2].partition("Console sessions")[0]
+    assert re.search(r"eve&lt;i&gt;</.*?>invited<", members, re.DOTALL)
+    assert re.search(r"nightly</.*?>API key<", members, re.DOTALL)
+    assert "chief" not in members
     eve = anybody(console.api)
     assert (await eve.get(f"/login?token={link[1]}")).headers["location"] == "/"
     assert (await eve.get("/t/acme/triggers")).status_code == 200
     assert (await eve.get(page)).status_code == 403
     shown = (await client.get(page)).text
     assert "eve&lt;i&gt;" in shown
+    assert ">invited<" not in shown
     row = shown.partition("Console sessions")[2].partition("eve&lt;i&gt;")[0].rpartition('id="login-')[2]
     assert (await sent(client, page, f"{page}/logins/{row.partition(chr(34))[0]}/end")).status_code == 303
     assert (await eve.get("/t/acme/triggers")).status_code == 303

@@ -27,7 +27,7 @@ async def seeded(console: Console) -> dict[str, str]:
         made[tenant or "platform"] = str(one.id)
     await api.define("embed", queue="ml", worker_limit=3, budget="llm")
     await api.owner.execute(
-        "insert into postmill.limit_rule (job_type, rate_count, rate_seconds, rate_burst) values ('embed', 5, 60, 5)"
+        "select * from postmill.door_set_limit('type', 'embed', '{}', null, '{\"count\": 5, \"seconds\": 60}')"
     )
     await api.owner.execute("update postmill.tenant set max_running = 8 where id = %s", [acme])
     for tenant in (acme, acme, other):

@@ -311,3 +311,37 @@ async def test_one_stream_for_all_tabs(live: Live, browser: Browser) -> None:
         made.check()
         for tab in tabs[1:]:
             await tab.close()
+
+
+async def test_now_is_one_screen_and_what_was_said_leaves(live: Live, browser: Browser) -> None:
+    """Eight incidents, the last hour and the changes at 1280 × 800; a line of an act goes without moving anything."""
+    await live.owner.execute(
+        """select postmill.raise_incident('job_exhausted', 'Charge' || n || ':e' || n, 'critical', 'ChargeInvoice' || n ||
+                  ' was given up: TimeoutError: the payment service did not answer for invoice 4011', '{}',
+                  p_queue => 'billing' || n, p_job_type => 'ChargeInvoice' || n) from generate_series(1, 8) n"""
+    )
+    async with screen(browser, live.url, await live.token()) as made:
+        page = made.page
+        await page.set_viewport_size({"width": 1280, "height": 800})
+        await page.clock.install()
+        await made.go("/ops")
+        assert await page.locator("#incidents tbody tr").count() == 8
+        ends = (
+            "[...document.querySelectorAll('#incidents tbody tr, .page > .grid > *')]"
+            ".map((e) => e.getBoundingClientRect().bottom)"
+        )
+        assert max(await page.evaluate(ends)) <= 800
+        assert await page.evaluate("document.querySelector('#incidents').closest('.table-wrap').scrollWidth"
+                                   " <= document.querySelector('#incidents').closest('.table-wrap').clientWidth")  # fmt: skip
+        await page.locator("#incidents button", has_text="Acknowledge").first.click()
+        await page.wait_for_selector(".flash")
+        place = "document.querySelector('#incidents').getBoundingClientRect().top"
+        before = await page.evaluate(place)
+        assert await page.is_visible(".flash")
+        await page.clock.fast_forward(9_000)
+        await live.audited("queues.pause", None)
+        await page.clock.fast_forward(16_000)
+        await page.wait_for_selector(".flash.read", state="hidden")
+        assert await page.evaluate(place) == before
+        made.check()
+    await live.owner.execute("delete from postmill.incident")

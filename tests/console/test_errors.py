@@ -12,6 +12,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from postmill.console.failures import compare
 from postmill.domain.access import Role
 from tests.console.failing import HOSTILE, Failing, failing
 from tests.console.harness import Console, sent
@@ -75,6 +76,15 @@ async def test_what_the_failures_share(console: Console, world: Failing) -> None
     for shared in ("Version v2", "Build build-42", "Host c", "Worker w-c"):
         assert f"{shared} 100 % of the failures, 0 % of the successes" in said
     assert "currency USD 100 % 0 %" in said
+    # First when and how they failed, then what they share; the curve's sentence names the first of all.
+    places = [said.index(words) for words in (" When ", "The last ", "What do the failures share?", " Whom ")]
+    assert places == sorted(places)
+    [(first,)] = await console.api.rows(
+        "select to_char(first_seen_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') from postmill.error_group where id = %s",
+        world.group,
+    )
+    assert f"the first of all {first} UTC" in said
+    assert "Build build-42" in said
     assert "s3cret" not in said
     assert "api_key" not in said
     assert "1 frame of a library" in said
@@ -91,6 +101,35 @@ async def test_what_the_failures_share(console: Console, world: Failing) -> None
     assert "Replay…" not in seen
     lesser = await page(await console.browser(Role.PLATFORM_VIEWER), f"/ops/{path}")
     assert lesser.count("Your role may not do this") >= 4
+
+
+async def test_a_replay_says_which_build_failed_and_which_runs(console: Console, world: Failing) -> None:
+    ops, acme = await console.browser(), await console.browser(Role.OPERATOR, "acme")
+    query = f"q=state:dead_letter error:{world.group}"
+    told = words(await page(ops, f"/ops/ops-log/new?{query}&step=impact"))
+    assert "failed under build build-42" in told
+    assert "Workers now run build-41, build-42. Some still run what failed." in told
+    await console.api.owner.execute("update postmill.lease set expires_at = postmill.now() from postmill.worker w"
+                                    " where w.holder = lease.holder and w.hostname = 'c'")  # fmt: skip
+    told = words(await page(ops, f"/ops/ops-log/new?{query}&step=how"))
+    assert "failed under build build-42. Workers now run build-41." in told
+    assert "nothing can run as the original one" in told
+    assert "build-4" not in words(await page(acme, f"/t/acme/ops-log/new?{query}&step=impact"))
+    await console.api.owner.execute(
+        "update postmill.lease set expires_at = postmill.now() + interval '1 hour'"
+    )
+
+
+async def test_what_all_have_alike_says_nothing() -> None:
+    share = compare.Share
+    alike = compare.Comparison("Host", [share("a", 36, 1.0, 1.0)])
+    assert alike.says_nothing
+    for told in (
+        [share("a", 36, 1.0, 0.9)],
+        [share("a", 36, 1.0, None)],
+        [share("a", 1, 0.5, 1.0), share("b", 1, 0.5, 0.0)],
+    ):
+        assert not compare.Comparison("Host", told).says_nothing
 
 
 async def test_what_the_platform_says_of_a_cause(console: Console, world: Failing) -> None:

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from postmill.domain.access import Role
-from tests.console.fleet_world import EVIL, LIVE, LOST, fill
+from tests.console.fleet_world import CLEAN, EVIL, LIVE, LOST, fill
 from tests.console.harness import Console, sent
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -60,7 +60,7 @@ async def test_a_queue(fleet: Console) -> None:
     assert "It opens again at" in page
     assert "2 jobs still run." in page
     assert "Queue paused:" in page
-    assert re.search(r"queues\.pause.*?&lt;img", page, re.DOTALL)
+    assert re.search(r"Queue paused</td>.*?&lt;img", page, re.DOTALL)
     assert (await sent(client, path, f"{path}/pause", **{"for": "soon"})).status_code == 422
     tenant = await fleet.browser(Role.VIEWER, "acme")
     assert "Queue paused:" in (await tenant.get("/t/acme/jobs")).text
@@ -91,6 +91,15 @@ async def test_workers(fleet: Console) -> None:
     assert f"worker-{LOST}" in stale
     assert f"worker-{LIVE}" not in stale
     assert "The filter hides all workers." in (await client.get("/ops/workers?queue=nope")).text
+    # One that took what ran from its jobs did not stop cleanly; and builds of the application are told.
+    await fleet.api.owner.execute(
+        """update postmill.worker set report = report || '{"interrupted": 2}', build = 'b<7>' where holder = %s""",
+        [CLEAN],
+    )
+    one = (await client.get(f"/ops/workers/{CLEAN}")).text
+    assert "stopped; 2 jobs were interrupted and given back" in one
+    assert "b&lt;7&gt;" in one
+    assert "stopped cleanly" not in one
 
 
 async def test_a_worker_is_asked_and_its_jobs_are_rescued(fleet: Console) -> None:

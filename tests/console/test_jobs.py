@@ -198,7 +198,7 @@ async def test_live_parts_keep_the_rows(console: Console, seen: Seen) -> None:
     await console.api.owner.execute("delete from postmill.job where id = %s", [later])
 
 
-async def test_pages_by_their_last_job(console: Console) -> None:
+async def test_pages_by_their_last_job(console: Console, seen: Seen) -> None:
     api = console.api
     maker = await StateMaker.begin(api.owner, await api.tenant("many"))
     ids = [await maker.queued() for _ in range(120)]
@@ -214,7 +214,7 @@ async def test_pages_by_their_last_job(console: Console) -> None:
     assert ">Newer<" in text
 
 
-async def test_what_is_done_to_a_selection(console: Console) -> None:
+async def test_what_is_done_to_a_selection(console: Console, seen: Seen) -> None:
     api = console.api
     maker = await StateMaker.begin(api.owner, await api.tenant("busy"))
     waiting, dead = [await maker.queued(), await maker.scheduled()], await maker.ended("dead_letter")

@@ -15,6 +15,7 @@ import pytest
 import pytest_asyncio
 from psycopg import AsyncConnection
 
+from postmill.api.cookies import COOKIE, csrf_token
 from postmill.bind import adrive
 from postmill.domain.access import Role
 from postmill.engine.upkeep.monitor import Monitor
@@ -164,6 +165,28 @@ async def test_a_stream_is_let_in_like_a_page_and_ends_with_the_login(live: Live
     assert answer.status_code == 404
     async with following(chief, "/t/acme/live") as within:  # the platform's people see into a tenant
         await within.until("up")
+    # A logout ends the person's streams at once, here and on other servers, which hear of it by the audit log.
+    for path, telling in (("/logout", True), ("/api/v1/session", False)):
+        leaving, colleague = (
+            await live.browser(Role.OPERATOR, "acme"),
+            await live.browser(Role.VIEWER, "acme"),
+        )
+        async with (
+            following(leaving, "/t/acme/live") as stream,
+            following(colleague, "/t/acme/live") as stays,
+        ):
+            await stream.until("up")
+            await stays.until("up")
+            token = csrf_token(leaving.cookies[COOKIE])
+            same = {"Sec-Fetch-Site": "same-origin", "X-CSRF-Token": token}
+            if telling:
+                answer = await leaving.post(path, data={"csrf": token}, headers=same)
+            else:
+                answer = await leaving.delete(path, headers=same)
+            assert answer.status_code in (204, 303), answer.text
+            await asyncio.wait_for(stream.over.wait(), 5)
+            assert stream.pings[-1] == ("over", 0)
+            assert not stays.over.is_set()
     live.hub.heartbeat = live.hub.recheck = 0.1
     try:
         async with following(acme, "/t/acme/live") as stream, following(chief, "/ops/live") as stays:

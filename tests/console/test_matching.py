@@ -17,6 +17,7 @@ from postmill.domain.query_words import QueryError
 from postmill.operate import finding
 from postmill.operate.tenants import create_tenant
 from postmill.store.finding import read_matching_bars, read_matching_counts, read_matching_ids
+from postmill.store.reads import read_summary
 from tests.support.jobs_in_states import StateMaker
 
 pytestmark = pytest.mark.asyncio
@@ -194,8 +195,26 @@ async def test_counts_bars_and_ids(apg: AsyncConnection[Any]) -> None:
     expected = {
         s: (sum(f.type == "Scan" and f.state == s for f in facts), False) for s in (*STATES, "blocked")
     }
-    expected["scheduled"] = (12, False)
+    expected["scheduled"], expected["replayed"] = (12, False), (0, False)
     assert counts == expected
+    # A letter that was replayed is open no longer: it has a word of its own, and is counted under it alone.
+    letters = [f.id for f in facts if f.type == "Scan" and f.state == "dead_letter"]
+    await apg.execute("select postmill.replay_jobs(%s, p_confirm => true)", [letters[:1]])
+    for text, fits in (
+        ("dead_letter", letters[1:]),
+        ("replayed", letters[:1]),
+        ("dead_letter,replayed", letters),
+    ):
+        found = await adrive(apg, finding.wanted(f"type:Scan state:{text}"))
+        assert (await arun(apg, read_matching_ids(found.filter)))[0] == fits, text
+    found = await adrive(apg, finding.wanted("type:Scan -state:dead_letter"))
+    assert set(letters) & set((await arun(apg, read_matching_ids(found.filter, most=500)))[0]) == set(
+        letters[:1]
+    )
+    counts = {c.state: c.n for c in await arun(apg, read_matching_counts(want.filter))}
+    assert (counts["dead_letter"], counts["replayed"]) == (len(letters) - 1, 1)
+    [summed] = [one for one in await arun(apg, read_summary()) if one.state == "dead_letter"]
+    assert (summed.n - summed.shown.n, summed.open_letters) == (1, summed.shown.n)
     bars = await arun(apg, read_matching_bars(want.filter))
     assert (bars.total, bars.complete_to, sum(n for _, n in bars.bars)) == (6, None, 6)
     assert bars.width == 60

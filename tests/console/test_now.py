@@ -116,6 +116,43 @@ async def test_an_incident_says_since_when_whom_and_why(console: Console, incide
     assert HOSTILE in now.text  # as text
 
 
+async def test_what_has_one_cause_is_one_row(console: Console, incidents: dict[str, UUID]) -> None:
+    """Jobs that are given up and the letters that pile up of them; builds of the application; acts in words."""
+    api = console.api
+    raised = "select postmill.note_incident('dead_letters', %s, 'warning', %s, '{}', null, %s, %s, '{}')"
+    [(of_queue,)] = await api.rows(
+        raised, "queue:billing", "90 open dead letters in queue billing", "billing", None
+    )
+    await do(api, """insert into postmill.dead_tally (tenant_id, queue, job_type, reason, error_group, opened, closed)
+                     values (%s, 'billing', 'ChargeInvoice', 'x', %s, 90, 0), (%s, 'billing', 'Other', 'x', 'ffff', 80, 0)""",
+             api.tenants["acme"], GROUP, api.tenants["acme"])  # fmt: skip
+    for build, ago in (("build-41", 100), ("build-41", 90), ("build-42", 30)):
+        await do(api, """insert into postmill.worker (holder, worker_id, hostname, pid, started_at, last_seen_at, queues, build,
+                                 job_types)
+                         values (gen_random_uuid(), 'w', 'c', 1, postmill.now() - %s * interval '1 minute', postmill.now(),
+                                 '{billing}', %s, '{ChargeInvoice}')""", ago, build)  # fmt: skip
+    before = (await page(console, "/ops")).text
+    changes = (await page(console, "/ops?_part=changes")).text
+    assert changes.count("Build started build-41") == 1  # a second process of it is no other build
+    assert changes.count("Build started build-42") == 1
+    for said in ("Tenant made", "1 incident of failures", "with it: 90 open dead letters in queue billing"):
+        assert said in before, (said, before)
+    assert "tenants.create" not in before
+    now = await page(console, "/ops")
+    assert now.text.count("Acknowledge") == 3
+    assert f"/ops/incidents/{of_queue}/acknowledge" not in (await (await console.browser()).get("/ops")).text
+    assert "/ops#part-incidents" in now.links
+    client = await console.browser(Role.PLATFORM_OPERATOR)
+    path = f"/ops/incidents/{incidents['job_exhausted']}/acknowledge"
+    assert (await sent(client, "/ops", path, also=[str(of_queue)])).status_code == 303
+    rows = await api.rows("select count(*) from postmill.incident where acknowledged_at is not null")
+    assert rows == [(2,)]
+    # As it was, for those that come.
+    await do(api, "update postmill.incident set acknowledged_at = null, acknowledged_by = null")
+    await do(api, "delete from postmill.incident where id = %s", of_queue)
+    await do(api, "delete from postmill.worker where worker_id = 'w'")
+
+
 async def test_an_alert_leads_to_its_incident_alone(console: Console, incidents: dict[str, UUID]) -> None:
     one = await page(console, f"/ops?incident={incidents['job_exhausted']}")
     assert "Only one incident is shown" in one.text

@@ -23,6 +23,7 @@ NAMES = [
         "ByErrorClass",
         "Idempotency",
         "Mode",
+        "Limit",
         "Rate",
     ),
     *("schedule", "on_event"),

@@ -11,9 +11,15 @@ import pytest
 
 from postmill.bind import adrive
 from postmill.domain.errors import InvalidValue
+from postmill.domain.letter_care import LetterCare
 from postmill.domain.pace import Kind, Pace
+from postmill.engine.link import Link
+from postmill.engine.outage import Outage
+from postmill.engine.upkeep.operator import Operator
 from postmill.operate import bulk, commands, operations
 from postmill.store.operations import Operation, Started
+from postmill.telemetry.bus import Bus
+from postmill.telemetry.events import UpkeepFailed
 
 Conn = psycopg.AsyncConnection[Any]
 
@@ -130,11 +136,7 @@ async def test_each_act_does_what_it_says(apg: Conn) -> None:
     begun = await start(apg, "discard", "state:dead_letter")
     await rounds(apg)
     found = await stands(apg, begun)
-    assert (found.total, found.done, found.skipped) == (
-        3,
-        3,
-        0,
-    )  # one was replayed already, and is open no longer
+    assert (found.total, found.done, found.skipped) == (3, 3, 0)  # one was replayed, and is open no longer
     result = await adrive(apg, bulk.by_query(f"op:{begun.id}"))
     preview = await adrive(apg, bulk.impact("replay", result))
     assert (preview.count, preview.complete, preview.fit) == (3, True, 3)
@@ -310,3 +312,25 @@ async def test_what_a_replay_would_meet_and_when_failures_stop_it(apg: Conn) -> 
     await step(0)
     stood = await stands(apg, begun)
     assert (stood.status, stood.pause_reason) == ("paused", "failures: 21 of the last 24 did not succeed")
+
+
+async def test_what_is_left_as_it_is_costs_nothing_of_the_rate(apg: Conn, dsn: str) -> None:
+    """Twenty of a type that is never replayed, then three others, at one a second: one look meets all twenty and one more."""
+    await apg.execute(TYPES)
+    await bury(apg, 20, "charge")
+    await bury(apg, 3)
+    begun = await start(apg, "replay", "state:dead_letter", rate=1.0)
+    link = Link(dsn, "postmill", "test", Outage(Bus(), "w"), raw=False)
+    bus = Bus()
+    wrong: list[UpkeepFailed] = []
+    bus.subscribe(wrong.append, UpkeepFailed)
+    operator = Operator(link, bus, "w", LetterCare())
+    try:
+        await operator.once()
+        if (await stands(apg, begun)).skipped == 0:
+            await operator.once()  # the first one has only selected them
+        op = await stands(apg, begun)
+        assert wrong == []
+        assert (op.skipped, op.done, op.status) == (20, 1, "running")
+    finally:
+        await link.drop()

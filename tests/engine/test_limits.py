@@ -243,13 +243,14 @@ async def test_tenants_have_their_shares(database: Database, pg: Connection[Any]
         change(pg, B, '{"status": "suspended"}')
         change(pg, C, '{"status": "throttled"}')
         for tenant in (A, B, C):
-            enqueue(pg, "plain", 30, tenant)
+            enqueue(pg, "plain", 60, tenant)
         enqueue(pg, "plain", 100)
-        await until(lambda: watched.ended.total() == 1200 + 160, 60)
-        assert (watched.most[A], watched.most[B], watched.most[C]) == (2, 0, 1)
+        await until(lambda: watched.ended.total() == 1200 + 220, 60)
+        assert watched.most[A] in (1, 2)
+        assert (watched.most[B], watched.most[C]) == (0, 1)
         assert watched.most[sessions.DEFAULT_TENANT] >= 4
         last = len(watched.began) - 1 - watched.began[::-1].index(sessions.DEFAULT_TENANT)
         assert last < len(watched.began) - 1  # those with a cap were still at it
         change(pg, B, '{"status": "active"}')
-        await until(lambda: watched.ended[B] == 430)
+        await until(lambda: watched.ended[B] == 460)
     invariants(pg)

@@ -15,7 +15,9 @@ from postmill.http import (
     DefinitionChanges,
     JobError,
     LetterSelection,
+    LimitRate,
     NewDefinition,
+    NewLimit,
     NewTenant,
     NewTrigger,
     TenantChanges,
@@ -246,6 +248,14 @@ async def queues(admin: AsyncApiClient) -> None:
     assert "media/big" in {one.queue for one in (await admin.queues.all_scaling(most=1)).items}
     assert not (await admin.queues.resume("media/big")).paused
     assert "media/big" in {one.name for one in (await admin.queues.list()).items}
+    rate = LimitRate(count=10, seconds=60)
+    made = await admin.limits.set("queue:media/big/tenant", NewLimit(max_running=3, rate=rate, reason="slow"))
+    assert (made.queue, made.per, made.max_running, made.edited) == ("media/big", ["tenant"], 3, True)
+    found = await admin.limits.get("queue:media/big/tenant")
+    assert (found.rate, found.running, found.fullest) == (LimitRate(count=10, seconds=60, burst=10), 0, [])
+    assert made.name in {one.name async for one in admin.limits.each()}
+    await admin.limits.clear(made.name, reason="fast again")
+    assert [one.name for one in (await admin.limits.list()).items] == []
 
 
 async def incidents(admin: AsyncApiClient, api: Api) -> None:

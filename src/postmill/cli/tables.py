@@ -11,7 +11,7 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from postmill.cli.text import one_line
+from postmill.cli.text import one_line, plain
 
 STATE_STYLES = {
     "scheduled": "cyan",
@@ -133,11 +133,11 @@ def pairs(rows: Iterable[tuple[str, RenderableType | None]]) -> Table:
     made.add_column(overflow="fold")
     for name, value in rows:
         if value is not None:
-            made.add_row(name, value if not isinstance(value, str) else Text(value))
+            made.add_row(name, value if not isinstance(value, str) else Text(plain(value)))
     return made
 
 
 def _cell(value: Cell) -> Text:
     if isinstance(value, Text):
-        return value
+        return value if value.plain.isprintable() else Text(one_line(value.plain, 300), style=value.style)
     return Text("–" if value is None else one_line(value, 300))

@@ -8,7 +8,7 @@ from time import monotonic
 from postmill.engine.lanes import QueueLanes, Room
 from postmill.engine.link import Link
 from postmill.engine.raw import Ids
-from postmill.engine.work import CLAIMED_AT, ID, JOB_TYPE, WORKFLOW, Handler, Row
+from postmill.engine.work import CLAIMED_AT, ID, JOB_TYPE, SEATS, Handler, Row
 
 # Seconds between two discoveries, and never more than a twentieth of the time: 10,000 lanes take it once a second.
 _DISCOVER_EVERY = 0.005
@@ -121,6 +121,8 @@ class Scout:
         filled = []
         for row in rows:
             body = bodies.get(row[ID]) if row[JOB_TYPE] is None else None
-            whole = body and (*row[:6], *body[1:-1], row[CLAIMED_AT], body[-1], *row[WORKFLOW + 1 :])
-            filled.append(whole or row)
+            whole = (
+                (*row[:6], *body[1:-1], row[CLAIMED_AT], body[-1], *row[SEATS:]) if body is not None else row
+            )
+            filled.append(whole)
         return filled

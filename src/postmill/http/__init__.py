@@ -27,6 +27,7 @@ from postmill.http.sync import ApiClient
 from postmill.shapes.budgets import BudgetChanges, BudgetLevel, WholeBudget
 from postmill.shapes.definitions import DefinitionChanges, NewDefinition, Rate
 from postmill.shapes.job_priority import WaitingJobs
+from postmill.shapes.limits import LimitRate, NewLimit
 from postmill.shapes.operations import LetterSelection
 from postmill.shapes.tenants import NewTenant, TenantChanges
 from postmill.shapes.triggers import NewTrigger, TriedTrigger, TriggerChanges
@@ -42,7 +43,9 @@ __all__ = [
     "DefinitionChanges",
     "JobError",
     "LetterSelection",
+    "LimitRate",
     "NewDefinition",
+    "NewLimit",
     "NewTenant",
     "NewTrigger",
     "Rate",

@@ -7143,6 +7143,9 @@ CREATE FUNCTION postmill.left_tables() RETURNS TABLE(name text, why text)
            ('intake', 'is empty between two statements'),
            ('ready', 'is empty: what was ready is parked among the scheduled ones'),
            ('running', 'is empty: what ran has ended'),
+           ('limit_rule', 'is set for each cell; what a tenant may have at once goes with the tenant'),
+           ('seat', 'is of jobs that run'),
+           ('seat_waiter', 'is of workers of this cell'),
            ('cancel_request', 'is of jobs that run'),
            ('progress', 'is of jobs that run'),
            ('dead_news', 'is told by this cell'),
@@ -15682,6 +15685,19 @@ begin
 end
 $$;
 
+-- FUNCTION tenant_changed()
+
+CREATE FUNCTION postmill.tenant_changed() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform postmill.settle_limits();
+    perform postmill.tell('%*');
+    return null;
+end
+$$;
+
 -- FUNCTION tenant_json(uuid)
 
 CREATE FUNCTION postmill.tenant_json(p_id uuid) RETURNS jsonb
@@ -16436,10 +16452,6 @@ begin
      where t.id = p_id;
     if p_settings ? 'retention_seconds' then
         perform postmill.settle_retention();
-    end if;
-    if p_settings ?| array['status', 'max_running', 'raised_to', 'weight'] then
-        perform postmill.settle_limits();
-        perform postmill.tell('%*');
     end if;
 end
 $$;
@@ -19555,6 +19567,14 @@ CREATE TRIGGER counted_over AFTER UPDATE ON postmill.dead_letter REFERENCING OLD
 -- TRIGGER dead_letter emptied
 
 CREATE TRIGGER emptied AFTER TRUNCATE ON postmill.dead_letter FOR EACH STATEMENT EXECUTE FUNCTION postmill.letters_emptied();
+
+-- TRIGGER tenant limited
+
+CREATE TRIGGER limited AFTER INSERT ON postmill.tenant FOR EACH ROW WHEN (((new.max_running IS NOT NULL) OR (new.raised_to IS NOT NULL) OR (new.status <> 'active'::text) OR (new.weight <> 1))) EXECUTE FUNCTION postmill.tenant_changed();
+
+-- TRIGGER tenant limits_changed
+
+CREATE TRIGGER limits_changed AFTER UPDATE ON postmill.tenant FOR EACH ROW WHEN ((((((new.max_running IS DISTINCT FROM old.max_running) OR (new.raised_to IS DISTINCT FROM old.raised_to)) OR (new.raised_until IS DISTINCT FROM old.raised_until)) OR (new.status IS DISTINCT FROM old.status)) OR (new.weight IS DISTINCT FROM old.weight))) EXECUTE FUNCTION postmill.tenant_changed();
 
 -- TRIGGER queue made
 

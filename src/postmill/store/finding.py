@@ -243,7 +243,7 @@ _NAMES = [field.name for field in fields(FoundJob)]
 
 def _job(row: Sequence[Any]) -> FoundJob:
     values = dict(zip(_NAMES, row, strict=True))
-    values["retrying"] = bool(values["retrying"])
+    values["retrying"], values["replayed"] = bool(values["retrying"]), bool(values["replayed"])
     values["args"] = decoded(values["args"]) or []
     return FoundJob(**values)
 

@@ -12,18 +12,20 @@ def list_limits(*, limit: int | None = None, cursor: str | None = None) -> Call[
     return get(at("limits"), model(Page[FleetLimit]), limit=limit, cursor=cursor)
 
 
-def get_limit(name: str) -> Call[FleetLimitDetail]:
+def get_limit(limit_name: str) -> Call[FleetLimitDetail]:
     """One limit, with the fullest of what it counts."""
-    return get(at("limits", *name.split("/")), model(FleetLimitDetail))
+    return get(at("limits", *limit_name.split("/")), model(FleetLimitDetail))
 
 
-def set_limit(name: str, limit: NewLimit, *, idempotency_key: str | None = None) -> Call[FleetLimit]:
+def set_limit(limit_name: str, limit: NewLimit, *, idempotency_key: str | None = None) -> Call[FleetLimit]:
     """Sets a limit, live; without `max_running` and `rate` a declared one is lifted."""
-    return write("PUT", at("limits", *name.split("/")), model(FleetLimit), limit, key=idempotency_key)
+    return write("PUT", at("limits", *limit_name.split("/")), model(FleetLimit), limit, key=idempotency_key)
 
 
-def clear_limit(name: str, *, reason: str | None = None, idempotency_key: str | None = None) -> Call[None]:
+def clear_limit(
+    limit_name: str, *, reason: str | None = None, idempotency_key: str | None = None
+) -> Call[None]:
     """Takes back what an operator set: what code or settings declare is in force again."""
     return write(
-        "DELETE", at("limits", *name.split("/")), nothing, key=idempotency_key, query={"reason": reason}
+        "DELETE", at("limits", *limit_name.split("/")), nothing, key=idempotency_key, query={"reason": reason}
     )

@@ -364,9 +364,5 @@ begin
     if p_settings ? 'retention_seconds' then
         perform {schema}.settle_retention();
     end if;
-    if p_settings ?| array['status', 'max_running', 'raised_to', 'weight'] then
-        perform {schema}.settle_limits();
-        perform {schema}.tell('%*');
-    end if;
 end
 $$;

@@ -193,4 +193,21 @@ begin
 end
 $$;
 
+-- What a tenant may have at once is in force from one moment to the next, whoever writes it.
+create function {schema}.tenant_changed() returns trigger
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    perform {schema}.settle_limits();
+    perform {schema}.tell('%*');
+    return null;
+end
+$$;
+create trigger limited after insert on {schema}.tenant for each row
+    when (new.max_running is not null or new.raised_to is not null or new.status <> 'active' or new.weight <> 1)
+    execute function {schema}.tenant_changed();
+create trigger limits_changed after update on {schema}.tenant for each row
+    when ((new.max_running, new.raised_to, new.raised_until, new.status, new.weight)
+          is distinct from (old.max_running, old.raised_to, old.raised_until, old.status, old.weight))
+    execute function {schema}.tenant_changed();
+
 select {schema}.secure_requests();
