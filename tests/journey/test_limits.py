@@ -56,7 +56,7 @@ class Watch(threading.Thread):
 def under_fire(journey: Journey, workers: int, enqueuers: int, rounds: int, pause: float) -> Watch:
     journey.conn.execute("select postmill.door_set_limit('type', 'p_sleep', '{}', %s, null)", (_MOST,))
     fleet = [journey.fleet.start("--queues", "default=5") for _ in range(workers)]
-    journey.fleet.ready(journey.conn, workers)
+    eventually(lambda: journey.one("select count(*) from postmill.lease") >= workers, 180)
     watch = Watch(journey.dsn)
     watch.start()
     rng = random.Random(5)
