@@ -37,8 +37,11 @@ PARAMETERS = {
     "reservation_id": "budget_reservation",
     "subject": "failed",
     "definition_key": "world",
+    "workflow_id": "workflow",
+    "batch_id": "workflow",
+    "limit_name": "queue:world",
 }
-SHARED = {"definition_id", "definition_key", "queue", "subject"}
+SHARED = {"definition_id", "definition_key", "queue", "subject", "limit_name"}
 """Things of the platform that everybody sees."""
 
 

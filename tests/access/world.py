@@ -66,8 +66,8 @@ ROWS: dict[str, dict[str, Any]] = {
     "job_kept": {"queue": QUEUE, "job_type": JOB_TYPE, "id": None},
     "retention_rule": {"subject": "failed"},
     "workflow": {"kind": "workflow"},
-    "workflow_step": {"state": "held"},
-    "workflow_edge": {"policy": "hold"},
+    "workflow_step": {"state": "held", "no": 1},
+    "workflow_edge": {"policy": "hold", "parent": 0, "child": 1},
 }
 OPTIONAL = {"detail", "label", "payload_template", "created_by", "target", "message", "name"}
 """Columns that could stay empty, but would prove less then."""

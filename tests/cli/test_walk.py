@@ -26,7 +26,7 @@ WORDS = {
     "jobs cancel": [ID],
     "jobs retry": [ID],
     "jobs register": ["jobs.py"],
-    "jobs tag": [ID, "late"],
+    "jobs tag": [ID, "--add", "late"],
     "jobs prioritize": [ID, "--priority", "5"],
     "workflows list": [],
     "workflows show": [ID],
