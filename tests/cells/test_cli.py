@@ -28,7 +28,7 @@ def config(two: Two, tmp_path: Path) -> Path:
     return file
 
 
-def test_tenants_in_two_cells_and_one_command_of_workers(two: Two, config: Path, tmp_path: Path) -> None:
+def test_tenants_in_two_cells(two: Two, config: Path) -> None:
     def ask(*words: str) -> Answer:
         return cli("--config", str(config), *words)
 
@@ -40,7 +40,6 @@ def test_tenants_in_two_cells_and_one_command_of_workers(two: Two, config: Path,
     assert made.code == 0, made.err
     again = ask("tenants", "create", "florist", "--json")
     assert (again.code, "directory of cells" in again.err) == (1, True)
-    florist = made.json["id"]
     assert [(row["slug"], row["cell"]) for row in ask("cells", "tenants", "--json").json] == [
         ("florist", "b")
     ]
@@ -58,6 +57,9 @@ def test_tenants_in_two_cells_and_one_command_of_workers(two: Two, config: Path,
         assert refused.code != 0, words
         assert said in refused.err, (words, refused.err)
 
+
+@pytest.mark.long
+def test_one_command_of_workers_serves_both_cells(two: Two, config: Path, tmp_path: Path) -> None:
     for conn in (two.a, two.b):
         conn.execute(NOTED)
     words = ["--config", str(config), "worker", str(JOBS), "--cells", "a,b", "--queues", "default=3"]
@@ -78,7 +80,7 @@ def test_tenants_in_two_cells_and_one_command_of_workers(two: Two, config: Path,
         ]
         assert sorted(slots) == [1, 2]
         two.a.execute("select postmill.enqueue('work', '{}', %s)", [two.acme])
-        two.b.execute("select postmill.enqueue('work', '{}', %s)", [florist])
+        two.b.execute("select postmill.enqueue('work', '{}', %s)", [two.other])
         for conn in (two.a, two.b):
             eventually(
                 lambda conn=conn: conn.execute("select count(*) from public.ran").fetchone() == (1,),

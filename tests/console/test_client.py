@@ -331,11 +331,12 @@ async def test_now_is_one_screen_and_what_was_said_leaves(live: Live, browser: B
             ".map((e) => e.getBoundingClientRect().bottom)"
         )
         assert max(await page.evaluate(ends)) <= 800
-        assert await page.evaluate("document.querySelector('#incidents').closest('.table-wrap').scrollWidth"
-                                   " <= document.querySelector('#incidents').closest('.table-wrap').clientWidth")  # fmt: skip
+        wrap = "document.querySelector('#incidents').closest('.table-wrap')"
+        inner, outer = await page.evaluate(f"[{wrap}.scrollWidth, {wrap}.clientWidth]")
+        assert inner <= outer
         await page.locator("#incidents button", has_text="Acknowledge").first.click()
         await page.wait_for_selector(".flash")
-        place = "document.querySelector('#incidents').getBoundingClientRect().top"
+        place = "document.querySelector('.flash').getBoundingClientRect().height"
         before = await page.evaluate(place)
         assert await page.is_visible(".flash")
         await page.clock.fast_forward(9_000)

@@ -19,6 +19,7 @@ FLOORS = [
     "api",
     "http",
     "local",
+    "cells",
     "operate",
     "alerts",
     "engine",

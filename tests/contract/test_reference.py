@@ -87,6 +87,7 @@ def test_what_an_application_may_call_is_described(pg: Connection[Any]) -> None:
             "publish_event",
             "deliver_events",
             "read_enqueue_rules",
+            "find_place",
             *("door_cancel_workflow", "door_retry_workflow", "door_release_steps", "read_job_type_names"),
             *("read_workflow", "read_workflows", "read_workflow_steps", "read_workflow_edges"),
             *("begin_artifact", "keep_artifact", "read_artifact", "read_artifacts", "door_delete_artifact"),

@@ -143,9 +143,27 @@ STATES: dict[str, Any] = {
     "state:retrying": ["retrying"],
     "state:scheduled -state:retrying": ["first"],
     "state:Failed,dead_letter": ["dead_letter", "failed"],
-    "-state:succeeded": ["blocked", "canceled", "dead_letter", "failed", "queued", "running", "scheduled"],
+    "-state:succeeded": [
+        "blocked",
+        "canceled",
+        "dead_letter",
+        "failed",
+        "queued",
+        "replayed",
+        "running",
+        "scheduled",
+    ],
     "state:queued state:running": [],
-    "-state:scheduled": ["blocked", "canceled", "dead_letter", "failed", "queued", "running", "succeeded"],
+    "-state:scheduled": [
+        "blocked",
+        "canceled",
+        "dead_letter",
+        "failed",
+        "queued",
+        "replayed",
+        "running",
+        "succeeded",
+    ],
 }
 
 

@@ -146,11 +146,16 @@ def upgraded(shop: Shop, workers: int, pace: float, seconds: float) -> None:
 
 def test_the_version_before_works_on_while_the_schema_changes(shop: Shop) -> None:
     upgraded(shop, workers=1, pace=0.01, seconds=0)
-    # What is breaking keeps it out, and it says why; a client, too.
-    shop.conn.execute("insert into postmill.migration values (999, 'later', true, 'x', postmill.now())")
-    assert shop.old.wait(shop.worker()) == 4
-    assert "breaking change 0999_later: upgrade Postmill" in shop.said()
-    with Client(shop.dsn) as client, pytest.raises(SchemaTooNew, match="0999_later: upgrade Postmill"):
+
+
+def test_what_is_breaking_keeps_older_code_out(database: Database, tmp_path: Path) -> None:
+    """And it says why: a worker when it starts, a client at its first use."""
+    with database.connect() as conn:
+        conn.execute("insert into postmill.migration values (999, 'later', true, 'x', postmill.now())")
+    with fleet(database.dsn, tmp_path / "log") as workers:
+        assert workers.start("--queues", "default=1").wait(60) == 4
+    assert "breaking change 0999_later: upgrade Postmill" in (tmp_path / "log").read_text()
+    with Client(database.dsn) as client, pytest.raises(SchemaTooNew, match="0999_later: upgrade Postmill"):
         client.enqueue(NewJob("step", b'{"n": 1}'))
 
 

@@ -24,6 +24,10 @@ SETTINGS = """
     set client_min_messages = log"""
 
 
+FEW = 500
+"""Rows of one reading of a table, below which it does not count."""
+
+
 class Plans:
     """All statements of a trace, the outermost last; nodes that were never executed are left out."""
 
@@ -51,13 +55,15 @@ class Plans:
         ]
 
     def sequential(self) -> dict[str, int]:
-        """Tables that were read from end to end, with the rows looked at."""
+        """Tables that were read from end to end, with the rows looked at. Those of a few pages are not told: a partition
+        that has just begun, or just ended what was filled, is read so by any good plan.
+        """
         return dict(
             sum(
                 (
                     Counter({node["Relation Name"]: _rows(node)})
                     for node in self.nodes()
-                    if node["Node Type"].endswith("Seq Scan")
+                    if node["Node Type"].endswith("Seq Scan") and _rows(node) >= FEW * node["Actual Loops"]
                 ),
                 Counter[str](),
             )

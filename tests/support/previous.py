@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import io
 import os
-import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -18,20 +20,18 @@ from postmill.schema.migration import Migration, known_migrations
 from tests.support.spawner import ROOT
 
 MIGRATIONS = "src/postmill/sql/migrations"
-REWRITTEN = ROOT / "tests/journey/rewritten.txt"
-"""Commits before the first release in which migrations were rewritten in place, so that older code cannot run on them."""
 
 
 class Previous:
     """The package of a commit, in a folder of its own.
 
-    The migrations that it knows are there in the words that they have now: until the first release they may be rewritten
-    in place, and both sides must agree on what was applied.
+    Skips the test where no commit is left whose migrations are those of now, and fewer: until the first release they may be
+    rewritten in place, and what was written before cannot be expected to work on that.
     """
 
     def __init__(self, folder: Path) -> None:
-        self.commit, names = _found()
-        self.known: tuple[Migration, ...] = known_migrations()[: len(names)]
+        self.commit, count = _found()
+        self.known: tuple[Migration, ...] = known_migrations()[:count]
         self._folder = folder / "previous"
         self._folder.mkdir()
         archive = subprocess.Popen(["git", "archive", self.commit, "src"], cwd=ROOT, stdout=subprocess.PIPE)
@@ -39,8 +39,6 @@ class Previous:
         assert archive.stdout is not None
         archive.stdout.close()
         assert archive.wait() == 0
-        for name in names:
-            shutil.copy(ROOT / MIGRATIONS / name, self._folder / MIGRATIONS / name)
 
     @property
     def source(self) -> Path:
@@ -92,31 +90,36 @@ def _git(*words: str) -> list[str]:
     done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True)
     if done.returncode != 0:
         pytest.skip(f"not run: there is no history of the repository here ({done.stderr.strip()})")
-    return done.stdout.split()
+    return done.stdout.splitlines()
 
 
-def _names(commit: str) -> list[str]:
-    return sorted(Path(name).name for name in _git("ls-tree", "--name-only", commit, f"{MIGRATIONS}/"))
-
-
-def _found() -> tuple[str, list[str]]:
-    """The commit before the last one that added a migration, and the files of the migrations that it knows."""
-    now = [f"{migration.version:04}_{migration.name}.sql" for migration in known_migrations()]
-    rewritten = {line.split()[0] for line in REWRITTEN.read_text().splitlines() if line[:1] not in ("", "#")}
+def _found() -> tuple[str, int]:
+    """The commit before the last one that added a migration, and how many migrations it knows."""
+    now = [migration.checksum for migration in known_migrations()]
     for commit in _changes():
-        if any(commit.startswith(short) for short in rewritten):
-            pytest.skip("no earlier state: migrations were rewritten since, before the first release")
-        then = _names(f"{commit}^")
+        then = _checksums(f"{commit}^")
         if then and len(then) < len(now) and then == now[: len(then)]:
-            return f"{commit}^", then
-    pytest.skip(
-        "not run: the history of the repository is not all here; fetch it whole (git fetch --unshallow)"
+            return f"{commit}^", len(then)
+    pytest.skip("no earlier state: migrations were rewritten since, as they may be before the first release")
+
+
+def _checksums(commit: str) -> list[str]:
+    """Of its migrations, in order."""
+    archive = subprocess.run(
+        ["git", "archive", commit, MIGRATIONS], cwd=ROOT, capture_output=True, check=True
     )
+    with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
+        members = sorted((one for one in files if one.name.endswith(".sql")), key=lambda one: one.name)
+        texts = [files.extractfile(one) for one in members]
+        return [hashlib.sha256(text.read()).hexdigest() for text in texts if text is not None]
 
 
 def _changes() -> Iterator[str]:
-    """The commits of the main line that touched migrations and have a parent here, newest first."""
-    for line in _git("log", "--first-parent", "--format=%H:%P", "--", MIGRATIONS):
+    """The last commits of the main line that touched migrations and have a parent here, newest first."""
+    found = _git("log", "--first-parent", "-n", "20", "--format=%H:%P", "--", MIGRATIONS)
+    for line in found:
         commit, _, parents = line.partition(":")
         if parents:
             yield commit
+        else:
+            pytest.skip("not run: the history of the repository is cut off; git fetch --unshallow")

@@ -9,6 +9,7 @@ import pytest
 
 from postmill import AsyncClient, Context, Workflow, job
 from postmill.domain.errors import WorkflowRefused
+from postmill.domain.limit import Limit
 from tests.support.workers import until, working
 
 SEEN: dict[str, Any] = {}
@@ -58,7 +59,7 @@ def split_apart(ctx: Context) -> None:
     ctx.fan_out([render.new(page=5)])
 
 
-@job
+@job(limits=[Limit(2)])  # claimed by the way of limits
 async def render(page: int) -> int:
     return page * 10
 

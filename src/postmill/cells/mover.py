@@ -163,7 +163,7 @@ def _held(mover: Mover, move: Move) -> str | None:
     if running:
         return f"{len(running)} job(s) run: " + ", ".join(f"{row[0]} ({row[1]})" for row in running[:3])
     if mover.source.run(rows.open_operations(tenant, schema=mover.schema)):
-        return "a bulk operation within the tenant goes on"
+        return "a bulk operation or a workflow within the tenant goes on"
     return "jobs came back to wait" if parked else None
 
 

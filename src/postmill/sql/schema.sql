@@ -581,18 +581,8 @@ CREATE FUNCTION postmill.audit(p_action text, p_target_kind text DEFAULT NULL::t
     AS $$
 declare
     own uuid := postmill.new_id();
-    answer text;
-    cell text;
 begin
-    -- Whatever a person does leaves its mark here; while a tenant is carried over it would be lost.
-    if p_tenant is not null and (select h.gated from postmill.partition_horizon h)
-        and current_setting('postmill.via', true) in ('api', 'console', 'cli')
-    then
-        select g.answer, g.cell into answer, cell from postmill.gate(p_tenant) g where g.answer <> 'parked';
-        if answer is not null then
-            perform postmill.refuse_away(p_tenant, answer, cell);
-        end if;
-    end if;
+    perform postmill.refuse_acts_on(p_tenant);
     insert into postmill.audit_log (id, at, tenant_id, actor_type, actor_id, role, via, action, target_kind, target, result,
            reason, request_id, before, after, db_role, address)
     values (own, postmill.now(), p_tenant,
@@ -1017,14 +1007,17 @@ $$;
 -- FUNCTION carried_tables()
 
 CREATE FUNCTION postmill.carried_tables() RETURNS TABLE(n integer, name text, how text, moment text, mine text)
-    LANGUAGE sql IMMUTABLE
+    LANGUAGE plpgsql IMMUTABLE
     AS $_$
+begin
+    return query
     select row_number() over ()::integer, l.* from (values
         ('queue', 'missing', null, 'true'),
         ('job_definition', 'missing', null, 'true'),
         ('error_group', 'missing', null, 'id in (select e.id from postmill.error_group_tenant e where e.tenant_id = %1$L)'),
         ('tenant', 'state', null, 'id = %1$L'),
         ('project', 'state', null, 'tenant_id = %1$L'),
+        ('limit_rule', 'state', null, 'tenant_id = %1$L'),
         ('retention_rule', 'state', null, 'tenant_id = %1$L'),
         ('lane', 'state', null, 'lane = %1$L'),
         ('api_key', 'state', null, 'tenant_id = %1$L'),
@@ -1065,11 +1058,13 @@ CREATE FUNCTION postmill.carried_tables() RETURNS TABLE(n integer, name text, ho
         ('budget_reservation', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
         ('budget_line', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
         ('job_tag', 'state', null, 'tenant_id = %1$L'),
+        ('boost', 'state', null, 'tenant_id = %1$L'),
         ('rollup', 'state', null, 'tenant_id = %1$L'),
         ('rollup_hour', 'state', null, 'tenant_id = %1$L'),
         ('error_group_tenant', 'state', null, 'tenant_id = %1$L'),
         ('error_group_minute', 'state', null, 'tenant_id = %1$L')
-    ) as l(name, how, moment, mine)
+    ) as l(name, how, moment, mine);
+end
 $_$;
 
 -- FUNCTION carry_in(text)
@@ -1507,10 +1502,13 @@ $$;
 -- FUNCTION columns_of(text)
 
 CREATE FUNCTION postmill.columns_of(p_table text) RETURNS text
-    LANGUAGE sql STABLE
+    LANGUAGE plpgsql STABLE
     AS $$
+begin
+    return (
     select string_agg(quote_ident(a.attname), ', ' order by a.attnum) from pg_attribute a
-     where a.attrelid = format('postmill.%I', p_table)::regclass and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' and a.attidentity = ''
+     where a.attrelid = format('postmill.%I', p_table)::regclass and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' and a.attidentity = '');
+end
 $$;
 
 -- FUNCTION complete(uuid, uuid[], bigint[], uuid[], bigint[], jsonb[], integer[], uuid[])
@@ -1640,10 +1638,13 @@ $$;
 -- FUNCTION copy_out(text, uuid, timestamp with time zone, timestamp with time zone)
 
 CREATE FUNCTION postmill.copy_out(p_table text, p_tenant uuid, p_since timestamp with time zone, p_until timestamp with time zone) RETURNS text
-    LANGUAGE sql STABLE
+    LANGUAGE plpgsql STABLE
     AS $$
+begin
+    return (
     select format('copy (select %s from postmill.%I where %s) to stdout (format binary)', postmill.columns_of(p_table), p_table,
-                  postmill.rows_of(p_table, p_tenant, p_since, p_until))
+                  postmill.rows_of(p_table, p_tenant, p_since, p_until)));
+end
 $$;
 
 -- FUNCTION count_dead_letters(integer)
@@ -1977,15 +1978,19 @@ declare
     ids uuid[];
 begin
     with recursive doomed (no) as (
-        select c.no from postmill.workflow_edge e join postmill.workflow_step c on c.workflow_id = p_id and c.no = e.child
+        -- Fenced (offset 0): by any other index than the primary key all live steps would be read at each level.
+        select e.child from postmill.workflow_edge e
+         cross join lateral (select f.state from postmill.workflow_step f where f.workflow_id = p_id and f.no = e.child offset 0) c
          where e.workflow_id = p_id and e.parent = any (p_bad) and e.policy = 'cancel' and c.state in ('waiting', 'held')
         union
-        select c.no from doomed d
-          join postmill.workflow_edge e on e.workflow_id = p_id and e.parent = d.no and e.policy = 'cancel'
-          join postmill.workflow_step c on c.workflow_id = p_id and c.no = e.child and c.state in ('waiting', 'held')
+        select e.child from doomed d
+         cross join lateral (select f.child from postmill.workflow_edge f
+                              where f.workflow_id = p_id and f.parent = d.no and f.policy = 'cancel' offset 0) e
+         cross join lateral (select f.state from postmill.workflow_step f where f.workflow_id = p_id and f.no = e.child offset 0) c
+         where c.state in ('waiting', 'held')
     ), marked as (
         update postmill.workflow_step s set cause = 'parent'
-          from doomed d where s.workflow_id = p_id and s.no = d.no
+         where s.workflow_id = p_id and s.no = any (array(select d.no from doomed d))
         returning s.job_id
     )
     select array_agg(m.job_id) into ids from marked m;
@@ -6264,16 +6269,19 @@ begin
     select g.stage, g.cell into found_one from postmill.tenant_gate g where g.tenant_id = p_tenant for share;
     answer := case found_one.stage when 'draining' then 'parked' when 'closed' then 'moving' when 'arriving' then 'moving'
                                    when 'gone' then 'moved' end;
-    cell := case when answer is not null then found_one.cell end;
+    cell := case when answer <> 'parked' then found_one.cell end;
 end
 $$;
 
 -- FUNCTION gate_key(uuid)
 
 CREATE FUNCTION postmill.gate_key(p_tenant uuid) RETURNS bigint
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS $$
-    select hashtextextended('postmill.gate:' || p_tenant, 0)
+begin
+    return (
+    select hashtextextended('postmill.gate:' || p_tenant, 0));
+end
 $$;
 
 -- FUNCTION grant_application(text)
@@ -7131,15 +7139,16 @@ $_$;
 -- FUNCTION left_tables()
 
 CREATE FUNCTION postmill.left_tables() RETURNS TABLE(name text, why text)
-    LANGUAGE sql IMMUTABLE
+    LANGUAGE plpgsql IMMUTABLE
     AS $$
+begin
+    return query
     values ('tenant_gate', 'says that the tenant has left'),
            ('cell_tenant', 'is the directory'),
            ('tenant_move', 'is the directory'),
            ('intake', 'is empty between two statements'),
            ('ready', 'is empty: what was ready is parked among the scheduled ones'),
            ('running', 'is empty: what ran has ended'),
-           ('limit_rule', 'is set for each cell; what a tenant may have at once goes with the tenant'),
            ('seat', 'is of jobs that run'),
            ('seat_waiter', 'is of workers of this cell'),
            ('cancel_request', 'is of jobs that run'),
@@ -7159,7 +7168,8 @@ CREATE FUNCTION postmill.left_tables() RETURNS TABLE(name text, why text)
            ('notification', 'belongs to an incident'),
            ('operation', 'has ended, or the move waits for it'),
            ('operation_item', 'belongs to an operation'),
-           ('operation_share', 'belongs to an operation')
+           ('operation_share', 'belongs to an operation');
+end
 $$;
 
 -- FUNCTION letter_typed()
@@ -7979,9 +7989,12 @@ $$;
 -- FUNCTION parked_at(timestamp with time zone, boolean)
 
 CREATE FUNCTION postmill.parked_at(p_at timestamp with time zone, p_ready boolean) RETURNS timestamp with time zone
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS $$
-    select p_at + case when p_ready then interval '2000 years' else interval '1000 years' end
+begin
+    return (
+    select p_at + case when p_ready then interval '2000 years' else interval '1000 years' end);
+end
 $$;
 
 -- TABLE type_pause
@@ -13120,6 +13133,27 @@ begin
         status := 'unknown_type';
         detail := case when has_function_privilege(caller, 'postmill.register_job_types(jsonb)', 'execute')
                   then 'may_register' end;
+    end if;
+end
+$$;
+
+-- FUNCTION refuse_acts_on(uuid)
+
+CREATE FUNCTION postmill.refuse_acts_on(p_tenant uuid) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    answer text;
+    cell text;
+begin
+    if (select h.gated from postmill.partition_horizon h)
+        and current_setting('postmill.via', true) in ('api', 'console', 'cli')
+    then
+        select g.answer, g.cell into answer, cell from postmill.gate(p_tenant) g where g.answer <> 'parked';
+        if answer is not null then
+            perform postmill.refuse_away(p_tenant, answer, cell);
+        end if;
     end if;
 end
 $$;
@@ -19544,7 +19578,7 @@ CREATE INDEX workflow_of_tenant ON postmill.workflow USING btree (tenant_id, id)
 
 -- INDEX workflow_step_free
 
-CREATE INDEX workflow_step_free ON postmill.workflow_step USING btree (workflow_id) WHERE ((state = 'waiting'::text) AND (waits = 0));
+CREATE INDEX workflow_step_free ON postmill.workflow_step USING btree (workflow_id, no) WHERE ((state = 'waiting'::text) AND (waits = 0));
 
 -- INDEX workflow_step_job
 
@@ -19552,7 +19586,7 @@ CREATE INDEX workflow_step_job ON postmill.workflow_step USING btree (job_id);
 
 -- INDEX workflow_step_live
 
-CREATE INDEX workflow_step_live ON postmill.workflow_step USING btree (workflow_id, state) WHERE (state = ANY (ARRAY['waiting'::text, 'held'::text, 'open'::text]));
+CREATE INDEX workflow_step_live ON postmill.workflow_step USING btree (workflow_id, state, no) WHERE (state = ANY (ARRAY['waiting'::text, 'held'::text, 'open'::text]));
 
 -- INDEX workflow_step_name
 

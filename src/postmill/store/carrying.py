@@ -122,7 +122,7 @@ def running_of(
 
 
 def open_operations(tenant: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[list[UUID]]:
-    """Bulk operations within the tenant that have not ended."""
+    """Bulk operations within the tenant that have not ended, and workflows that are about to move on."""
     return _one("open_operations", (tenant,), lambda rows: [row[0] for row in rows], schema)
 
 

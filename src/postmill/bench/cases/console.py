@@ -48,6 +48,7 @@ def fill(ground: Ground, jobs: int) -> None:
     """A platform that has seen so many jobs."""
     ground.run("bench/console_partitions")
     ground.run("bench/console_people")
+    ground.run("bench/console_workflows")
     ground.run("bench/console_minutes")
     ground.run("bench/console_hours")
     for start in range(0, jobs, BATCH):
@@ -59,12 +60,12 @@ def fill(ground: Ground, jobs: int) -> None:
 
 def things(ground: Ground) -> dict[str, str]:
     """One of each that has a page of its own, by the part of the path before it."""
-    dead, done, cause, operation, budget = map(str, ground.run("bench/console_things")[0])
+    dead, done, cause, operation, budget, workflow = map(str, ground.run("bench/console_things")[0])
     named = ground.run("bench/console_named")[0]
     return {
         "jobs": done, "dead": dead, "errors": cause, "ops-log": operation, "budgets": budget, "budget-named": "llm",
         "queues": "queue-0", "workers": str(named[0]), "triggers": str(named[1]), "tenants": SLUG, "definitions": "type-0",
-        "definition-try": "type-0", "definition-edit": "type-0",
+        "definition-try": "type-0", "definition-edit": "type-0", "workflows": workflow,
     }  # fmt: skip
 
 

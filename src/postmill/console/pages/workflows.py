@@ -71,7 +71,7 @@ async def cancel(visit: Visit) -> Response:
     """Cancels the whole."""
     id: UUID = visit.request.path_params["id"]
     await _found(visit, id, whole=False)
-    done = await visit.drive(care.cancel_workflow(visit.schema, id, reason=visit.form.text("reason")))
+    done = await visit.drive(care.cancel_workflow(visit.schema, id, reason=visit.form.text("reason", None)))
     if done.status == "canceled":
         return visit.done(_("Canceled; what runs was asked to stop."), visit.url(f"/workflows/{id}"))
     return visit.done(
@@ -96,7 +96,7 @@ async def release(visit: Visit) -> Response:
     """Lets all held steps go on."""
     id: UUID = visit.request.path_params["id"]
     await _found(visit, id, whole=False)
-    n = await visit.drive(care.release_steps(visit.schema, id, reason=visit.form.text("reason")))
+    n = await visit.drive(care.release_steps(visit.schema, id, reason=visit.form.text("reason", None)))
     return visit.done(_("%(n)d steps go on.") % {"n": n}, visit.url(f"/workflows/{id}"))
 
 

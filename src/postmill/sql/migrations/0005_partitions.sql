@@ -34,8 +34,11 @@ create table {schema}.tenant_gate (
 -- The lock that enqueues for a tenant share while it moves, and that the mover takes alone. It queues fairly, while a row
 -- lock that many share would never be free; the row is locked as well, for a snapshot may be older than the change.
 create function {schema}.gate_key(p_tenant uuid) returns bigint
-language sql immutable parallel safe as $$
-    select hashtextextended('{schema}.gate:' || p_tenant, 0)
+language plpgsql immutable parallel safe as $$
+begin
+    return (
+    select hashtextextended('{schema}.gate:' || p_tenant, 0));
+end
 $$;
 
 -- Where a tenant stands, for who is about to write something of it: moving and moved refuse, parked lets a job in that
@@ -52,7 +55,7 @@ begin
     select g.stage, g.cell into found_one from {schema}.tenant_gate g where g.tenant_id = p_tenant for share;
     answer := case found_one.stage when 'draining' then 'parked' when 'closed' then 'moving' when 'arriving' then 'moving'
                                    when 'gone' then 'moved' end;
-    cell := case when answer is not null then found_one.cell end;
+    cell := case when answer <> 'parked' then found_one.cell end;
 end
 $$;
 
@@ -77,6 +80,24 @@ begin
 end
 $$;
 
+-- Whatever a person does passes here (audit): of a tenant that is carried over it would be lost.
+create function {schema}.refuse_acts_on(p_tenant uuid) returns void
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    answer text;
+    cell text;
+begin
+    if (select h.gated from {schema}.partition_horizon h)
+        and current_setting('postmill.via', true) in ('api', 'console', 'cli')
+    then
+        select g.answer, g.cell into answer, cell from {schema}.gate(p_tenant) g where g.answer <> 'parked';
+        if answer is not null then
+            perform {schema}.refuse_away(p_tenant, answer, cell);
+        end if;
+    end if;
+end
+$$;
+
 -- Raises where the tenant is on its way or gone. A look without a lock: what is written asks gate() again.
 create function {schema}.require_home(p_tenant uuid) returns void
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
@@ -95,8 +116,11 @@ $$;
 -- A ticket that must not be claimed while its tenant drains waits among the scheduled ones, a millennium later; one that
 -- was ready, two. Ends where no clock will be, and what it was can be told from it.
 create function {schema}.parked_at(p_at timestamptz, p_ready boolean) returns timestamptz
-language sql immutable parallel safe as $$
-    select p_at + case when p_ready then interval '2000 years' else interval '1000 years' end
+language plpgsql immutable parallel safe as $$
+begin
+    return (
+    select p_at + case when p_ready then interval '2000 years' else interval '1000 years' end);
+end
 $$;
 
 create table {schema}.partition (

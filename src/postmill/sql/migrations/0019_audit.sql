@@ -95,18 +95,8 @@ create function {schema}.audit(p_action text, p_target_kind text default null, p
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
     own uuid := {schema}.new_id();
-    answer text;
-    cell text;
 begin
-    -- Whatever a person does leaves its mark here; while a tenant is carried over it would be lost.
-    if p_tenant is not null and (select h.gated from {schema}.partition_horizon h)
-        and current_setting('postmill.via', true) in ('api', 'console', 'cli')
-    then
-        select g.answer, g.cell into answer, cell from {schema}.gate(p_tenant) g where g.answer <> 'parked';
-        if answer is not null then
-            perform {schema}.refuse_away(p_tenant, answer, cell);
-        end if;
-    end if;
+    perform {schema}.refuse_acts_on(p_tenant);
     insert into {schema}.audit_log (id, at, tenant_id, actor_type, actor_id, role, via, action, target_kind, target, result,
            reason, request_id, before, after, db_role, address)
     values (own, {schema}.now(), p_tenant,

@@ -7,13 +7,16 @@
 -- is a chain). mine is the condition, %1$L in it the tenant.
 create function {schema}.carried_tables()
 returns table (n integer, name text, how text, moment text, mine text)
-language sql immutable as $$
+language plpgsql immutable as $$
+begin
+    return query
     select row_number() over ()::integer, l.* from (values
         ('queue', 'missing', null, 'true'),
         ('job_definition', 'missing', null, 'true'),
         ('error_group', 'missing', null, 'id in (select e.id from {schema}.error_group_tenant e where e.tenant_id = %1$L)'),
         ('tenant', 'state', null, 'id = %1$L'),
         ('project', 'state', null, 'tenant_id = %1$L'),
+        ('limit_rule', 'state', null, 'tenant_id = %1$L'),
         ('retention_rule', 'state', null, 'tenant_id = %1$L'),
         ('lane', 'state', null, 'lane = %1$L'),
         ('api_key', 'state', null, 'tenant_id = %1$L'),
@@ -54,23 +57,26 @@ language sql immutable as $$
         ('budget_reservation', 'state', null, 'budget_id in (select b.id from {schema}.budget b where b.tenant_id = %1$L)'),
         ('budget_line', 'state', null, 'budget_id in (select b.id from {schema}.budget b where b.tenant_id = %1$L)'),
         ('job_tag', 'state', null, 'tenant_id = %1$L'),
+        ('boost', 'state', null, 'tenant_id = %1$L'),
         ('rollup', 'state', null, 'tenant_id = %1$L'),
         ('rollup_hour', 'state', null, 'tenant_id = %1$L'),
         ('error_group_tenant', 'state', null, 'tenant_id = %1$L'),
         ('error_group_minute', 'state', null, 'tenant_id = %1$L')
-    ) as l(name, how, moment, mine)
+    ) as l(name, how, moment, mine);
+end
 $$;
 
 -- What has a tenant and stays where it is, and why.
 create function {schema}.left_tables() returns table (name text, why text)
-language sql immutable as $$
+language plpgsql immutable as $$
+begin
+    return query
     values ('tenant_gate', 'says that the tenant has left'),
            ('cell_tenant', 'is the directory'),
            ('tenant_move', 'is the directory'),
            ('intake', 'is empty between two statements'),
            ('ready', 'is empty: what was ready is parked among the scheduled ones'),
            ('running', 'is empty: what ran has ended'),
-           ('limit_rule', 'is set for each cell; what a tenant may have at once goes with the tenant'),
            ('seat', 'is of jobs that run'),
            ('seat_waiter', 'is of workers of this cell'),
            ('cancel_request', 'is of jobs that run'),
@@ -90,13 +96,17 @@ language sql immutable as $$
            ('notification', 'belongs to an incident'),
            ('operation', 'has ended, or the move waits for it'),
            ('operation_item', 'belongs to an operation'),
-           ('operation_share', 'belongs to an operation')
+           ('operation_share', 'belongs to an operation');
+end
 $$;
 
 create function {schema}.columns_of(p_table text) returns text
-language sql stable as $$
+language plpgsql stable as $$
+begin
+    return (
     select string_agg(quote_ident(a.attname), ', ' order by a.attnum) from pg_attribute a
-     where a.attrelid = format('{schema}.%I', p_table)::regclass and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' and a.attidentity = ''
+     where a.attrelid = format('{schema}.%I', p_table)::regclass and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' and a.attidentity = '');
+end
 $$;
 
 -- The condition for a tenant's rows of one table, within a stretch of time where it grows; NULL: open at that end.
@@ -120,9 +130,12 @@ $$;
 
 -- The COPY that reads a tenant's rows out of one table.
 create function {schema}.copy_out(p_table text, p_tenant uuid, p_since timestamptz, p_until timestamptz) returns text
-language sql stable as $$
+language plpgsql stable as $$
+begin
+    return (
     select format('copy (select %s from {schema}.%I where %s) to stdout (format binary)', {schema}.columns_of(p_table), p_table,
-                  {schema}.rows_of(p_table, p_tenant, p_since, p_until))
+                  {schema}.rows_of(p_table, p_tenant, p_since, p_until)));
+end
 $$;
 
 -- Makes a place for rows that arrive, for this transaction, and returns the COPY into it.

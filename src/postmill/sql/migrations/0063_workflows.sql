@@ -68,8 +68,8 @@ create table {schema}.workflow_step (
 );
 create unique index workflow_step_name on {schema}.workflow_step (workflow_id, name) where name is not null;
 create index workflow_step_job on {schema}.workflow_step (job_id);
-create index workflow_step_live on {schema}.workflow_step (workflow_id, state) where state in ('waiting', 'held', 'open');
-create index workflow_step_free on {schema}.workflow_step (workflow_id) where state = 'waiting' and waits = 0;
+create index workflow_step_live on {schema}.workflow_step (workflow_id, state, no) where state in ('waiting', 'held', 'open');
+create index workflow_step_free on {schema}.workflow_step (workflow_id, no) where state = 'waiting' and waits = 0;
 
 create table {schema}.workflow_edge (
     workflow_id uuid not null,

@@ -36,15 +36,19 @@ declare
     ids uuid[];
 begin
     with recursive doomed (no) as (
-        select c.no from {schema}.workflow_edge e join {schema}.workflow_step c on c.workflow_id = p_id and c.no = e.child
+        -- Fenced (offset 0): by any other index than the primary key all live steps would be read at each level.
+        select e.child from {schema}.workflow_edge e
+         cross join lateral (select f.state from {schema}.workflow_step f where f.workflow_id = p_id and f.no = e.child offset 0) c
          where e.workflow_id = p_id and e.parent = any (p_bad) and e.policy = 'cancel' and c.state in ('waiting', 'held')
         union
-        select c.no from doomed d
-          join {schema}.workflow_edge e on e.workflow_id = p_id and e.parent = d.no and e.policy = 'cancel'
-          join {schema}.workflow_step c on c.workflow_id = p_id and c.no = e.child and c.state in ('waiting', 'held')
+        select e.child from doomed d
+         cross join lateral (select f.child from {schema}.workflow_edge f
+                              where f.workflow_id = p_id and f.parent = d.no and f.policy = 'cancel' offset 0) e
+         cross join lateral (select f.state from {schema}.workflow_step f where f.workflow_id = p_id and f.no = e.child offset 0) c
+         where c.state in ('waiting', 'held')
     ), marked as (
         update {schema}.workflow_step s set cause = 'parent'
-          from doomed d where s.workflow_id = p_id and s.no = d.no
+         where s.workflow_id = p_id and s.no = any (array(select d.no from doomed d))
         returning s.job_id
     )
     select array_agg(m.job_id) into ids from marked m;
