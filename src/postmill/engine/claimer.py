@@ -168,9 +168,7 @@ class Claimer:
         wanting = [
             queue
             for queue in self._queues.values()
-            if queue.wanted > 0
-            and (len(queue.waiting) <= queue.prefetch >> 1)
-            and queue.name not in self.paused
+            if queue.wanted > 0 and len(queue.waiting) <= queue.low and queue.name not in self.paused
         ]
         looking = [queue for queue in wanting if self._doorbell.awake(queue.name, now)]
         if not looking:
@@ -237,6 +235,10 @@ class Claimer:
             ahead = int(queue.done / elapsed * _LOOK_AHEAD)
             queue.done = 0
             queue.prefetch = min(self._most_ahead, ahead, 2 * queue.prefetch + queue.slots)
+            # A claim with limits takes longer, about as long as its jobs: it has to begin earlier.
+            queue.low = (
+                (3 * queue.prefetch >> 2) if queue.name in self._scout.limited else queue.prefetch >> 1
+            )
 
     async def _claim(self, looking: list[QueueSlots], session: Session) -> tuple[dict[str, int], bool]:
         await self._scout.vet_new()

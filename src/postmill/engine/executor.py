@@ -269,7 +269,7 @@ class Executor:
                 queue.waiting.appendleft(limit.parked.popleft())
         if queue.waiting:
             self._fill(queue)
-        if len(queue.waiting) <= queue.prefetch >> 1:
+        if len(queue.waiting) <= queue.low:
             self._hungry.set()
         if not self.running:
             self._idle.set()

@@ -116,6 +116,7 @@ class QueueSlots:
         "done",
         "filling",
         "floor",
+        "low",
         "name",
         "poll_interval",
         "prefetch",
@@ -135,6 +136,7 @@ class QueueSlots:
         self.active = 0
         self.done = 0  # since the last claim: what prefetch follows
         self.prefetch = 0
+        self.low = 0  # so many wait at most when more are claimed
         self.filling = False
         self.waiting: deque[Work] = deque()
 

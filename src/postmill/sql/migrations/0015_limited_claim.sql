@@ -88,12 +88,12 @@ language plpgsql volatile
 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
     found tid[]; ids uuid[]; lines integer[]; moments timestamptz[];
-    k_keys uuid[]; k_limits bigint[]; caps integer[]; counts integer[]; spans double precision[]; bursts integer[]; wanted integer[];
+    k_keys uuid[]; k_limits bigint[]; caps integer[]; counts integer[]; spans double precision[]; bursts integer[];
     pair_n integer[]; pair_k integer[];
     locked boolean[]; used integer[]; lows bigint[]; arrivals timestamptz[];
     room integer[]; tokens integer[]; took integer[]; waits double precision[];
     chosen integer[]; bound integer[]; bound_by integer[]; moved integer[];
-    plenty boolean;
+    uniform boolean; astray boolean := true; total integer; fits integer;
     told boolean[] := array_fill(null::boolean, array[cardinality(p_counts)]);
     moment timestamptz;
     n integer; p integer := 1; first integer; k integer; stop integer; pairs integer; taken integer := 0;
@@ -136,7 +136,7 @@ begin
           from numbered c
           join bound b on b.queue = c.queue and b.job_type = c.job_type and b.tenant_id = c.tenant_id
     ), counted as materialized (
-        select row_number() over (order by h.key)::integer as k, h.key, count(*)::integer as wanted, min(h.limit_id) as limit_id,
+        select row_number() over (order by h.key)::integer as k, h.key, min(h.limit_id) as limit_id,
                min(h.max_running) as cap, min(h.rate_count) as rate_count, min(h.rate_seconds) as rate_seconds,
                min(h.rate_burst) as rate_burst
           from held h group by h.key
@@ -146,15 +146,14 @@ begin
           from numbered c
     ), keyed as (
         select array_agg(c.key) as keys, array_agg(c.limit_id) as limits, array_agg(c.cap) as caps,
-               array_agg(c.rate_count) as counts, array_agg(c.rate_seconds) as spans, array_agg(c.rate_burst) as bursts,
-               array_agg(c.wanted) as wanted
+               array_agg(c.rate_count) as counts, array_agg(c.rate_seconds) as spans, array_agg(c.rate_burst) as bursts
           from counted c
     ), paired as (
         select array_agg(p.n) as ns, array_agg(p.k) as ks
           from (select h.n, c.k from held h join counted c on c.key = h.key order by h.n, c.k) p
     )
-    select t.tids, t.ids, t.slots, t.moments, y.keys, y.limits, y.caps, y.counts, y.spans, y.bursts, y.wanted, r.ns, r.ks
-      into found, ids, lines, moments, k_keys, k_limits, caps, counts, spans, bursts, wanted, pair_n, pair_k
+    select t.tids, t.ids, t.slots, t.moments, y.keys, y.limits, y.caps, y.counts, y.spans, y.bursts, r.ns, r.ks
+      into found, ids, lines, moments, k_keys, k_limits, caps, counts, spans, bursts, pair_n, pair_k
       from tickets t, keyed y, paired r;
 
     pairs := coalesce(cardinality(pair_n), 0);
@@ -177,7 +176,9 @@ begin
       left join lateral (select a.tat from {schema}.rate_take a
                           where a.key = u.key and u.rate_count is not null and u.locked order by a.seq desc limit 1) t on true;
 
-    plenty := cardinality(found) <= p_firm;
+    total := cardinality(found);
+    fits := total;
+    uniform := pairs = total * cardinality(k_keys);
     for k in 1 .. cardinality(k_keys) loop
         took[k] := 0;
         room[k] := case when caps[k] is null then 2147483647 else caps[k] - used[k] end;
@@ -187,15 +188,32 @@ begin
             arrivals[k] := greatest(coalesce(arrivals[k], moment), moment);
             tokens[k] := greatest(0, floor((bursts[k] * spacing - extract(epoch from arrivals[k] - moment)) / spacing + 1e-6))::integer;
         end if;
-        plenty := plenty and locked[k] and room[k] >= wanted[k] and tokens[k] >= wanted[k];
+        -- How many this key lets pass where all are under it; beyond p_firm only what a roomy one has left above its half.
+        n := case when not locked[k] then 0
+                  else least(room[k], tokens[k], case when caps[k] is null then total when caps[k] < 100 then p_firm
+                                                      else greatest(p_firm, room[k] - caps[k] / 2) end) end;
+        if n < fits then
+            fits := greatest(n, 0);
+            stop := k;
+        end if;
     end loop;
 
-    if plenty then
-        taken := cardinality(found);
+    if uniform then
+        taken := fits;
         chosen := array(select generate_series(1, taken));
-        took := wanted;
+        took := array_fill(taken, array[cardinality(k_keys)]);
+        if taken < total then
+            for k in 1 .. cardinality(k_keys) loop
+                room[k] := room[k] - taken;
+                tokens[k] := tokens[k] - taken;
+            end loop;
+            bound := array(select generate_series(taken + 1, total));
+            -- Who waits only because nothing more can start at once is where it belongs.
+            astray := not locked[stop] or room[stop] <= 0 or tokens[stop] <= 0;
+            bound_by := array_fill(stop, array[cardinality(bound)]);
+        end if;
     else
-        for n in 1 .. cardinality(found) loop
+        for n in 1 .. total loop
             first := p;
             stop := null;
             while p <= pairs and pair_n[p] = n loop
@@ -226,10 +244,10 @@ begin
         with stray as materialized (
             select u.n, ids[u.n] as id, found[u.n] as tid, {schema}.lane_of(d.limit_lane, j.tenant_id, d.key, j.payload, null) as home
               from unnest(bound) as u(n)
-             cross join lateral (select b.job_type, b.tenant_id, b.payload from {schema}.job b where b.id = ids[u.n]
+             cross join lateral (select b.job_type, b.tenant_id, b.payload from {schema}.job b where b.id = ids[u.n] and astray
                                  union all
                                  select o.job_type, o.tenant_id, o.payload from {schema}.job_kept o where o.id = ids[u.n] offset 0) j
-              join {schema}.job_definition d on d.key = {schema}.type_key(j.job_type) and d.limit_lane is not null
+              join {schema}.job_definition d on d.key = {schema}.type_key(j.job_type) and d.limit_lane is not null and astray
              where p_lanes[lines[u.n]] <> {schema}.lane_of(d.limit_lane, j.tenant_id, d.key, j.payload, null)
         ), gone as (
             delete from {schema}.ready r where r.ctid = any (array(select y.tid from stray y)) returning r.*
