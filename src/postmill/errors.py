@@ -36,12 +36,16 @@ from postmill.domain.errors import (
     SerializationConflict,
     SettingsError,
     SomeRefused,
+    TenantAway,
+    TenantMoved,
+    TenantMoving,
     TimedOut,
     Undecodable,
     UnknownBudget,
     UnknownJobType,
     UnknownQueue,
     WaitTimeout,
+    WorkflowRefused,
 )
 
 __all__ = [
@@ -78,10 +82,14 @@ __all__ = [
     "SerializationConflict",
     "SettingsError",
     "SomeRefused",
+    "TenantAway",
+    "TenantMoved",
+    "TenantMoving",
     "TimedOut",
     "Undecodable",
     "UnknownBudget",
     "UnknownJobType",
     "UnknownQueue",
     "WaitTimeout",
+    "WorkflowRefused",
 ]

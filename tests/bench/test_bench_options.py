@@ -18,6 +18,7 @@ NAMES = [
     "scheduled",
     "history",
     "lanes",
+    "limits",
     "wal",
     "soak",
     "schedules",

@@ -52,7 +52,7 @@ def test_every_error_of_ours_is_explained():
             name="n", known=(), ambiguous=(), key="k", other_type="o", detail="", path="p", why="w", field="f"
         )
         made.__dict__.update(more=(), job_type="t", faults=(), job=None, seconds=1.0, field="org_id")
-        made.__dict__.update(may_register=None, answers=(errors.KeyBusy("k"),), most=1)
+        made.__dict__.update(may_register=None, answers=(errors.KeyBusy("k"),), most=1, cell="b")
         assert not explain(made).unexpected, kind
 
 

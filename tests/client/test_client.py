@@ -34,7 +34,9 @@ from tests.support.databases import Database
 from tests.support.workers import working
 
 OPERATIONS = {
-    *("enqueue", "enqueue_many", "publish", "get", "wait", "cancel", "retry", "replay", "register", "close")
+    *("enqueue", "enqueue_many", "publish", "get", "wait", "cancel", "retry", "replay", "register", "close"),
+    *("start_workflow", "start_batch", "add_to_batch", "seal_batch", "open_batch", "workflow", "workflows"),
+    *("workflow_graph", "cancel_workflow", "retry_workflow", "release_steps"),
 }
 
 

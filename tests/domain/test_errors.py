@@ -22,6 +22,9 @@ SAMPLES = [
     errors.NotFound("job 7"),
     errors.SomeRefused([errors.KeyBusy("a"), errors.KeyBusy("b")]),
     errors.EnvelopeIncomplete("scan", "actor_id"),
+    errors.TenantMoved("b"),
+    errors.TenantMoving(),
+    errors.WorkflowRefused("step b comes after c"),
 ]
 
 
@@ -50,7 +53,7 @@ def test_every_error_has_one_base_and_refusals_share_another() -> None:
     refusals = {error.__name__ for error in public if issubclass(error, errors.EnqueueRefused)}
     assert refusals == {
         "EnqueueRefused", "UnknownJobType", "InactiveJobType", "KeyBusy", "KeyTaken", "SerializationConflict",
-        "PayloadRefused", "SomeRefused", "EnvelopeIncomplete",
+        "PayloadRefused", "SomeRefused", "EnvelopeIncomplete", "WorkflowRefused", "TenantAway", "TenantMoving", "TenantMoved",
     }  # fmt: skip
 
 

@@ -73,6 +73,7 @@ def test_every_option() -> None:
         "log_fields": ["customer"], "category": "exports", "strict_envelope": False, "secrets": "redact",
         "secret_keys": ["customer"], "encrypted": True, "replay_class": "ask", "budget": "reports",
         "action": "look at the export", "escalation_fields": ["customer"],
+        "limits": [{"per": [], "max_running": None, "rate": {"count": 10, "seconds": 60.0, "burst": 10}}],
     }  # fmt: skip
 
 

@@ -125,7 +125,7 @@ def test_every_key_is_described_with_a_default_that_is_its_own() -> None:
         "database_url", "listen_url", "escalation.pagerduty_key", "escalation.slack_webhook", "escalation.smtp_url",
         "escalation.channels.<NAME>.url", "escalation.channels.<NAME>.key",
         "encryption.keys", "artifacts.url", "artifacts.options", "api.key",
-        "archive.url", "archive.options",
+        "archive.url", "archive.options", "cells.<NAME>.database_url", "cells.<NAME>.listen_url",
     }  # fmt: skip
     assert found["queues.<NAME>.slots"].default == 10
     assert found["schema"].default == "postmill"

@@ -247,7 +247,7 @@ class Life(RuleBasedStateMachine):
     def open_anew(self, who: int) -> None:
         """A successor, and the one before it closes its session: what it still holds is given back, at no cost."""
         old = self.workers.pop(-2 + who)
-        rows(self.conn, "leases/close_session", old.holder)
+        rows(self.conn, "leases/close_session", old.holder, "{}")
         self.model.leases.pop(old.holder)
         back = [
             job for job in self.model.jobs.values() if job.fence is not None and job.fence[0] == old.holder

@@ -34,7 +34,7 @@ def keys(section: type[Section], prefix: str = "") -> Iterator[Key]:
             yield from keys(inner, f"{path}.<NAME>." if kind == "map" else f"{path}.")
         else:
             default = None if field.is_required() else field.get_default(call_default_factory=False)
-            secret = SecretStr in typing.get_args(field.annotation)
+            secret = SecretStr in (field.annotation, *typing.get_args(field.annotation))
             yield Key(path, default, field.description or "", secret)
 
 
