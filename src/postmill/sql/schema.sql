@@ -7150,7 +7150,6 @@ begin
            ('ready', 'is empty: what was ready is parked among the scheduled ones'),
            ('running', 'is empty: what ran has ended'),
            ('seat', 'is of jobs that run'),
-           ('seat_waiter', 'is of workers of this cell'),
            ('cancel_request', 'is of jobs that run'),
            ('progress', 'is of jobs that run'),
            ('dead_news', 'is told by this cell'),
