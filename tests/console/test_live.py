@@ -184,7 +184,7 @@ async def test_a_stream_is_let_in_like_a_page_and_ends_with_the_login(live: Live
             else:
                 answer = await leaving.delete(path, headers=same)
             assert answer.status_code in (204, 303), answer.text
-            await asyncio.wait_for(stream.over.wait(), 5)
+            await asyncio.wait_for(stream.over.wait(), 20)
             assert stream.pings[-1] == ("over", 0)
             assert not stays.over.is_set()
     live.hub.heartbeat = live.hub.recheck = 0.1
@@ -196,7 +196,7 @@ async def test_a_stream_is_let_in_like_a_page_and_ends_with_the_login(live: Live
                 "update postmill.console_session set ended_at = postmill.now() where tenant_id = %s",
                 [live.tenants["acme"]],
             )
-            await asyncio.wait_for(stream.over.wait(), 5)
+            await asyncio.wait_for(stream.over.wait(), 20)
             assert stream.pings[-1] == ("over", 0)
             assert (await acme.get("/t/acme/live")).status_code == 401
             before = stays.comments
@@ -238,7 +238,7 @@ async def test_streams_end_with_the_server(console_database: Database) -> None:
             watched = await watchers(live)
             began = monotonic()
             live.server.drain()
-            await asyncio.wait_for(asyncio.gather(one.over.wait(), two.over.wait(), live.serving), 5)
+            await asyncio.wait_for(asyncio.gather(one.over.wait(), two.over.wait(), live.serving), 20)
             assert monotonic() - began < 3
             assert await watchers(live) == watched - 1
 

@@ -271,7 +271,12 @@ class Life(RuleBasedStateMachine):
 
     @rule()
     def promote(self) -> None:
-        assert sessions.promote(self.conn) == len(self.model.promote())
+        due = dict(self.conn.execute("select id, run_at from postmill.scheduled").fetchall())
+        promoted = sessions.promote(self.conn)
+        ready = self.conn.execute(
+            "select id, ready_at from postmill.ready where id = any (%s)", [list(due)]
+        ).fetchall()
+        assert promoted == len(self.model.promote({id for id, at in ready if at == due[id]}))
 
     @rule()
     def rescue(self) -> None:

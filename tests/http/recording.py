@@ -61,7 +61,9 @@ def _operation(request: httpx.Request) -> tuple[str | None, dict[str, Any]]:
     found = {
         name: one
         for name, one in operations().items()
-        if one["method"] == request.method and re.fullmatch(re.sub(r"\{[^}]*\}", "[^/]+", one["path"]), path)
+        # The name of a limit has slashes.
+        if one["method"] == request.method
+        and re.fullmatch(re.sub(r"\{[^}]*\}", "[^/]+", one["path"].replace("{limit_name}", ".+")), path)
     }
     if not found:
         assert path == "/api/v1/openapi.json", request.url
