@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Sequence
+from contextlib import nullcontext
 from typing import Any, TypeVar
 
 import psycopg
@@ -40,8 +41,10 @@ class Link:
             self._connection = await connect(self._dsn, self._role, prepared=self._prepared, raw=self._raw)
         return self._connection
 
-    async def rows(self, path: str, args: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    async def rows(self, path: str, args: Sequence[Any] = (), *, alone: bool = True) -> list[tuple[Any, ...]]:
         """Run `sql/<path>.sql` once.
+
+        `alone=False`: in a transaction of its own, which is READ COMMITTED whatever a pooler's sessions are.
 
         Raises:
             psycopg.Error: after an outage the connection is dropped, so that the next call opens a new one.
@@ -49,8 +52,9 @@ class Link:
         try:
             connection = await self.connection()
             cursor = connection.cursor(binary=True)
-            await cursor.execute(sql(path, self.schema).encode(), args)
-            fetched: list[tuple[Any, ...]] = await cursor.fetchall() if cursor.description else []
+            async with nullcontext() if alone else connection.transaction():
+                await cursor.execute(sql(path, self.schema).encode(), args)
+                fetched: list[tuple[Any, ...]] = await cursor.fetchall() if cursor.description else []
         except (psycopg.Error, OSError, asyncio.CancelledError) as error:
             if is_outage(error) or isinstance(error, asyncio.CancelledError):
                 await self.drop()
