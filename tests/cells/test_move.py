@@ -91,7 +91,15 @@ def there(two: Two, made: dict[str, Any]) -> None:
 
 
 def killed_at(two: Two, move: UUID, point: str) -> None:
-    """A mover in a process of its own, killed where it comes to that point."""
+    """A mover in a process of its own, killed where it comes to that point. One that gives up on a busy machine is begun anew."""
+    for _ in range(3):
+        status = _mover(two, move, point)
+        if os.waitstatus_to_exitcode(status) == -signal.SIGKILL:
+            return
+    pytest.fail(f"no mover came to {point}: {status}")
+
+
+def _mover(two: Two, move: UUID, point: str) -> int:
     child = os.fork()
     if child == 0:
         try:
@@ -103,8 +111,7 @@ def killed_at(two: Two, move: UUID, point: str) -> None:
             )
         finally:
             os._exit(3)
-    _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) == -signal.SIGKILL, (point, status)
+    return os.waitpid(child, 0)[1]
 
 
 def test_a_mover_is_killed_at_each_step_and_another_one_goes_on(two: Two) -> None:
