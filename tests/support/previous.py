@@ -1,4 +1,4 @@
-"""Postmill as it was before the last migration was added, from the repository's history."""
+"""Postmill as it was before the last migration was added: from the repository's history, where that tells."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ import contextlib
 import hashlib
 import io
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
-
-import pytest
 
 from postmill.schema.migration import Migration, known_migrations
 from tests.support.spawner import ROOT
@@ -25,15 +23,23 @@ MIGRATIONS = "src/postmill/sql/migrations"
 class Previous:
     """The package of a commit, in a folder of its own.
 
-    Skips the test where no commit is left whose migrations are those of now, and fewer: until the first release they may be
-    rewritten in place, and what was written before cannot be expected to work on that.
+    Where there is no history, or no commit whose migrations are those of now, and fewer (until the first release they may be
+    rewritten in place), it is the package as it is without its last migration: of the schema it knows as little, of the code
+    it has the newest. `commit`: None then.
     """
 
     def __init__(self, folder: Path) -> None:
-        self.commit, count = _found()
-        self.known: tuple[Migration, ...] = known_migrations()[:count]
         self._folder = folder / "previous"
         self._folder.mkdir()
+        self.commit: str | None = None
+        known = known_migrations()
+        if (found := _found()) is None:
+            self.known: tuple[Migration, ...] = known[:-1]
+            last = f"{known[-1].version:04}_{known[-1].name}.sql"
+            shutil.copytree(ROOT / "src", self.source, ignore=shutil.ignore_patterns("__pycache__", last))
+            return
+        self.commit, count = found
+        self.known = known[:count]
         archive = subprocess.Popen(["git", "archive", self.commit, "src"], cwd=ROOT, stdout=subprocess.PIPE)
         subprocess.run(["tar", "-x", "-C", self._folder], stdin=archive.stdout, check=True)
         assert archive.stdout is not None
@@ -86,21 +92,14 @@ class Programs:
         return int(answer)
 
 
-def _git(*words: str) -> list[str]:
-    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True)
-    if done.returncode != 0:
-        pytest.skip(f"not run: there is no history of the repository here ({done.stderr.strip()})")
-    return done.stdout.splitlines()
-
-
-def _found() -> tuple[str, int]:
-    """The commit before the last one that added a migration, and how many migrations it knows."""
+def _found() -> tuple[str, int] | None:
+    """The commit before the last one that added a migration, and how many migrations it knows; None: nothing tells."""
     now = [migration.checksum for migration in known_migrations()]
     for commit in _changes():
         then = _checksums(f"{commit}^")
         if then and len(then) < len(now) and then == now[: len(then)]:
             return f"{commit}^", len(then)
-    pytest.skip("no earlier state: migrations were rewritten since, as they may be before the first release")
+    return None
 
 
 def _checksums(commit: str) -> list[str]:
@@ -114,12 +113,9 @@ def _checksums(commit: str) -> list[str]:
         return [hashlib.sha256(text.read()).hexdigest() for text in texts if text is not None]
 
 
-def _changes() -> Iterator[str]:
+def _changes() -> list[str]:
     """The last commits of the main line that touched migrations and have a parent here, newest first."""
-    found = _git("log", "--first-parent", "-n", "20", "--format=%H:%P", "--", MIGRATIONS)
-    for line in found:
-        commit, _, parents = line.partition(":")
-        if parents:
-            yield commit
-        else:
-            pytest.skip("not run: the history of the repository is cut off; git fetch --unshallow")
+    words = ["git", "log", "--first-parent", "-n", "20", "--format=%H:%P", "--", MIGRATIONS]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+    # A package that was unpacked has no history, and one that is cut off has commits without parents.
+    return [line.partition(":")[0] for line in done.stdout.splitlines() if line.partition(":")[2]]
