@@ -49,7 +49,7 @@ begin
 end
 $$;
 
--- p_workflows: of those that belong to one; NULL where none does, which costs nothing. Its inbox is told of their end (0062).
+-- p_workflows: of those that belong to one; NULL where none does, which costs nothing. Its inbox is told of their end (0064).
 create function {schema}.complete(
     p_holder uuid, p_ids uuid[], p_claim_nos bigint[], p_tenants uuid[], p_micros bigint[], p_results jsonb[] default null,
     p_pids integer[] default null, p_workflows uuid[] default null)

@@ -1,5 +1,5 @@
 -- postmill: safe
--- What HTTP workers tell of the jobs that they hold: that they are at it, and what came of it.
+-- What HTTP workers tell of the jobs that they hold: that they are at it, and what came of it. And what is read of all workers.
 
 -- The job under this fence, locked until the end of the transaction: held (with its facts, and the cancel request) |
 -- ended (with verb and answer of the report that ended it) | over (its lease ended, or somebody else's fence) | unknown.

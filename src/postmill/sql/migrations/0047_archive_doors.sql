@@ -1,5 +1,5 @@
 -- postmill: safe
--- What people may read and change of retention and archive.
+-- What people may read and change of retention and archive; and how rollups grow coarse with age.
 
 -- The audit log past its time: whole links from the beginning of the chain, of which the last stays known (audit_start), so
 -- that the rest can be verified from there. Returns how many went.

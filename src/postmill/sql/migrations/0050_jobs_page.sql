@@ -1,5 +1,5 @@
 -- postmill: safe
--- What the page Jobs of the console shows beside the query itself (0048): lines, counts, names and completions, and views
+-- What the page Jobs of the console shows beside the query itself (0049): lines, counts, names and completions, and views
 -- that somebody saved.
 
 -- How jobs stand, for a line of a list, in the order of their ids from the newest down. state is queued as soon as a job is

@@ -3,7 +3,7 @@
 --
 -- A step is a row of its own beside its job. Who ends a job of a workflow writes one line into the workflow's inbox, in the
 -- same transaction and locking nothing: a report never waits for anybody's open transaction. Whoever holds the workflow's row
--- reads the inbox and moves the steps on (0062). A line is read only after its commit, and who could not get the row tries
+-- reads the inbox and moves the steps on (0064). A line is read only after its commit, and who could not get the row tries
 -- again, so no end is overlooked however many come at the same instant.
 
 create table {schema}.workflow (
