@@ -70,6 +70,15 @@ class Move:
         return (self.opened_at - self.closed_at).total_seconds()
 
 
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """Tenants of one cell, and those that are being moved from or to it."""
+
+    tenants: int = 0
+    leaving: int = 0
+    arriving: int = 0
+
+
 def read_places(
     *,
     id: UUID | None = None,
@@ -91,10 +100,10 @@ def place_tenant(id: UUID, slug: str, cell: str, *, schema: str = DEFAULT_SCHEMA
     return Statement("place_tenant", sql("cells/place_tenant", schema), (id, slug, cell), bool)
 
 
-def count_places(*, schema: str = DEFAULT_SCHEMA) -> Statement[dict[str, int]]:
-    """Tenants of the directory by cell."""
+def crowds(*, schema: str = DEFAULT_SCHEMA) -> Statement[dict[str, Crowd]]:
+    """How many tenants the directory has in each cell, and how many are on their way."""
     return Statement(
-        "count_places", sql("cells/count_places", schema), (), lambda rows: {row[0]: row[1] for row in rows}
+        "crowds", sql("cells/crowds", schema), (), lambda rows: {row[0]: Crowd(*row[1:]) for row in rows}
     )
 
 
