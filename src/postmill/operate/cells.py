@@ -67,7 +67,7 @@ def list_cells(cells: Mapping[str, CellSettings], *, schema: str = DEFAULT_SCHEM
     known = next(crowd for cell, crowd in found if cell.name == home)
     if known is None:
         return [cell for cell, _ in found]
-    return [replace(cell, **_counts(known.get(cell.name, Crowd()))) for cell, _ in found]
+    return [_counted(cell, known.get(cell.name, Crowd())) for cell, _ in found]
 
 
 def _look(name: str, cell: CellSettings, schema: str) -> tuple[Cell, dict[str, Crowd] | None]:
@@ -87,5 +87,5 @@ def _look(name: str, cell: CellSettings, schema: str) -> tuple[Cell, dict[str, C
         return replace(made, error=str(fault)), None
 
 
-def _counts(crowd: Crowd) -> dict[str, int]:
-    return {"tenants": crowd.tenants, "leaving": crowd.leaving, "arriving": crowd.arriving}
+def _counted(cell: Cell, crowd: Crowd) -> Cell:
+    return replace(cell, tenants=crowd.tenants, leaving=crowd.leaving, arriving=crowd.arriving)
