@@ -1045,20 +1045,27 @@ begin
         ('workflow_inbox', 'state', null, 'workflow_id in (select w.id from postmill.workflow w where w.tenant_id = %1$L)'),
         ('idempotency_key', 'bulk', null, 'tenant_id = %1$L'),
         ('trigger', 'state', null, 'tenant_id = %1$L'),
-        ('trigger_recent', 'bulk', null, 'trigger_id in (select g.id from postmill.trigger g where g.tenant_id = %1$L)'),
+        ('trigger_recent', 'state', null, 'trigger_id in (select g.id from postmill.trigger g where g.tenant_id = %1$L)'),
         ('event_delivery', 'bulk', null, 'tenant_id = %1$L'),
         ('webhook', 'state', null, 'tenant_id = %1$L'),
         ('webhook_secret', 'state', null, 'webhook_id in (select w.id from postmill.webhook w where w.tenant_id = %1$L)'),
-        ('webhook_message', 'bulk', null, 'webhook_id in (select w.id from postmill.webhook w where w.tenant_id = %1$L)'),
+        ('webhook_message', 'state', null, 'webhook_id in (select w.id from postmill.webhook w where w.tenant_id = %1$L)'),
         ('artifact', 'bulk', null, 'tenant_id = %1$L'),
         ('recovery', 'bulk', null, 'tenant_id = %1$L'),
-        ('budget', 'state', null, 'tenant_id = %1$L'),
-        ('budget_period', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget', 'bulk', null, 'tenant_id = %1$L'),
+        ('budget_period', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
         ('budget_balance', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
-        ('budget_alert', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
-        ('budget_request', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_alert', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_request', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
         ('budget_reservation', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
         ('budget_line', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('incident', 'state', null, 'tenant_id = %1$L'),
+        ('incident_part', 'state', null, 'incident_id in (select i.id from postmill.incident i where i.tenant_id = %1$L)'),
+        ('incident_job', 'state', null, 'incident_id in (select i.id from postmill.incident i where i.tenant_id = %1$L)'),
+        ('notification', 'state', null, 'incident_id in (select i.id from postmill.incident i where i.tenant_id = %1$L)'),
+        ('operation', 'state', null, 'tenant_id = %1$L'),
+        ('operation_share', 'state', null, 'operation_id in (select o.id from postmill.operation o where o.tenant_id = %1$L)'),
+        ('operation_item', 'state', null, 'operation_id in (select o.id from postmill.operation o where o.tenant_id = %1$L)'),
         ('job_tag', 'bulk', null, 'tenant_id = %1$L'),
         ('boost', 'bulk', null, 'tenant_id = %1$L'),
         ('rollup', 'bulk', null, 'tenant_id = %1$L'),
@@ -1135,6 +1142,11 @@ begin
         -- Neither has a key: what is there already is known by its job and its end.
         execute format('delete from pg_temp.%s c using postmill.%I h where h.job_id = c.job_id and h.finished_at = c.finished_at
             and h.run = c.run', place, p_table);
+    elsif p_table = 'incident' then
+        -- One of that kind and key may be open here already, of something that is not the tenant's alone.
+        execute format('update pg_temp.%s c set resolved_at = postmill.now(), resolved_by = ''postmill'', escalate_at = null
+            where c.resolved_at is null and exists (select from postmill.incident i
+                where i.kind = c.kind and i.key = c.key and i.resolved_at is null and i.id <> c.id)', place);
     elsif p_table = 'audit_log' then
         execute format('insert into postmill.audit_unsealed (id) select c.id from pg_temp.%s c
             where not exists (select from postmill.audit_log l where l.id = c.id)', place);
@@ -1207,8 +1219,8 @@ begin
          where k.n is null or (r.n is null and k.n in (%s)) %s) to stdout (format binary)',
         postmill.carry_rows(p_tenant, p_since, array['grows', 'kept', 'bulk']),
         (select string_agg(t.n::text, ', ') from postmill.carried_tables() t where t.how = 'bulk'),
-        case when p_last then format('union all select l.n, l.body, null from (%s) l',
-                                     postmill.carry_rows(p_tenant, p_since, array['missing', 'state'])) else '' end);
+        format('union all select l.n, l.body, null from (%s) l',
+               postmill.carry_rows(p_tenant, p_since, array['missing', case when p_last then 'state' end])));
 end
 $$;
 
@@ -6318,6 +6330,10 @@ declare
     lanes uuid[];
     urgencies integer[];
     rung record;
+    -- Its tenant is about to leave: what is free now runs in the other cell (see park_tickets).
+    leaving boolean := (select h.gated from postmill.partition_horizon h) and exists (
+        select from postmill.workflow w join postmill.tenant_gate g on g.tenant_id = w.tenant_id
+         where w.id = p_id and g.stage in ('draining', 'closed'));
 begin
     update postmill.workflow_step s set state = 'held'
      where s.workflow_id = p_id and s.state = 'waiting' and s.waits = 0 and s.holds > 0 and s.cause is null;
@@ -6331,10 +6347,13 @@ begin
         delete from postmill.blocked t where t.ctid = any (array(select f.tid from free f))
     ), due_now as (
         insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
-        select f.queue, f.lane, f.priority, postmill.now(), f.id, f.attempt, f.run, f.lost from free f where coalesce(f.due <= moment, true)
+        select f.queue, f.lane, f.priority, postmill.now(), f.id, f.attempt, f.run, f.lost from free f
+         where not leaving and coalesce(f.due <= moment, true)
     ), due_later as (
         insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
-        select f.queue, f.lane, f.due, f.id, f.priority, f.attempt, f.run, f.lost from free f where f.due > moment
+        select f.queue, f.lane, case when leaving then postmill.parked_at(greatest(f.due, moment), coalesce(f.due <= moment, true))
+                                     else f.due end, f.id, f.priority, f.attempt, f.run, f.lost
+          from free f where leaving or f.due > moment
     ), opened as (
         update postmill.workflow_step s set state = 'open' from free f where s.workflow_id = p_id and s.no = f.no
     )
@@ -7273,14 +7292,7 @@ begin
            ('forgotten', 'is on its way into rollup'),
            ('error_group_part', 'is on its way into error_group'),
            ('retention_progress', 'says how far this cell has pruned'),
-           ('leaving', 'is on its way into the archive of this cell'),
-           ('incident', 'is of the cell that raised it; what goes on is raised anew'),
-           ('incident_part', 'belongs to an incident'),
-           ('incident_job', 'belongs to an incident'),
-           ('notification', 'belongs to an incident'),
-           ('operation', 'has ended, or the move waits for it'),
-           ('operation_item', 'belongs to an operation'),
-           ('operation_share', 'belongs to an operation');
+           ('leaving', 'is on its way into the archive of this cell');
 end
 $$;
 
