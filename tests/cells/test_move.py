@@ -22,7 +22,19 @@ from postmill.store.cells import Move
 from tests.cells.conftest import Conn, Two, enqueue, tickets
 from tests.support.invariants import invariants
 
-STEPS = ("prepare", "copy", "copy slice", "drain", "draining", "switch", "closed", "filled", "flip", "open")
+STEPS = (
+    "prepare",
+    "copy",
+    "copy slice",
+    "round",
+    "drain",
+    "draining",
+    "switch",
+    "closed",
+    "filled",
+    "flip",
+    "open",
+)
 AFTER = ("opening", "clean", "clean table")
 
 
