@@ -86,6 +86,7 @@ class Operation:
     approved_at: datetime | None
     cut_off: UUID | None
     tags: list[str] | None
+    original_version: bool
 
     @property
     def tried(self) -> int:

@@ -57,6 +57,7 @@ begin
         ('budget_reservation', 'state', null, 'budget_id in (select b.id from {schema}.budget b where b.tenant_id = %1$L)'),
         ('budget_line', 'state', null, 'budget_id in (select b.id from {schema}.budget b where b.tenant_id = %1$L)'),
         ('job_tag', 'state', null, 'tenant_id = %1$L'),
+        ('pin', 'state', null, 'tenant_id = %1$L'),
         ('boost', 'state', null, 'tenant_id = %1$L'),
         ('rollup', 'state', null, 'tenant_id = %1$L'),
         ('rollup_hour', 'state', null, 'tenant_id = %1$L'),
