@@ -11949,6 +11949,23 @@ begin
 end
 $_$;
 
+-- FUNCTION read_queue_boost(text)
+
+CREATE FUNCTION postmill.read_queue_boost(p_name text) RETURNS TABLE(after_seconds double precision, step integer, up_to integer, raised bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select q.boost_after_seconds, q.boost_step, q.boost_to,
+           (select count(*) from (select from postmill.boost b where b.queue = q.name and b.ended_at is null limit 10000) x)
+      from postmill.queue q where q.name = p_name and q.boost_after_seconds is not null;
+end
+$$;
+
 -- FUNCTION read_queue_course(text, timestamp with time zone, double precision)
 
 CREATE FUNCTION postmill.read_queue_course(p_queue text, p_since timestamp with time zone, p_seconds double precision) RETURNS TABLE(bucket timestamp with time zone, arrived bigint, ended bigint, failed bigint, queued bigint, running bigint, slots bigint, waits double precision[], runs double precision[])
@@ -12716,6 +12733,20 @@ begin
      where p.ended_at is null and (p.resume_at is null or p.resume_at > (select postmill.now()))
        and (p_job_type is null or p.job_type = p_job_type)
      order by p.job_type;
+end
+$$;
+
+-- FUNCTION read_waits(uuid[])
+
+CREATE FUNCTION postmill.read_waits(p_ids uuid[]) RETURNS TABLE(id uuid, what text, name text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select w.id, w.what, w.name
+      from postmill.waits_of(array(select u.id from unnest(p_ids) as u(id)
+                                    cross join lateral (select from postmill.any_job f where f.id = u.id offset 0) mine)) w;
 end
 $$;
 
@@ -14543,7 +14574,7 @@ begin
             execute format('grant execute on function %s to postmill_reader, postmill_request', name);
         elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'error_status', 'version_run', 'keep_of', 'type_paused', 'version_code', 'code_workers', 'rollup_bounds', 'rollup_source', 'quantile', 'summary_of',
             'histogram_plus', 'histogram_sum', 'histogram_within',
-            'incident_outline', 'incident_status', 'limits_of', 'tenant_cap', 'args_matching', 'state_test', 'places_of', 'states_of') then
+            'incident_outline', 'incident_status', 'limits_of', 'waits_of', 'tenant_cap', 'args_matching', 'state_test', 'places_of', 'states_of') then
             execute format('grant execute on function %s to postmill_reader', name);
         end if;
     end loop;
@@ -16316,6 +16347,48 @@ begin
               from postmill.job_definition d where d.key = p_job_type);
 end
 $_$;
+
+-- FUNCTION waits_of(uuid[])
+
+CREATE FUNCTION postmill.waits_of(p_ids uuid[]) RETURNS TABLE(id uuid, what text, name text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+begin
+    return query
+    with waiting as materialized (
+        select r.id, r.queue, b.job_type, b.tenant_id, b.payload, q.limited
+          from (select t.id, t.queue from postmill.ready t where t.id = any (p_ids)) r
+          join postmill.queue q on q.name = r.queue
+         cross join lateral (select f.job_type, f.tenant_id, f.payload from postmill.any_job f where f.id = r.id and q.limited offset 0) b
+    ), asked as materialized (
+        select w.id, w.tenant_id, o.limit_id, o.max_running, o.rate_count, o.rate_seconds, o.rate_burst,
+               postmill.limit_key(o.key, o.per, w.tenant_id, w.payload) as key
+          from waiting w cross join lateral postmill.limits_on(w.queue, w.job_type, w.tenant_id) o
+    ), stands as materialized (
+        select k.*, k.max_running is not null and (
+                   select count(*) from (select from postmill.seat s where s.key = k.key limit k.max_running) x) >= k.max_running as is_full,
+               (select a.tat from postmill.rate_take a where a.key = k.key and k.rate_count is not null order by a.seq desc limit 1)
+                   - (k.rate_burst - 1) * k.rate_seconds / k.rate_count * interval '1 s' > moment as no_token
+          from (select distinct a.key, a.limit_id, a.max_running, a.rate_count, a.rate_seconds, a.rate_burst from asked a) k
+    ), held as (
+        select a.id, case when s.is_full and (a.limit_id = 0 or r.tenant_id is not null) then 1 when s.is_full then 2 else 3 end as place,
+               case when s.is_full then case when a.limit_id = 0 or r.tenant_id is not null then 'tenant_limit' else 'limit' end
+                    else 'rate' end as what, coalesce(r.name, '') as name
+          from asked a join stands s on s.key = a.key and s.limit_id = a.limit_id
+          left join postmill.limit_rule r on r.id = a.limit_id
+         where s.is_full or s.no_token
+        union all
+        select p.job_id, 4, 'version', p.version || ' ' || postmill.code_workers(p.job_type, postmill.version_code(p.job_type, p.version))
+          from postmill.pin p where p.job_id = any (p_ids) and exists (select from postmill.ready r where r.id = p.job_id)
+    )
+    select distinct on (h.id) h.id, h.what, h.name from held h order by h.id, h.place, h.name;
+end
+$$;
 
 -- FUNCTION wake(uuid, text[])
 
