@@ -67,6 +67,7 @@ begin
         ('operation_share', 'state', null, 'operation_id in (select o.id from {schema}.operation o where o.tenant_id = %1$L)'),
         ('operation_item', 'state', null, 'operation_id in (select o.id from {schema}.operation o where o.tenant_id = %1$L)'),
         ('job_tag', 'bulk', null, 'tenant_id = %1$L'),
+        ('pin', 'bulk', null, 'tenant_id = %1$L'),
         ('boost', 'bulk', null, 'tenant_id = %1$L'),
         ('rollup', 'bulk', null, 'tenant_id = %1$L'),
         ('rollup_hour', 'bulk', null, 'tenant_id = %1$L'),
