@@ -51,3 +51,4 @@ async def _call_all(api: Api, wire: Recording, folder: Path) -> None:
         await callers.triggers_events_and_webhooks(admin)
         await callers.what_happened(admin)
         await callers.retention_and_archive(admin)
+        await workflow_callers.steps_over_http(admin, worker, api)

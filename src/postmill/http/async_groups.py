@@ -236,6 +236,7 @@ class AsyncWork(AsyncGroup):
     claim = awaiting(work.claim_jobs)
     heartbeat = awaiting(work.renew_lease)
     complete = awaiting(work.complete_job)
+    workflow = awaiting(work.read_job_workflow)
     fail = awaiting(work.fail_job)
     reserve = awaiting(work_budgets.reserve_budget)
     start = awaiting(work_budgets.start_reservation)

@@ -236,6 +236,7 @@ class Work(Group):
     claim = blocking(work.claim_jobs)
     heartbeat = blocking(work.renew_lease)
     complete = blocking(work.complete_job)
+    workflow = blocking(work.read_job_workflow)
     fail = blocking(work.fail_job)
     reserve = blocking(work_budgets.reserve_budget)
     start = blocking(work_budgets.start_reservation)

@@ -3080,6 +3080,27 @@ begin
 end
 $$;
 
+-- FUNCTION door_fan_work(uuid, uuid, bigint, jsonb)
+
+CREATE FUNCTION postmill.door_fan_work(p_id uuid, p_holder uuid, p_claim_no bigint, p_steps jsonb, OUT status text, OUT detail text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if postmill.held_tenant(p_id, p_holder, p_claim_no) is null then
+        status := 'over';
+        return;
+    end if;
+    perform postmill.fan_out(j.workflow_id, p_id, p_steps) from postmill.any_job j where j.id = p_id;
+    status := 'made';
+exception
+    when sqlstate 'PM002' or invalid_text_representation or datetime_field_overflow or invalid_datetime_format
+        or numeric_value_out_of_range or invalid_parameter_value then
+        status := 'refused';
+        detail := left(replace(sqlerrm, 'postmill: ', ''), 500);
+end
+$$;
+
 -- FUNCTION door_held_artifact(uuid, uuid, bigint, uuid)
 
 CREATE FUNCTION postmill.door_held_artifact(p_job uuid, p_holder uuid, p_claim_no bigint, p_id uuid, OUT status text, OUT artifact jsonb) RETURNS record
@@ -4635,6 +4656,22 @@ begin
            d.secret_keys, d.encrypted, d.log_fields, d.budget, d.edited
       from postmill.job_definition d
      where d.kind = 'http' and (d.key = any (p_types) or d.aliases && p_types) order by d.key;
+end
+$$;
+
+-- FUNCTION door_work_workflow(uuid, uuid, bigint)
+
+CREATE FUNCTION postmill.door_work_workflow(p_id uuid, p_holder uuid, p_claim_no bigint, OUT status text, OUT told jsonb) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if postmill.held_tenant(p_id, p_holder, p_claim_no) is null then
+        select b.status into status from postmill.door_begin_artifact(p_id, p_holder, p_claim_no) b;
+        return;
+    end if;
+    select postmill.step_context(j.workflow_id, p_id) into told from postmill.any_job j where j.id = p_id and j.workflow_id is not null;
+    status := case when told is null then 'none' else 'told' end;
 end
 $$;
 
@@ -15244,6 +15281,20 @@ begin
 end
 $$;
 
+-- FUNCTION step_facts(uuid, uuid)
+
+CREATE FUNCTION postmill.step_facts(p_workflow uuid, p_job uuid) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    return (select jsonb_build_object('id', w.id, 'name', w.name, 'kind', w.kind, 'step', s.name, 'role', s.role, 'total', w.total)
+              from postmill.workflow w join postmill.workflow_step s on s.workflow_id = w.id and s.job_id = p_job
+             where w.id = p_workflow);
+end
+$$;
+
 -- FUNCTION step_operation(uuid, integer[], jsonb)
 
 CREATE FUNCTION postmill.step_operation(p_id uuid, p_ns integer[], p_refused jsonb) RETURNS TABLE(status text, done integer, skipped integer, failed integer, passed integer)
@@ -16777,7 +16828,8 @@ begin
         'timeout_seconds', b.timeout_seconds, 'expired', coalesce(b.expires_at <= postmill.now(), false),
         'created_at', b.created_at, 'project_id', b.project_id, 'actor_type', b.actor_type, 'actor_id', b.actor_id,
         'request_id', b.request_id, 'correlation_id', b.correlation_id, 'traceparent', b.traceparent,
-        'idempotency_key', b.idempotency_key, 'scheduled_for', b.scheduled_for);
+        'idempotency_key', b.idempotency_key, 'scheduled_for', b.scheduled_for)
+        || case when b.workflow_id is null then '{}' else jsonb_build_object('workflow', postmill.step_facts(b.workflow_id, p_id)) end;
 end
 $$;
 
