@@ -21,7 +21,7 @@ from postmill.console.job.course import MOST, course
 from postmill.console.job.lineage import lineage
 from postmill.console.job.payload import parsed, printed
 from postmill.console.job.texts import Text
-from postmill.console.job.why import why
+from postmill.console.job.why import ENDED, why
 from postmill.domain.access import Action
 from postmill.domain.budget import Level
 from postmill.domain.pace import KINDS
@@ -80,15 +80,18 @@ async def job(visit: Visit) -> Response:
     facts = await visit.read(read_job_page(id, schema=schema))
     if facts is None:
         return await _gone(visit, id)
-    known = await visit.read(read_why(id, schema=schema))
+    # Only what has not ended is held up by anything.
+    known = None if line.state in ENDED else await visit.read(read_why(id, schema=schema))
     definitions = await visit.read(list_definitions(key=line.job_type, most=1, schema=schema))
     definition = definitions[0] if definitions else None
-    drawn = await visit.read(read_attempt_page(id, most=MOST + 1, text=0, tail=0, schema=schema))
     shown = await visit.read(
         read_attempt_page(
             id, below=below, most=PAGE + 1, text=texts.MOST + 4_000, tail=TAIL + 4_000, schema=schema
         )
     )
+    drawn = shown
+    if below != LAST or len(shown) > PAGE:
+        drawn = await visit.read(read_attempt_page(id, most=MOST + 1, text=0, tail=0, schema=schema))
     group = None
     if line.error_group is not None and visit.may(Action.DEAD_READ):
         groups = await visit.attempt(
@@ -99,6 +102,8 @@ async def job(visit: Visit) -> Response:
     kin = await visit.read(read_job_lines(related, schema=schema)) if related else []
     payloads = visit.may(Action.PAYLOADS_READ)
     payload, result = await _payloads(visit, line) if payloads else (None, None)
+    offered = acts.offered(line, definition, ops=visit.scope.ops)
+    movable = any(act.name == "move" for act in offered)
     return visit.page(
         "job.html",
         job=line,
@@ -123,8 +128,8 @@ async def job(visit: Visit) -> Response:
         artifacts=await _artifacts(visit, id),
         lineage=await lineage(visit, id),
         quoted=written,
-        acts=acts.offered(line, definition, ops=visit.scope.ops),
-        queues=await visit.read(read_queue_names(schema=schema)) if visit.scope.ops else [],
+        acts=offered,
+        queues=await visit.read(read_queue_names(schema=schema)) if movable else [],
         secret=payloads,
     )
 

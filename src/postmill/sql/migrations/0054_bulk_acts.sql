@@ -326,7 +326,8 @@ $$;
 -- What the page of one job shows beside its line (read_job_lines): facts of its body, its key, and its kin. Payload and
 -- result are not in it.
 create function {schema}.read_job_page(p_id uuid) returns jsonb
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
+set plan_cache_mode = force_generic_plan as $$
 begin
     return (
     select jsonb_build_object(
@@ -366,7 +367,8 @@ create function {schema}.read_attempt_page(p_id uuid, p_below integer default 21
 returns table (run integer, attempt integer, status text, worker_id text, pid integer, started_at timestamptz, finished_at timestamptz,
     exit_code integer, error_class text, error_code text, error_message text, error_status integer, error_group text, stack text,
     stdout_tail text, stderr_tail text, lengths integer[], build text)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off
+set plan_cache_mode = force_generic_plan as $$
 begin
     return query
     with h as materialized (
