@@ -46,6 +46,7 @@ class JobFacts:
         lease_until: until when the worker that runs it has the right to.
         event_id: the event that made it.
         replays: the latest first, at most 20 of each store.
+        has_artifacts: whether there were files of it to read lately.
     """
 
     project_id: UUID | None
@@ -68,6 +69,8 @@ class JobFacts:
     cancel: CancelAsked | None
     key: HeldKey | None
     replays: list[UUID]
+    in_workflow: bool
+    has_artifacts: bool
 
     @property
     def trace_id(self) -> str | None:

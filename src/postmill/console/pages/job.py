@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -31,6 +32,7 @@ from postmill.operate.payloads import opened, secret_names
 from postmill.operate.why import reasons
 from postmill.store.archive import units
 from postmill.store.artifacts import read_artifacts
+from postmill.store.definition_rows import DefinitionView
 from postmill.store.definitions import list_definitions
 from postmill.store.error_groups import read_error_groups
 from postmill.store.finding import FoundJob, read_job_lines
@@ -101,7 +103,7 @@ async def job(visit: Visit) -> Response:
     related = [*facts.replays, *([line.replayed_from] if line.replayed_from else [])]
     kin = await visit.read(read_job_lines(related, schema=schema)) if related else []
     payloads = visit.may(Action.PAYLOADS_READ)
-    payload, result = await _payloads(visit, line) if payloads else (None, None)
+    payload, result = await _payloads(visit, line, definition) if payloads else (None, None)
     offered = acts.offered(line, definition, ops=visit.scope.ops)
     movable = any(act.name == "move" for act in offered)
     return visit.page(
@@ -125,8 +127,8 @@ async def job(visit: Visit) -> Response:
         budget=None if known is None or known.budget is None else known,
         levels=tuple(Level),
         history=await _history(visit, line),
-        artifacts=await _artifacts(visit, id),
-        lineage=await lineage(visit, id),
+        artifacts=await _artifacts(visit, id) if facts.has_artifacts else None,
+        lineage=await lineage(visit, id) if facts.in_workflow else None,
         quoted=written,
         acts=offered,
         queues=await visit.read(read_queue_names(schema=schema)) if movable else [],
@@ -214,11 +216,17 @@ async def _gone(visit: Visit, id: UUID) -> Response:
     return visit.page("job/gone.html", 404, id=id, made=made, archived=archived)
 
 
-async def _payloads(visit: Visit, line: FoundJob) -> tuple[Text | None, Text | None]:
+async def _payloads(
+    visit: Visit, line: FoundJob, definition: DefinitionView | None
+) -> tuple[Text | None, Text | None]:
     found = await visit.read(read_job_payload(line.id, schema=visit.schema))
     if found is None:
         return None, None
-    names = await visit.see(secret_names(line.job_type, visit.schema))
+    names: Sequence[str]
+    if definition is None:
+        names = await visit.see(secret_names(line.job_type, visit.schema))
+    else:
+        names = definition.secret_keys
     ring = visit.asked.backend.settings.encryption.ring
     made: list[Text | None] = []
     for what, stored in zip(PAYLOADS, found, strict=True):
@@ -257,7 +265,7 @@ async def _whole(visit: Visit, line: FoundJob, most: int | None) -> tuple[str, i
     return what, run, texts.clean(kept) or ""
 
 
-def _printed(stored: str, names: tuple[str, ...], most: int | None) -> str:
+def _printed(stored: str, names: Sequence[str], most: int | None) -> str:
     try:
         return printed(parsed(stored), names, most)
     except RecursionError:

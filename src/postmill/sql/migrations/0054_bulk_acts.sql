@@ -348,7 +348,9 @@ begin
         'replays', coalesce((select jsonb_agg(n.id order by n.id desc) from (
             (select f.id from {schema}.job f where f.replayed_from = j.id order by f.id desc limit 20)
             union all
-            (select f.id from {schema}.job_kept f where f.replayed_from = j.id order by f.id desc limit 20)) n), '[]'))
+            (select f.id from {schema}.job_kept f where f.replayed_from = j.id order by f.id desc limit 20)) n), '[]'),
+        'in_workflow', j.workflow_id is not null,
+        'has_artifacts', exists (select from {schema}.artifact a where a.job_id = j.id and a.gone_at is null))
       from (select f.* from {schema}.any_job f where f.id = p_id offset 0) j
       left join {schema}.job_definition d on d.key = j.job_type
       left join lateral (select t.* from {schema}.ready t where t.id = j.id offset 0) w on true
