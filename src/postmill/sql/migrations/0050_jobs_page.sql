@@ -390,7 +390,8 @@ $$;
 
 -- One text of an execution, whole: error | stack | stdout | stderr.
 create function {schema}.read_attempt_text(p_id uuid, p_run integer, p_what text) returns text
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
     return (
     select case p_what when 'error' then h.error_message when 'stack' then h.stack when 'stdout' then h.stdout_tail
@@ -406,7 +407,8 @@ $$;
 
 -- Payload and result as they are stored.
 create function {schema}.read_job_payload(p_id uuid) returns table (payload text, result text)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
     return query
     select j.payload::text, (select o.result::text from {schema}.outcome o where o.job_id = p_id limit 1)
