@@ -46,6 +46,7 @@ class JobFacts:
         lease_until: until when the worker that runs it has the right to.
         event_id: the event that made it.
         replays: the latest first, at most 20 of each store.
+        pinned: the version of its job type that alone may run it.
         has_artifacts: whether there were files of it to read lately.
     """
 
@@ -70,6 +71,7 @@ class JobFacts:
     key: HeldKey | None
     replays: list[UUID]
     in_workflow: bool
+    pinned: int | None
     has_artifacts: bool
 
     @property

@@ -14,14 +14,16 @@ from postmill.console.frame.pages import Pages
 from postmill.console.frame.shown import seconds
 from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _, many
-from postmill.console.pages import queue_courses, queue_limits
+from postmill.console.pages import queue_courses, queue_limits, queue_rules
 from postmill.domain.access import Action
 from postmill.domain.queue import check_runbook, match_queue
 from postmill.domain.queue_health import Health
 from postmill.operate import commands, fleet
 from postmill.operate.definitions import definitions
 from postmill.operate.fleet import QueueCard
+from postmill.operate.scaling import scaling
 from postmill.store import fleet as store
+from postmill.store.boost import read_queue_boost
 from postmill.store.queues import read_queue_names
 from postmill.store.top import top_moment
 from postmill.store.workers import read_workers
@@ -81,6 +83,14 @@ async def queue(visit: Visit) -> Response:
         if name in one.queues and one.state != "stopped"
     ]  # fmt: skip
     types = await visit.see(definitions(queue=name, most=100, schema=schema))
+    shares = queue_limits.fairness(tenants or [], await visit.read(store.depths(name, schema=schema)))
+    rules = await visit.attempt(
+        _("its limits"),
+        queue_rules.rules(
+            name, [one.key for one in types], [one.slug for one in shares if one.waiting], schema=schema
+        ),
+    )
+    needed = await visit.attempt(_("how many workers it needs"), scaling(name, schema=schema))
     assert visit.now is not None
     return visit.page(
         "queue.html",
@@ -90,9 +100,12 @@ async def queue(visit: Visit) -> Response:
         span=span,
         spans=[*queue_courses.SPANS],
         charts=None if points is None else queue_courses.charts(card, points, log, span, visit),
-        fairness=queue_limits.fairness(tenants or [], await visit.read(store.depths(name, schema=schema))),
+        fairness=shares,
+        rules=rules,
+        scaling=needed[0] if needed else None,
+        boost=await visit.read(read_queue_boost(name, schema=schema)),
         limits=limits,
-        binding=queue_limits.binding(card, limits),
+        binding=queue_limits.binding(card, rules),
         workers=workers,
         types=types,
         pauses=[line for line in log if line.action in ("queues.pause", "queues.resume")],
