@@ -22,6 +22,7 @@ from postmill.operate import commands, fleet
 from postmill.operate.definitions import definitions
 from postmill.operate.fleet import QueueCard
 from postmill.store import fleet as store
+from postmill.store.fleet import LogLine, TypeLimit
 from postmill.store.queues import read_queue_names
 from postmill.store.top import top_moment
 from postmill.store.workers import read_workers
@@ -70,17 +71,25 @@ async def queue(visit: Visit) -> Response:
         raise not_found("queue")
     [card] = found
     span = visit.args.one_of("span", [*queue_courses.SPANS], "1h")
-    log = await visit.read(store.object_log("queue", name, 50, schema=schema))
-    limits = await visit.read(store.queue_limits(name, schema=schema))
-    points = await visit.attempt(
-        _("the course of the queue"), store.queue_course(name, *queue_courses.SPANS[span], schema=schema)
-    )
-    tenants = await visit.attempt(_("tenants in the queue"), store.queue_tenants(name, schema=schema))
-    workers = [
+    log: list[LogLine] = []
+    if visit.wants("course"):
+        log = await visit.read(store.object_log("queue", name, 50, schema=schema))
+    limits: list[TypeLimit] = []
+    if visit.wants("facts"):
+        limits = await visit.read(store.queue_limits(name, schema=schema))
+    points = tenants = None
+    if visit.wants("course"):
+        points = await visit.attempt(
+            _("the course of the queue"), store.queue_course(name, *queue_courses.SPANS[span], schema=schema)
+        )
+    if visit.wants("tenants"):
+        tenants = await visit.attempt(_("tenants in the queue"), store.queue_tenants(name, schema=schema))
+    workers = [] if visit.part else [
         one for one in await visit.read(read_workers(seen_within=3600.0, most=1000, schema=schema))
         if name in one.queues and one.state != "stopped"
     ]  # fmt: skip
-    types = await visit.see(definitions(queue=name, most=100, schema=schema))
+    types = [] if visit.part else await visit.see(definitions(queue=name, most=100, schema=schema))
+    others = [] if visit.part else await visit.read(read_queue_names(schema=schema))
     assert visit.now is not None
     return visit.page(
         "queue.html",
@@ -97,7 +106,7 @@ async def queue(visit: Visit) -> Response:
         types=types,
         pauses=[line for line in log if line.action in ("queues.pause", "queues.resume")],
         promises=[line for line in log if line.action == "queues.declare"],
-        others=[one for one in await visit.read(read_queue_names(schema=schema)) if one != name],
+        others=[one for one in others if one != name],
         choices=durations.CHOICES,
         runbook=_runbook(card),
     )
