@@ -77,13 +77,16 @@ async def queue(visit: Visit) -> Response:
     limits: list[TypeLimit] = []
     if visit.wants("facts"):
         limits = await visit.read(store.queue_limits(name, schema=schema))
-    points = tenants = None
+    points = None
+    shares: list[queue_limits.Share] = []
     if visit.wants("course"):
         points = await visit.attempt(
             _("the course of the queue"), store.queue_course(name, *queue_courses.SPANS[span], schema=schema)
         )
     if visit.wants("tenants"):
         tenants = await visit.attempt(_("tenants in the queue"), store.queue_tenants(name, schema=schema))
+        depths = await visit.read(store.depths(name, schema=schema))
+        shares = queue_limits.fairness(tenants or [], depths)
     workers = [] if visit.part else [
         one for one in await visit.read(read_workers(seen_within=3600.0, most=1000, schema=schema))
         if name in one.queues and one.state != "stopped"
@@ -99,7 +102,7 @@ async def queue(visit: Visit) -> Response:
         span=span,
         spans=[*queue_courses.SPANS],
         charts=None if points is None else queue_courses.charts(card, points, log, span, visit),
-        fairness=queue_limits.fairness(tenants or [], await visit.read(store.depths(name, schema=schema))),
+        fairness=shares,
         limits=limits,
         binding=queue_limits.binding(card, limits),
         workers=workers,
