@@ -1033,39 +1033,82 @@ begin
         ('event', 'grows', 'id', 'tenant_id = %1$L'),
         ('tick', 'grows', 'fired_at', 'tenant_id = %1$L'),
         ('audit_log', 'kept', 'at', 'tenant_id = %1$L'),
-        ('job_kept', 'state', null, 'tenant_id = %1$L'),
-        ('scheduled', 'state', null, 'run_at > timestamptz ''2500-01-01 00:00+00''
-            and (select j.tenant_id from postmill.any_job j where j.id = scheduled.id limit 1) = %1$L'),
-        ('blocked', 'state', null, '(select j.tenant_id from postmill.any_job j where j.id = blocked.id limit 1) = %1$L'),
-        ('dead_letter', 'state', null, 'tenant_id = %1$L'),
+        ('job_kept', 'grows', null, 'tenant_id = %1$L'),
+        ('scheduled', 'bulk', null, 'run_at > timestamptz ''2500-01-01 00:00+00''
+            and (lane = %1$L or (lane not in (select t.id from postmill.tenant t)
+                 and (select j.tenant_id from postmill.any_job j where j.id = scheduled.id limit 1) = %1$L))'),
+        ('blocked', 'bulk', null, 'lane = %1$L or (lane not in (select t.id from postmill.tenant t)
+            and (select j.tenant_id from postmill.any_job j where j.id = blocked.id limit 1) = %1$L)'),
+        ('dead_letter', 'bulk', null, 'tenant_id = %1$L'),
         ('workflow', 'state', null, 'tenant_id = %1$L'),
-        ('workflow_step', 'state', null, 'tenant_id = %1$L'),
-        ('workflow_edge', 'state', null, 'tenant_id = %1$L'),
+        ('workflow_step', 'bulk', null, 'tenant_id = %1$L'),
+        ('workflow_edge', 'bulk', null, 'tenant_id = %1$L'),
         ('workflow_inbox', 'state', null, 'workflow_id in (select w.id from postmill.workflow w where w.tenant_id = %1$L)'),
-        ('idempotency_key', 'state', null, 'tenant_id = %1$L'),
+        ('idempotency_key', 'bulk', null, 'tenant_id = %1$L'),
         ('trigger', 'state', null, 'tenant_id = %1$L'),
-        ('trigger_recent', 'state', null, 'trigger_id in (select g.id from postmill.trigger g where g.tenant_id = %1$L)'),
-        ('event_delivery', 'state', null, 'tenant_id = %1$L'),
+        ('trigger_recent', 'bulk', null, 'trigger_id in (select g.id from postmill.trigger g where g.tenant_id = %1$L)'),
+        ('event_delivery', 'bulk', null, 'tenant_id = %1$L'),
         ('webhook', 'state', null, 'tenant_id = %1$L'),
         ('webhook_secret', 'state', null, 'webhook_id in (select w.id from postmill.webhook w where w.tenant_id = %1$L)'),
-        ('webhook_message', 'state', null, 'webhook_id in (select w.id from postmill.webhook w where w.tenant_id = %1$L)'),
-        ('artifact', 'state', null, 'tenant_id = %1$L'),
-        ('recovery', 'state', null, 'tenant_id = %1$L'),
+        ('webhook_message', 'bulk', null, 'webhook_id in (select w.id from postmill.webhook w where w.tenant_id = %1$L)'),
+        ('artifact', 'bulk', null, 'tenant_id = %1$L'),
+        ('recovery', 'bulk', null, 'tenant_id = %1$L'),
         ('budget', 'state', null, 'tenant_id = %1$L'),
         ('budget_period', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
-        ('budget_balance', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_balance', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
         ('budget_alert', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
         ('budget_request', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
-        ('budget_reservation', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
-        ('budget_line', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
-        ('job_tag', 'state', null, 'tenant_id = %1$L'),
-        ('pin', 'state', null, 'tenant_id = %1$L'),
-        ('boost', 'state', null, 'tenant_id = %1$L'),
-        ('rollup', 'state', null, 'tenant_id = %1$L'),
-        ('rollup_hour', 'state', null, 'tenant_id = %1$L'),
+        ('budget_reservation', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_line', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('pin', 'state', null, 'tenant_id = %1$L', null),
+        ('job_tag', 'bulk', null, 'tenant_id = %1$L'),
+        ('boost', 'bulk', null, 'tenant_id = %1$L'),
+        ('rollup', 'bulk', null, 'tenant_id = %1$L'),
+        ('rollup_hour', 'bulk', null, 'tenant_id = %1$L'),
         ('error_group_tenant', 'state', null, 'tenant_id = %1$L'),
-        ('error_group_minute', 'state', null, 'tenant_id = %1$L')
+        ('error_group_minute', 'bulk', null, 'tenant_id = %1$L')
     ) as l(name, how, moment, mine);
+end
+$_$;
+
+-- FUNCTION carry_digests(uuid, timestamp with time zone)
+
+CREATE FUNCTION postmill.carry_digests(p_tenant uuid, p_since timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return format('copy (select r.n, sha256(convert_to(r.body, ''UTF8'')) from (%s) r) to stdout (format binary)',
+                  postmill.carry_rows(p_tenant, p_since, array['grows', 'kept', 'bulk']));
+end
+$$;
+
+-- FUNCTION carry_down(uuid)
+
+CREATE FUNCTION postmill.carry_down(p_tenant uuid) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    own record;
+    counts jsonb := '{}';
+begin
+    for own in select t.n, t.name from postmill.carried_tables() t
+                where exists (select from pg_temp.carry_rest c where c.n = t.n and c.digest is not null) order by t.n desc
+    loop
+        execute format('delete from postmill.%1$I where (%2$s)
+                and sha256(convert_to((%1$I.*)::text, ''UTF8'')) in (select c.digest from pg_temp.carry_rest c where c.n = %3$s)',
+            own.name, postmill.rows_of(own.name, p_tenant, null, null), own.n);
+    end loop;
+    for own in select t.n, t.name from postmill.carried_tables() t
+                where exists (select from pg_temp.carry_rest c where c.n = t.n and c.body is not null) order by t.n
+    loop
+        execute format('create temporary table %I on commit drop as
+            select %s from (select c.body::postmill.%I as made from pg_temp.carry_rest c where c.n = %s and c.body is not null offset 0) r',
+            'carry_' || own.name, (select string_agg('(r.made).' || c.name, ', ' order by c.n)
+                from unnest(string_to_array(postmill.columns_of(own.name), ', ')) with ordinality as c(name, n)),
+            own.name, own.n);
+        counts := counts || jsonb_build_object(own.name, postmill.carry_in(own.name));
+    end loop;
+    return counts;
 end
 $_$;
 
@@ -1109,6 +1152,20 @@ begin
 end
 $$;
 
+-- FUNCTION carry_known()
+
+CREATE FUNCTION postmill.carry_known() RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if to_regclass('pg_temp.carry_known') is null then
+        create temporary table carry_known (n integer not null, digest bytea not null);
+    end if;
+    truncate pg_temp.carry_known;
+    return 'copy pg_temp.carry_known from stdin (format binary)';
+end
+$$;
+
 -- FUNCTION carry_off(text, uuid, uuid, timestamp with time zone, timestamp with time zone)
 
 CREATE FUNCTION postmill.carry_off(p_table text, p_tenant uuid, p_move uuid, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone, p_until timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS bigint
@@ -1125,6 +1182,48 @@ begin
     execute format('delete from postmill.%I where %s', p_table, postmill.rows_of(p_table, p_tenant, p_since, p_until));
     get diagnostics gone = row_count;
     return gone;
+end
+$$;
+
+-- FUNCTION carry_place()
+
+CREATE FUNCTION postmill.carry_place() RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+begin
+    create temporary table carry_rest (n integer not null, body text, digest bytea) on commit drop;
+    create index on pg_temp.carry_rest (n);
+    return 'copy pg_temp.carry_rest from stdin (format binary)';
+end
+$$;
+
+-- FUNCTION carry_rest(uuid, timestamp with time zone, boolean)
+
+CREATE FUNCTION postmill.carry_rest(p_tenant uuid, p_since timestamp with time zone, p_last boolean) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return format('copy (select coalesce(r.n, k.n), r.body, case when r.n is null then k.digest end
+          from (select a.n, a.body, sha256(convert_to(a.body, ''UTF8'')) as digest from (%s) a) r
+          full join pg_temp.carry_known k on k.n = r.n and k.digest = r.digest
+         where k.n is null or (r.n is null and k.n in (%s)) %s) to stdout (format binary)',
+        postmill.carry_rows(p_tenant, p_since, array['grows', 'kept', 'bulk']),
+        (select string_agg(t.n::text, ', ') from postmill.carried_tables() t where t.how = 'bulk'),
+        case when p_last then format('union all select l.n, l.body, null from (%s) l',
+                                     postmill.carry_rows(p_tenant, p_since, array['missing', 'state'])) else '' end);
+end
+$$;
+
+-- FUNCTION carry_rows(uuid, timestamp with time zone, text[])
+
+CREATE FUNCTION postmill.carry_rows(p_tenant uuid, p_since timestamp with time zone, p_how text[]) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return (
+    select string_agg(format('select %s as n, (%I.*)::text as body from postmill.%I where %s', t.n, t.name, t.name,
+                             postmill.rows_of(t.name, p_tenant, p_since, null)), ' union all ' order by t.n)
+      from postmill.carried_tables() t where t.how = any (p_how));
 end
 $$;
 
@@ -6555,6 +6654,20 @@ begin
     if not found then
         perform postmill.raise_incident(p_kind, p_key, p_severity, p_title, p_facts, p_tenant, p_queue, p_job_type);
     end if;
+end
+$$;
+
+-- FUNCTION hold_tickets(uuid)
+
+CREATE FUNCTION postmill.hold_tickets(p_tenant uuid, OUT parked bigint, OUT busy boolean, OUT running jsonb) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+begin
+    parked := postmill.park_tickets(p_tenant);
+    busy := exists (select from postmill.operation o where o.tenant_id = p_tenant and o.ended_at is null)
+        or exists (select from postmill.workflow_inbox i join postmill.workflow w on w.id = i.workflow_id where w.tenant_id = p_tenant);
+    running := coalesce((select jsonb_agg(jsonb_build_array(r.id, r.job_type) order by r.claimed_at)
+                           from postmill.running_of(p_tenant, 20) r), '[]');
 end
 $$;
 
@@ -18582,15 +18695,18 @@ CREATE TABLE postmill.tenant_move (
     copied_until timestamp with time zone,
     closed_at timestamp with time zone,
     opened_at timestamp with time zone,
+    parts jsonb DEFAULT '{}'::jsonb NOT NULL,
     reason text,
     actor_type text NOT NULL COLLATE pg_catalog."C",
     actor_id text,
+    via text DEFAULT 'cli'::text NOT NULL COLLATE pg_catalog."C",
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     ended_at timestamp with time zone,
     CONSTRAINT tenant_move_check CHECK ((from_cell <> to_cell)),
     CONSTRAINT tenant_move_status_check CHECK ((status = ANY (ARRAY['running'::text, 'aborting'::text, 'aborted'::text, 'done'::text]))),
-    CONSTRAINT tenant_move_step_check CHECK ((step = ANY (ARRAY['prepare'::text, 'copy'::text, 'drain'::text, 'switch'::text, 'open'::text, 'clean'::text, 'done'::text])))
+    CONSTRAINT tenant_move_step_check CHECK ((step = ANY (ARRAY['prepare'::text, 'copy'::text, 'drain'::text, 'switch'::text, 'open'::text, 'clean'::text, 'done'::text]))),
+    CONSTRAINT tenant_move_via_check CHECK ((via = ANY (ARRAY['api'::text, 'console'::text, 'cli'::text])))
 );
 
 -- TABLE trigger_recent
