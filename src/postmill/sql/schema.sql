@@ -1062,6 +1062,7 @@ begin
         ('budget_line', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
         ('pin', 'bulk', null, 'tenant_id = %1$L'),
         ('job_tag', 'bulk', null, 'tenant_id = %1$L'),
+        ('pin', 'bulk', null, 'tenant_id = %1$L'),
         ('boost', 'bulk', null, 'tenant_id = %1$L'),
         ('rollup', 'bulk', null, 'tenant_id = %1$L'),
         ('rollup_hour', 'bulk', null, 'tenant_id = %1$L'),

@@ -27,11 +27,15 @@ def element(tag: str, *children: str, cls: str | None = None, **attributes: Valu
         attributes = {"class": cls, **attributes}
     # Plain joins of what is escaped here: a page has thousands of these, and Markup's own format takes ten times as long.
     told = "".join(
-        [f' {_name(name)}="{_text(value)}"' for name, value in attributes.items() if value is not None]
+        [
+            f' {_name(name)}="{_escaped(value) if isinstance(value, str) else _number(value)}"'
+            for name, value in attributes.items()
+            if value is not None
+        ]
     )
-    within = "".join([one if isinstance(one, Markup) else escape(one) for one in children])
+    within = "".join([one if isinstance(one, Markup) else _escaped(one) for one in children])
     called = _name(tag)
-    return Markup(f"<{called}{told}>{within}</{called}>")
+    return str.__new__(Markup, f"<{called}{told}>{within}</{called}>")
 
 
 def clean(text: object, most: int = 200) -> str:
@@ -68,8 +72,11 @@ def _name(name: str) -> str:
 _CASED = {"viewbox": "viewBox"}
 
 
-def _text(value: str | float) -> str:
-    return escape(value) if isinstance(value, str) else _number(value)
+@lru_cache(maxsize=2000, typed=True)
+def _escaped(text: str) -> str:
+    """Looks and anchors come again and again, labels and addresses at least twice: in the drawing and in its table.
+    By type, since what is Markup stays as it is."""
+    return str(escape(text))
 
 
 @lru_cache(maxsize=4000)

@@ -85,11 +85,15 @@ class Pages(APIRouter):
             async def endpoint(visit: Visit = Depends(visiting(action))) -> Response:  # noqa: B008
                 if visit.scope.viewing and "POST" in methods and not viewing:
                     raise Problem(403, "forbidden", "who views as a tenant only reads: end it first")
-                if "GET" in methods:
-                    if (known := rendering.remembered(visit)) is not None:
-                        return known
-                    if visit.fragment is None:
-                        visit.notices = await notices(visit)
+                if "GET" not in methods:
+                    try:
+                        return await handler(visit)
+                    finally:
+                        rendering.forget(visit)
+                if (known := rendering.remembered(visit)) is not None:
+                    return known
+                if visit.fragment is None:
+                    visit.notices = await notices(visit)
                 return await handler(visit)
 
             for prefix in ([OPS] if ops else []) + ([TENANT] if tenant else []):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +16,7 @@ from postmill.console.jobs import links
 from postmill.console.jobs.acts import ACTS
 from postmill.console.jobs.columns import COLUMNS, chosen
 from postmill.console.jobs.lines import lines
+from postmill.console.jobs.rows import rows
 from postmill.domain.access import Action
 from postmill.domain.query import Query
 from postmill.domain.query_fields import REPLAYED
@@ -48,6 +50,7 @@ async def listing(visit: Visit, text: str, want: Wanted | None, fault: QueryErro
     part = visit.part
     if part in (None, "rows"):
         made |= await _rows(visit, want, shown.paths)
+        made["rows"] = partial(rows, visit, shown, made["lines"])
     summary = None
     if part in (None, "summary", "tabs"):
         summary = await visit.attempt(_("the counts"), read_summary(schema=visit.schema))
@@ -150,6 +153,6 @@ def _chart(visit: Visit, query: Query, bars: FoundBars) -> Markup:
         step=bars.width,
         width=1040,
         height=110,
-        hrefs=[links.within(visit, query, at, bars.width) for at in times],
+        hrefs=links.within(visit, query, times, bars.width),
         until=times[-1] + timedelta(seconds=bars.width),
     )

@@ -98,7 +98,7 @@ async def errors(visit: Visit) -> Response:
     before = None if given is None else parts_of(given, datetime.fromisoformat, str)
     tenant = await named_tenant(visit)
     length, step = RANGES[span]
-    now = await began(visit)
+    now = await visit.moment()
     found = await visit.read(
         read_error_groups(
             tenant=None if tenant is None else tenant.id,
@@ -175,7 +175,7 @@ async def error(visit: Visit) -> Response:
     group = await the_group(visit)
     span = visit.args.one_of("range", RANGES, "24h")
     length, step = RANGES[span]
-    now = await began(visit)
+    now = await visit.moment()
     since = _floor(now - timedelta(seconds=length), step)
     marks = await visit.read(look.read_type_marks(group.job_type, since, schema=visit.schema))
     minutes = await visit.read(look.read_error_minutes([group.id], since, now, step, schema=visit.schema))
@@ -321,11 +321,3 @@ async def named_tenant(visit: Visit) -> TenantView | None:
     if not found:
         raise not_found("tenant")
     return found[0]
-
-
-async def began(visit: Visit) -> datetime:
-    """The database's time at the beginning of the reading."""
-    if visit.now is None:
-        await visit.read(list_tenants(most=1, schema=visit.schema))
-    assert visit.now is not None
-    return visit.now
