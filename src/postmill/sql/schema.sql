@@ -1046,27 +1046,21 @@ begin
         ('workflow_inbox', 'state', null, 'workflow_id in (select w.id from postmill.workflow w where w.tenant_id = %1$L)'),
         ('idempotency_key', 'bulk', null, 'tenant_id = %1$L'),
         ('trigger', 'state', null, 'tenant_id = %1$L'),
-        ('trigger_recent', 'state', null, 'trigger_id in (select g.id from postmill.trigger g where g.tenant_id = %1$L)'),
+        ('trigger_recent', 'bulk', null, 'trigger_id in (select g.id from postmill.trigger g where g.tenant_id = %1$L)'),
         ('event_delivery', 'bulk', null, 'tenant_id = %1$L'),
         ('webhook', 'state', null, 'tenant_id = %1$L'),
         ('webhook_secret', 'state', null, 'webhook_id in (select w.id from postmill.webhook w where w.tenant_id = %1$L)'),
-        ('webhook_message', 'state', null, 'webhook_id in (select w.id from postmill.webhook w where w.tenant_id = %1$L)'),
+        ('webhook_message', 'bulk', null, 'webhook_id in (select w.id from postmill.webhook w where w.tenant_id = %1$L)'),
         ('artifact', 'bulk', null, 'tenant_id = %1$L'),
         ('recovery', 'bulk', null, 'tenant_id = %1$L'),
-        ('budget', 'bulk', null, 'tenant_id = %1$L'),
-        ('budget_period', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget', 'state', null, 'tenant_id = %1$L'),
+        ('budget_period', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
         ('budget_balance', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
-        ('budget_alert', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
-        ('budget_request', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_alert', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_request', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
         ('budget_reservation', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
         ('budget_line', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
-        ('incident', 'state', null, 'tenant_id = %1$L'),
-        ('incident_part', 'state', null, 'incident_id in (select i.id from postmill.incident i where i.tenant_id = %1$L)'),
-        ('incident_job', 'state', null, 'incident_id in (select i.id from postmill.incident i where i.tenant_id = %1$L)'),
-        ('notification', 'state', null, 'incident_id in (select i.id from postmill.incident i where i.tenant_id = %1$L)'),
-        ('operation', 'state', null, 'tenant_id = %1$L'),
-        ('operation_share', 'state', null, 'operation_id in (select o.id from postmill.operation o where o.tenant_id = %1$L)'),
-        ('operation_item', 'state', null, 'operation_id in (select o.id from postmill.operation o where o.tenant_id = %1$L)'),
+        ('pin', 'bulk', null, 'tenant_id = %1$L'),
         ('job_tag', 'bulk', null, 'tenant_id = %1$L'),
         ('pin', 'bulk', null, 'tenant_id = %1$L'),
         ('boost', 'bulk', null, 'tenant_id = %1$L'),
@@ -1144,11 +1138,6 @@ begin
         -- Neither has a key: what is there already is known by its job and its end.
         execute format('delete from pg_temp.%s c using postmill.%I h where h.job_id = c.job_id and h.finished_at = c.finished_at
             and h.run = c.run', place, p_table);
-    elsif p_table = 'incident' then
-        -- One of that kind and key may be open here already, of something that is not the tenant's alone.
-        execute format('update pg_temp.%s c set resolved_at = postmill.now(), resolved_by = ''postmill'', escalate_at = null
-            where c.resolved_at is null and exists (select from postmill.incident i
-                where i.kind = c.kind and i.key = c.key and i.resolved_at is null and i.id <> c.id)', place);
     elsif p_table = 'audit_log' then
         execute format('insert into postmill.audit_unsealed (id) select c.id from pg_temp.%s c
             where not exists (select from postmill.audit_log l where l.id = c.id)', place);
@@ -1221,8 +1210,8 @@ begin
          where k.n is null or (r.n is null and k.n in (%s)) %s) to stdout (format binary)',
         postmill.carry_rows(p_tenant, p_since, array['grows', 'kept', 'bulk']),
         (select string_agg(t.n::text, ', ') from postmill.carried_tables() t where t.how = 'bulk'),
-        format('union all select l.n, l.body, null from (%s) l',
-               postmill.carry_rows(p_tenant, p_since, array['missing', case when p_last then 'state' end])));
+        case when p_last then format('union all select l.n, l.body, null from (%s) l',
+                                     postmill.carry_rows(p_tenant, p_since, array['missing', 'state'])) else '' end);
 end
 $$;
 
@@ -3080,27 +3069,6 @@ begin
 end
 $$;
 
--- FUNCTION door_fan_work(uuid, uuid, bigint, jsonb)
-
-CREATE FUNCTION postmill.door_fan_work(p_id uuid, p_holder uuid, p_claim_no bigint, p_steps jsonb, OUT status text, OUT detail text) RETURNS record
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-begin
-    if postmill.held_tenant(p_id, p_holder, p_claim_no) is null then
-        status := 'over';
-        return;
-    end if;
-    perform postmill.fan_out(j.workflow_id, p_id, p_steps) from postmill.any_job j where j.id = p_id;
-    status := 'made';
-exception
-    when sqlstate 'PM002' or invalid_text_representation or datetime_field_overflow or invalid_datetime_format
-        or numeric_value_out_of_range or invalid_parameter_value then
-        status := 'refused';
-        detail := left(replace(sqlerrm, 'postmill: ', ''), 500);
-end
-$$;
-
 -- FUNCTION door_held_artifact(uuid, uuid, bigint, uuid)
 
 CREATE FUNCTION postmill.door_held_artifact(p_job uuid, p_holder uuid, p_claim_no bigint, p_id uuid, OUT status text, OUT artifact jsonb) RETURNS record
@@ -4656,22 +4624,6 @@ begin
            d.secret_keys, d.encrypted, d.log_fields, d.budget, d.edited
       from postmill.job_definition d
      where d.kind = 'http' and (d.key = any (p_types) or d.aliases && p_types) order by d.key;
-end
-$$;
-
--- FUNCTION door_work_workflow(uuid, uuid, bigint)
-
-CREATE FUNCTION postmill.door_work_workflow(p_id uuid, p_holder uuid, p_claim_no bigint, OUT status text, OUT told jsonb) RETURNS record
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-begin
-    if postmill.held_tenant(p_id, p_holder, p_claim_no) is null then
-        select b.status into status from postmill.door_begin_artifact(p_id, p_holder, p_claim_no) b;
-        return;
-    end if;
-    select postmill.step_context(j.workflow_id, p_id) into told from postmill.any_job j where j.id = p_id and j.workflow_id is not null;
-    status := case when told is null then 'none' else 'told' end;
 end
 $$;
 
@@ -6382,10 +6334,6 @@ declare
     lanes uuid[];
     urgencies integer[];
     rung record;
-    -- Its tenant is about to leave: what is free now runs in the other cell (see park_tickets).
-    leaving boolean := (select h.gated from postmill.partition_horizon h) and exists (
-        select from postmill.workflow w join postmill.tenant_gate g on g.tenant_id = w.tenant_id
-         where w.id = p_id and g.stage in ('draining', 'closed'));
 begin
     update postmill.workflow_step s set state = 'held'
      where s.workflow_id = p_id and s.state = 'waiting' and s.waits = 0 and s.holds > 0 and s.cause is null;
@@ -6399,13 +6347,10 @@ begin
         delete from postmill.blocked t where t.ctid = any (array(select f.tid from free f))
     ), due_now as (
         insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
-        select f.queue, f.lane, f.priority, postmill.now(), f.id, f.attempt, f.run, f.lost from free f
-         where not leaving and coalesce(f.due <= moment, true)
+        select f.queue, f.lane, f.priority, postmill.now(), f.id, f.attempt, f.run, f.lost from free f where coalesce(f.due <= moment, true)
     ), due_later as (
         insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
-        select f.queue, f.lane, case when leaving then postmill.parked_at(greatest(f.due, moment), coalesce(f.due <= moment, true))
-                                     else f.due end, f.id, f.priority, f.attempt, f.run, f.lost
-          from free f where leaving or f.due > moment
+        select f.queue, f.lane, f.due, f.id, f.priority, f.attempt, f.run, f.lost from free f where f.due > moment
     ), opened as (
         update postmill.workflow_step s set state = 'open' from free f where s.workflow_id = p_id and s.no = f.no
     )
@@ -7344,7 +7289,14 @@ begin
            ('forgotten', 'is on its way into rollup'),
            ('error_group_part', 'is on its way into error_group'),
            ('retention_progress', 'says how far this cell has pruned'),
-           ('leaving', 'is on its way into the archive of this cell');
+           ('leaving', 'is on its way into the archive of this cell'),
+           ('incident', 'is of the cell that raised it; what goes on is raised anew'),
+           ('incident_part', 'belongs to an incident'),
+           ('incident_job', 'belongs to an incident'),
+           ('notification', 'belongs to an incident'),
+           ('operation', 'has ended, or the move waits for it'),
+           ('operation_item', 'belongs to an operation'),
+           ('operation_share', 'belongs to an operation');
 end
 $$;
 
@@ -9392,7 +9344,6 @@ CREATE FUNCTION postmill.read_attempt_page(p_id uuid, p_below integer DEFAULT 21
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
     return query
@@ -9425,7 +9376,6 @@ CREATE FUNCTION postmill.read_attempt_text(p_id uuid, p_run integer, p_what text
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
     return (
@@ -10878,7 +10828,6 @@ CREATE FUNCTION postmill.read_job_lines(p_ids uuid[], p_paths jsonb DEFAULT '[]'
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     SET jit TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
     AS $_$
 declare
     at_now constant timestamptz := postmill.now();
@@ -10946,7 +10895,6 @@ CREATE FUNCTION postmill.read_job_page(p_id uuid) RETURNS jsonb
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     SET jit TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
     AS $_$
 begin
     return (
@@ -10968,9 +10916,7 @@ begin
         'replays', coalesce((select jsonb_agg(n.id order by n.id desc) from (
             (select f.id from postmill.job f where f.replayed_from = j.id order by f.id desc limit 20)
             union all
-            (select f.id from postmill.job_kept f where f.replayed_from = j.id order by f.id desc limit 20)) n), '[]'),
-        'in_workflow', j.workflow_id is not null, 'pinned', (select p.version from postmill.pin p where p.job_id = j.id),
-        'has_artifacts', exists (select from postmill.artifact a where a.job_id = j.id and a.gone_at is null))
+            (select f.id from postmill.job_kept f where f.replayed_from = j.id order by f.id desc limit 20)) n), '[]'))
       from (select f.* from postmill.any_job f where f.id = p_id offset 0) j
       left join postmill.job_definition d on d.key = j.job_type
       left join lateral (select t.* from postmill.ready t where t.id = j.id offset 0) w on true
@@ -10988,7 +10934,6 @@ CREATE FUNCTION postmill.read_job_payload(p_id uuid) RETURNS TABLE(payload text,
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
     return query
@@ -11582,10 +11527,8 @@ begin
                 part := part || ' and ' || postmill.state_test(states);
             end if;
             -- Within a tenant what was not made by hand or code has an index.
-            -- Where nothing is asked of them, their ids come out of an index.
-            select string_agg(format('(select %s from postmill.any_job j where %s and %s and j.id < $1 and j.id >= $2
-                    order by j.id desc limit $3)', case when part = 'true' then 'j.id' else 'j.*' end,
-                    case when n.id = nobody then 'true' else format('j.tenant_id = %L', n.id) end,
+            select string_agg(format('(select j.* from postmill.any_job j where %s and %s and j.id < $1 and j.id >= $2
+                    order by j.id desc limit $3)', case when n.id = nobody then 'true' else format('j.tenant_id = %L', n.id) end,
                     case when o.name = '' then 'true' else format('j.source = %L and j.source <> ''manual''', o.name) end), ' union all ') into named
               from unnest(coalesce(tenants, array[nobody])) as n(id)
              cross join unnest(case when tenants is not null and 'manual' <> all (sources) then sources else array[''] end) as o(name);
@@ -11651,59 +11594,30 @@ CREATE FUNCTION postmill.read_matching_bars(p_filter jsonb, p_need integer DEFAU
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
-    SET enable_seqscan TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
     AS $_$
 declare
-    own constant uuid := postmill.scope_tenant();
-    whole constant boolean := not p_filter ? 'states' and coalesce(jsonb_array_length(p_filter -> 'terms'), 0) = 0;
-    dear constant boolean := jsonb_path_exists(p_filter, '$.terms[*] ? (@.field == "ran" || @.field == "attempt" || @.field == "worker"
-        || @.field == "queue" || (@.field == "error" && @.not == true) || (@.field == "op" && @.not == true))')
-        or (p_filter ? 'states' and own is not null and not p_filter -> 'states' <@ '["failed", "canceled", "dead_letter", "replayed"]');
     found_ones record;
-    newest uuid;
-    oldest uuid;                -- of those that are counted
+    span double precision;
     starts timestamptz[];
     ids uuid[];
+    dear constant boolean := jsonb_path_exists(p_filter, '$.terms[*] ? (@.field == "ran" || @.field == "attempt" || @.field == "worker"
+        || @.field == "queue" || (@.field == "error" && @.not == true) || (@.field == "op" && @.not == true))')
+        or (p_filter ? 'states' and postmill.scope_tenant() is not null and not p_filter -> 'states' <@ '["failed", "canceled", "dead_letter", "replayed"]');
 begin
-    if whole and own is null then
-        newest := (select j.id from postmill.any_job j order by j.id desc limit 1);
-        oldest := (select j.id from postmill.any_job j order by j.id desc offset p_need limit 1);
-        complete_to := postmill.id_time(oldest);
-        oldest := coalesce(oldest, (select j.id from postmill.any_job j order by j.id limit 1));
-    elsif whole then
-        newest := (select j.id from postmill.any_job j where j.tenant_id = own order by j.id desc limit 1);
-        oldest := (select j.id from postmill.any_job j where j.tenant_id = own order by j.id desc offset p_need limit 1);
-        complete_to := postmill.id_time(oldest);
-        oldest := coalesce(oldest, (select j.id from postmill.any_job j where j.tenant_id = own order by j.id limit 1));
-    else
-        select w.ids, w.low into found_ones
-          from postmill.read_matching(p_filter, p_need => p_need + 1, p_look => case when dear then p_look / 4 else p_look end) w;
-        total := cardinality(found_ones.ids);
-        newest := found_ones.ids[1];
-        oldest := found_ones.ids[total];
-        complete_to := case when found_ones.low is not null then postmill.id_time(found_ones.low)
-                            when total > p_need then postmill.id_time(oldest) end;
-    end if;
+    select w.ids, w.low into found_ones
+      from postmill.read_matching(p_filter, p_need => p_need + 1, p_look => case when dear then p_look / 4 else p_look end) w;
+    total := cardinality(found_ones.ids);
+    complete_to := case when found_ones.low is not null then postmill.id_time(found_ones.low)
+                        when total > p_need then postmill.id_time(found_ones.ids[total]) end;
+    span := extract(epoch from postmill.now() - postmill.id_time(found_ones.ids[total]))::double precision;
     select coalesce(min(w), 604800) into width
-      from unnest(array[60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 604800]::double precision[]) w
-     where extract(epoch from postmill.now() - postmill.id_time(oldest)) / w <= 60;
+      from unnest(array[60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 604800]::double precision[]) w where span / w <= 60;
     -- An id tells its moment, and comparing ids is quicker than reading it from each of them.
-    starts := array(select generate_series(date_bin(width * interval '1 second', postmill.id_time(oldest), timestamptz '2000-01-03 00:00+00'),
-                                           postmill.id_time(newest), width * interval '1 second') where newest is not null);
+    starts := array(select generate_series(date_bin(width * interval '1 second', postmill.id_time(found_ones.ids[total]), timestamptz '2000-01-03 00:00+00'),
+                                           postmill.id_time(found_ones.ids[1]), width * interval '1 second') where total > 0);
     ids := array(select postmill.id_at(s) from unnest(starts) s);
-    if whole and own is null then
-        select coalesce(sum(b.n), 0), jsonb_agg(jsonb_build_array(extract(epoch from starts[b.place]), b.n) order by b.place) into total, bars
-          from (select greatest(width_bucket(j.id, ids), 1) as place, count(*) as n from postmill.any_job j where j.id >= oldest group by 1) b;
-    elsif whole then
-        select coalesce(sum(b.n), 0), jsonb_agg(jsonb_build_array(extract(epoch from starts[b.place]), b.n) order by b.place) into total, bars
-          from (select greatest(width_bucket(j.id, ids), 1) as place, count(*) as n from postmill.any_job j
-                 where j.tenant_id = own and j.id >= oldest group by 1) b;
-    else
-        select jsonb_agg(jsonb_build_array(extract(epoch from starts[b.place]), b.n) order by b.place) into bars
-          from (select greatest(width_bucket(u.id, ids), 1) as place, count(*) as n from unnest(found_ones.ids) as u(id) group by 1) b;
-    end if;
-    bars := coalesce(bars, '[]');
+    select coalesce(jsonb_agg(jsonb_build_array(extract(epoch from starts[b.place]), b.n) order by b.place), '[]') into bars
+      from (select greatest(width_bucket(u.id, ids), 1) as place, count(*) as n from unnest(found_ones.ids) as u(id) group by 1) b;
     return next;
 end
 $_$;
@@ -11882,28 +11796,11 @@ $$;
 CREATE FUNCTION postmill.read_oldest(p_queue text, p_lane uuid) RETURNS timestamp with time zone
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET enable_seqscan TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
     found record;
 begin
-    if p_lane is not null then
-        return (
-            with recursive step as (
-                select f.* from postmill.queue q cross join lateral (
-                    select r.queue, r.priority, r.ready_at from postmill.ready r where r.queue = q.name and r.lane = p_lane
-                     order by r.priority, r.ready_at limit 1) f
-                 where q.name = coalesce(p_queue, q.name)
-                union all
-                select f.* from step s cross join lateral (
-                    select r.queue, r.priority, r.ready_at from postmill.ready r
-                     where r.queue = s.queue and r.lane = p_lane and r.priority > s.priority
-                     order by r.priority, r.ready_at limit 1) f
-            )
-            select min(x.ready_at) from (select s.ready_at from step s limit 1000) x);
-    end if;
-    if p_queue is null then
+    if p_queue is null and p_lane is null then
         select min(x.ready_at) as ready_at, max(postmill.id_time(x.id)) as made, count(*) as n into found
           from (select r.ready_at, r.id from postmill.ready r order by r.id limit 100) x;
         if found.n < 100 or found.ready_at <= found.made then
@@ -11914,12 +11811,13 @@ begin
         with recursive step as (
             select f.* from postmill.queue q cross join lateral (
                 select r.queue, r.lane, r.priority, r.ready_at from postmill.ready r
-                 where r.queue = q.name order by r.queue, r.lane, r.priority, r.ready_at limit 1) f
-             where q.name = coalesce(p_queue, q.name)
+                 where r.queue = q.name and (p_lane is null or r.lane = p_lane)
+                 order by r.queue, r.lane, r.priority, r.ready_at limit 1) f
+             where p_queue is null or q.name = p_queue
             union all
             select f.* from step s cross join lateral (
                 select r.queue, r.lane, r.priority, r.ready_at from postmill.ready r
-                 where r.queue = s.queue and (r.lane, r.priority) > (s.lane, s.priority)
+                 where r.queue = s.queue and (r.lane, r.priority) > (s.lane, s.priority) and (p_lane is null or r.lane = p_lane)
                  order by r.queue, r.lane, r.priority, r.ready_at limit 1) f
         )
         select min(x.ready_at) from (select s.ready_at from step s limit 1000) x);
@@ -12415,7 +12313,6 @@ $$;
 CREATE FUNCTION postmill.read_saved_views(p_page text, p_most integer DEFAULT 100) RETURNS TABLE(id uuid, name text, query text, shared boolean, own boolean, actor_id text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
     return query
@@ -12536,8 +12433,7 @@ $_$;
 CREATE FUNCTION postmill.read_step_of(p_job uuid) RETURNS TABLE(workflow_id uuid, workflow text, kind text, status text, no integer, step text, role text, state text, waits integer, failed text[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET enable_seqscan TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
+    SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 begin
     return query
@@ -12553,56 +12449,40 @@ $$;
 
 -- FUNCTION read_summary(uuid, integer)
 
-CREATE FUNCTION postmill.read_summary(p_tenant uuid DEFAULT NULL::uuid, p_most integer DEFAULT 10000) RETURNS TABLE(state text, n bigint, at_least boolean, oldest_seconds double precision, open_letters bigint, retrying bigint, retrying_at_least boolean)
+CREATE FUNCTION postmill.read_summary(p_tenant uuid DEFAULT NULL::uuid, p_most integer DEFAULT 10000) RETURNS TABLE(state text, n bigint, at_least boolean, oldest_seconds double precision, open_letters bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_generic_plan'
+    SET plan_cache_mode TO 'force_custom_plan'
     SET enable_seqscan TO 'off'
     AS $$
 declare
-    own constant uuid := coalesce(p_tenant, postmill.scope_tenant());
-    moment constant timestamptz := postmill.now();
-    look constant integer := 2000;
-    bodies bigint := 0;
+    own uuid := coalesce(p_tenant, postmill.scope_tenant());
+    moment timestamptz := postmill.now();
+    bodies bigint;
     tickets bigint;
     mine uuid[];
     known bigint := 0;
-    ended bigint := 0;          -- outcomes that are no successes
     bounded boolean := false;
-    first uuid;
 begin
-    if own is not null then
-        select count(*) into bodies from (select from postmill.job j where j.tenant_id = own limit p_most + 1) x;
-        select bodies + count(*) into bodies from (select from postmill.job_kept k where k.tenant_id = own limit p_most + 1) x;
-        if bodies <= p_most then
-            mine := array(select j.id from postmill.any_job j where j.tenant_id = own);
-        end if;
-    end if;
+    select count(*) into bodies from (
+        select from postmill.job j where own is null or j.tenant_id = own limit p_most + 1) x;
+    select bodies + count(*) into bodies from (
+        select from postmill.job_kept k where own is null or k.tenant_id = own limit p_most + 1) x;
     for state in select unnest(array['scheduled', 'queued', 'blocked', 'running', 'dead_letter', 'failed', 'canceled']) loop
         at_least := false;
         oldest_seconds := null;
         open_letters := null;
-        retrying := null;
-        retrying_at_least := null;
         if state in ('failed', 'canceled', 'dead_letter') then
-            if own is null then
-                select count(*) into n from (select from postmill.outcome o
-                    where o.status = read_summary.state and o.status <> 'succeeded' limit p_most + 1) x;
-            else
-                select count(*) into n from (select from postmill.outcome o
-                    where o.tenant_id = own and o.status = read_summary.state and o.status <> 'succeeded' limit p_most + 1) x;
-            end if;
-            ended := ended + n;
-            bounded := bounded or n > p_most;
+            select count(*) into n from (
+                select from postmill.outcome o
+                 where o.status = state and o.status <> 'succeeded' and (own is null or o.tenant_id = own) limit p_most + 1) x;
             if state = 'dead_letter' then
-                if own is null then
-                    select count(*) into open_letters from (select from postmill.dead_letter d limit p_most + 1) x;
-                else
-                    select count(*) into open_letters from (select from postmill.dead_letter d where d.tenant_id = own limit p_most + 1) x;
-                end if;
+                select count(*) into open_letters from (
+                    select from postmill.dead_letter d where own is null or d.tenant_id = own limit p_most + 1) x;
                 n := n + open_letters;
             end if;
         else
+            -- One statement of one table: a plan of all four takes as long as the count.
             if state = 'queued' then
                 select count(*) into tickets from (select from postmill.ready t limit p_most + 1) x;
             elsif state = 'scheduled' then
@@ -12614,22 +12494,7 @@ begin
             end if;
             if own is null or tickets = 0 then
                 n := tickets;
-                if state = 'scheduled' then
-                    select count(*) filter (where x.attempt > 1 and x.run_at > moment), count(*) >= look into retrying, retrying_at_least
-                      from (select t.attempt, t.run_at from postmill.scheduled t order by t.id desc limit look) x;
-                end if;
-            elsif mine is not null then
-                if state = 'queued' then
-                    select count(*) into n from unnest(mine) as u(id) where exists (select from postmill.ready t where t.id = u.id offset 0);
-                elsif state = 'scheduled' then
-                    select count(*), count(*) filter (where t.attempt > 1 and t.run_at > moment), false into n, retrying, retrying_at_least
-                      from unnest(mine) as u(id) cross join lateral (select f.attempt, f.run_at from postmill.scheduled f where f.id = u.id offset 0) t;
-                elsif state = 'blocked' then
-                    select count(*) into n from unnest(mine) as u(id) where exists (select from postmill.blocked t where t.id = u.id offset 0);
-                else
-                    select count(*) into n from unnest(mine) as u(id) where exists (select from postmill.running t where t.id = u.id offset 0);
-                end if;
-            elsif tickets > p_most then
+            elsif bodies > p_most and tickets > p_most then
                 at_least := true;
                 -- The limit at the end, too: a queue is not looked at where the ones before it are enough.
                 if state = 'queued' then
@@ -12638,26 +12503,25 @@ begin
                 elsif state = 'scheduled' then
                     select count(*) into n from (select from postmill.queue q cross join lateral (
                         select from postmill.scheduled t where t.queue = q.name and t.lane = own offset 0) x limit p_most + 1) y;
-                    -- The latest of each queue: tries again come after the jobs that are due.
-                    select count(*) filter (where y.attempt > 1 and y.run_at > moment), true into retrying, retrying_at_least
-                      from (select x.attempt, x.run_at from postmill.queue q cross join lateral (
-                            select t.attempt, t.run_at from postmill.scheduled t where t.queue = q.name and t.lane = own
-                             order by t.run_at desc limit look) x limit look) y;
                 else
                     n := 0;
                 end if;
-            elsif state = 'queued' then
-                select count(*) into n from postmill.ready t
-                 where exists (select from postmill.any_job j where j.id = t.id and j.tenant_id = own offset 0);
-            elsif state = 'scheduled' then
-                select count(*), count(*) filter (where t.attempt > 1 and t.run_at > moment), false into n, retrying, retrying_at_least
-                  from postmill.scheduled t where exists (select from postmill.any_job j where j.id = t.id and j.tenant_id = own offset 0);
-            elsif state = 'blocked' then
-                select count(*) into n from postmill.blocked t
-                 where exists (select from postmill.any_job j where j.id = t.id and j.tenant_id = own offset 0);
+            elsif bodies <= p_most then
+                if mine is null then
+                    mine := array(select j.id from postmill.any_job j where j.tenant_id = own);
+                end if;
+                select count(*) into n from unnest(mine) as u(id)
+                 where case state when 'queued' then exists (select from postmill.ready t where t.id = u.id offset 0)
+                                  when 'scheduled' then exists (select from postmill.scheduled t where t.id = u.id offset 0)
+                                  when 'blocked' then exists (select from postmill.blocked t where t.id = u.id offset 0)
+                                  else exists (select from postmill.running t where t.id = u.id offset 0) end;
             else
-                select count(*) into n from postmill.running t
-                 where exists (select from postmill.any_job j where j.id = t.id and j.tenant_id = own offset 0);
+                select count(*) into n from (
+                    select t.id from postmill.ready t where state = 'queued' union all
+                    select t.id from postmill.scheduled t where state = 'scheduled' union all
+                    select t.id from postmill.blocked t where state = 'blocked' union all
+                    select t.id from postmill.running t where state = 'running') x
+                 cross join lateral (select from postmill.any_job j where j.id = x.id and j.tenant_id = own offset 0) b;
             end if;
             if state = 'queued' then
                 oldest_seconds := extract(epoch from moment - postmill.read_oldest(null, own));
@@ -12666,52 +12530,28 @@ begin
         known := known + least(n, p_most);
         at_least := at_least or n > p_most;
         n := least(n, p_most);
-        if own is not null then
-            bounded := bounded or at_least;
-        end if;
+        bounded := bounded or at_least;
         return next;
     end loop;
+    -- What is neither waiting nor running, nor ended otherwise, has succeeded.
     state := 'succeeded';
     oldest_seconds := null;
     open_letters := null;
-    retrying := null;
-    retrying_at_least := null;
-    if own is null and 10 * (p_most + ended) < (
-        select sum(c.reltuples) from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'postmill.outcome'::regclass) then
-        -- Counting as far as that takes longer than all the rest, where the last look of the vacuum leaves no doubt.
-        n := p_most + 1;
-        at_least := true;
-    elsif own is null and not bounded then
-        -- An outcome that is nothing else is a success.
-        select count(*) - ended into n from (select from postmill.outcome o limit p_most + 1 + ended) x;
-        at_least := n > p_most;
-    elsif own is null then
-        -- Among the latest outcomes; an index tells which of them are no successes.
-        tickets := p_most * 5 / 4;
-        first := (select o.job_id from postmill.outcome o order by o.job_id desc offset tickets - 1 limit 1);
-        if first is null then
-            first := '00000000-0000-0000-0000-000000000000';
-            select count(*) into tickets from postmill.outcome o;
+    if bodies > p_most or bounded then
+        if own is null then
+            select count(*) into n from (select o.status from postmill.outcome o order by o.job_id desc limit p_most * 5 / 4) x
+             where x.status = 'succeeded';
+        else
+            select count(*) into n from (
+                select o.status, o.tenant_id from postmill.outcome o order by o.job_id desc limit 2 * p_most) x
+             where x.status = 'succeeded' and x.tenant_id = own;
         end if;
-        select tickets - count(*) into n from postmill.outcome o
-         where o.status in ('failed', 'canceled', 'dead_letter') and o.status <> 'succeeded' and o.job_id >= first;
+        n := least(greatest(n, bodies - known, 0), p_most);
         at_least := true;
-    elsif not bounded then
-        -- What is neither waiting nor running, nor ended otherwise, has succeeded.
-        select count(*) into n from (select from postmill.job j where j.tenant_id = own limit p_most + 1 + known) x;
-        if n <= p_most + known then
-            select n + count(*) into n from (select from postmill.job_kept k where k.tenant_id = own limit p_most + 1 + known - n) x;
-        end if;
-        n := greatest(n - known, 0);
-        at_least := n > p_most;
     else
-        select count(*) into n from (select from (
-            select o.status, o.tenant_id from postmill.outcome o order by o.job_id desc limit p_most) x
-             where x.status = 'succeeded' and x.tenant_id = own) y;
-        n := greatest(n, bodies - known);
-        at_least := true;
+        n := greatest(bodies - known, 0);
+        at_least := false;
     end if;
-    n := least(n, p_most);
     return next;
 end
 $$;
@@ -13118,10 +12958,7 @@ $$;
 CREATE FUNCTION postmill.read_why(p_id uuid) RETURNS TABLE(id uuid, job_type text, queue text, state text, attempt integer, max_attempts integer, reason text, error_class text, error_message text, cancel_requested boolean, worker_id text, paused boolean, pause_reason text, resume_at timestamp with time zone, tenant_status text, is_active boolean, due_seconds double precision, expired boolean, limits text, worker_limit integer, type_running bigint, held_by uuid[], type_workers bigint, queue_workers bigint, draining_workers bigint, outdated bigint, slots bigint, queue_running bigint, ahead bigint, ready_seconds double precision, replayed_as uuid, budget text, budget_level integer, budget_action text, budget_ends timestamp with time zone, type_paused boolean, type_pause_reason text, type_resume_at timestamp with time zone, pinned integer, pin_workers bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
+    SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 declare
     moment timestamptz := postmill.now();
@@ -13265,8 +13102,7 @@ $$;
 CREATE FUNCTION postmill.read_workflow(p_id uuid) RETURNS TABLE(id uuid, tenant_id uuid, kind text, name text, key text, status text, created_at timestamp with time zone, finished_at timestamp with time zone, sealed boolean, fail_fast boolean, verdict text, cancel_requested_at timestamp with time zone, cancel_reason text, actor_type text, actor_id text, total integer, succeeded integer, failed integer, canceled integer, waiting bigint, held bigint, compensations bigint, compensated bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET enable_seqscan TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
+    SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 begin
     return query
@@ -13286,8 +13122,6 @@ $$;
 CREATE FUNCTION postmill.read_workflow_edges(p_id uuid, p_parent integer DEFAULT 0, p_child integer DEFAULT 0, p_most integer DEFAULT 10000) RETURNS TABLE(parent integer, child integer, policy text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET enable_seqscan TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
     return query
@@ -15357,7 +15191,6 @@ CREATE FUNCTION postmill.states_of(p_ids uuid[]) RETURNS jsonb
     LANGUAGE plpgsql STABLE
     SET enable_seqscan TO 'off'
     SET jit TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
     at_now constant timestamptz := postmill.now();
@@ -15397,20 +15230,6 @@ begin
                    ), '[]'))
           from postmill.workflow w join postmill.workflow_step s on s.workflow_id = w.id and s.job_id = p_job
          where w.id = p_workflow);
-end
-$$;
-
--- FUNCTION step_facts(uuid, uuid)
-
-CREATE FUNCTION postmill.step_facts(p_workflow uuid, p_job uuid) RETURNS jsonb
-    LANGUAGE plpgsql STABLE
-    SET enable_seqscan TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
-    AS $$
-begin
-    return (select jsonb_build_object('id', w.id, 'name', w.name, 'kind', w.kind, 'step', s.name, 'role', s.role, 'total', w.total)
-              from postmill.workflow w join postmill.workflow_step s on s.workflow_id = w.id and s.job_id = p_job
-             where w.id = p_workflow);
 end
 $$;
 
@@ -16947,8 +16766,7 @@ begin
         'timeout_seconds', b.timeout_seconds, 'expired', coalesce(b.expires_at <= postmill.now(), false),
         'created_at', b.created_at, 'project_id', b.project_id, 'actor_type', b.actor_type, 'actor_id', b.actor_id,
         'request_id', b.request_id, 'correlation_id', b.correlation_id, 'traceparent', b.traceparent,
-        'idempotency_key', b.idempotency_key, 'scheduled_for', b.scheduled_for)
-        || case when b.workflow_id is null then '{}' else jsonb_build_object('workflow', postmill.step_facts(b.workflow_id, p_id)) end;
+        'idempotency_key', b.idempotency_key, 'scheduled_for', b.scheduled_for);
 end
 $$;
 
