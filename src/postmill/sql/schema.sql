@@ -9904,7 +9904,7 @@ begin
        and (p_action is null or l.action = p_action) and (p_actor is null or l.actor_id = p_actor)
        and (p_target_kind is null or l.target_kind = p_target_kind) and (p_target is null or l.target = p_target)
        and (p_result is null or (l.result = p_result and (p_result = 'done' or l.result <> 'done')))
-       and (p_via is null or l.via = p_via)
+       and (p_via is null or case when p_via = 'asked' then l.via <> 'upkeep' else l.via = p_via end)
      order by l.at desc, l.id desc limit p_most;
 end
 $$;
@@ -11259,7 +11259,9 @@ begin
            coalesce(w.priority, s.priority, b.priority, r.priority, d.priority, j.priority),
            coalesce(w.attempt - 1, s.attempt - 1, b.attempt - 1, r.attempt, d.attempts, o.attempt, 0), j.max_attempts,
            j.idempotency_key, j.created_at, coalesce(s.run_at, j.scheduled_for),
-           coalesce(r.claimed_at, o.started_at, d.last_attempt_at, a.started_at), coalesce(o.finished_at, d.failed_at),
+           coalesce(r.claimed_at, o.started_at, d.last_attempt_at, a.started_at),
+           -- A letter that is closed ended with its last attempt.
+           coalesce(case when o.status = 'dead_letter' then a.finished_at end, o.finished_at, d.failed_at),
            (select k.worker_id from postmill.worker k where k.holder = coalesce(r.holder, o.holder, a.holder)),
            coalesce(d.reason, o.reason), coalesce(d.error_class, o.error_class, a.error_class),
            left(coalesce(d.error_message, o.error_message, a.error_message), 500),
@@ -11285,7 +11287,7 @@ begin
       left join lateral (select t.* from postmill.running t where t.id = j.id offset 0) r on true
       left join lateral (select t.* from postmill.dead_letter t where t.id = j.id offset 0) d on true
       left join lateral (select t.* from postmill.outcome t where t.job_id = j.id offset 0) o on true
-      left join lateral (select t.error_class, t.error_message, t.error_group, t.started_at, t.holder from postmill.attempt t
+      left join lateral (select t.error_class, t.error_message, t.error_group, t.started_at, t.finished_at, t.holder from postmill.attempt t
                           where t.job_id = j.id and (o.job_id is null or o.status = 'dead_letter') and r.id is null
                           order by t.run desc limit 1) a on true
       left join postmill.queue q on q.name = coalesce(w.queue, s.queue, b.queue)
@@ -11909,6 +11911,9 @@ begin
           into candidates
           from unnest(array['attempt', 'outcome']) as t(name) cross join unnest(groups) as g(id)
          cross join unnest(coalesce(tenants, array[nobody])) as n(id);
+    elsif groups is not null then
+        tests := tests || format(' and (exists (select from postmill.attempt a where a.job_id = j.id and a.error_group = any (%1$L::text[]) offset 0)
+            or exists (select from postmill.outcome o where o.job_id = j.id and o.error_group = any (%1$L::text[]) offset 0))', groups);
     end if;
     if tags is not null and candidates is null then
         select string_agg(format('(select g.job_id as id from postmill.job_tag g where g.tag = %L and g.job_id < $1 and g.job_id >= $2
@@ -20000,6 +20005,10 @@ CREATE INDEX audit_log_action ON postmill.audit_log USING btree (action, at, id,
 -- INDEX audit_log_actor
 
 CREATE INDEX audit_log_actor ON postmill.audit_log USING btree (actor_id, at, id, tenant_id);
+
+-- INDEX audit_log_asked
+
+CREATE INDEX audit_log_asked ON postmill.audit_log USING btree (at, id, tenant_id) WHERE (via <> 'upkeep'::text);
 
 -- INDEX audit_log_at
 

@@ -28,7 +28,9 @@ begin
            coalesce(w.priority, s.priority, b.priority, r.priority, d.priority, j.priority),
            coalesce(w.attempt - 1, s.attempt - 1, b.attempt - 1, r.attempt, d.attempts, o.attempt, 0), j.max_attempts,
            j.idempotency_key, j.created_at, coalesce(s.run_at, j.scheduled_for),
-           coalesce(r.claimed_at, o.started_at, d.last_attempt_at, a.started_at), coalesce(o.finished_at, d.failed_at),
+           coalesce(r.claimed_at, o.started_at, d.last_attempt_at, a.started_at),
+           -- A letter that is closed ended with its last attempt.
+           coalesce(case when o.status = 'dead_letter' then a.finished_at end, o.finished_at, d.failed_at),
            (select k.worker_id from {schema}.worker k where k.holder = coalesce(r.holder, o.holder, a.holder)),
            coalesce(d.reason, o.reason), coalesce(d.error_class, o.error_class, a.error_class),
            left(coalesce(d.error_message, o.error_message, a.error_message), 500),
@@ -54,7 +56,7 @@ begin
       left join lateral (select t.* from {schema}.running t where t.id = j.id offset 0) r on true
       left join lateral (select t.* from {schema}.dead_letter t where t.id = j.id offset 0) d on true
       left join lateral (select t.* from {schema}.outcome t where t.job_id = j.id offset 0) o on true
-      left join lateral (select t.error_class, t.error_message, t.error_group, t.started_at, t.holder from {schema}.attempt t
+      left join lateral (select t.error_class, t.error_message, t.error_group, t.started_at, t.finished_at, t.holder from {schema}.attempt t
                           where t.job_id = j.id and (o.job_id is null or o.status = 'dead_letter') and r.id is null
                           order by t.run desc limit 1) a on true
       left join {schema}.queue q on q.name = coalesce(w.queue, s.queue, b.queue)
