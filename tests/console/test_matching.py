@@ -254,6 +254,9 @@ async def test_an_operation_and_a_trigger_find_their_jobs(apg: AsyncConnection[A
             f.id for f in (facts[3], facts[9]) if f.state != "succeeded"
         },
         f"-op:{operation}": {f.id for f in facts} - {facts[3].id, facts[9].id},
+        # Whatever walk is taken, every term is asked.
+        f"error:abcdef0 op:{operation}": {f.id for f in (facts[3], facts[9]) if f.state == "failed"},
+        f"error:abcdef0 id:{facts[0].id}": {facts[0].id} if facts[0].state == "failed" else set(),
         'trigger:"nightly run"': {facts[5].id},
         f"-trigger:{trigger}": {f.id for f in facts} - {facts[5].id},
     }.items():

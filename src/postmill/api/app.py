@@ -71,6 +71,7 @@ def create_app(settings: Settings, bus: Bus | None = None, *, face: Face | None 
         more=frozenset(more | face.open if face else more),
         below=face.open_below if face else (),
         allow_from=server.allow_from,
+        known=face.known if face else None,
     )
     app.add_middleware(BodyLimit, uploads=is_upload, largest=settings.artifacts.max_bytes)
     if server.trusted_proxies:
