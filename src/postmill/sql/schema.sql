@@ -10653,6 +10653,28 @@ begin
 end
 $$;
 
+-- FUNCTION read_hurt(integer)
+
+CREATE FUNCTION postmill.read_hurt(p_most integer DEFAULT 200) RETURNS TABLE(what text, id uuid, slug text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    (select 'tenant', t.id, t.slug
+       from (select p.tenant_id, sum(p.jobs) as n from postmill.incident_part p
+              where p.incident_id = any (array(select x.id from postmill.incident x where x.resolved_at is null))
+              group by 1 order by 2 desc limit p_most) h
+       join postmill.tenant t on t.id = h.tenant_id order by h.n desc, t.slug)
+    union all
+    (select 'trigger', x.key::uuid, null from postmill.incident x
+      where x.kind = 'missed_trigger' and x.resolved_at is null order by x.opened_at desc limit p_most);
+end
+$$;
+
 -- FUNCTION read_idempotency_keys(text, text, uuid, uuid, text, integer)
 
 CREATE FUNCTION postmill.read_idempotency_keys(p_key text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text, p_after_tenant uuid DEFAULT NULL::uuid, p_after_project uuid DEFAULT NULL::uuid, p_after_key text DEFAULT NULL::text, p_most integer DEFAULT 50) RETURNS TABLE(tenant_id uuid, project_id uuid, key text, job_type text, job_id uuid, mode text, status text, first_seen_at timestamp with time zone, last_seen_at timestamp with time zone, expires_at timestamp with time zone, result_ref text, error_ref text)
