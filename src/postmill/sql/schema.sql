@@ -12090,6 +12090,7 @@ $_$;
 CREATE FUNCTION postmill.read_queue_boost(p_name text) RETURNS TABLE(after_seconds double precision, step integer, up_to integer, raised bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
 begin
     if not postmill.sees_all() then

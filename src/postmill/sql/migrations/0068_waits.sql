@@ -54,7 +54,7 @@ $$;
 -- How jobs of a queue rise by waiting, and how many have and wait still (at most 10,000 are counted): the platform's to see.
 create function {schema}.read_queue_boost(p_name text)
 returns table (after_seconds double precision, step integer, up_to integer, raised bigint)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 begin
     if not {schema}.sees_all() then
         return;
