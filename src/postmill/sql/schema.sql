@@ -1060,7 +1060,6 @@ begin
         ('budget_request', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
         ('budget_reservation', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
         ('budget_line', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
-        ('pin', 'bulk', null, 'tenant_id = %1$L'),
         ('job_tag', 'bulk', null, 'tenant_id = %1$L'),
         ('pin', 'bulk', null, 'tenant_id = %1$L'),
         ('boost', 'bulk', null, 'tenant_id = %1$L'),
@@ -12870,6 +12869,24 @@ begin
      where p.ended_at is null and (p.resume_at is null or p.resume_at > (select postmill.now()))
        and (p_job_type is null or p.job_type = p_job_type)
      order by p.job_type;
+end
+$$;
+
+-- FUNCTION read_version_workers(text, integer)
+
+CREATE FUNCTION postmill.read_version_workers(p_key text, p_most integer DEFAULT 11) RETURNS TABLE(version integer, workers bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select v.version, postmill.code_workers(p_key, case d.kind when 'command' then v.version::text
+                                                               else nullif(postmill.version_code(p_key, v.version), '') end)
+      from postmill.job_definition d join postmill.definition_version v on v.definition_id = d.id
+     where d.key = p_key and d.kind <> 'http' order by v.version desc limit p_most;
 end
 $$;
 

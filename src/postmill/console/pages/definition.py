@@ -14,11 +14,13 @@ from postmill.console.frame.pages import Pages
 from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _
 from postmill.console.pages import definition_words as words
+from postmill.console.pages import queue_rules
 from postmill.domain.access import Action
 from postmill.domain.named_links import named_links
 from postmill.operate import definitions as operate
 from postmill.store.definition_figures import Latency, read_costs, read_homes, read_latency
 from postmill.store.definition_rows import DefinitionView
+from postmill.store.definitions import version_workers
 from postmill.store.reads import read_jobs
 from postmill.store.stats import read_stats
 from postmill.store.triggers import list_triggers
@@ -49,6 +51,9 @@ async def definition(visit: Visit) -> Response:
     jobs = await visit.attempt(
         _("callers"), read_jobs(job_type=found.key, most=LOOKED_AT, schema=visit.schema)
     )
+    rules = None
+    if visit.scope.ops:
+        rules = await visit.attempt(_("limits of the fleet"), queue_rules.everything(schema=visit.schema))
     callers = Counter(
         (job.source or "", job.actor_type or "", job.actor_id or "") for job in (jobs.jobs if jobs else [])
     )
@@ -68,6 +73,8 @@ async def definition(visit: Visit) -> Response:
         run_chart=_runs(found, latency),
         costs=costs or [],
         versions=words.with_changes(versions),
+        runs_on=await visit.read(version_workers(found.key, schema=visit.schema)),
+        rules=[one for one in rules or [] if one.limit.job_type == found.key],
         makers=makers or [],
         callers=callers.most_common(10),
         looked_at=sum(callers.values()),

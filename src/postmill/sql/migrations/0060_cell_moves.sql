@@ -59,7 +59,6 @@ begin
         ('budget_request', 'state', null, 'budget_id in (select b.id from {schema}.budget b where b.tenant_id = %1$L)'),
         ('budget_reservation', 'bulk', null, 'budget_id in (select b.id from {schema}.budget b where b.tenant_id = %1$L)'),
         ('budget_line', 'bulk', null, 'budget_id in (select b.id from {schema}.budget b where b.tenant_id = %1$L)'),
-        ('pin', 'bulk', null, 'tenant_id = %1$L'),
         ('job_tag', 'bulk', null, 'tenant_id = %1$L'),
         ('pin', 'bulk', null, 'tenant_id = %1$L'),
         ('boost', 'bulk', null, 'tenant_id = %1$L'),
