@@ -114,6 +114,10 @@ class Visit:
         self.reads_by_part = True
         return self.fragment
 
+    def wants(self, *parts: str) -> bool:
+        """Whether what is of these parts is to be read: of the page, or of one of them that alone is asked for."""
+        return self.part is None or self.part in parts
+
     @property
     def sharing(self) -> Hashable:
         """What two requests must have alike for their parts to be the same text."""

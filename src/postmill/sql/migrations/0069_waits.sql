@@ -19,7 +19,7 @@ begin
     ), asked as materialized (
         select w.id, w.tenant_id, o.limit_id, o.max_running, o.rate_count, o.rate_seconds, o.rate_burst,
                {schema}.limit_key(o.key, o.per, w.tenant_id, w.payload) as key
-          from waiting w cross join lateral {schema}.limits_on(w.queue, w.job_type, w.tenant_id) o
+          from waiting w cross join lateral {schema}.limits_on(w.queue, {schema}.type_key(w.job_type), w.tenant_id) o
     ), stands as materialized (
         select k.*, k.max_running is not null and (
                    select count(*) from (select from {schema}.seat s where s.key = k.key limit k.max_running) x) >= k.max_running as is_full,
