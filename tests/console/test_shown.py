@@ -109,9 +109,6 @@ async def test_what_holds_jobs_back(console: Console) -> None:
 
 async def test_where_the_verdict_leads(console: Console) -> None:
     client, owner = await console.browser(Role.PLATFORM_OPERATOR), console.api.owner
-    assert "No live incident hurts one." in (await client.get("/ops/tenants?affected=1")).text
-    assert "No trigger is like that" in (await client.get("/ops/triggers?state=missed")).text
-    await console.api.define("bake")
     for kind, key in (("dead_letters", "x"), ("missed_trigger", str(uuid4()))):
         [(id,)] = await console.api.rows(
             "insert into postmill.incident (id, kind, key, severity, title, opened_at, last_at, cycle_at) values"
@@ -126,7 +123,7 @@ async def test_where_the_verdict_leads(console: Console) -> None:
     page = (await client.get("/ops/tenants?affected=1")).text
     assert 'id="tenant-globex"' in page
     assert 'id="tenant-acme"' not in page
-    assert (await client.get("/ops/triggers?state=missed")).status_code == 200
+    assert "No trigger is like that" in (await client.get("/ops/triggers?state=missed")).text
 
 
 async def test_the_cell_and_a_tenant_on_its_way(console: Console) -> None:
