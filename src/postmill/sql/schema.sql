@@ -11070,6 +11070,28 @@ begin
 end
 $$;
 
+-- FUNCTION read_hurt(integer)
+
+CREATE FUNCTION postmill.read_hurt(p_most integer DEFAULT 200) RETURNS TABLE(what text, id uuid, slug text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    (select 'tenant', t.id, t.slug
+       from (select p.tenant_id, sum(p.jobs) as n from postmill.incident_part p
+              where p.incident_id = any (array(select x.id from postmill.incident x where x.resolved_at is null))
+              group by 1 order by 2 desc limit p_most) h
+       join postmill.tenant t on t.id = h.tenant_id order by h.n desc, t.slug)
+    union all
+    (select 'trigger', x.key::uuid, null from postmill.incident x
+      where x.kind = 'missed_trigger' and x.resolved_at is null order by x.opened_at desc limit p_most);
+end
+$$;
+
 -- FUNCTION read_idempotency_keys(text, text, uuid, uuid, text, integer)
 
 CREATE FUNCTION postmill.read_idempotency_keys(p_key text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text, p_after_tenant uuid DEFAULT NULL::uuid, p_after_project uuid DEFAULT NULL::uuid, p_after_key text DEFAULT NULL::text, p_most integer DEFAULT 50) RETURNS TABLE(tenant_id uuid, project_id uuid, key text, job_type text, job_id uuid, mode text, status text, first_seen_at timestamp with time zone, last_seen_at timestamp with time zone, expires_at timestamp with time zone, result_ref text, error_ref text)
@@ -12542,6 +12564,7 @@ $_$;
 CREATE FUNCTION postmill.read_queue_boost(p_name text) RETURNS TABLE(after_seconds double precision, step integer, up_to integer, raised bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
 begin
     if not postmill.sees_all() then
@@ -13410,6 +13433,24 @@ begin
      where p.ended_at is null and (p.resume_at is null or p.resume_at > (select postmill.now()))
        and (p_job_type is null or p.job_type = p_job_type)
      order by p.job_type;
+end
+$$;
+
+-- FUNCTION read_version_workers(text, integer)
+
+CREATE FUNCTION postmill.read_version_workers(p_key text, p_most integer DEFAULT 11) RETURNS TABLE(version integer, workers bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select v.version, postmill.code_workers(p_key, case d.kind when 'command' then v.version::text
+                                                               else nullif(postmill.version_code(p_key, v.version), '') end)
+      from postmill.job_definition d join postmill.definition_version v on v.definition_id = d.id
+     where d.key = p_key and d.kind <> 'http' order by v.version desc limit p_most;
 end
 $$;
 
@@ -17068,7 +17109,7 @@ begin
     ), asked as materialized (
         select w.id, w.tenant_id, o.limit_id, o.max_running, o.rate_count, o.rate_seconds, o.rate_burst,
                postmill.limit_key(o.key, o.per, w.tenant_id, w.payload) as key
-          from waiting w cross join lateral postmill.limits_on(w.queue, w.job_type, w.tenant_id) o
+          from waiting w cross join lateral postmill.limits_on(w.queue, postmill.type_key(w.job_type), w.tenant_id) o
     ), stands as materialized (
         select k.*, k.max_running is not null and (
                    select count(*) from (select from postmill.seat s where s.key = k.key limit k.max_running) x) >= k.max_running as is_full,

@@ -14,18 +14,6 @@ begin
 end
 $$;
 
--- Has the definition of a job changed since the job was made, or gone?
-create function {schema}.definition_changed(p_id uuid) returns boolean
-language plpgsql stable as $$
-begin
-    return not exists (
-        select from (select f.job_type, f.created_at from {schema}.any_job f where f.id = p_id offset 0) j
-          join {schema}.job_definition d on d.key = j.job_type
-         where d.is_active and d.version = coalesce((select max(v.version) from {schema}.definition_version v
-                                                      where v.definition_id = d.id and v.at <= j.created_at), d.version));
-end
-$$;
-
 -- The next jobs of an operation that still selects: one stretch of the walk from the newest down. They are tried the oldest
 -- first, or of each tenant one by one.
 create function {schema}.select_items(p_id uuid, p_most integer) returns void
