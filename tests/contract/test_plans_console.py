@@ -7,10 +7,12 @@ all plans of its request are looked at, those inside functions too: a new page i
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
+import httpx
 import pytest
 import pytest_asyncio
 
@@ -18,9 +20,10 @@ from postmill.bench.cases.console import SLUG, fill, things
 from postmill.bench.ground import Ground
 from postmill.bench.pages import asked, paths_of
 from postmill.bench.place import Place
+from postmill.console.frame.timings import Timings
 from postmill.domain.access import Role
 from postmill.local.server import LocalServer
-from tests.support.api import Api, opened
+from tests.support.api import BASE, Api, opened
 from tests.support.databases import Database, fresh_database
 from tests.support.plans import SETTINGS, Plans
 
@@ -132,3 +135,36 @@ def statement_of(plans: Plans, table: str) -> str:
         if f"'{table}'" in str(root):
             return " ".join(text.split())
     return ""
+
+
+COSTS = {
+    # What a page asks the database for, banner and beginning aside, and its kilobytes on the wire.
+    "/jobs": (7, 14),
+    "/jobs/": (8, 12),
+    "/workflows/": (4, 10),
+}
+
+
+async def test_what_the_pages_of_jobs_ask_for_and_weigh(watched: Watched) -> None:
+    """Times differ from machine to machine; statements and bytes, which they are made of, do not."""
+    app = watched.api.app
+    headers = {"Authorization": f"Bearer {watched.key}", "Accept": "text/html"}
+    wrong = []
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app), base_url=BASE, headers=headers
+    ) as client:
+        for path in watched.paths:
+            for end, (statements, weight) in COSTS.items():
+                if not re.fullmatch(
+                    rf"/(ops|t/[^/]+){end}" + ("[0-9a-f-]{36}" if end.endswith("/") else ""), path
+                ):
+                    continue
+                app.state.timings = Timings()
+                answer = await client.get(path)
+                assert answer.status_code == 200, path
+                asked_for = {one.name: one.n for one in app.state.timings.slowest(100)}
+                if sum(asked_for.values()) > statements + 1:
+                    wrong.append(f"{path}: {asked_for}")
+                if int(answer.headers["content-length"]) > weight * 1000:
+                    wrong.append(f"{path}: {answer.headers['content-length']} bytes")
+    assert not wrong, "\n".join(wrong)

@@ -167,7 +167,7 @@ create function {schema}.read_summary(p_tenant uuid default null, p_most integer
 returns table (state text, n bigint, at_least boolean, oldest_seconds double precision, open_letters bigint, retrying bigint,
     retrying_at_least boolean)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
-set enable_seqscan = off as $$
+set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
     own constant uuid := coalesce(p_tenant, {schema}.scope_tenant());
     moment constant timestamptz := {schema}.now();
@@ -202,7 +202,6 @@ begin
                     where o.tenant_id = own and o.status = read_summary.state and o.status <> 'succeeded' limit p_most + 1) x;
             end if;
             ended := ended + n;
-            bounded := bounded or n > p_most;
             if state = 'dead_letter' then
                 if own is null then
                     select count(*) into open_letters from (select from {schema}.dead_letter d limit p_most + 1) x;
@@ -275,9 +274,7 @@ begin
         known := known + least(n, p_most);
         at_least := at_least or n > p_most;
         n := least(n, p_most);
-        if own is not null then
-            bounded := bounded or at_least;
-        end if;
+        bounded := bounded or at_least;
         return next;
     end loop;
     state := 'succeeded';
@@ -290,9 +287,16 @@ begin
         -- Counting as far as that takes longer than all the rest, where the last look of the vacuum leaves no doubt.
         n := p_most + 1;
         at_least := true;
-    elsif own is null and not bounded then
-        -- An outcome that is nothing else is a success.
-        select count(*) - ended into n from (select from {schema}.outcome o limit p_most + 1 + ended) x;
+    elsif not bounded then
+        -- What is neither waiting nor running, nor ended otherwise, has succeeded.
+        if own is null then
+            select count(*) into n from (select from {schema}.job j limit p_most + 1 + known) x;
+            select n + count(*) into n from (select from {schema}.job_kept k limit p_most + 1 + known) x;
+        else
+            select count(*) into n from (select from {schema}.job j where j.tenant_id = own limit p_most + 1 + known) x;
+            select n + count(*) into n from (select from {schema}.job_kept k where k.tenant_id = own limit p_most + 1 + known) x;
+        end if;
+        n := greatest(n - known, 0);
         at_least := n > p_most;
     elsif own is null then
         -- Among the latest outcomes; an index tells which of them are no successes.
@@ -300,19 +304,11 @@ begin
         first := (select o.job_id from {schema}.outcome o order by o.job_id desc offset tickets - 1 limit 1);
         if first is null then
             first := '00000000-0000-0000-0000-000000000000';
-            select count(*) into tickets from {schema}.outcome o;
+            select count(*) into tickets from (select from {schema}.outcome o order by o.job_id limit p_most * 5 / 4) x;
         end if;
         select tickets - count(*) into n from {schema}.outcome o
          where o.status in ('failed', 'canceled', 'dead_letter') and o.status <> 'succeeded' and o.job_id >= first;
         at_least := true;
-    elsif not bounded then
-        -- What is neither waiting nor running, nor ended otherwise, has succeeded.
-        select count(*) into n from (select from {schema}.job j where j.tenant_id = own limit p_most + 1 + known) x;
-        if n <= p_most + known then
-            select n + count(*) into n from (select from {schema}.job_kept k where k.tenant_id = own limit p_most + 1 + known - n) x;
-        end if;
-        n := greatest(n - known, 0);
-        at_least := n > p_most;
     else
         select count(*) into n from (select from (
             select o.status, o.tenant_id from {schema}.outcome o order by o.job_id desc limit p_most) x

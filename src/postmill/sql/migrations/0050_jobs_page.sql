@@ -139,7 +139,7 @@ $$;
 create function {schema}.read_matching_bars(p_filter jsonb, p_need integer default 10000, p_look integer default 10001)
 returns table (total bigint, complete_to timestamptz, width double precision, bars jsonb)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off set enable_seqscan = off
-set plan_cache_mode = force_generic_plan as $$
+set enable_bitmapscan = off set plan_cache_mode = force_generic_plan as $$
 declare
     own constant uuid := {schema}.scope_tenant();
     whole constant boolean := not p_filter ? 'states' and coalesce(jsonb_array_length(p_filter -> 'terms'), 0) = 0;
