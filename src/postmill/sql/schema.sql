@@ -12599,16 +12599,17 @@ begin
                     n := 0;
                 end if;
             elsif state = 'queued' then
-                select count(*) into n from postmill.ready t
+                select count(*) into n from (select f.id from postmill.ready f order by f.id limit p_most) t
                  where exists (select from postmill.any_job j where j.id = t.id and j.tenant_id = own offset 0);
             elsif state = 'scheduled' then
                 select count(*), count(*) filter (where t.attempt > 1 and t.run_at > moment), false into n, retrying, retrying_at_least
-                  from postmill.scheduled t where exists (select from postmill.any_job j where j.id = t.id and j.tenant_id = own offset 0);
+                  from (select f.id, f.attempt, f.run_at from postmill.scheduled f order by f.id limit p_most) t
+                 where exists (select from postmill.any_job j where j.id = t.id and j.tenant_id = own offset 0);
             elsif state = 'blocked' then
-                select count(*) into n from postmill.blocked t
+                select count(*) into n from (select f.id from postmill.blocked f order by f.id limit p_most) t
                  where exists (select from postmill.any_job j where j.id = t.id and j.tenant_id = own offset 0);
             else
-                select count(*) into n from postmill.running t
+                select count(*) into n from (select f.id from postmill.running f order by f.id limit p_most) t
                  where exists (select from postmill.any_job j where j.id = t.id and j.tenant_id = own offset 0);
             end if;
             if state = 'queued' then

@@ -255,16 +255,17 @@ begin
                     n := 0;
                 end if;
             elsif state = 'queued' then
-                select count(*) into n from {schema}.ready t
+                select count(*) into n from (select f.id from {schema}.ready f order by f.id limit p_most) t
                  where exists (select from {schema}.any_job j where j.id = t.id and j.tenant_id = own offset 0);
             elsif state = 'scheduled' then
                 select count(*), count(*) filter (where t.attempt > 1 and t.run_at > moment), false into n, retrying, retrying_at_least
-                  from {schema}.scheduled t where exists (select from {schema}.any_job j where j.id = t.id and j.tenant_id = own offset 0);
+                  from (select f.id, f.attempt, f.run_at from {schema}.scheduled f order by f.id limit p_most) t
+                 where exists (select from {schema}.any_job j where j.id = t.id and j.tenant_id = own offset 0);
             elsif state = 'blocked' then
-                select count(*) into n from {schema}.blocked t
+                select count(*) into n from (select f.id from {schema}.blocked f order by f.id limit p_most) t
                  where exists (select from {schema}.any_job j where j.id = t.id and j.tenant_id = own offset 0);
             else
-                select count(*) into n from {schema}.running t
+                select count(*) into n from (select f.id from {schema}.running f order by f.id limit p_most) t
                  where exists (select from {schema}.any_job j where j.id = t.id and j.tenant_id = own offset 0);
             end if;
             if state = 'queued' then
