@@ -14,6 +14,7 @@ from postmill.bind import drive, run
 from postmill.local.server import LocalServer
 from postmill.operate import fleet, workers
 from postmill.store import fleet as store
+from postmill.store.definition_figures import read_callers
 from postmill.store.workers import ended_jobs, held_jobs
 from tests.contract.million import seed
 from tests.support.databases import fresh_database
@@ -32,6 +33,10 @@ select postmill.minute_of(postmill.now()) - m * interval '1 minute',
 insert into postmill.rollup_fleet (minute, queue, job_type, outcome, n, run_sum, total_hist)
 select postmill.minute_of(postmill.now()) - m * interval '1 minute', 'default', 'plain', 'succeeded', 20, 20, h.one
   from generate_series(0, 2999) m, (select postmill.histogram(1.0) as one) h;
+insert into postmill.rollup_hour (hour, tenant_id, queue, job_type, outcome, n, run_sum, total_hist)
+select date_bin('1 hour', postmill.now(), timestamptz '2000-01-01 00:00+00') - m * interval '1 hour',
+       (lpad(to_hex(t), 8, '0') || '-0000-0000-0000-000000000000')::uuid, 'default', 'plain', 'succeeded', 1, 1, h.one
+  from generate_series(0, 4) m, generate_series(1, 3000) t, (select postmill.histogram(1.0) as one) h;
 insert into postmill.queue (name, sla_seconds) select 'q' || g, 60 from generate_series(1, 19) g;
 update postmill.queue set sla_seconds = 60 where name = 'default';
 insert into postmill.queue_minute (queue, minute, arrived, ended, wait_hist, queued)
@@ -45,7 +50,8 @@ select postmill.new_id(), postmill.now(), 'user', 'cli', 'queues.pause', case g 
 insert into postmill.worker (holder, worker_id, hostname, pid, queues, slots, started_at, last_seen_at, stopped_at)
 select gen_random_uuid(), 'w' || g, 'h', 1, '{default}', '{"default": 4}', postmill.now() - g * interval '1 hour',
        postmill.now() - g * interval '1 hour', postmill.now() - g * interval '1 hour' from generate_series(3, 500) g;
-analyze postmill.rollup, postmill.rollup_fleet, postmill.queue_minute, postmill.tenant, postmill.audit_log, postmill.worker
+analyze postmill.rollup, postmill.rollup_fleet, postmill.rollup_hour,
+    postmill.queue_minute, postmill.tenant, postmill.audit_log, postmill.worker
 """
 
 
@@ -82,6 +88,7 @@ def test_every_read_is_bounded(big: Connection[Any]) -> None:
         "a page of tenants": (do(store.tenant_page(after="t1")), 1500),
         "these tenants": (do(store.tenant_page(slugs=slugs)), 1500),
         "what tenants did": (do(store.tenant_standing(ids)), 1500),
+        "who makes jobs of a type": (do(read_callers("plain")), 500),
         "budgets": (do(store.budget_shares(ids)), 500),
         "above": (do(store.above()), 500),
     }

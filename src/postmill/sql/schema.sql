@@ -1046,20 +1046,27 @@ begin
         ('workflow_inbox', 'state', null, 'workflow_id in (select w.id from postmill.workflow w where w.tenant_id = %1$L)'),
         ('idempotency_key', 'bulk', null, 'tenant_id = %1$L'),
         ('trigger', 'state', null, 'tenant_id = %1$L'),
-        ('trigger_recent', 'bulk', null, 'trigger_id in (select g.id from postmill.trigger g where g.tenant_id = %1$L)'),
+        ('trigger_recent', 'state', null, 'trigger_id in (select g.id from postmill.trigger g where g.tenant_id = %1$L)'),
         ('event_delivery', 'bulk', null, 'tenant_id = %1$L'),
         ('webhook', 'state', null, 'tenant_id = %1$L'),
         ('webhook_secret', 'state', null, 'webhook_id in (select w.id from postmill.webhook w where w.tenant_id = %1$L)'),
-        ('webhook_message', 'bulk', null, 'webhook_id in (select w.id from postmill.webhook w where w.tenant_id = %1$L)'),
+        ('webhook_message', 'state', null, 'webhook_id in (select w.id from postmill.webhook w where w.tenant_id = %1$L)'),
         ('artifact', 'bulk', null, 'tenant_id = %1$L'),
         ('recovery', 'bulk', null, 'tenant_id = %1$L'),
-        ('budget', 'state', null, 'tenant_id = %1$L'),
-        ('budget_period', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget', 'bulk', null, 'tenant_id = %1$L'),
+        ('budget_period', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
         ('budget_balance', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
-        ('budget_alert', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
-        ('budget_request', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_alert', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_request', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
         ('budget_reservation', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
         ('budget_line', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('incident', 'state', null, 'tenant_id = %1$L'),
+        ('incident_part', 'state', null, 'incident_id in (select i.id from postmill.incident i where i.tenant_id = %1$L)'),
+        ('incident_job', 'state', null, 'incident_id in (select i.id from postmill.incident i where i.tenant_id = %1$L)'),
+        ('notification', 'state', null, 'incident_id in (select i.id from postmill.incident i where i.tenant_id = %1$L)'),
+        ('operation', 'state', null, 'tenant_id = %1$L'),
+        ('operation_share', 'state', null, 'operation_id in (select o.id from postmill.operation o where o.tenant_id = %1$L)'),
+        ('operation_item', 'state', null, 'operation_id in (select o.id from postmill.operation o where o.tenant_id = %1$L)'),
         ('job_tag', 'bulk', null, 'tenant_id = %1$L'),
         ('pin', 'bulk', null, 'tenant_id = %1$L'),
         ('boost', 'bulk', null, 'tenant_id = %1$L'),
@@ -1137,6 +1144,11 @@ begin
         -- Neither has a key: what is there already is known by its job and its end.
         execute format('delete from pg_temp.%s c using postmill.%I h where h.job_id = c.job_id and h.finished_at = c.finished_at
             and h.run = c.run', place, p_table);
+    elsif p_table = 'incident' then
+        -- One of that kind and key may be open here already, of something that is not the tenant's alone.
+        execute format('update pg_temp.%s c set resolved_at = postmill.now(), resolved_by = ''postmill'', escalate_at = null
+            where c.resolved_at is null and exists (select from postmill.incident i
+                where i.kind = c.kind and i.key = c.key and i.resolved_at is null and i.id <> c.id)', place);
     elsif p_table = 'audit_log' then
         execute format('insert into postmill.audit_unsealed (id) select c.id from pg_temp.%s c
             where not exists (select from postmill.audit_log l where l.id = c.id)', place);
@@ -1209,8 +1221,8 @@ begin
          where k.n is null or (r.n is null and k.n in (%s)) %s) to stdout (format binary)',
         postmill.carry_rows(p_tenant, p_since, array['grows', 'kept', 'bulk']),
         (select string_agg(t.n::text, ', ') from postmill.carried_tables() t where t.how = 'bulk'),
-        case when p_last then format('union all select l.n, l.body, null from (%s) l',
-                                     postmill.carry_rows(p_tenant, p_since, array['missing', 'state'])) else '' end);
+        format('union all select l.n, l.body, null from (%s) l',
+               postmill.carry_rows(p_tenant, p_since, array['missing', case when p_last then 'state' end])));
 end
 $$;
 
@@ -1322,43 +1334,261 @@ CREATE FUNCTION postmill.claim_limited(p_holder uuid, p_claim_no bigint, p_total
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
-    picked record;
+    zero constant uuid := '00000000-0000-0000-0000-000000000000';
+    lines constant integer := cardinality(p_counts);
+    durable constant text := current_setting('synchronous_commit');
+    s record; picked record;
+    moment timestamptz;
+    locked boolean[]; used integer[]; lows bigint[]; arrivals timestamptz[];
+    room integer[]; tokens integer[]; took integer[];
+    firsts integer[];  -- where the pairs of a line begin
+    quotas integer[]; asked integer[]; stops integer[]; since timestamptz[];
+    found tid[]; slots integer[]; moments timestamptz[]; tallied integer[]; tallies integer[];
+    takes integer[]; begins integer[]; rest integer[];
+    width integer := 0; base bigint; seat_keys uuid[]; seat_limits bigint[]; line_seats bytea[]; held bytea[]; one_by_one boolean := false;
+    taken integer := 0; drawn boolean := false; n integer; i integer; j integer; k integer; p integer; pairs integer; n_keys integer;
 begin
+    if current_setting('transaction_isolation') <> 'read committed' then
+        raise exception 'postmill: claims under limits need READ COMMITTED' using errcode = 'PM067';
+    end if;
     if not exists (select from postmill.lease e where e.holder = p_holder and e.expires_at > (select postmill.now())) then
         return;
     end if;
-    select p.* into picked from postmill.pick_limited(p_total, p_firm, p_queues, p_lanes, p_priorities, p_from, p_counts,
-                                                      p_keys, p_lows, null, null) p;
-    if picked.n_slot is not null then
+    select x.* into s from postmill.look_at_lines(p_queues, p_lanes, p_priorities, p_from) x;
+    pairs := coalesce(cardinality(s.pair_lines), 0);
+    n_keys := coalesce(cardinality(s.k_keys), 0);
+
+    -- How much of each key there is.
+    if n_keys > 0 then
+        locked := array(select pg_try_advisory_xact_lock(hashtextextended('postmill seats ' || u.key, 0))
+                          from unnest(s.k_keys) with ordinality as u(key, k) order by u.k);
+        moment := postmill.now();
+        select array_agg(coalesce(c.n, 0)::integer order by u.k), array_agg(c.low order by u.k), array_agg(t.tat order by u.k)
+          into used, lows, arrivals
+          from unnest(s.k_keys, s.caps, s.counts, locked) with ordinality as u(key, cap, rate_count, locked, k)
+          left join lateral (select max(z.low) as low from unnest(p_keys, p_lows) as z(key, low) where z.key = u.key) known on true
+          left join lateral (select count(*) as n, min(e.seat_no) as low from postmill.seat e
+                              where e.key = u.key and e.seat_no >= coalesce(known.low, 0) and u.cap is not null and u.locked) c on true
+          left join lateral (select a.tat from postmill.rate_take a
+                              where a.key = u.key and u.rate_count is not null and u.locked order by a.seq desc limit 1) t on true;
+    end if;
+    for k in 1 .. n_keys loop
+        took[k] := 0;
+        room[k] := case when not locked[k] then 0 when s.caps[k] is null then 2147483647 else s.caps[k] - used[k] end;
+        tokens[k] := 2147483647;
+        if s.counts[k] is not null and locked[k] then
+            arrivals[k] := greatest(coalesce(arrivals[k], moment), moment);
+            tokens[k] := greatest(0, floor(s.bursts[k] - extract(epoch from arrivals[k] - moment) * s.counts[k] / s.spans[k]
+                                           + 1e-6))::integer;
+        end if;
+    end loop;
+
+    -- How many each line may give, whatever the others do.
+    stops := array_fill(null::integer, array[lines]);
+    line_seats := array_fill(null::bytea, array[lines]);
+    p := 1;
+    for i in 1 .. lines loop
+        firsts[i] := p;
+        quotas[i] := case when s.heads[i] is null or s.mixed[i] then 0 else p_counts[i] end;
+        n := 0;
+        while p <= pairs and s.pair_lines[p] = i loop
+            k := s.pair_keys[p];
+            n := n + (s.caps[k] is not null)::integer;
+            j := postmill.lets_pass(room[k], tokens[k], s.caps[k], p_firm);
+            if j < quotas[i] then
+                quotas[i] := j;
+                stops[i] := k;
+            end if;
+            p := p + 1;
+        end loop;
+        width := greatest(width, n);
+        since[i] := s.heads[i];
+        takes[i] := 0;
+        asked[i] := case when quotas[i] = 0 then 0 else least(p_counts[i], quotas[i] + 1) end;
+        rest[i] := case when s.mixed[i] and s.heads[i] is not null then p_counts[i] else 0 end;
+        begins[i] := 0;
+        if quotas[i] > 0 then
+            stops[i] := null;
+        end if;
+    end loop;
+    firsts[lines + 1] := p;
+
+    if 0 < any (quotas) then
+        with cand as materialized (
+            select l.slot::integer as slot, q.*
+              from unnest(p_queues, p_lanes, p_priorities, p_from, asked) with ordinality as l(queue, lane, priority, since, n, slot)
+             cross join lateral (
+                 select r.ctid as tid, r.ready_at from postmill.ready r
+                  where r.queue = l.queue and r.lane = l.lane and r.priority = l.priority
+                    and r.ready_at >= case when l.since is null then '-infinity'
+                                            else least(l.since, (select postmill.now()) - interval '250 ms') end
+                  order by r.ready_at, r.id
+                  limit l.n for update skip locked) q
+             where l.n > 0
+             limit p_total
+        )
+        select c.tids, c.slots, c.moments, t.slots, t.tallies into found, slots, moments, tallied, tallies
+          from (select array_agg(x.tid) as tids, array_agg(x.slot) as slots, array_agg(x.ready_at) as moments from cand x) c,
+               (select array_agg(y.slot order by y.slot) as slots, array_agg(y.n order by y.slot) as tallies
+                  from (select x.slot, count(*)::integer as n from cand x group by x.slot) y) t;
+    end if;
+
+    -- Line by line, each key's room and tokens go to who comes first.
+    p := 1;
+    for j in 1 .. coalesce(cardinality(tallied), 0) loop
+        i := tallied[j];
+        n := least(tallies[j], quotas[i]);
+        for q in firsts[i] .. firsts[i + 1] - 1 loop
+            k := s.pair_keys[q];
+            n := least(n, postmill.lets_pass(room[k], tokens[k], s.caps[k], p_firm - taken));
+        end loop;
+        if n < tallies[j] then
+            since[i] := moments[p + n];
+            for q in firsts[i] .. firsts[i + 1] - 1 loop
+                k := s.pair_keys[q];
+                if stops[i] is null and postmill.lets_pass(room[k], tokens[k], s.caps[k], p_firm - taken) <= n then
+                    stops[i] := k;
+                end if;
+            end loop;
+        end if;
+        for q in firsts[i] .. firsts[i + 1] - 1 loop
+            k := s.pair_keys[q];
+            room[k] := room[k] - n;
+            tokens[k] := tokens[k] - n;
+            took[k] := took[k] + n;
+        end loop;
+        takes[i] := n;
+        taken := taken + n;
+        begins[i] := p;
+        p := p + tallies[j];
+    end loop;
+    if taken < p - 1 then
+        select array_agg(u.tid order by u.n), array_agg(u.slot order by u.n) into found, slots
+          from unnest(found, slots) with ordinality as u(tid, slot, n) where u.n < begins[u.slot] + takes[u.slot];
+    end if;
+
+    -- Which seats a ticket of each line takes: `width` entries a line.
+    if width > 0 and taken > 0 then
+        base := nextval('postmill.seat_seq');
+        seat_keys := array_fill(zero, array[lines * width]);
+        seat_limits := array_fill(0::bigint, array[lines * width]);
+        for i in 1 .. lines loop
+            n := 0;
+            for q in firsts[i] .. firsts[i + 1] - 1 loop
+                k := s.pair_keys[q];
+                if s.caps[k] is not null then
+                    n := n + 1;
+                    seat_keys[(i - 1) * width + n] := s.k_keys[k];
+                    seat_limits[(i - 1) * width + n] := s.k_limits[k];
+                    line_seats[i] := coalesce(line_seats[i], '') || uuid_send(s.k_keys[k]);
+                end if;
+            end loop;
+        end loop;
+    end if;
+
+    loop
+        n := 0;
+        if cardinality(found) > 0 then
+            return query
+            with taken as materialized (
+                select u.slot, u.n, coalesce(held[u.n], line_seats[u.slot]) as keys, r.ctid as tid, r.id, r.queue, r.lane, r.priority, r.ready_at,
+                       r.attempt, r.run, r.lost, j.job_type, j.payload, j.tenant_id, j.max_attempts, j.timeout_seconds, j.expires_at,
+                       j.created_at, j.project_id, j.actor_type, j.actor_id, j.request_id, j.correlation_id, j.traceparent,
+                       j.idempotency_key, j.scheduled_for, j.workflow_id
+                  from unnest(found, slots) with ordinality as u(tid, slot, n)
+                  join postmill.ready r on r.ctid = u.tid
+                  left join lateral (select * from postmill.job b where b.id = r.id limit 1) j on true
+                 where one_by_one or coalesce(
+                       j.tenant_id = s.tenants[u.slot]
+                       and (j.job_type = s.types[u.slot] or s.loose[u.slot] and j.job_type <> all (s.ruled))
+                       and (s.marks[u.slot] is null or postmill.payload_mark(s.parts[u.slot], j.payload) = s.marks[u.slot]), false)
+            ), gone as (
+                delete from postmill.ready r where r.ctid = any (array(select t.tid from taken t))
+            ), begun as (
+                insert into postmill.running
+                       (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at, seated)
+                select t.id, p_holder, p_claim_no, t.queue, t.lane, t.priority, t.attempt, t.run + 1, t.lost,
+                       (select postmill.now()), case when t.keys is not null then true end
+                  from taken t
+            ), seated as (
+                insert into postmill.seat (key, seat_no, limit_id, job_id)
+                select seat_keys[(t.slot - 1) * width + g.j], base + t.n * width + g.j, seat_limits[(t.slot - 1) * width + g.j], t.id
+                  from taken t cross join generate_series(1, width) as g(j)
+                 where not one_by_one and seat_keys[(t.slot - 1) * width + g.j] <> zero
+            )
+            select t.id, t.slot, t.ready_at, t.attempt, t.run + 1, t.lost, t.job_type, t.payload, t.tenant_id,
+                   t.max_attempts, t.timeout_seconds, t.expires_at <= (select postmill.now()), t.created_at, t.project_id,
+                   t.actor_type::text, t.actor_id, t.request_id, t.correlation_id, t.traceparent, t.idempotency_key, t.scheduled_for,
+                   (select postmill.now()), t.workflow_id, t.keys, null::uuid, null::bigint, null::double precision, null::boolean, null::bigint
+              from taken t;
+            get diagnostics n = row_count;
+        end if;
+        exit when one_by_one;
+        if n < taken then
+            -- Those are not like the first of their line: what was counted for them is given back.
+            for i, n in select u.slot, count(*) from unnest(found, slots) as u(tid, slot)
+                          join postmill.ready r on r.ctid = u.tid group by u.slot loop
+                takes[i] := takes[i] - n;
+                taken := taken - n;
+                rest[i] := p_counts[i] - takes[i];
+                stops[i] := null;
+                for q in firsts[i] .. firsts[i + 1] - 1 loop
+                    k := s.pair_keys[q];
+                    room[k] := room[k] + n;
+                    tokens[k] := tokens[k] + n;
+                    took[k] := took[k] - n;
+                end loop;
+            end loop;
+        end if;
+
+        for k in 1 .. n_keys loop
+            drawn := drawn or took[k] > 0;
+            if s.counts[k] is not null and took[k] > 0 then
+                insert into postmill.rate_take (key, seq, tat)
+                values (s.k_keys[k], nextval('postmill.rate_seq'),
+                        arrivals[k] + took[k] * s.spans[k] / s.counts[k] * interval '1 second');
+                delete from postmill.rate_take t where t.ctid = any (array(
+                    select o.ctid from postmill.rate_take o where o.key = s.k_keys[k] and o.tat < arrivals[k] order by o.seq limit 10));
+            end if;
+        end loop;
+        return query
+        select null::uuid, u.slot::integer, u.at, null::integer, null::integer, null::integer, null::text, null::jsonb, null::uuid,
+               null::integer, null::double precision, null::boolean, null::timestamptz, null::uuid, null::text, null::text, null::text,
+               null::text, null::text, null::text, null::timestamptz, null::timestamptz, null::uuid, null::bytea,
+               -- Without a key: only for a ticket that could not start yet.
+               case when not locked[u.k] or tokens[u.k] <= 0 or room[u.k] <= 0 then s.k_keys[u.k] end, s.k_limits[u.k],
+               case when locked[u.k] and tokens[u.k] <= 0
+                    then greatest(0.001, extract(epoch from arrivals[u.k] - moment)
+                                         + (took[u.k] - s.bursts[u.k] + 1) * s.spans[u.k] / s.counts[u.k])
+                    when locked[u.k] and room[u.k] > 0 and s.caps[u.k] < 100 then -1 else 0 end::double precision,
+               not locked[u.k], null::bigint
+          from unnest(stops, since) with ordinality as u(k, at, slot)
+         where u.k is not null and rest[u.slot] = 0
+        union all
+        select null, 0, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
+               null, null, null, null, u.key, u.limit_id, 0, false, coalesce(u.low, (select q.last_value from postmill.seat_seq q))
+          from unnest(s.k_keys, s.k_limits, s.caps, locked, lows) as u(key, limit_id, cap, locked, low)
+         where u.cap is not null and u.locked;
+        exit when not 0 < any (rest);
+        select x.* into picked from postmill.pick_limited(p_total, greatest(0, p_firm - taken), p_queues, p_lanes, p_priorities, p_from,
+                                                          rest, p_keys, p_lows, null, null) x;
+        perform set_config('synchronous_commit', durable, true);
+        drawn := drawn or picked.seats is not null;
+        one_by_one := true;
+        found := picked.tids;
+        slots := picked.slots;
+        held := picked.seats;
+        line_seats := '{}';
         return query
         select null::uuid, u.slot, u.at, null::integer, null::integer, null::integer, null::text, null::jsonb, null::uuid, null::integer,
                null::double precision, null::boolean, null::timestamptz, null::uuid, null::text, null::text, null::text, null::text,
                null::text, null::text, null::timestamptz, null::timestamptz, null::uuid, null::bytea, u.key, u.limit_id, u.wait, u.rival, u.low
           from unnest(picked.n_slot, picked.n_key, picked.n_limit, picked.n_at, picked.n_wait, picked.n_rival, picked.n_low)
                as u(slot, key, limit_id, at, wait, rival, low);
+    end loop;
+    if not drawn then
+        perform set_config('synchronous_commit', 'off', true);
     end if;
-    if picked.tids is null then
-        return;
-    end if;
-    return query
-    with taken as materialized (
-        select u.slot, u.keys, r.* from unnest(picked.tids, picked.slots, picked.seats) with ordinality as u(tid, slot, keys, n)
-          join postmill.ready r on r.ctid = u.tid order by u.n
-    ), gone as (
-        delete from postmill.ready r where r.ctid = any (picked.tids)
-    ), begun as (
-        insert into postmill.running
-               (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at, seated)
-        select t.id, p_holder, p_claim_no, t.queue, t.lane, t.priority, t.attempt, t.run + 1, t.lost,
-               (select postmill.now()), case when t.keys is not null then true end
-          from taken t
-    )
-    select t.id, t.slot, t.ready_at, t.attempt, t.run + 1, t.lost, j.job_type, j.payload, j.tenant_id,
-           j.max_attempts, j.timeout_seconds, j.expires_at <= (select postmill.now()), j.created_at, j.project_id,
-           j.actor_type::text, j.actor_id, j.request_id, j.correlation_id, j.traceparent, j.idempotency_key, j.scheduled_for,
-           (select postmill.now()), j.workflow_id, t.keys, null::uuid, null::bigint, null::double precision, null::boolean, null::bigint
-      from taken t
-      left join lateral (select * from postmill.job b where b.id = t.id limit 1) j on true;
 end
 $$;
 
@@ -3068,6 +3298,27 @@ begin
 end
 $$;
 
+-- FUNCTION door_fan_work(uuid, uuid, bigint, jsonb)
+
+CREATE FUNCTION postmill.door_fan_work(p_id uuid, p_holder uuid, p_claim_no bigint, p_steps jsonb, OUT status text, OUT detail text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if postmill.held_tenant(p_id, p_holder, p_claim_no) is null then
+        status := 'over';
+        return;
+    end if;
+    perform postmill.fan_out(j.workflow_id, p_id, p_steps) from postmill.any_job j where j.id = p_id;
+    status := 'made';
+exception
+    when sqlstate 'PM002' or invalid_text_representation or datetime_field_overflow or invalid_datetime_format
+        or numeric_value_out_of_range or invalid_parameter_value then
+        status := 'refused';
+        detail := left(replace(sqlerrm, 'postmill: ', ''), 500);
+end
+$$;
+
 -- FUNCTION door_held_artifact(uuid, uuid, bigint, uuid)
 
 CREATE FUNCTION postmill.door_held_artifact(p_job uuid, p_holder uuid, p_claim_no bigint, p_id uuid, OUT status text, OUT artifact jsonb) RETURNS record
@@ -4623,6 +4874,22 @@ begin
            d.secret_keys, d.encrypted, d.log_fields, d.budget, d.edited
       from postmill.job_definition d
      where d.kind = 'http' and (d.key = any (p_types) or d.aliases && p_types) order by d.key;
+end
+$$;
+
+-- FUNCTION door_work_workflow(uuid, uuid, bigint)
+
+CREATE FUNCTION postmill.door_work_workflow(p_id uuid, p_holder uuid, p_claim_no bigint, OUT status text, OUT told jsonb) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if postmill.held_tenant(p_id, p_holder, p_claim_no) is null then
+        select b.status into status from postmill.door_begin_artifact(p_id, p_holder, p_claim_no) b;
+        return;
+    end if;
+    select postmill.step_context(j.workflow_id, p_id) into told from postmill.any_job j where j.id = p_id and j.workflow_id is not null;
+    status := case when told is null then 'none' else 'told' end;
 end
 $$;
 
@@ -6333,6 +6600,10 @@ declare
     lanes uuid[];
     urgencies integer[];
     rung record;
+    -- Its tenant is about to leave: what is free now runs in the other cell (see park_tickets).
+    leaving boolean := (select h.gated from postmill.partition_horizon h) and exists (
+        select from postmill.workflow w join postmill.tenant_gate g on g.tenant_id = w.tenant_id
+         where w.id = p_id and g.stage in ('draining', 'closed'));
 begin
     update postmill.workflow_step s set state = 'held'
      where s.workflow_id = p_id and s.state = 'waiting' and s.waits = 0 and s.holds > 0 and s.cause is null;
@@ -6346,10 +6617,13 @@ begin
         delete from postmill.blocked t where t.ctid = any (array(select f.tid from free f))
     ), due_now as (
         insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
-        select f.queue, f.lane, f.priority, postmill.now(), f.id, f.attempt, f.run, f.lost from free f where coalesce(f.due <= moment, true)
+        select f.queue, f.lane, f.priority, postmill.now(), f.id, f.attempt, f.run, f.lost from free f
+         where not leaving and coalesce(f.due <= moment, true)
     ), due_later as (
         insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
-        select f.queue, f.lane, f.due, f.id, f.priority, f.attempt, f.run, f.lost from free f where f.due > moment
+        select f.queue, f.lane, case when leaving then postmill.parked_at(greatest(f.due, moment), coalesce(f.due <= moment, true))
+                                     else f.due end, f.id, f.priority, f.attempt, f.run, f.lost
+          from free f where leaving or f.due > moment
     ), opened as (
         update postmill.workflow_step s set state = 'open' from free f where s.workflow_id = p_id and s.no = f.no
     )
@@ -6538,6 +6812,27 @@ begin
                               and p_seconds <= b.bound then 1 else 0 end::bigint
                    from unnest(postmill.rollup_bounds() || 'infinity'::double precision) with ordinality as b(bound, n)
                   order by b.n);
+end
+$$;
+
+-- FUNCTION histogram_add(bigint[], bigint[])
+
+CREATE FUNCTION postmill.histogram_add(p_one bigint[], p_other bigint[]) RETURNS bigint[]
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+begin
+    return postmill.histogram_plus(p_one, p_other);
+end
+$$;
+
+-- FUNCTION histogram_cells(text)
+
+CREATE FUNCTION postmill.histogram_cells(p_column text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return (select format('array[%s]::bigint[]', string_agg(format('coalesce(sum(%s[%s]), 0)', p_column, i), ', '))
+              from generate_series(1, cardinality(postmill.rollup_bounds()) + 1) i);
 end
 $$;
 
@@ -7288,15 +7583,17 @@ begin
            ('forgotten', 'is on its way into rollup'),
            ('error_group_part', 'is on its way into error_group'),
            ('retention_progress', 'says how far this cell has pruned'),
-           ('leaving', 'is on its way into the archive of this cell'),
-           ('incident', 'is of the cell that raised it; what goes on is raised anew'),
-           ('incident_part', 'belongs to an incident'),
-           ('incident_job', 'belongs to an incident'),
-           ('notification', 'belongs to an incident'),
-           ('operation', 'has ended, or the move waits for it'),
-           ('operation_item', 'belongs to an operation'),
-           ('operation_share', 'belongs to an operation');
+           ('leaving', 'is on its way into the archive of this cell');
 end
+$$;
+
+-- FUNCTION lets_pass(integer, integer, integer, integer)
+
+CREATE FUNCTION postmill.lets_pass(p_room integer, p_tokens integer, p_cap integer, p_firm integer) RETURNS integer
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select greatest(0, least(p_room, p_tokens, case when p_cap is null then 2147483647 when p_cap < 100 then p_firm
+                                                    else greatest(p_firm, p_room - p_cap / 2) end))
 $$;
 
 -- FUNCTION letter_typed()
@@ -7406,7 +7703,7 @@ begin
            greatest(0, extract(epoch from (select a.tat from postmill.rate_take a where a.key = k.key order by a.seq desc limit 1)
                                - moment) - (o.rate_burst - 1) * o.rate_seconds / o.rate_count)::double precision,
            case when postmill.sees_all() then h.ids end
-      from postmill.limits_on(p_queue, p_job_type, p_tenant) o
+      from postmill.limits_on(p_queue, postmill.type_key(p_job_type), p_tenant) o
       left join postmill.limit_rule r on r.id = o.limit_id
       left join postmill.tenant n on n.id = p_tenant
      cross join lateral (select postmill.limit_key(o.key, o.per, p_tenant, body) as key) k
@@ -7419,15 +7716,11 @@ $$;
 
 -- FUNCTION limits_on(text, text, uuid)
 
-CREATE FUNCTION postmill.limits_on(p_queue text, p_job_type text, p_tenant uuid) RETURNS TABLE(limit_id bigint, key uuid, per text[], max_running integer, rate_count integer, rate_seconds double precision, rate_burst integer)
-    LANGUAGE plpgsql STABLE
-    SET enable_seqscan TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
+CREATE FUNCTION postmill.limits_on(p_queue text, p_type_key text, p_tenant uuid) RETURNS TABLE(limit_id bigint, key uuid, per text[], max_running integer, rate_count integer, rate_seconds double precision, rate_burst integer)
+    LANGUAGE sql STABLE
     AS $$
-begin
-    return query
     select r.id, r.key, r.per, r.max_running, r.rate_count, r.rate_seconds, r.rate_burst
-      from (select a.* from postmill.limit_rule a where a.job_type = postmill.type_key(p_job_type)
+      from (select a.* from postmill.limit_rule a where a.job_type = p_type_key
             union all select b.* from postmill.limit_rule b where b.queue = p_queue
             union all select c.* from postmill.limit_rule c where c.tenant_id = p_tenant
             union all select e.* from postmill.limit_rule e
@@ -7436,8 +7729,7 @@ begin
     union all
     select 0, t.id, '{}', postmill.tenant_cap(t.status, t.max_running, t.raised_to, t.raised_until), null, null, null
       from postmill.tenant t
-     where t.id = p_tenant and (t.max_running is not null or t.raised_to is not null or t.status <> 'active');
-end
+     where t.id = p_tenant and (t.max_running is not null or t.raised_to is not null or t.status <> 'active')
 $$;
 
 -- FUNCTION lock_workflows_of(uuid[])
@@ -7511,6 +7803,87 @@ begin
                looked_at = case when last is null then postmill.now() else w.looked_at end where w.id = flow.id;
     end loop;
     return found_some;
+end
+$$;
+
+-- FUNCTION look_at_lines(text[], uuid[], integer[], timestamp with time zone[])
+
+CREATE FUNCTION postmill.look_at_lines(p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], OUT types text[], OUT tenants uuid[], OUT heads timestamp with time zone[], OUT loose boolean[], OUT mixed boolean[], OUT parts text[], OUT marks uuid[], OUT k_keys uuid[], OUT k_limits bigint[], OUT caps integer[], OUT counts integer[], OUT spans double precision[], OUT bursts integer[], OUT pair_lines integer[], OUT pair_keys integer[], OUT ruled text[]) RETURNS record
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    with heads as materialized (
+        select l.slot::integer as slot, l.queue, l.lane, h.*
+          from unnest(p_queues, p_lanes, p_priorities, p_from) with ordinality as l(queue, lane, priority, since, slot)
+          left join lateral (
+             select r.id, r.ready_at from postmill.ready r
+              where r.queue = l.queue and r.lane = l.lane and r.priority = l.priority
+                and r.ready_at >= case when l.since is null then '-infinity'
+                                        else least(l.since, (select postmill.now()) - interval '250 ms') end
+                and not exists (select from postmill.queue w where w.name = l.queue and w.paused_at is not null
+                                   and (w.resume_at is null or w.resume_at > (select postmill.now())))
+              order by r.ready_at, r.id limit 1) h on true
+    ), line as materialized (
+        select h.slot, h.queue, h.lane, h.ready_at, b.job_type, b.tenant_id, b.payload
+          from heads h
+          left join lateral (select j.job_type, j.tenant_id, j.payload from postmill.job j where j.id = h.id
+                             union all
+                             select o.job_type, o.tenant_id, o.payload from postmill.job_kept o where o.id = h.id offset 0) b on true
+    ), named as materialized (
+        select y.job_type, y.key, not exists (select from postmill.limit_rule r where r.job_type = y.key) as loose
+          from (select distinct on (l.job_type) l.job_type, postmill.type_key(l.job_type) as key
+                  from line l where l.job_type is not null) y
+    ), kind as materialized (
+        select k.*, o.*
+          from (select distinct l.queue, l.job_type, l.tenant_id, n.key as type_key from line l join named n on n.job_type = l.job_type) k
+         cross join lateral postmill.limits_on(k.queue, k.type_key, k.tenant_id)
+               as o(limit_id, key, per, max_running, rate_count, rate_seconds, rate_burst)
+    ), held as materialized (
+        select l.slot, case when k.per = '{}' then k.key else postmill.limit_key(k.key, k.per, l.tenant_id, l.payload) end as worth, k.*
+          from line l
+          join kind k on k.queue = l.queue and k.job_type = l.job_type and k.tenant_id = l.tenant_id
+    ), numbered as materialized (
+        select h.slot, dense_rank() over (order by h.worth)::integer as k, h.worth, h.limit_id, h.max_running, h.rate_count,
+               h.rate_seconds, h.rate_burst
+          from held h
+    ), counted as (
+        select array_agg(c.worth order by c.k) as keys, array_agg(c.limit_id order by c.k) as limits, array_agg(c.cap order by c.k) as caps,
+               array_agg(c.rate_count order by c.k) as counts, array_agg(c.rate_seconds order by c.k) as spans,
+               array_agg(c.rate_burst order by c.k) as bursts
+          from (select n.k, n.worth, min(n.limit_id) as limit_id, min(n.max_running) as cap, min(n.rate_count) as rate_count,
+                       min(n.rate_seconds) as rate_seconds, min(n.rate_burst) as rate_burst
+                  from numbered n group by n.k, n.worth) c
+    ), paired as (
+        select array_agg(p.slot order by p.slot, p.k) as slots, array_agg(p.k order by p.slot, p.k) as ks
+          from (select distinct n.slot, n.k from numbered n) p
+    ), shared as materialized (
+        select h.slot, string_agg(distinct u.part, chr(31)) as parts
+          from held h cross join lateral unnest(h.per) as u(part) where u.part like 'payload.%' group by h.slot
+    ), told as (
+        select array_agg(l.job_type order by l.slot) as types, array_agg(l.tenant_id order by l.slot) as tenants,
+               array_agg(l.ready_at order by l.slot) as heads,
+               array_agg(n.loose order by l.slot) as loose,
+               array_agg(l.job_type is null or coalesce(l.lane <> d.home, false) order by l.slot) as mixed,
+               array_agg(s.parts order by l.slot) as parts,
+               array_agg(case when s.parts is not null
+                   then postmill.payload_mark(s.parts, l.payload) end order by l.slot) as marks
+          from line l
+          left join named n on n.job_type = l.job_type
+          left join lateral (select postmill.lane_of(d.limit_lane, l.tenant_id, d.key, l.payload, null) as home
+                               from postmill.job_definition d where d.key = n.key and d.limit_lane is not null) d on true
+          left join shared s on s.slot = l.slot
+    )
+    select t.types, t.tenants, t.heads, t.loose, t.mixed, t.parts, t.marks, c.keys, c.limits, c.caps, c.counts, c.spans, c.bursts,
+           p.slots, p.ks
+      into types, tenants, heads, loose, mixed, parts, marks, k_keys, k_limits, caps, counts, spans, bursts, pair_lines, pair_keys
+      from told t, counted c, paired p;
+    if true = any (loose) then
+        ruled := array(select u.name from postmill.limit_rule r join postmill.job_definition d on d.key = r.job_type
+                        cross join lateral unnest(d.key || d.aliases) as u(name)
+                        where num_nonnulls(r.max_running, r.rate_count) > 0);
+    end if;
 end
 $$;
 
@@ -8195,6 +8568,16 @@ begin
 end
 $$;
 
+-- FUNCTION payload_mark(text, jsonb)
+
+CREATE FUNCTION postmill.payload_mark(p_parts text, p_payload jsonb) RETURNS uuid
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return postmill.limit_key('00000000-0000-0000-0000-000000000000', string_to_array(p_parts, chr(31)), null, p_payload);
+end
+$$;
+
 -- FUNCTION pending_deliveries(integer)
 
 CREATE FUNCTION postmill.pending_deliveries(p_most integer) RETURNS TABLE(event_id uuid, name text, context text, published_at timestamp with time zone, correlation_id text, tenant_id uuid, trigger_id uuid, label text, job_type text, payload_template text, tenant_slug text, tenant_zone text)
@@ -8265,7 +8648,7 @@ begin
         select distinct c.queue, c.job_type, c.tenant_id from cand c where c.job_type is not null
     ), bound as materialized (
         select s.queue, s.job_type, s.tenant_id, o.* from kinds s
-         cross join lateral postmill.limits_on(s.queue, s.job_type, s.tenant_id) o
+         cross join lateral postmill.limits_on(s.queue, postmill.type_key(s.job_type), s.tenant_id) o
     ), held as materialized (
         select c.n, postmill.limit_key(b.key, b.per, c.tenant_id, c.payload) as key, b.limit_id, b.max_running, b.rate_count,
                b.rate_seconds, b.rate_burst
@@ -9101,22 +9484,55 @@ $$;
 CREATE FUNCTION postmill.quantile(hist bigint[], q double precision) RETURNS double precision
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS $$
+begin
+    return (postmill.quantiles(hist, array[q]))[1];
+end
+$$;
+
+-- FUNCTION quantiles(bigint[], double precision[])
+
+CREATE FUNCTION postmill.quantiles(p_hist bigint[], p_shares double precision[]) RETURNS double precision[]
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
 declare
     bounds constant double precision[] := postmill.rollup_bounds();
-    rank constant double precision := q * (select sum(h) from unnest(hist) h);
+    last constant integer := cardinality(bounds);
+    most constant integer := cardinality(p_shares);
+    found double precision[] := array_fill(null::double precision, array[cardinality(p_shares) + 1]);
+    whole double precision := 0;
     below double precision := 0;
+    low double precision := 0;
+    next integer := 1;
+    i integer := 0;
+    n bigint;
 begin
-    if coalesce(rank, 0) = 0 and coalesce((select sum(h) from unnest(hist) h), 0) = 0 then
-        return null;
+    if p_hist is null then
+        return found;
     end if;
-    for i in 1 .. cardinality(bounds) loop
-        if hist[i] > 0 and below + hist[i] >= rank then
-            return coalesce(bounds[i - 1], 0)
-                 + (bounds[i] - coalesce(bounds[i - 1], 0)) * greatest(rank - below, 0) / hist[i];
-        end if;
-        below := below + hist[i];
+    foreach n in array p_hist loop
+        whole := whole + coalesce(n, 0);
     end loop;
-    return bounds[cardinality(bounds)];
+    if whole = 0 then
+        return found;
+    end if;
+    found[most + 1] := whole;
+    foreach n in array p_hist loop
+        i := i + 1;
+        exit when i > last;
+        if n > 0 then
+            while next <= most and below + n >= p_shares[next] * whole loop
+                found[next] := low + (bounds[i] - low) * greatest(p_shares[next] * whole - below, 0) / n;
+                next := next + 1;
+            end loop;
+            exit when next > most;
+            below := below + n;
+        end if;
+        low := bounds[i];
+    end loop;
+    for i in next .. most loop
+        found[i] := bounds[last];
+    end loop;
+    return found;
 end
 $$;
 
@@ -9313,11 +9729,7 @@ CREATE FUNCTION postmill.read_attainment(p_since timestamp with time zone, p_unt
     AS $_$
 declare
     own constant uuid := postmill.scope_tenant();
-    cells text;
 begin
-    -- Cell by cell, as in read_stats.
-    select string_agg(format('coalesce(sum(r.total_hist[%s]), 0)', i), ', ') into cells
-      from generate_series(1, cardinality(postmill.rollup_bounds()) + 1) i;
     return query execute format($q$
         select s.job_type, s.queue, q.sla_seconds, s.enqueued::bigint, s.ended::bigint, s.failed::bigint,
                case when q.sla_seconds is not null
@@ -9326,12 +9738,12 @@ begin
           from (select r.job_type, r.queue, coalesce(sum(r.n) filter (where r.outcome = 'enqueued'), 0) as enqueued,
                        coalesce(sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'dead_letter')), 0) as ended,
                        coalesce(sum(r.n) filter (where r.outcome in ('failed', 'dead_letter')), 0) as failed,
-                       (array[%s])::bigint[] as hist
+                       %s as hist
                   from %s r
                  where r.minute >= postmill.minute_of($1) and r.minute < $2 and ($3 is null or r.tenant_id = $3)
                  group by 1, 2) s
           left join postmill.queue q on q.name = s.queue
-         order by 7 nulls last, 6 desc, 1, 2$q$, cells,
+         order by 7 nulls last, 6 desc, 1, 2$q$, postmill.histogram_cells('r.total_hist'),
         postmill.rollup_source(p_since, p_until, own is null, null))
     using p_since, p_until, own;
 end
@@ -9903,10 +10315,14 @@ begin
          where (own is null or y.tenant_id = own) and (p_job_type is null or y.job_type = p_job_type)
            and (p_queue is null or y.queue = p_queue)
          group by 1, 2, 3, 4 having sum(y.opened - y.closed) > 0
-    ), keyed as materialized (
-        select l.*, concat_ws('/', coalesce(l.error_group, '-' || l.only), l.tenant_id, l.job_type) as key from live l
+    ), least as materialized (
+        -- Below it no group can be on the page, and needs no key.
+        select l.n from live l where p_n is null or l.n < p_n order by l.n desc offset greatest(p_most - 1, 0) limit 1
     ), page as materialized (
-        select k.* from keyed k where p_n is null or k.n < p_n or (k.n = p_n and k.key > p_key)
+        select k.* from (select l.*, concat_ws('/', coalesce(l.error_group, '-' || l.only), l.tenant_id, l.job_type) as key
+                           from live l
+                          where l.n >= coalesce((select f.n from least f), 0) and (p_n is null or l.n <= p_n) offset 0) k
+         where p_n is null or k.n < p_n or k.key > p_key
          order by k.n desc, k.key limit p_most
     )
     select p.key, p.error_group, p.tenant_id, t.slug, p.job_type, p.reason, p.n, a.hour, a.day, z.week, o.failed_at, w.failed_at,
@@ -10489,7 +10905,7 @@ $$;
 CREATE FUNCTION postmill.read_event_rate(p_kind text, p_queue text, p_job_type text, p_since timestamp with time zone, p_until timestamp with time zone) RETURNS double precision
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
     counted text[] := case when p_kind = 'sla_breach' then array['succeeded', 'failed', 'dead_letter', 'canceled']
@@ -11776,7 +12192,7 @@ $$;
 CREATE FUNCTION postmill.read_now() RETURNS TABLE(queues bigint, promised bigint, paused text[], breaches bigint, breach_since timestamp with time zone, stale_workers bigint, missed_triggers bigint, budgets bigint, others bigint, tenants bigint, new_errors bigint, new_since timestamp with time zone, quiet_since timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
     moment timestamptz := postmill.now();
@@ -12139,20 +12555,23 @@ $$;
 CREATE FUNCTION postmill.read_queue_course(p_queue text, p_since timestamp with time zone, p_seconds double precision) RETURNS TABLE(bucket timestamp with time zone, arrived bigint, ended bigint, failed bigint, queued bigint, running bigint, slots bigint, waits double precision[], runs double precision[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
-    AS $$
+    AS $_$
 begin
     if not postmill.sees_all() then
         return;
     end if;
-    return query
-    select date_bin(p_seconds * interval '1 second', m.minute, timestamptz '2000-01-01 00:00+00'), sum(m.arrived)::bigint,
-           sum(m.ended)::bigint, sum(m.failed)::bigint, max(m.queued), max(m.running), max(m.slots),
-           postmill.summary_of(postmill.histogram_sum(m.wait_hist), null), postmill.summary_of(postmill.histogram_sum(m.run_hist), null)
-      from postmill.queue_minute m where m.queue = p_queue and m.minute >= p_since
-     group by 1 order by 1;
+    return query execute format($q$
+        select s.bucket, s.arrived, s.ended, s.failed, s.queued, s.running, s.slots, postmill.summary_of(s.waits, null),
+               postmill.summary_of(s.runs, null)
+          from (select date_bin($3 * interval '1 second', m.minute, timestamptz '2000-01-01 00:00+00') as bucket,
+                       sum(m.arrived)::bigint as arrived, sum(m.ended)::bigint as ended, sum(m.failed)::bigint as failed,
+                       max(m.queued) as queued, max(m.running) as running, max(m.slots) as slots, %s as waits, %s as runs
+                  from postmill.queue_minute m where m.queue = $1 and m.minute >= $2
+                 group by 1) s
+         order by 1$q$, postmill.histogram_cells('m.wait_hist'), postmill.histogram_cells('m.run_hist'))
+    using p_queue, p_since, p_seconds;
 end
-$$;
+$_$;
 
 -- FUNCTION read_queue_limits(text)
 
@@ -12217,7 +12636,7 @@ $$;
 CREATE FUNCTION postmill.read_queue_standing(p_name text DEFAULT NULL::text) RETURNS TABLE(queue text, workers bigint, draining bigint, slots bigint, arrived_rate double precision, ended_rate double precision, failed_rate double precision, wait_p95 double precision, run_p95 double precision, total_p95 double precision, n bigint, attained_day double precision, burn_day double precision, breach_since timestamp with time zone, breach_title text, incident_id uuid, ended_hour bigint[], runbook text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
     moment timestamptz := postmill.now();
@@ -12441,45 +12860,42 @@ begin
 end
 $$;
 
--- FUNCTION read_stats(timestamp with time zone, timestamp with time zone, double precision, text, uuid, text, text, boolean)
+-- FUNCTION read_stats(timestamp with time zone, timestamp with time zone, double precision, text, uuid, text, text, text[])
 
-CREATE FUNCTION postmill.read_stats(p_since timestamp with time zone, p_until timestamp with time zone, p_seconds double precision DEFAULT NULL::double precision, p_by text DEFAULT NULL::text, p_tenant uuid DEFAULT NULL::uuid, p_queue text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text, p_times boolean DEFAULT true) RETURNS TABLE(bucket timestamp with time zone, name text, counts jsonb, waits double precision[], runs double precision[], totals double precision[])
+CREATE FUNCTION postmill.read_stats(p_since timestamp with time zone, p_until timestamp with time zone, p_seconds double precision DEFAULT NULL::double precision, p_by text DEFAULT NULL::text, p_tenant uuid DEFAULT NULL::uuid, p_queue text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text, p_times text[] DEFAULT ARRAY['wait'::text, 'run'::text, 'total'::text]) RETURNS TABLE(bucket timestamp with time zone, name text, counts jsonb, waits double precision[], runs double precision[], totals double precision[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
 declare
     own constant uuid := coalesce(p_tenant, postmill.scope_tenant());
-    cells constant integer := cardinality(postmill.rollup_bounds()) + 1;
     sums text;
 begin
-    -- Cell by cell: an aggregate over arrays takes ten times as long.
-    select string_agg(format(case when p_times then 'array[%s] as %I' else 'null::bigint[] as %2$I' end, cell.sums,
-                             kind || 's_hist'), ', ') into sums
-      from unnest(array['wait', 'run', 'total']) as kind
-     cross join lateral (select string_agg(format('coalesce(sum(r.%I[%s]), 0)', kind || '_hist', i), ', ') as sums
-                           from generate_series(1, cells) i) cell;
+    select string_agg(case when kind = any (p_times)
+                           then format('sum(r.%1$s_sum) as %1$s, %2$s as %1$s_hist', kind, postmill.histogram_cells('r.' || kind || '_hist'))
+                           else format('null::double precision as %1$s, null::bigint[] as %1$s_hist', kind) end, ', ') into sums
+      from unnest(array['wait', 'run', 'total']) as kind;
     return query execute format($q$
         with counted as (
-            select case when $3 is null then $1
-                        else date_bin($3 * interval '1 second', r.minute, timestamptz '2000-01-01 00:00+00') end as bucket,
-                   case $4 when 'queue' then r.queue when 'job_type' then r.job_type when 'tenant' then r.tenant_id::text
-                        else '' end as name, r.outcome, sum(r.n) as n, sum(r.wait_sum) as wait, sum(r.run_sum) as run,
-                   sum(r.total_sum) as total, %s
+            select %s as bucket, %s as name, r.outcome, sum(r.n) as n, %s
               from %s r
-             where r.minute >= postmill.minute_of($1) and r.minute < $2 and ($5 is null or r.tenant_id = $5)
-               and ($6 is null or r.queue = $6) and ($7 is null or r.job_type = $7)
+             where r.minute >= postmill.minute_of($1) and r.minute < $2 and ($4 is null or r.tenant_id = $4)
+               and ($5 is null or r.queue = $5) and ($6 is null or r.job_type = $6)
              group by 1, 2, 3
         ), merged as (
             select c.bucket, c.name, jsonb_object_agg(c.outcome, c.n) as counts, sum(c.wait) as wait, sum(c.run) as run,
-                   sum(c.total) as total, postmill.histogram_sum(c.waits_hist::bigint[]) as waits_hist,
-                   postmill.histogram_sum(c.runs_hist::bigint[]) as runs_hist,
-                   postmill.histogram_sum(c.totals_hist::bigint[]) as totals_hist
+                   sum(c.total) as total, postmill.histogram_sum(c.wait_hist) as waits, postmill.histogram_sum(c.run_hist) as runs,
+                   postmill.histogram_sum(c.total_hist) as totals
               from counted c group by 1, 2
         )
-        select m.bucket, m.name, m.counts, postmill.summary_of(m.waits_hist, m.wait), postmill.summary_of(m.runs_hist, m.run),
-               postmill.summary_of(m.totals_hist, m.total)
-          from merged m order by 1, 2$q$, sums,
-        postmill.rollup_source(p_since, p_until, own is null and p_by is distinct from 'tenant', p_seconds)) using p_since, p_until, p_seconds, p_by, own, p_queue, p_job_type;
+        select m.bucket, m.name, m.counts, postmill.summary_of(m.waits, m.wait), postmill.summary_of(m.runs, m.run),
+               postmill.summary_of(m.totals, m.total)
+          from merged m order by 1, 2$q$,
+        case when p_seconds is null then '$1'
+             else $b$date_bin($3 * interval '1 second', r.minute, timestamptz '2000-01-01 00:00+00')$b$ end,
+        case p_by when 'queue' then 'r.queue::text' when 'job_type' then 'r.job_type::text' when 'tenant' then 'r.tenant_id::text'
+             else $b$''::text$b$ end, sums,
+        postmill.rollup_source(p_since, p_until, own is null and p_by is distinct from 'tenant', p_seconds))
+        using p_since, p_until, p_seconds, own, p_queue, p_job_type;
 end
 $_$;
 
@@ -12705,7 +13121,10 @@ begin
         return;
     end if;
     return query
-    select r.* from postmill.tenant t cross join lateral postmill.read_tenants('', 1, t.id, t.slug) r
+    select t.id, t.slug, t.name, t.timezone, t.status, t.weight, t.max_running, extract(epoch from t.retention)::double precision,
+           t.created_at, t.updated_at, case when t.raised_until > (select postmill.now()) then t.raised_to end,
+           case when t.raised_until > (select postmill.now()) then t.raised_until end
+      from postmill.tenant t
      where t.slug > p_after and (p_status is null or t.status = p_status) and (p_slugs is null or t.slug = any (p_slugs))
        and (p_begins is null or starts_with(t.slug, lower(p_begins)) or starts_with(lower(t.name), lower(p_begins)))
      order by t.slug limit p_most;
@@ -12728,39 +13147,39 @@ $$;
 CREATE FUNCTION postmill.read_tenant_standing(p_ids uuid[], p_seconds double precision) RETURNS TABLE(tenant_id uuid, arrived bigint, ended bigint, failed bigint, run_seconds double precision, judged bigint, late bigint, fleet_seconds double precision, last_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $_$
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
 declare
-    until timestamptz := postmill.now() + interval '1 minute';
-    since timestamptz := postmill.minute_of(postmill.now()) - p_seconds * interval '1 second';
+    since timestamptz := date_bin('1 hour', postmill.now() - p_seconds * interval '1 second', timestamptz '2000-01-01 00:00+00');
     fleet double precision;
 begin
     if not postmill.sees_all() then
         return;
     end if;
-    execute format('select sum(f.run_sum) from %s f where f.minute >= $1', postmill.rollup_source(since, until, true, null))
-        into fleet using since;
-    return query execute format($q$
-        with promise as materialized (
-            select q.name, (select count(*) from unnest(postmill.rollup_bounds()) as b where b <= q.sla_seconds)::integer as cells
-              from postmill.queue q where q.sla_seconds is not null
-        )
-        select u.id, coalesce(s.arrived, 0), coalesce(s.ended, 0), coalesce(s.failed, 0), coalesce(s.run_seconds, 0),
-               coalesce(s.judged, 0), coalesce(s.late, 0), $3,
-               greatest((select x.minute from postmill.rollup x where x.tenant_id = u.id order by x.minute desc limit 1), s.last_minute)
-          from unnest($1) as u(id)
-         cross join lateral (
-            select (sum(r.n) filter (where r.outcome = 'enqueued'))::bigint as arrived,
-                   (sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'canceled', 'dead_letter')))::bigint as ended,
-                   (sum(r.n) filter (where r.outcome in ('retried', 'lost', 'failed', 'dead_letter')))::bigint as failed,
-                   sum(r.run_sum) as run_seconds,
-                   (sum(r.n) filter (where r.total_hist is not null and p.name is not null))::bigint as judged,
-                   (sum((select sum(h) from unnest(r.total_hist[p.cells + 1:]) as h)) filter (where p.name is not null))::bigint as late,
-                   max(r.minute) as last_minute
-              from %s r left join promise p on p.name = r.queue
-             where r.tenant_id = u.id and r.minute >= $2) s$q$, postmill.rollup_source(since, until, false, null))
-    using p_ids, since, fleet;
+    select sum(f.run_sum) into fleet from postmill.fleet_rollup_hours f where f.minute >= since;
+    return query
+    with promise as materialized (
+        select q.name, (select count(*) from unnest(postmill.rollup_bounds()) as b where b <= q.sla_seconds)::integer as cells
+          from postmill.queue q where q.sla_seconds is not null
+    ), coming as materialized (
+        select p.tenant_id, max(p.minute) as minute from postmill.rollup_part p group by 1
+    )
+    select u.id, coalesce(s.arrived, 0), coalesce(s.ended, 0), coalesce(s.failed, 0), coalesce(s.run_seconds, 0),
+           coalesce(s.judged, 0), coalesce(s.late, 0), fleet,
+           greatest((select x.minute from postmill.rollup x where x.tenant_id = u.id order by x.minute desc limit 1), c.minute)
+      from unnest(p_ids) as u(id)
+      left join coming c on c.tenant_id = u.id
+     cross join lateral (
+        select (sum(r.n) filter (where r.outcome = 'enqueued'))::bigint as arrived,
+               (sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'canceled', 'dead_letter')))::bigint as ended,
+               (sum(r.n) filter (where r.outcome in ('retried', 'lost', 'failed', 'dead_letter')))::bigint as failed,
+               sum(r.run_sum) as run_seconds,
+               (sum(r.n) filter (where r.total_hist is not null and p.name is not null))::bigint as judged,
+               (sum((select sum(h) from unnest(r.total_hist[p.cells + 1:]) as h)) filter (where p.name is not null))::bigint as late
+          from postmill.rollup_hours r left join promise p on p.name = r.queue
+         where r.tenant_id = u.id and r.minute >= since) s;
 end
-$_$;
+$$;
 
 -- FUNCTION read_tenants(text, integer, uuid, text)
 
@@ -12868,6 +13287,34 @@ begin
                max(r.due) filter (where r.detail like 'missed%') as last
           from (select k.due, k.detail, k.ticks from postmill.tick k
                  where k.trigger_id = t.id and k.due >= moment - interval '7 days' order by k.due desc limit 200) r) m;
+end
+$$;
+
+-- FUNCTION read_type_callers(text, integer, integer)
+
+CREATE FUNCTION postmill.read_type_callers(p_job_type text, p_most integer DEFAULT 50, p_look integer DEFAULT 5000) RETURNS TABLE(source text, actor_type text, actor_id text, n bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    AS $$
+declare
+    own constant uuid := postmill.scope_tenant();
+begin
+    if own is null then
+        return query
+        select coalesce(m.source, ''), coalesce(m.actor_type, ''), coalesce(m.actor_id, ''), count(*)
+          from (select l.* from (select j.job_type, j.source::text, j.actor_type::text, j.actor_id from postmill.any_job j
+                                  order by j.id desc limit p_look) l where l.job_type = p_job_type limit p_most) m
+         group by 1, 2, 3 order by 4 desc, 1, 2, 3;
+    else
+        return query
+        select coalesce(m.source, ''), coalesce(m.actor_type, ''), coalesce(m.actor_id, ''), count(*)
+          from (select l.* from (select j.job_type, j.source::text, j.actor_type::text, j.actor_id from postmill.any_job j
+                                  where j.tenant_id = own order by j.id desc limit p_look) l where l.job_type = p_job_type limit p_most) m
+         group by 1, 2, 3 order by 4 desc, 1, 2, 3;
+    end if;
 end
 $$;
 
@@ -14804,8 +15251,9 @@ begin
         if own_column like 'read\_%' or own_column like 'door\_%' or own_column in ('now', 'new_id', 'id_at', 'id_time',
             'scope_tenant', 'sees_all', 'in_scope', 'ids_in_scope') then
             execute format('grant execute on function %s to postmill_reader, postmill_request', name);
-        elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'error_status', 'version_run', 'keep_of', 'type_paused', 'version_code', 'code_workers', 'rollup_bounds', 'rollup_source', 'quantile', 'summary_of',
-            'histogram_plus', 'histogram_sum', 'histogram_within',
+        elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'error_status', 'version_run', 'keep_of',
+            'type_paused', 'version_code', 'code_workers', 'rollup_bounds', 'rollup_source', 'quantile', 'quantiles', 'summary_of',
+            'histogram_plus', 'histogram_add', 'histogram_sum', 'histogram_cells', 'histogram_within',
             'incident_outline', 'incident_status', 'limits_of', 'waits_of', 'tenant_cap', 'args_matching', 'state_test', 'places_of', 'states_of') then
             execute format('grant execute on function %s to postmill_reader', name);
         end if;
@@ -15352,6 +15800,20 @@ begin
 end
 $$;
 
+-- FUNCTION step_facts(uuid, uuid)
+
+CREATE FUNCTION postmill.step_facts(p_workflow uuid, p_job uuid) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    return (select jsonb_build_object('id', w.id, 'name', w.name, 'kind', w.kind, 'step', s.name, 'role', s.role, 'total', w.total)
+              from postmill.workflow w join postmill.workflow_step s on s.workflow_id = w.id and s.job_id = p_job
+             where w.id = p_workflow);
+end
+$$;
+
 -- FUNCTION step_operation(uuid, integer[], jsonb)
 
 CREATE FUNCTION postmill.step_operation(p_id uuid, p_ns integer[], p_refused jsonb) RETURNS TABLE(status text, done integer, skipped integer, failed integer, passed integer)
@@ -15496,9 +15958,10 @@ $$;
 CREATE FUNCTION postmill.summary_of(p_hist bigint[], p_sum double precision) RETURNS double precision[]
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS $$
+declare
+    found constant double precision[] := postmill.quantiles(p_hist, array[0.5, 0.95, 0.99]);
 begin
-    return array[p_sum / nullif((select sum(h) from unnest(p_hist) h), 0), postmill.quantile(p_hist, 0.5),
-                 postmill.quantile(p_hist, 0.95), postmill.quantile(p_hist, 0.99)];
+    return array[p_sum / found[4], found[1], found[2], found[3]];
 end
 $$;
 
@@ -16886,7 +17349,8 @@ begin
         'timeout_seconds', b.timeout_seconds, 'expired', coalesce(b.expires_at <= postmill.now(), false),
         'created_at', b.created_at, 'project_id', b.project_id, 'actor_type', b.actor_type, 'actor_id', b.actor_id,
         'request_id', b.request_id, 'correlation_id', b.correlation_id, 'traceparent', b.traceparent,
-        'idempotency_key', b.idempotency_key, 'scheduled_for', b.scheduled_for);
+        'idempotency_key', b.idempotency_key, 'scheduled_for', b.scheduled_for)
+        || case when b.workflow_id is null then '{}' else jsonb_build_object('workflow', postmill.step_facts(b.workflow_id, p_id)) end;
 end
 $$;
 
@@ -16960,7 +17424,7 @@ $$;
 -- AGGREGATE histogram_sum(bigint[])
 
 CREATE AGGREGATE postmill.histogram_sum(bigint[]) (
-    SFUNC = postmill.histogram_plus,
+    SFUNC = postmill.histogram_add,
     STYPE = bigint[]
 );
 
@@ -18735,7 +19199,7 @@ WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', a
 
 CREATE SEQUENCE postmill.seat_seq
     START WITH 1
-    INCREMENT BY 1
+    INCREMENT BY 1048576
     NO MINVALUE
     NO MAXVALUE
     CACHE 1;

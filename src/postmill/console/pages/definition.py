@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from datetime import timedelta
 
 from markupsafe import Markup
@@ -17,9 +16,14 @@ from postmill.console.pages import definition_words as words
 from postmill.domain.access import Action
 from postmill.domain.named_links import named_links
 from postmill.operate import definitions as operate
-from postmill.store.definition_figures import Latency, read_costs, read_homes, read_latency
+from postmill.store.definition_figures import (
+    Latency,
+    read_callers,
+    read_costs,
+    read_homes,
+    read_latency,
+)
 from postmill.store.definition_rows import DefinitionView
-from postmill.store.reads import read_jobs
 from postmill.store.stats import read_stats
 from postmill.store.triggers import list_triggers
 
@@ -38,7 +42,7 @@ async def definition(visit: Visit) -> Response:
     since = visit.now - timedelta(hours=HOURS)
     homes = await visit.read(read_homes([found.key], schema=visit.schema))
     stats = await visit.attempt(
-        _("figures"), read_stats(since=since, job_type=found.key, schema=visit.schema)
+        _("figures"), read_stats(since=since, job_type=found.key, times=("wait",), schema=visit.schema)
     )
     latency = await visit.attempt(_("latency"), read_latency(found.key, since, schema=visit.schema))
     costs = await visit.attempt(_("costs"), read_costs([found.key], schema=visit.schema))
@@ -46,12 +50,7 @@ async def definition(visit: Visit) -> Response:
     makers = await visit.attempt(
         _("triggers"), list_triggers(definition_key=found.key, most=LOOKED_AT, schema=visit.schema)
     )
-    jobs = await visit.attempt(
-        _("callers"), read_jobs(job_type=found.key, most=LOOKED_AT, schema=visit.schema)
-    )
-    callers = Counter(
-        (job.source or "", job.actor_type or "", job.actor_id or "") for job in (jobs.jobs if jobs else [])
-    )
+    callers = await visit.attempt(_("callers"), read_callers(found.key, most=LOOKED_AT, schema=visit.schema))
     return visit.page(
         "definitions/detail.html",
         one=found,
@@ -69,8 +68,8 @@ async def definition(visit: Visit) -> Response:
         costs=costs or [],
         versions=words.with_changes(versions),
         makers=makers or [],
-        callers=callers.most_common(10),
-        looked_at=sum(callers.values()),
+        callers=(callers or [])[:10],
+        looked_at=sum(one.n for one in callers or []),
         hours=HOURS,
     )
 

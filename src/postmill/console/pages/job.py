@@ -302,7 +302,7 @@ async def _history(visit: Visit, line: FoundJob) -> Any:
     """How its kind did in the last day, by the hour."""
     found = await visit.attempt(
         _("how its job type did"),
-        read_stats(seconds=86_400.0, bucket=3600.0, job_type=line.job_type, times=False, schema=visit.schema),
+        read_stats(seconds=86_400.0, bucket=3600.0, job_type=line.job_type, times=(), schema=visit.schema),
     )
     if not found or not any(
         stat.n("succeeded", "retried", "lost", "failed", "dead_letter") for stat in found

@@ -14,7 +14,7 @@ create function {schema}.read_now()
 returns table (queues bigint, promised bigint, paused text[], breaches bigint, breach_since timestamptz, stale_workers bigint,
     missed_triggers bigint, budgets bigint, others bigint, tenants bigint, new_errors bigint, new_since timestamptz,
     quiet_since timestamptz)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
     moment timestamptz := {schema}.now();
 begin
@@ -142,7 +142,7 @@ $$;
 -- How many events of an incident's kind there were: of what failed, its failures; of what is late, its ends.
 create function {schema}.read_event_rate(p_kind text, p_queue text, p_job_type text, p_since timestamptz, p_until timestamptz)
 returns double precision
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
     counted text[] := case when p_kind = 'sla_breach' then array['succeeded', 'failed', 'dead_letter', 'canceled']
                            when p_kind in ('job_exhausted', 'dead_letters') then array['retried', 'lost', 'failed', 'dead_letter'] end;
@@ -199,11 +199,7 @@ returns table (job_type text, queue text, sla_seconds double precision, enqueued
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 declare
     own constant uuid := {schema}.scope_tenant();
-    cells text;
 begin
-    -- Cell by cell, as in read_stats.
-    select string_agg(format('coalesce(sum(r.total_hist[%s]), 0)', i), ', ') into cells
-      from generate_series(1, cardinality({schema}.rollup_bounds()) + 1) i;
     return query execute format($q$
         select s.job_type, s.queue, q.sla_seconds, s.enqueued::bigint, s.ended::bigint, s.failed::bigint,
                case when q.sla_seconds is not null
@@ -212,12 +208,12 @@ begin
           from (select r.job_type, r.queue, coalesce(sum(r.n) filter (where r.outcome = 'enqueued'), 0) as enqueued,
                        coalesce(sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'dead_letter')), 0) as ended,
                        coalesce(sum(r.n) filter (where r.outcome in ('failed', 'dead_letter')), 0) as failed,
-                       (array[%s])::bigint[] as hist
+                       %s as hist
                   from %s r
                  where r.minute >= {schema}.minute_of($1) and r.minute < $2 and ($3 is null or r.tenant_id = $3)
                  group by 1, 2) s
           left join {schema}.queue q on q.name = s.queue
-         order by 7 nulls last, 6 desc, 1, 2$q$, cells,
+         order by 7 nulls last, 6 desc, 1, 2$q$, {schema}.histogram_cells('r.total_hist'),
         {schema}.rollup_source(p_since, p_until, own is null, null))
     using p_since, p_until, own;
 end

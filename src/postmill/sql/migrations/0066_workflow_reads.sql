@@ -24,6 +24,17 @@ begin
 end
 $$;
 
+-- Which step of which workflow a job is: what its worker over HTTP is told with it.
+create function {schema}.step_facts(p_workflow uuid, p_job uuid) returns jsonb
+language plpgsql stable
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+begin
+    return (select jsonb_build_object('id', w.id, 'name', w.name, 'kind', w.kind, 'step', s.name, 'role', s.role, 'total', w.total)
+              from {schema}.workflow w join {schema}.workflow_step s on s.workflow_id = w.id and s.job_id = p_job
+             where w.id = p_workflow);
+end
+$$;
+
 -- Newest first, before p_before.
 create function {schema}.read_workflows(p_most integer, p_before uuid default null, p_kind text default null, p_status text default null,
     p_name text default null)
@@ -232,6 +243,39 @@ begin
             jsonb_strip_nulls(jsonb_build_object('released', n, 'steps', to_jsonb(p_names))), p_reason) from {schema}.workflow w where w.id = p_id;
     end if;
     return n;
+end
+$$;
+
+-- What an HTTP worker is told of the workflow of the job that it holds: told | none (it is in no workflow) | over (it holds the job
+-- no more) | unknown.
+create function {schema}.door_work_workflow(p_id uuid, p_holder uuid, p_claim_no bigint, out status text, out told jsonb)
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    if {schema}.held_tenant(p_id, p_holder, p_claim_no) is null then
+        select b.status into status from {schema}.door_begin_artifact(p_id, p_holder, p_claim_no) b;
+        return;
+    end if;
+    select {schema}.step_context(j.workflow_id, p_id) into told from {schema}.any_job j where j.id = p_id and j.workflow_id is not null;
+    status := case when told is null then 'none' else 'told' end;
+end
+$$;
+
+-- The steps that come with the success of the job that an HTTP worker holds, in the same transaction and before it: made |
+-- refused (detail) | over.
+create function {schema}.door_fan_work(p_id uuid, p_holder uuid, p_claim_no bigint, p_steps jsonb, out status text, out detail text)
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    if {schema}.held_tenant(p_id, p_holder, p_claim_no) is null then
+        status := 'over';
+        return;
+    end if;
+    perform {schema}.fan_out(j.workflow_id, p_id, p_steps) from {schema}.any_job j where j.id = p_id;
+    status := 'made';
+exception
+    when sqlstate 'PM002' or invalid_text_representation or datetime_field_overflow or invalid_datetime_format
+        or numeric_value_out_of_range or invalid_parameter_value then
+        status := 'refused';
+        detail := left(replace(sqlerrm, 'postmill: ', ''), 500);
 end
 $$;
 
