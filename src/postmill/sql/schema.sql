@@ -12986,7 +12986,7 @@ begin
                     select count(*) filter (where x.attempt > 1 and x.run_at > moment), count(*) >= look into retrying, retrying_at_least
                       from (select t.attempt, t.run_at from postmill.scheduled t order by t.id desc limit look) x;
                 end if;
-            elsif mine is not null then
+            elsif cardinality(mine) < tickets then
                 if state = 'queued' then
                     select count(*) into n from unnest(mine) as u(id) where exists (select from postmill.ready t where t.id = u.id offset 0);
                 elsif state = 'scheduled' then
