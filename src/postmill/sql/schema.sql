@@ -12046,6 +12046,7 @@ CREATE FUNCTION postmill.read_matching_bars(p_filter jsonb, p_need integer DEFAU
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     AS $_$
 declare
@@ -12953,6 +12954,7 @@ CREATE FUNCTION postmill.read_summary(p_tenant uuid DEFAULT NULL::uuid, p_most i
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
     AS $$
 declare
     own constant uuid := coalesce(p_tenant, postmill.scope_tenant());
@@ -12988,7 +12990,6 @@ begin
                     where o.tenant_id = own and o.status = read_summary.state and o.status <> 'succeeded' limit p_most + 1) x;
             end if;
             ended := ended + n;
-            bounded := bounded or n > p_most;
             if state = 'dead_letter' then
                 if own is null then
                     select count(*) into open_letters from (select from postmill.dead_letter d limit p_most + 1) x;
@@ -13013,7 +13014,7 @@ begin
                     select count(*) filter (where x.attempt > 1 and x.run_at > moment), count(*) >= look into retrying, retrying_at_least
                       from (select t.attempt, t.run_at from postmill.scheduled t order by t.id desc limit look) x;
                 end if;
-            elsif mine is not null then
+            elsif cardinality(mine) < tickets then
                 if state = 'queued' then
                     select count(*) into n from unnest(mine) as u(id) where exists (select from postmill.ready t where t.id = u.id offset 0);
                 elsif state = 'scheduled' then
@@ -13042,16 +13043,17 @@ begin
                     n := 0;
                 end if;
             elsif state = 'queued' then
-                select count(*) into n from postmill.ready t
+                select count(*) into n from (select f.id from postmill.ready f order by f.id limit p_most) t
                  where exists (select from postmill.any_job j where j.id = t.id and j.tenant_id = own offset 0);
             elsif state = 'scheduled' then
                 select count(*), count(*) filter (where t.attempt > 1 and t.run_at > moment), false into n, retrying, retrying_at_least
-                  from postmill.scheduled t where exists (select from postmill.any_job j where j.id = t.id and j.tenant_id = own offset 0);
+                  from (select f.id, f.attempt, f.run_at from postmill.scheduled f order by f.id limit p_most) t
+                 where exists (select from postmill.any_job j where j.id = t.id and j.tenant_id = own offset 0);
             elsif state = 'blocked' then
-                select count(*) into n from postmill.blocked t
+                select count(*) into n from (select f.id from postmill.blocked f order by f.id limit p_most) t
                  where exists (select from postmill.any_job j where j.id = t.id and j.tenant_id = own offset 0);
             else
-                select count(*) into n from postmill.running t
+                select count(*) into n from (select f.id from postmill.running f order by f.id limit p_most) t
                  where exists (select from postmill.any_job j where j.id = t.id and j.tenant_id = own offset 0);
             end if;
             if state = 'queued' then
@@ -13061,9 +13063,7 @@ begin
         known := known + least(n, p_most);
         at_least := at_least or n > p_most;
         n := least(n, p_most);
-        if own is not null then
-            bounded := bounded or at_least;
-        end if;
+        bounded := bounded or at_least;
         return next;
     end loop;
     state := 'succeeded';
@@ -13076,9 +13076,16 @@ begin
         -- Counting as far as that takes longer than all the rest, where the last look of the vacuum leaves no doubt.
         n := p_most + 1;
         at_least := true;
-    elsif own is null and not bounded then
-        -- An outcome that is nothing else is a success.
-        select count(*) - ended into n from (select from postmill.outcome o limit p_most + 1 + ended) x;
+    elsif not bounded then
+        -- What is neither waiting nor running, nor ended otherwise, has succeeded.
+        if own is null then
+            select count(*) into n from (select from postmill.job j limit p_most + 1 + known) x;
+            select n + count(*) into n from (select from postmill.job_kept k limit p_most + 1 + known) x;
+        else
+            select count(*) into n from (select from postmill.job j where j.tenant_id = own limit p_most + 1 + known) x;
+            select n + count(*) into n from (select from postmill.job_kept k where k.tenant_id = own limit p_most + 1 + known) x;
+        end if;
+        n := greatest(n - known, 0);
         at_least := n > p_most;
     elsif own is null then
         -- Among the latest outcomes; an index tells which of them are no successes.
@@ -13086,19 +13093,11 @@ begin
         first := (select o.job_id from postmill.outcome o order by o.job_id desc offset tickets - 1 limit 1);
         if first is null then
             first := '00000000-0000-0000-0000-000000000000';
-            select count(*) into tickets from postmill.outcome o;
+            select count(*) into tickets from (select from postmill.outcome o order by o.job_id limit p_most * 5 / 4) x;
         end if;
         select tickets - count(*) into n from postmill.outcome o
          where o.status in ('failed', 'canceled', 'dead_letter') and o.status <> 'succeeded' and o.job_id >= first;
         at_least := true;
-    elsif not bounded then
-        -- What is neither waiting nor running, nor ended otherwise, has succeeded.
-        select count(*) into n from (select from postmill.job j where j.tenant_id = own limit p_most + 1 + known) x;
-        if n <= p_most + known then
-            select n + count(*) into n from (select from postmill.job_kept k where k.tenant_id = own limit p_most + 1 + known - n) x;
-        end if;
-        n := greatest(n - known, 0);
-        at_least := n > p_most;
     else
         select count(*) into n from (select from (
             select o.status, o.tenant_id from postmill.outcome o order by o.job_id desc limit p_most) x
@@ -13459,6 +13458,8 @@ $$;
 CREATE FUNCTION postmill.read_waits(p_ids uuid[]) RETURNS TABLE(id uuid, what text, name text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
     return query
@@ -17096,6 +17097,7 @@ CREATE FUNCTION postmill.waits_of(p_ids uuid[]) RETURNS TABLE(id uuid, what text
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
     moment constant timestamptz := postmill.now();

@@ -6,7 +6,8 @@
 -- the ticket. A limit that counts each thing for itself is looked at for each thing once.
 create function {schema}.waits_of(p_ids uuid[])
 returns table (id uuid, what text, name text)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
+set plan_cache_mode = force_generic_plan as $$
 declare
     moment constant timestamptz := {schema}.now();
 begin
@@ -42,7 +43,8 @@ end
 $$;
 
 create function {schema}.read_waits(p_ids uuid[]) returns table (id uuid, what text, name text)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off
+set plan_cache_mode = force_generic_plan as $$
 begin
     return query
     select w.id, w.what, w.name
