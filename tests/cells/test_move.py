@@ -118,7 +118,7 @@ def test_a_mover_is_killed_at_each_step_and_another_one_goes_on(two: Two) -> Non
     made = fill(two)
     found = moves.look(two.cells, "acme", "b")
     assert (found.jobs, found.dead_letters, found.triggers, found.blockers) == (6, 1, 1, [])
-    assert found.definitions == ["work"]
+    assert found.definitions == ["jot", "work"]
     move = moves.begin(two.cells, "acme", "b", actor="ops")
     for point in (*STEPS, *AFTER):
         killed_at(two, move, point)

@@ -12,6 +12,7 @@ from psycopg_pool import AsyncConnectionPool
 from postmill.api.denials import Denials
 from postmill.api.entrance import Entrance
 from postmill.api.key_cache import KeyCache
+from postmill.api.known_cells import KnownCells
 from postmill.api.measured import Measured
 from postmill.api.oidc import Provider
 from postmill.api.rules import Rules
@@ -36,6 +37,7 @@ class Backend:
     entrance: Entrance
     storage: Storage
     archive: ArchiveStorage
+    cells: KnownCells
     provider: Provider | None = None
     keys: KeyCache = field(default_factory=KeyCache)
     denials: Denials = field(default_factory=Denials)

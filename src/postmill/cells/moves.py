@@ -9,7 +9,8 @@ from uuid import UUID
 
 import psycopg
 
-from postmill.cells.mover import Mover, MoveStopped, Told, take_back
+from postmill.cells import steps
+from postmill.cells.mover import Mover, MoveStopped, Told
 from postmill.cells.preview import Preview, find_place, preview
 from postmill.cells.sides import Side, directory_name, side
 from postmill.domain.errors import InvalidValue, NotFound, PostmillError
@@ -112,7 +113,7 @@ def resume(
         MoveStopped: it was aborted.
     """
     with _mover(cells, id, told, before, schema) as mover:
-        return replace(mover, linger=linger).run()
+        return steps.run(replace(mover, linger=linger))
 
 
 def abort(cells: Cells, id: UUID, *, actor: str, schema: str = DEFAULT_SCHEMA) -> Move:
@@ -129,7 +130,7 @@ def abort(cells: Cells, id: UUID, *, actor: str, schema: str = DEFAULT_SCHEMA) -
                 f"the move of tenant {move.tenant!r} is at step {move.step!r} ({move.status}): it can only go on"
             )
     with _mover(cells, id, lambda move: None, lambda step: None, schema, patience=10) as mover:
-        take_back(mover, mover.move())
+        steps.take_back(mover, mover.move())
         with mover.directory.conn.transaction():
             mover.directory.run(set_actor("cli", "user", actor, schema=schema))
             mover.directory.run(abort_move(id, "aborted", schema=schema))

@@ -61,6 +61,7 @@ CREATE TABLE postmill.operation (
     version integer,
     fair boolean DEFAULT false NOT NULL,
     same_version boolean DEFAULT false NOT NULL,
+    original_version boolean DEFAULT false NOT NULL,
     priority integer,
     queue text COLLATE pg_catalog."C",
     run_at timestamp with time zone,
@@ -109,7 +110,7 @@ begin
         if p_op.kind = 'replay' then
             return query select r.id, r.status, r.new_id, null::text
                            from postmill.rerun_jobs('dead.replay', p_ids, null, p_op.again, p_op.confirm, null, null, true,
-                                                    p_op.version, null, p_op.priority) r;
+                                                    p_op.version, null, p_op.priority, p_op.original_version) r;
         elsif p_op.kind = 'retry' then
             return query select r.id, r.status, r.new_id, null::text
                            from postmill.rerun_jobs('jobs.retry', p_ids, null, false, p_op.confirm, null, null) r;
@@ -1032,38 +1033,82 @@ begin
         ('event', 'grows', 'id', 'tenant_id = %1$L'),
         ('tick', 'grows', 'fired_at', 'tenant_id = %1$L'),
         ('audit_log', 'kept', 'at', 'tenant_id = %1$L'),
-        ('job_kept', 'state', null, 'tenant_id = %1$L'),
-        ('scheduled', 'state', null, 'run_at > timestamptz ''2500-01-01 00:00+00''
-            and (select j.tenant_id from postmill.any_job j where j.id = scheduled.id limit 1) = %1$L'),
-        ('blocked', 'state', null, '(select j.tenant_id from postmill.any_job j where j.id = blocked.id limit 1) = %1$L'),
-        ('dead_letter', 'state', null, 'tenant_id = %1$L'),
+        ('job_kept', 'grows', null, 'tenant_id = %1$L'),
+        ('scheduled', 'bulk', null, 'run_at > timestamptz ''2500-01-01 00:00+00''
+            and (lane = %1$L or (lane not in (select t.id from postmill.tenant t)
+                 and (select j.tenant_id from postmill.any_job j where j.id = scheduled.id limit 1) = %1$L))'),
+        ('blocked', 'bulk', null, 'lane = %1$L or (lane not in (select t.id from postmill.tenant t)
+            and (select j.tenant_id from postmill.any_job j where j.id = blocked.id limit 1) = %1$L)'),
+        ('dead_letter', 'bulk', null, 'tenant_id = %1$L'),
         ('workflow', 'state', null, 'tenant_id = %1$L'),
-        ('workflow_step', 'state', null, 'tenant_id = %1$L'),
-        ('workflow_edge', 'state', null, 'tenant_id = %1$L'),
+        ('workflow_step', 'bulk', null, 'tenant_id = %1$L'),
+        ('workflow_edge', 'bulk', null, 'tenant_id = %1$L'),
         ('workflow_inbox', 'state', null, 'workflow_id in (select w.id from postmill.workflow w where w.tenant_id = %1$L)'),
-        ('idempotency_key', 'state', null, 'tenant_id = %1$L'),
+        ('idempotency_key', 'bulk', null, 'tenant_id = %1$L'),
         ('trigger', 'state', null, 'tenant_id = %1$L'),
-        ('trigger_recent', 'state', null, 'trigger_id in (select g.id from postmill.trigger g where g.tenant_id = %1$L)'),
-        ('event_delivery', 'state', null, 'tenant_id = %1$L'),
+        ('trigger_recent', 'bulk', null, 'trigger_id in (select g.id from postmill.trigger g where g.tenant_id = %1$L)'),
+        ('event_delivery', 'bulk', null, 'tenant_id = %1$L'),
         ('webhook', 'state', null, 'tenant_id = %1$L'),
         ('webhook_secret', 'state', null, 'webhook_id in (select w.id from postmill.webhook w where w.tenant_id = %1$L)'),
-        ('webhook_message', 'state', null, 'webhook_id in (select w.id from postmill.webhook w where w.tenant_id = %1$L)'),
-        ('artifact', 'state', null, 'tenant_id = %1$L'),
-        ('recovery', 'state', null, 'tenant_id = %1$L'),
+        ('webhook_message', 'bulk', null, 'webhook_id in (select w.id from postmill.webhook w where w.tenant_id = %1$L)'),
+        ('artifact', 'bulk', null, 'tenant_id = %1$L'),
+        ('recovery', 'bulk', null, 'tenant_id = %1$L'),
         ('budget', 'state', null, 'tenant_id = %1$L'),
         ('budget_period', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
-        ('budget_balance', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_balance', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
         ('budget_alert', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
         ('budget_request', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
-        ('budget_reservation', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
-        ('budget_line', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
-        ('job_tag', 'state', null, 'tenant_id = %1$L'),
-        ('boost', 'state', null, 'tenant_id = %1$L'),
-        ('rollup', 'state', null, 'tenant_id = %1$L'),
-        ('rollup_hour', 'state', null, 'tenant_id = %1$L'),
+        ('budget_reservation', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_line', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('job_tag', 'bulk', null, 'tenant_id = %1$L'),
+        ('pin', 'bulk', null, 'tenant_id = %1$L'),
+        ('boost', 'bulk', null, 'tenant_id = %1$L'),
+        ('rollup', 'bulk', null, 'tenant_id = %1$L'),
+        ('rollup_hour', 'bulk', null, 'tenant_id = %1$L'),
         ('error_group_tenant', 'state', null, 'tenant_id = %1$L'),
-        ('error_group_minute', 'state', null, 'tenant_id = %1$L')
+        ('error_group_minute', 'bulk', null, 'tenant_id = %1$L')
     ) as l(name, how, moment, mine);
+end
+$_$;
+
+-- FUNCTION carry_digests(uuid, timestamp with time zone)
+
+CREATE FUNCTION postmill.carry_digests(p_tenant uuid, p_since timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return format('copy (select r.n, sha256(convert_to(r.body, ''UTF8'')) from (%s) r) to stdout (format binary)',
+                  postmill.carry_rows(p_tenant, p_since, array['grows', 'kept', 'bulk']));
+end
+$$;
+
+-- FUNCTION carry_down(uuid)
+
+CREATE FUNCTION postmill.carry_down(p_tenant uuid) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    own record;
+    counts jsonb := '{}';
+begin
+    for own in select t.n, t.name from postmill.carried_tables() t
+                where exists (select from pg_temp.carry_rest c where c.n = t.n and c.digest is not null) order by t.n desc
+    loop
+        execute format('delete from postmill.%1$I where (%2$s)
+                and sha256(convert_to((%1$I.*)::text, ''UTF8'')) in (select c.digest from pg_temp.carry_rest c where c.n = %3$s)',
+            own.name, postmill.rows_of(own.name, p_tenant, null, null), own.n);
+    end loop;
+    for own in select t.n, t.name from postmill.carried_tables() t
+                where exists (select from pg_temp.carry_rest c where c.n = t.n and c.body is not null) order by t.n
+    loop
+        execute format('create temporary table %I on commit drop as
+            select %s from (select c.body::postmill.%I as made from pg_temp.carry_rest c where c.n = %s and c.body is not null offset 0) r',
+            'carry_' || own.name, (select string_agg('(r.made).' || c.name, ', ' order by c.n)
+                from unnest(string_to_array(postmill.columns_of(own.name), ', ')) with ordinality as c(name, n)),
+            own.name, own.n);
+        counts := counts || jsonb_build_object(own.name, postmill.carry_in(own.name));
+    end loop;
+    return counts;
 end
 $_$;
 
@@ -1107,6 +1152,20 @@ begin
 end
 $$;
 
+-- FUNCTION carry_known()
+
+CREATE FUNCTION postmill.carry_known() RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if to_regclass('pg_temp.carry_known') is null then
+        create temporary table carry_known (n integer not null, digest bytea not null);
+    end if;
+    truncate pg_temp.carry_known;
+    return 'copy pg_temp.carry_known from stdin (format binary)';
+end
+$$;
+
 -- FUNCTION carry_off(text, uuid, uuid, timestamp with time zone, timestamp with time zone)
 
 CREATE FUNCTION postmill.carry_off(p_table text, p_tenant uuid, p_move uuid, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone, p_until timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS bigint
@@ -1123,6 +1182,48 @@ begin
     execute format('delete from postmill.%I where %s', p_table, postmill.rows_of(p_table, p_tenant, p_since, p_until));
     get diagnostics gone = row_count;
     return gone;
+end
+$$;
+
+-- FUNCTION carry_place()
+
+CREATE FUNCTION postmill.carry_place() RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+begin
+    create temporary table carry_rest (n integer not null, body text, digest bytea) on commit drop;
+    create index on pg_temp.carry_rest (n);
+    return 'copy pg_temp.carry_rest from stdin (format binary)';
+end
+$$;
+
+-- FUNCTION carry_rest(uuid, timestamp with time zone, boolean)
+
+CREATE FUNCTION postmill.carry_rest(p_tenant uuid, p_since timestamp with time zone, p_last boolean) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return format('copy (select coalesce(r.n, k.n), r.body, case when r.n is null then k.digest end
+          from (select a.n, a.body, sha256(convert_to(a.body, ''UTF8'')) as digest from (%s) a) r
+          full join pg_temp.carry_known k on k.n = r.n and k.digest = r.digest
+         where k.n is null or (r.n is null and k.n in (%s)) %s) to stdout (format binary)',
+        postmill.carry_rows(p_tenant, p_since, array['grows', 'kept', 'bulk']),
+        (select string_agg(t.n::text, ', ') from postmill.carried_tables() t where t.how = 'bulk'),
+        case when p_last then format('union all select l.n, l.body, null from (%s) l',
+                                     postmill.carry_rows(p_tenant, p_since, array['missing', 'state'])) else '' end);
+end
+$$;
+
+-- FUNCTION carry_rows(uuid, timestamp with time zone, text[])
+
+CREATE FUNCTION postmill.carry_rows(p_tenant uuid, p_since timestamp with time zone, p_how text[]) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return (
+    select string_agg(format('select %s as n, (%I.*)::text as body from postmill.%I where %s', t.n, t.name, t.name,
+                             postmill.rows_of(t.name, p_tenant, p_since, null)), ' union all ' order by t.n)
+      from postmill.carried_tables() t where t.how = any (p_how));
 end
 $$;
 
@@ -1480,6 +1581,17 @@ begin
            postmill.histogram_sum(f.wait_hist), postmill.histogram_sum(f.run_hist), postmill.histogram_sum(f.total_hist)
       from fine f group by 2, 3, 4;
     return true;
+end
+$$;
+
+-- FUNCTION code_workers(text, text)
+
+CREATE FUNCTION postmill.code_workers(p_job_type text, p_code text) RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return (select count(*) from postmill.worker w join postmill.lease l on l.holder = w.holder and l.expires_at > (select postmill.now())
+             where w.stopped_at is null and not w.draining and w.metadata -> 'definitions' ->> p_job_type = p_code);
 end
 $$;
 
@@ -3183,7 +3295,8 @@ begin
                              order by t.id limit p_most) b
     ), mine as materialized (
         select s.id, s.queue,
-               case when coalesce(definition.limit_lane, definition.lane) like 'type%'
+               case when exists (select from postmill.pin p where p.job_id = s.id) then s.lane
+                    when coalesce(definition.limit_lane, definition.lane) like 'type%'
                       or s.lane in (j.tenant_id, '00000000-0000-0000-0000-000000000000',
                                     postmill.lane_of('type', j.tenant_id, definition.key, j.payload, null))
                     then postmill.lane_of(coalesce(definition.limit_lane, definition.lane), j.tenant_id, definition.key, j.payload, null)
@@ -3623,15 +3736,15 @@ begin
 end
 $$;
 
--- FUNCTION door_replay_jobs(uuid[], jsonb, boolean, boolean, text, text, boolean, integer, jsonb)
+-- FUNCTION door_replay_jobs(uuid[], jsonb, boolean, boolean, text, text, boolean, integer, jsonb, boolean)
 
-CREATE FUNCTION postmill.door_replay_jobs(p_ids uuid[], p_payload jsonb DEFAULT NULL::jsonb, p_again boolean DEFAULT false, p_confirm boolean DEFAULT false, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, p_despite_success boolean DEFAULT false, p_version integer DEFAULT NULL::integer, p_changes jsonb DEFAULT NULL::jsonb) RETURNS TABLE(id uuid, status text, new_id uuid)
+CREATE FUNCTION postmill.door_replay_jobs(p_ids uuid[], p_payload jsonb DEFAULT NULL::jsonb, p_again boolean DEFAULT false, p_confirm boolean DEFAULT false, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, p_despite_success boolean DEFAULT false, p_version integer DEFAULT NULL::integer, p_changes jsonb DEFAULT NULL::jsonb, p_original boolean DEFAULT false) RETURNS TABLE(id uuid, status text, new_id uuid)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
     return query select r.* from postmill.rerun_jobs('dead.replay', p_ids, p_payload, p_again, p_confirm, p_actor_type,
-                                                          p_actor_id, p_despite_success, p_version, p_changes) r;
+                                                          p_actor_id, p_despite_success, p_version, p_changes, p_original => p_original) r;
 end
 $$;
 
@@ -4337,7 +4450,7 @@ begin
     end if;
     id := postmill.new_id();
     insert into postmill.operation as o (id, tenant_id, kind, stage, filter, matching, cut_off, held, rate, canary, again, confirm,
-           despite_success, version, fair, same_version, priority, queue, run_at, tags, stop_ratio, start_at, approve_above, reason,
+           despite_success, version, fair, same_version, original_version, priority, queue, run_at, tags, stop_ratio, start_at, approve_above, reason,
            total, actor_type, actor_id, actor_role, request_id, created_at)
     values (id, own, p_kind, 'select', p_filter, postmill.at_moments(p_matching, moment),
             case when p_matching is not null then least(coalesce(p_cut_off, id), id) end,
@@ -4345,6 +4458,7 @@ begin
             coalesce((p_options ->> 'canary')::integer, 0), coalesce((p_options ->> 'again')::boolean, false),
             coalesce((p_options ->> 'confirm')::boolean, false), coalesce((p_options ->> 'despite_success')::boolean, false),
             (p_options ->> 'version')::integer, fairly, coalesce((p_options ->> 'same_version')::boolean, false),
+            coalesce((p_options ->> 'original_version')::boolean, false),
             (p_options ->> 'priority')::integer, p_options ->> 'queue', (p_options ->> 'run_at')::timestamptz, p_options -> 'tags',
             (p_options ->> 'stop_ratio')::double precision,
             greatest((p_options ->> 'start_at')::timestamptz, moment + (p_options ->> 'undo_seconds')::double precision * interval '1 s'),
@@ -6543,6 +6657,20 @@ begin
 end
 $$;
 
+-- FUNCTION hold_tickets(uuid)
+
+CREATE FUNCTION postmill.hold_tickets(p_tenant uuid, OUT parked bigint, OUT busy boolean, OUT running jsonb) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+begin
+    parked := postmill.park_tickets(p_tenant);
+    busy := exists (select from postmill.operation o where o.tenant_id = p_tenant and o.ended_at is null)
+        or exists (select from postmill.workflow_inbox i join postmill.workflow w on w.id = i.workflow_id where w.tenant_id = p_tenant);
+    running := coalesce((select jsonb_agg(jsonb_build_array(r.id, r.job_type) order by r.claimed_at)
+                           from postmill.running_of(p_tenant, 20) r), '[]');
+end
+$$;
+
 -- FUNCTION http_holder(uuid, text, double precision)
 
 CREATE FUNCTION postmill.http_holder(p_tenant uuid, p_worker_id text, p_seconds double precision) RETURNS uuid
@@ -7938,6 +8066,20 @@ begin
 end
 $$;
 
+-- FUNCTION original_version(uuid)
+
+CREATE FUNCTION postmill.original_version(p_id uuid) RETURNS integer
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return coalesce((select p.version from postmill.pin p where p.job_id = p_id), (
+        select coalesce((select max(v.version) from postmill.definition_version v where v.definition_id = d.id and v.at <= j.created_at),
+                        d.version)
+          from (select f.job_type, f.created_at from postmill.any_job f where f.id = p_id offset 0) j
+          join postmill.job_definition d on d.key = j.job_type));
+end
+$$;
+
 -- FUNCTION other_group(text)
 
 CREATE FUNCTION postmill.other_group(p_job_type text) RETURNS text
@@ -8243,6 +8385,7 @@ begin
                                  select o.job_type, o.tenant_id, o.payload from postmill.job_kept o where o.id = ids[u.n] offset 0) j
               join postmill.job_definition d on d.key = postmill.type_key(j.job_type) and d.limit_lane is not null and astray
              where p_lanes[lines[u.n]] <> postmill.lane_of(d.limit_lane, j.tenant_id, d.key, j.payload, null)
+               and not exists (select from postmill.pin p where p.job_id = ids[u.n])
         ), gone as (
             delete from postmill.ready r where r.ctid = any (array(select y.tid from stray y)) returning r.*
         ), put as (
@@ -8307,6 +8450,56 @@ begin
       from unnest(chosen) as c(n)
       left join (select u.n, string_agg(uuid_send(k_keys[u.k]), '') as keys from unnest(pair_n, pair_k) as u(n, k)
                   where caps[u.k] is not null group by u.n) h on h.n = c.n;
+end
+$$;
+
+-- FUNCTION pin_job(uuid, uuid, text, integer, text)
+
+CREATE FUNCTION postmill.pin_job(p_id uuid, p_tenant uuid, p_job_type text, p_version integer, p_code text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    half constant text := postmill.version_half(p_job_type, p_version);
+    rung record;
+begin
+    insert into postmill.pin (job_id, tenant_id, job_type, version, lane)
+    values (p_id, p_tenant, p_job_type, p_version, (half || '0000000000000000')::uuid);
+    with gone as (delete from postmill.ready r where r.id = p_id returning r.*)
+    insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+    select g.queue, (half || left(md5(g.lane::text), 16))::uuid, g.priority, g.ready_at, g.id, g.attempt, g.run, g.lost from gone g;
+    with gone as (delete from postmill.scheduled s where s.id = p_id returning s.*)
+    insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+    select g.queue, (half || left(md5(g.lane::text), 16))::uuid, g.run_at, g.id, g.priority, g.attempt, g.run, g.lost from gone g;
+    with gone as (delete from postmill.blocked b where b.id = p_id returning b.*)
+    insert into postmill.blocked (id, queue, lane, priority, attempt, run, lost)
+    select g.id, g.queue, (half || left(md5(g.lane::text), 16))::uuid, g.priority, g.attempt, g.run, g.lost from gone g;
+    for rung in
+        select s.holder, s.queue from postmill.ready r
+          join postmill.sleeper s on s.queue = r.queue and s.valid_until > (select postmill.now())
+          join postmill.worker w on w.holder = s.holder and w.metadata -> 'definitions' ->> p_job_type = p_code
+         where r.id = p_id order by s.valid_until desc limit 16
+    loop
+        perform postmill.tell('@' || rung.holder || ' ' || rung.queue);
+    end loop;
+end
+$$;
+
+-- FUNCTION pinned_lanes()
+
+CREATE FUNCTION postmill.pinned_lanes() RETURNS TABLE(lane uuid, job_type text, code text)
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    return query
+    with recursive step as (
+        (select p.lane, p.job_type, p.version from postmill.pin p order by p.lane limit 1)
+        union all
+        select f.lane, f.job_type, f.version from step s
+         cross join lateral (select p.lane, p.job_type, p.version from postmill.pin p where p.lane > s.lane order by p.lane limit 1) f
+    )
+    select s.lane, s.job_type, postmill.version_code(s.job_type, s.version) from step s;
 end
 $$;
 
@@ -11671,7 +11864,8 @@ begin
     end loop;
     with f as materialized (
         select j.*, d.version as version_now, d.replay_class, d.is_active, d.budget, d.key is null as unknown_type,
-               coalesce((select max(v.version) from postmill.definition_version v where v.definition_id = d.id and v.at <= j.created_at),
+               coalesce((select p.version from postmill.pin p where p.job_id = j.id),
+                        (select max(v.version) from postmill.definition_version v where v.definition_id = d.id and v.at <= j.created_at),
                         d.version) as version_then,
                case p_kind when 'replay' then j.state in ('dead_letter', 'failed', 'canceled')
                            when 'retry' then j.state in ('scheduled', 'dead_letter', 'failed', 'canceled')
@@ -11724,6 +11918,10 @@ begin
         select w.build, count(*) as n from postmill.worker w join postmill.lease l on l.holder = w.holder
          where l.expires_at > began and w.build is not null and exists (select from failed_of)
            and w.job_types && array(select distinct f.job_type from f) group by 1
+    ), versions as materialized (
+        select x.*, x.code <> '' and postmill.code_workers(x.job_type, x.code) = 0 as unserved
+          from (select v.job_type, v.version, postmill.version_code(v.job_type, v.version) as code
+                  from (select distinct f.job_type, f.version_then as version from f where p_kind = 'replay' and not f.unknown_type) v) x
     )
     select jsonb_build_object(
         'count', cardinality(ids), 'complete', done, 'cut_off', cut, 'looked_at', (select count(*) from f),
@@ -11731,7 +11929,9 @@ begin
         'groups', coalesce((select jsonb_agg(to_jsonb(g)) from (
             select f.fits, f.state, f.replay_class, coalesce(f.unknown_type or not f.is_active, true) as gone,
                    exists (select from since s where s.id = f.id) as done_since,
-                   coalesce(f.version_then <> f.version_now, false) as changed, count(*) as count from f group by 1, 2, 3, 4, 5, 6) g), '[]'),
+                   coalesce(f.version_then <> f.version_now, false) as changed,
+                   exists (select from versions v where v.job_type = f.job_type and v.version = f.version_then and v.code is null) as version_gone,
+                   count(*) as count from f group by 1, 2, 3, 4, 5, 6, 7) g), '[]'),
         'tenants', (select count(distinct f.tenant_id) from f), 'oldest', (select min(f.created_at) from f),
         'newest', (select max(f.created_at) from f),
         'by_tenant', coalesce((select jsonb_agg(jsonb_build_object('name', coalesce(t.slug, g.tenant_id::text), 'count', g.n)
@@ -11762,6 +11962,12 @@ begin
         'succeeded_since', (select count(*) from since),
         'past_deadline', (select count(*) from f where f.expires_at <= began),
         'version_changed', (select count(*) from f where f.version_then <> f.version_now),
+        'version_gone', (select count(*) from f join versions v on v.job_type = f.job_type and v.version = f.version_then
+                          where v.code is null),
+        'version_unserved', coalesce((select jsonb_agg(jsonb_build_object('name', g.job_type || ' v' || g.version, 'count', g.n)
+                order by g.n desc, g.job_type, g.version)
+              from (select v.job_type, v.version, count(*) as n from f join versions v on v.job_type = f.job_type
+                       and v.version = f.version_then where v.unserved group by 1, 2 order by 3 desc limit 20) g), '[]'),
         'gone', (select count(*) from f where f.unknown_type or not f.is_active),
         'paused_queues', coalesce((select jsonb_agg(jsonb_build_object('name', g.queue, 'count', g.n) order by g.n desc, g.queue)
               from (select f.queue, count(*) as n from f group by 1) g join postmill.queue q on q.name = g.queue
@@ -11794,7 +12000,7 @@ $$;
 
 -- FUNCTION read_operations(uuid, uuid, integer, boolean)
 
-CREATE FUNCTION postmill.read_operations(p_id uuid DEFAULT NULL::uuid, p_before uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 50, p_open boolean DEFAULT false) RETURNS TABLE(id uuid, tenant_id uuid, kind text, status text, stage text, filter jsonb, rate double precision, canary integer, again boolean, confirm boolean, despite_success boolean, version integer, reason text, total integer, done integer, skipped integer, failed integer, actor_type text, actor_id text, created_at timestamp with time zone, started_at timestamp with time zone, paused_at timestamp with time zone, paused_by text, pause_reason text, ended_at timestamp with time zone, fair boolean, same_version boolean, priority integer, queue text, run_at timestamp with time zone, stop_ratio double precision, start_at timestamp with time zone, approve_above integer, approved_by text, approved_at timestamp with time zone, cut_off uuid, tags jsonb)
+CREATE FUNCTION postmill.read_operations(p_id uuid DEFAULT NULL::uuid, p_before uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 50, p_open boolean DEFAULT false) RETURNS TABLE(id uuid, tenant_id uuid, kind text, status text, stage text, filter jsonb, rate double precision, canary integer, again boolean, confirm boolean, despite_success boolean, version integer, reason text, total integer, done integer, skipped integer, failed integer, actor_type text, actor_id text, created_at timestamp with time zone, started_at timestamp with time zone, paused_at timestamp with time zone, paused_by text, pause_reason text, ended_at timestamp with time zone, fair boolean, same_version boolean, priority integer, queue text, run_at timestamp with time zone, stop_ratio double precision, start_at timestamp with time zone, approve_above integer, approved_by text, approved_at timestamp with time zone, cut_off uuid, tags jsonb, original_version boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -11803,7 +12009,7 @@ begin
     select o.id, o.tenant_id, o.kind, o.status, o.stage, o.filter, o.rate, o.canary, o.again, o.confirm, o.despite_success,
            o.version, o.reason, o.total, o.done, o.skipped, o.failed, o.actor_type, o.actor_id, o.created_at, o.started_at,
            o.paused_at, o.paused_by, o.pause_reason, o.ended_at, o.fair, o.same_version, o.priority, o.queue, o.run_at,
-           o.stop_ratio, o.start_at, o.approve_above, o.approved_by, o.approved_at, o.cut_off, o.tags
+           o.stop_ratio, o.start_at, o.approve_above, o.approved_by, o.approved_at, o.cut_off, o.tags, o.original_version
       from postmill.operation o
      where (p_id is null or o.id = p_id) and o.id < p_before and (not p_open or o.status in ('proposed', 'running', 'paused'))
      order by o.id desc limit p_most;
@@ -11855,6 +12061,23 @@ begin
     end loop;
 end
 $_$;
+
+-- FUNCTION read_queue_boost(text)
+
+CREATE FUNCTION postmill.read_queue_boost(p_name text) RETURNS TABLE(after_seconds double precision, step integer, up_to integer, raised bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select q.boost_after_seconds, q.boost_step, q.boost_to,
+           (select count(*) from (select from postmill.boost b where b.queue = q.name and b.ended_at is null limit 10000) x)
+      from postmill.queue q where q.name = p_name and q.boost_after_seconds is not null;
+end
+$$;
 
 -- FUNCTION read_queue_course(text, timestamp with time zone, double precision)
 
@@ -12626,6 +12849,20 @@ begin
 end
 $$;
 
+-- FUNCTION read_waits(uuid[])
+
+CREATE FUNCTION postmill.read_waits(p_ids uuid[]) RETURNS TABLE(id uuid, what text, name text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select w.id, w.what, w.name
+      from postmill.waits_of(array(select u.id from unnest(p_ids) as u(id)
+                                    cross join lateral (select from postmill.any_job f where f.id = u.id offset 0) mine)) w;
+end
+$$;
+
 -- FUNCTION read_walk(text, text, text, text, text, uuid, uuid, uuid, timestamp with time zone, timestamp with time zone, integer, integer)
 
 CREATE FUNCTION postmill.read_walk(p_walk text, p_status text, p_source text, p_job_type text, p_queue text, p_tenant uuid, p_before uuid, p_from uuid, p_after timestamp with time zone, p_until timestamp with time zone, p_need integer, p_look integer, OUT ids uuid[], OUT low uuid) RETURNS record
@@ -12717,7 +12954,7 @@ $$;
 
 -- FUNCTION read_why(uuid)
 
-CREATE FUNCTION postmill.read_why(p_id uuid) RETURNS TABLE(id uuid, job_type text, queue text, state text, attempt integer, max_attempts integer, reason text, error_class text, error_message text, cancel_requested boolean, worker_id text, paused boolean, pause_reason text, resume_at timestamp with time zone, tenant_status text, is_active boolean, due_seconds double precision, expired boolean, limits text, worker_limit integer, type_running bigint, held_by uuid[], type_workers bigint, queue_workers bigint, draining_workers bigint, outdated bigint, slots bigint, queue_running bigint, ahead bigint, ready_seconds double precision, replayed_as uuid, budget text, budget_level integer, budget_action text, budget_ends timestamp with time zone, type_paused boolean, type_pause_reason text, type_resume_at timestamp with time zone)
+CREATE FUNCTION postmill.read_why(p_id uuid) RETURNS TABLE(id uuid, job_type text, queue text, state text, attempt integer, max_attempts integer, reason text, error_class text, error_message text, cancel_requested boolean, worker_id text, paused boolean, pause_reason text, resume_at timestamp with time zone, tenant_status text, is_active boolean, due_seconds double precision, expired boolean, limits text, worker_limit integer, type_running bigint, held_by uuid[], type_workers bigint, queue_workers bigint, draining_workers bigint, outdated bigint, slots bigint, queue_running bigint, ahead bigint, ready_seconds double precision, replayed_as uuid, budget text, budget_level integer, budget_action text, budget_ends timestamp with time zone, type_paused boolean, type_pause_reason text, type_resume_at timestamp with time zone, pinned integer, pin_workers bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -12740,9 +12977,11 @@ begin
                                    where o.queue = r.queue and o.lane = r.lane
                                      and (o.priority, o.ready_at, o.id) < (r.priority, r.ready_at, r.id) limit 10000) x),
            extract(epoch from moment - r.ready_at)::double precision, s.replayed_as, g.name, g.level, g.action, g.ends_at,
-           z.id is not null, z.reason, z.resume_at
+           z.id is not null, z.reason, z.resume_at, p.version, w.of_version
       from postmill.read_job_state(array[p_id]) s
      cross join lateral (select f.expires_at from postmill.any_job f where f.id = s.id offset 0) j
+      left join lateral (select i.version, postmill.version_code(i.job_type, i.version) as code, i.job_type
+                           from postmill.pin i where i.job_id = s.id offset 0) p on true
       left join postmill.queue q on q.name = s.queue
       left join postmill.tenant t on t.id = s.tenant_id
       left join postmill.job_definition d on d.key = s.job_type
@@ -12759,6 +12998,7 @@ begin
         select count(*) filter (where s.job_type = any (k.job_types) and not k.draining) as of_type,
                count(*) filter (where not k.draining) as of_queue, count(*) filter (where k.draining) as draining,
                count(*) filter (where not k.draining and s.job_type <> all (k.job_types) and k.started_at < d.created_at) as outdated,
+               count(*) filter (where not k.draining and k.metadata -> 'definitions' ->> p.job_type = p.code) as of_version,
                sum((k.slots ->> s.queue)::bigint) filter (where not k.draining)::bigint as slots,
                coalesce(bool_or(k.slots ->> s.queue is null) filter (where not k.draining), true) as silent
           from postmill.worker k join postmill.lease e on e.holder = k.holder and e.expires_at > moment
@@ -13600,9 +13840,9 @@ begin
 end
 $$;
 
--- FUNCTION replay_jobs(uuid[], text, text, jsonb, boolean, boolean, boolean, integer, integer)
+-- FUNCTION replay_jobs(uuid[], text, text, jsonb, boolean, boolean, boolean, integer, integer, boolean)
 
-CREATE FUNCTION postmill.replay_jobs(p_ids uuid[], p_actor_type text DEFAULT 'user'::text, p_actor_id text DEFAULT NULL::text, p_payload jsonb DEFAULT NULL::jsonb, p_again boolean DEFAULT false, p_confirm boolean DEFAULT false, p_despite_success boolean DEFAULT false, p_version integer DEFAULT NULL::integer, p_priority integer DEFAULT NULL::integer) RETURNS TABLE(id uuid, status text, new_id uuid)
+CREATE FUNCTION postmill.replay_jobs(p_ids uuid[], p_actor_type text DEFAULT 'user'::text, p_actor_id text DEFAULT NULL::text, p_payload jsonb DEFAULT NULL::jsonb, p_again boolean DEFAULT false, p_confirm boolean DEFAULT false, p_despite_success boolean DEFAULT false, p_version integer DEFAULT NULL::integer, p_priority integer DEFAULT NULL::integer, p_original boolean DEFAULT false) RETURNS TABLE(id uuid, status text, new_id uuid)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -13614,6 +13854,8 @@ declare
     answer record;
     flows uuid[] := postmill.lock_workflows_of(p_ids);
     steps uuid[] := '{}'; -- the old job and the new one, by turns
+    original integer;
+    code text;
 begin
     for id in select distinct u.id from unnest(p_ids) as u(id) order by 1 loop
         status := null;
@@ -13656,6 +13898,11 @@ begin
             select from postmill.job_definition d where d.key = body.job_type and d.version < p_version) then
             status := 'old_version';
         end if;
+        if status is null and p_original then
+            original := postmill.original_version(body.id);
+            code := postmill.version_code(body.job_type, original);
+            status := case when code is null then 'version_gone' end;
+        end if;
         if status is null and p_despite_success is not true then
             new_id := postmill.later_success(body, coalesce(p_payload, body.payload));
             status := case when new_id is not null then 'succeeded_since' end;
@@ -13694,6 +13941,9 @@ begin
             status := case answer.status when 'created' then 'replayed' when 'duplicate' then 'key_held' else answer.status end;
             if status = 'replayed' and exists (select from postmill.job_tag t where t.job_id = body.id) then
                 perform postmill.keep_tags(new_id, body.tenant_id, to_jsonb(postmill.tags_of(body.id)));
+            end if;
+            if status = 'replayed' and p_original and code <> '' then
+                perform postmill.pin_job(new_id, body.tenant_id, body.job_type, original, code);
             end if;
             if status = 'replayed' and letter.id is not null then
                 perform postmill.close_letter(id, 'dead_letter', letter.reason);
@@ -13786,9 +14036,9 @@ begin
 end
 $$;
 
--- FUNCTION rerun_jobs(text, uuid[], jsonb, boolean, boolean, text, text, boolean, integer, jsonb, integer)
+-- FUNCTION rerun_jobs(text, uuid[], jsonb, boolean, boolean, text, text, boolean, integer, jsonb, integer, boolean)
 
-CREATE FUNCTION postmill.rerun_jobs(p_action text, p_ids uuid[], p_payload jsonb, p_again boolean, p_confirm boolean, p_actor_type text, p_actor_id text, p_despite_success boolean DEFAULT false, p_version integer DEFAULT NULL::integer, p_changes jsonb DEFAULT NULL::jsonb, p_priority integer DEFAULT NULL::integer) RETURNS TABLE(id uuid, status text, new_id uuid)
+CREATE FUNCTION postmill.rerun_jobs(p_action text, p_ids uuid[], p_payload jsonb, p_again boolean, p_confirm boolean, p_actor_type text, p_actor_id text, p_despite_success boolean DEFAULT false, p_version integer DEFAULT NULL::integer, p_changes jsonb DEFAULT NULL::jsonb, p_priority integer DEFAULT NULL::integer, p_original boolean DEFAULT false) RETURNS TABLE(id uuid, status text, new_id uuid)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -13807,7 +14057,7 @@ begin
             union all
             select r.* from postmill.replay_jobs(case p_action when 'dead.replay' then known end, postmill.acting_type(),
                                                  postmill.acting_id(), p_payload, p_again, p_confirm,
-                                                 p_despite_success, p_version, p_priority) r)
+                                                 p_despite_success, p_version, p_priority, p_original) r)
         select u.id, coalesce(d.status, 'unknown') as status, d.new_id, tenants[array_position(known, u.id)] as tenant,
                states[array_position(known, u.id)] as state
           from (select distinct unnest(p_ids) as id) u left join done d on d.id = u.id
@@ -13818,7 +14068,8 @@ begin
         if status in ('due', 'replayed') then
             perform postmill.audit(p_action, 'job', id::text, one.tenant, jsonb_build_object('status', one.state),
                 jsonb_strip_nulls(jsonb_build_object('status', case status when 'due' then 'queued' end, 'replayed_as', new_id,
-                                                     'payload_edited', p_payload is not null, 'changes', p_changes)));
+                                                     'payload_edited', p_payload is not null, 'changes', p_changes,
+                                                     'original_version', nullif(p_original, false))));
         end if;
         return next;
     end loop;
@@ -14434,9 +14685,9 @@ begin
         if own_column like 'read\_%' or own_column like 'door\_%' or own_column in ('now', 'new_id', 'id_at', 'id_time',
             'scope_tenant', 'sees_all', 'in_scope', 'ids_in_scope') then
             execute format('grant execute on function %s to postmill_reader, postmill_request', name);
-        elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'error_status', 'version_run', 'keep_of', 'type_paused', 'rollup_bounds', 'rollup_source', 'quantile', 'summary_of',
+        elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'error_status', 'version_run', 'keep_of', 'type_paused', 'version_code', 'code_workers', 'rollup_bounds', 'rollup_source', 'quantile', 'summary_of',
             'histogram_plus', 'histogram_sum', 'histogram_within',
-            'incident_outline', 'incident_status', 'limits_of', 'tenant_cap', 'args_matching', 'state_test', 'places_of', 'states_of') then
+            'incident_outline', 'incident_status', 'limits_of', 'waits_of', 'tenant_cap', 'args_matching', 'state_test', 'places_of', 'states_of') then
             execute format('grant execute on function %s to postmill_reader', name);
         end if;
     end loop;
@@ -15032,7 +15283,7 @@ begin
       from (select count(*) filter (where i.status in ('replayed', 'due', 'requested', 'canceled', 'discarded', 'changed')) as done,
                    count(*) filter (where i.status in ('live', 'already_replayed', 'succeeded_since', 'succeeded', 'running',
                        'waiting', 'never', 'unconfirmed', 'not_dead', 'unknown', 'key_held', 'old_version',
-                       'version_changed', 'finished', 'unchanged', 'blocked')) as skipped,
+                       'version_changed', 'version_gone', 'finished', 'unchanged', 'blocked')) as skipped,
                    count(*) filter (where i.status is not null) as all_of_them
               from postmill.operation_item i where i.operation_id = p_id and i.n = any (p_ns)) n
      cross join lateral (select n.done, n.skipped, n.all_of_them - n.done - n.skipped as failed) c
@@ -15156,6 +15407,7 @@ begin
          or exists (select from postmill.dead_letter d where d.id = c.job_id)
          or c.requested_at < moment - interval '1 day');
     perform postmill.sweep_tags(p_most);
+    perform postmill.sweep_pins(p_most);
     delete from postmill.progress g where not exists (select from postmill.running r where r.id = g.job_id);
     delete from postmill.tally t using postmill.partition_policy p where t.at < moment - p.retention;
 end
@@ -15278,6 +15530,21 @@ begin
         delete from postmill.operation o where o.ended_at < (select postmill.now()) - (select postmill.keep_of('operations'));
     end if;
     return gone;
+end
+$$;
+
+-- FUNCTION sweep_pins(integer)
+
+CREATE FUNCTION postmill.sweep_pins(p_most integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    oldest timestamptz := (select min(x.since) from postmill.partition x where x.parent = 'job');
+begin
+    delete from postmill.pin p where p.job_id = any (array(
+        select i.job_id from postmill.pin i
+         where i.job_id < postmill.id_at(oldest) and not exists (select from postmill.job_kept k where k.id = i.job_id)
+         order by i.job_id limit p_most for update skip locked));
 end
 $$;
 
@@ -16155,6 +16422,30 @@ begin
 end
 $$;
 
+-- FUNCTION version_code(text, integer)
+
+CREATE FUNCTION postmill.version_code(p_job_type text, p_version integer) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return (select case when d.kind <> 'function' then case when d.version = p_version then '' end
+                        when d.version = p_version then nullif(d.fingerprint, '')
+                        else (select nullif(v.definition ->> 'fingerprint', '') from postmill.definition_version v
+                               where v.definition_id = d.id and v.version = p_version and v.definition ->> 'kind' = 'function') end
+              from postmill.job_definition d where d.key = p_job_type);
+end
+$$;
+
+-- FUNCTION version_half(text, integer)
+
+CREATE FUNCTION postmill.version_half(p_job_type text, p_version integer) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return left(md5('version:' || p_version || ':' || p_job_type), 16);
+end
+$$;
+
 -- FUNCTION version_run(uuid, text, timestamp with time zone)
 
 CREATE FUNCTION postmill.version_run(p_holder uuid, p_job_type text, p_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone) RETURNS integer
@@ -16169,6 +16460,48 @@ begin
               from postmill.job_definition d where d.key = p_job_type);
 end
 $_$;
+
+-- FUNCTION waits_of(uuid[])
+
+CREATE FUNCTION postmill.waits_of(p_ids uuid[]) RETURNS TABLE(id uuid, what text, name text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+begin
+    return query
+    with waiting as materialized (
+        select r.id, r.queue, b.job_type, b.tenant_id, b.payload, q.limited
+          from (select t.id, t.queue from postmill.ready t where t.id = any (p_ids)) r
+          join postmill.queue q on q.name = r.queue
+         cross join lateral (select f.job_type, f.tenant_id, f.payload from postmill.any_job f where f.id = r.id and q.limited offset 0) b
+    ), asked as materialized (
+        select w.id, w.tenant_id, o.limit_id, o.max_running, o.rate_count, o.rate_seconds, o.rate_burst,
+               postmill.limit_key(o.key, o.per, w.tenant_id, w.payload) as key
+          from waiting w cross join lateral postmill.limits_on(w.queue, w.job_type, w.tenant_id) o
+    ), stands as materialized (
+        select k.*, k.max_running is not null and (
+                   select count(*) from (select from postmill.seat s where s.key = k.key limit k.max_running) x) >= k.max_running as is_full,
+               (select a.tat from postmill.rate_take a where a.key = k.key and k.rate_count is not null order by a.seq desc limit 1)
+                   - (k.rate_burst - 1) * k.rate_seconds / k.rate_count * interval '1 s' > moment as no_token
+          from (select distinct a.key, a.limit_id, a.max_running, a.rate_count, a.rate_seconds, a.rate_burst from asked a) k
+    ), held as (
+        select a.id, case when s.is_full and (a.limit_id = 0 or r.tenant_id is not null) then 1 when s.is_full then 2 else 3 end as place,
+               case when s.is_full then case when a.limit_id = 0 or r.tenant_id is not null then 'tenant_limit' else 'limit' end
+                    else 'rate' end as what, coalesce(r.name, '') as name
+          from asked a join stands s on s.key = a.key and s.limit_id = a.limit_id
+          left join postmill.limit_rule r on r.id = a.limit_id
+         where s.is_full or s.no_token
+        union all
+        select p.job_id, 4, 'version', p.version || ' ' || postmill.code_workers(p.job_type, postmill.version_code(p.job_type, p.version))
+          from postmill.pin p where p.job_id = any (p_ids) and exists (select from postmill.ready r where r.id = p.job_id)
+    )
+    select distinct on (h.id) h.id, h.what, h.name from held h order by h.id, h.place, h.name;
+end
+$$;
 
 -- FUNCTION wake(uuid, text[])
 
@@ -17972,6 +18305,16 @@ CREATE TABLE postmill.partition_policy (
     CONSTRAINT partition_policy_width_check CHECK ((width >= '01:00:00'::interval))
 );
 
+-- TABLE pin
+
+CREATE TABLE postmill.pin (
+    job_id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    job_type text NOT NULL COLLATE pg_catalog."C",
+    version integer NOT NULL,
+    lane uuid NOT NULL
+);
+
 -- TABLE progress
 
 CREATE UNLOGGED TABLE postmill.progress (
@@ -18352,15 +18695,18 @@ CREATE TABLE postmill.tenant_move (
     copied_until timestamp with time zone,
     closed_at timestamp with time zone,
     opened_at timestamp with time zone,
+    parts jsonb DEFAULT '{}'::jsonb NOT NULL,
     reason text,
     actor_type text NOT NULL COLLATE pg_catalog."C",
     actor_id text,
+    via text DEFAULT 'cli'::text NOT NULL COLLATE pg_catalog."C",
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     ended_at timestamp with time zone,
     CONSTRAINT tenant_move_check CHECK ((from_cell <> to_cell)),
     CONSTRAINT tenant_move_status_check CHECK ((status = ANY (ARRAY['running'::text, 'aborting'::text, 'aborted'::text, 'done'::text]))),
-    CONSTRAINT tenant_move_step_check CHECK ((step = ANY (ARRAY['prepare'::text, 'copy'::text, 'drain'::text, 'switch'::text, 'open'::text, 'clean'::text, 'done'::text])))
+    CONSTRAINT tenant_move_step_check CHECK ((step = ANY (ARRAY['prepare'::text, 'copy'::text, 'drain'::text, 'switch'::text, 'open'::text, 'clean'::text, 'done'::text]))),
+    CONSTRAINT tenant_move_via_check CHECK ((via = ANY (ARRAY['api'::text, 'console'::text, 'cli'::text])))
 );
 
 -- TABLE trigger_recent
@@ -18820,6 +19166,11 @@ ALTER TABLE ONLY postmill.partition
 
 ALTER TABLE ONLY postmill.partition_policy
     ADD CONSTRAINT partition_policy_pkey PRIMARY KEY (only_row);
+
+-- CONSTRAINT pin pin_pkey
+
+ALTER TABLE ONLY postmill.pin
+    ADD CONSTRAINT pin_pkey PRIMARY KEY (job_id);
 
 -- CONSTRAINT progress progress_pkey
 
@@ -19410,6 +19761,10 @@ CREATE INDEX outcome_tenant_unsuccessful ON ONLY postmill.outcome USING btree (t
 -- INDEX outcome_unsuccessful
 
 CREATE INDEX outcome_unsuccessful ON ONLY postmill.outcome USING btree (status, job_id) WHERE (status <> 'succeeded'::text);
+
+-- INDEX pin_lane
+
+CREATE INDEX pin_lane ON postmill.pin USING btree (lane);
 
 -- INDEX queue_minute_minute
 
@@ -20100,6 +20455,10 @@ CREATE POLICY of_the_scope ON postmill.operation_share AS RESTRICTIVE FOR SELECT
 
 CREATE POLICY of_the_scope ON postmill.outcome AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
+-- POLICY pin of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.pin AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
 -- POLICY project of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.project AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
@@ -20183,6 +20542,10 @@ ALTER TABLE postmill.operation_share ENABLE ROW LEVEL SECURITY;
 -- ROW SECURITY outcome
 
 ALTER TABLE postmill.outcome ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY pin
+
+ALTER TABLE postmill.pin ENABLE ROW LEVEL SECURITY;
 
 -- ROW SECURITY project
 
@@ -20395,6 +20758,10 @@ CREATE POLICY whoever_has_rights ON postmill.operation_share USING (true) WITH C
 -- POLICY outcome whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.outcome USING (true) WITH CHECK (true);
+
+-- POLICY pin whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.pin USING (true) WITH CHECK (true);
 
 -- POLICY project whoever_has_rights
 

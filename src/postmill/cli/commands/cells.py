@@ -13,7 +13,7 @@ import typer
 from postmill.cells import moves
 from postmill.cells.moves import MoveStopped
 from postmill.cells.preview import Preview
-from postmill.cells.sides import directory_name, side
+from postmill.cells.sides import directory_name
 from postmill.cli.ages import length
 from postmill.cli.completion import complete_cell, complete_tenant
 from postmill.cli.database import described
@@ -24,9 +24,8 @@ from postmill.cli.progress import stepping
 from postmill.cli.run import Run
 from postmill.cli.tables import pairs, table
 from postmill.cli.who import who
-from postmill.domain.errors import PostmillError
-from postmill.schema.check import check
-from postmill.store.cells import Move, count_places
+from postmill.operate.cells import list_cells
+from postmill.store.cells import Move
 
 To = Annotated[
     str,
@@ -42,39 +41,24 @@ OnlyLook = Annotated[
 def list_(run: Run) -> None:
     """List the cells: whether they answer, which version their schema has, how many tenants they have."""
     cells = run.settings.cells
-    home = directory_name(cells)
-    rows: list[dict[str, Any]] = []
-    counts: dict[str, int] = {}
-    for name, cell in cells.items():
-        row: dict[str, Any] = {
-            "cell": name,
-            "database": described(cell.dsn),
-            "directory": name == home,
-            "version": None,
-            "error": None,
-        }
-        try:
-            with side(cells, name, run.schema) as found:
-                row["version"] = check(found.conn, run.schema).version
-                if name == home:
-                    counts = found.run(count_places(schema=run.schema))
-        except PostmillError as fault:
-            row["error"] = str(fault)
-        rows.append(row)
-    for row in rows:
-        row["tenants"] = counts.get(row["cell"], 0)
+    directory_name(cells)
+    rows = [
+        asdict(cell) | {"database": described(cells[cell.name].dsn)}
+        for cell in list_cells(cells, schema=run.schema)
+    ]
 
     def shown() -> Any:
-        columns = ("cell", "database", "schema", "tenants placed", "state")
+        columns = ("cell", "database", "schema", "tenants placed", "moves", "state")
         return table(
             columns,
             [
                 (
-                    f"{row['cell']} (directory)" if row["directory"] else row["cell"],
+                    f"{row['name']} (directory)" if row["directory"] else row["name"],
                     row["database"],
                     row["version"],
                     row["tenants"],
-                    row["error"] or "answers",
+                    _moves_of(row),
+                    row["error"] or row["state"],
                 )
                 for row in rows
             ],
@@ -82,6 +66,11 @@ def list_(run: Run) -> None:
         )
 
     run.out.show(rows, shown)
+
+
+def _moves_of(row: dict[str, Any]) -> str | None:
+    said = [f"{row[way]} {way}" for way in ("leaving", "arriving") if row[way]]
+    return ", ".join(said) or None
 
 
 def each(

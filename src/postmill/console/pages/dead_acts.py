@@ -79,6 +79,7 @@ def told(status: str) -> str:
         "key_held": _("its idempotency key belongs to another live job"),
         "succeeded_since": _("a later job with its key or its payload has succeeded"),
         "old_version": _("its definition has not come to that version"),
+        "version_gone": _("nobody can run the version that it was made under"),
         "unknown": _("it is no open dead letter any more"),
         "waiting": _("it waits already"),
         "running": _("it runs already"),

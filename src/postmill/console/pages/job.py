@@ -31,6 +31,7 @@ from postmill.operate.payloads import opened, secret_names
 from postmill.operate.why import reasons
 from postmill.store.archive import units
 from postmill.store.artifacts import read_artifacts
+from postmill.store.boost import read_boost
 from postmill.store.definitions import list_definitions
 from postmill.store.error_groups import read_error_groups
 from postmill.store.finding import FoundJob, read_job_lines
@@ -118,6 +119,10 @@ async def job(visit: Visit) -> Response:
         curve=policy.curve(line, definition),
         lane=None if definition is None else policy.lane(definition),
         budget=None if known is None or known.budget is None else known,
+        pinned=None if known is None else known.pinned,
+        raised=await visit.read(read_boost(id, schema=schema))
+        if line.state in ("queued", "running")
+        else None,
         levels=tuple(Level),
         history=await _history(visit, line),
         artifacts=await _artifacts(visit, id),

@@ -229,6 +229,7 @@ async def _step(
             "straight": met > 0 and not made.faults() and not made.unsafe(found),
             "flags": impact.flags(found, made),
             "builds": impact.builds(found) if found.by_build else None,
+            "version_flags": impact.versions(found, made) if made.act == "replay" else [],
             "ages": impact.ages(found),
             "looked": impact.looked(found),
             "sentence": partly or sentence(made.act, impact.count(found), found.tenants),

@@ -17,6 +17,7 @@ from postmill.console.frame.arguments import refused
 from postmill.console.frame.pages import Pages
 from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _
+from postmill.console.pages import queue_rules
 from postmill.domain.access import Action
 from postmill.domain.tenant import STATUSES
 from postmill.operate import fleet, tenants
@@ -81,6 +82,7 @@ async def one(visit: Visit) -> Response:
     )
     budgets = await visit.read(read_budgets(tenant=tenant.id, most=20, schema=schema))
     inside = _within(visit, tenant)
+    rules_ = await visit.attempt(_("its limits"), queue_rules.of_tenant(tenant.slug, schema=schema))
     keys = logins = None
     if visit.may(Action.KEYS_READ):
         keys = await inside.run(list_keys(most=20, tenant_id=tenant.id, live=True, schema=schema))
@@ -104,19 +106,21 @@ async def one(visit: Visit) -> Response:
         kept=await visit.read(rules(tenant.id, schema=schema)) if visit.may(Action.RETENTION_READ) else None,
         log=await visit.read(store.object_log("tenant", tenant.slug, 30, schema=schema)),
         choices=durations.CHOICES,
+        own=next((one for one in rules_ or [] if one.limit.name == f"tenant:{tenant.slug}"), None),
+        rules=[one for one in rules_ or [] if one.limit.name != f"tenant:{tenant.slug}"],
         may_view=view_as.may_view(visit.asked.principal),
     )
 
 
 @router.act("/tenants/{which}/throttle", Action.TENANTS_WRITE, tenant=False)
 async def throttle(visit: Visit) -> Response:
-    """Mark it as throttled."""
+    """Run only a tenth of what it may."""
     return await _status(visit, "throttled", _("%s is throttled."))
 
 
 @router.act("/tenants/{which}/suspend", Action.TENANTS_WRITE, tenant=False)
 async def suspend(visit: Visit) -> Response:
-    """Take nothing more of it in; what waits is still run."""
+    """Take nothing more of it in, and start nothing of it."""
     return await _status(visit, "suspended", _("%s is suspended: its keys and logins open nothing."))
 
 

@@ -249,6 +249,7 @@ begin
                                  select o.job_type, o.tenant_id, o.payload from {schema}.job_kept o where o.id = ids[u.n] offset 0) j
               join {schema}.job_definition d on d.key = {schema}.type_key(j.job_type) and d.limit_lane is not null and astray
              where p_lanes[lines[u.n]] <> {schema}.lane_of(d.limit_lane, j.tenant_id, d.key, j.payload, null)
+               and not exists (select from {schema}.pin p where p.job_id = ids[u.n])
         ), gone as (
             delete from {schema}.ready r where r.ctid = any (array(select y.tid from stray y)) returning r.*
         ), put as (

@@ -272,7 +272,8 @@ returns table (
     worker_limit integer, type_running bigint, held_by uuid[],
     type_workers bigint, queue_workers bigint, draining_workers bigint, outdated bigint, slots bigint, queue_running bigint,
     ahead bigint, ready_seconds double precision, replayed_as uuid, budget text, budget_level integer, budget_action text,
-    budget_ends timestamptz, type_paused boolean, type_pause_reason text, type_resume_at timestamptz)
+    budget_ends timestamptz, type_paused boolean, type_pause_reason text, type_resume_at timestamptz,
+    pinned integer, pin_workers bigint)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
     moment timestamptz := {schema}.now();
@@ -292,9 +293,11 @@ begin
                                    where o.queue = r.queue and o.lane = r.lane
                                      and (o.priority, o.ready_at, o.id) < (r.priority, r.ready_at, r.id) limit 10000) x),
            extract(epoch from moment - r.ready_at)::double precision, s.replayed_as, g.name, g.level, g.action, g.ends_at,
-           z.id is not null, z.reason, z.resume_at
+           z.id is not null, z.reason, z.resume_at, p.version, w.of_version
       from {schema}.read_job_state(array[p_id]) s
      cross join lateral (select f.expires_at from {schema}.any_job f where f.id = s.id offset 0) j
+      left join lateral (select i.version, {schema}.version_code(i.job_type, i.version) as code, i.job_type
+                           from {schema}.pin i where i.job_id = s.id offset 0) p on true
       left join {schema}.queue q on q.name = s.queue
       left join {schema}.tenant t on t.id = s.tenant_id
       left join {schema}.job_definition d on d.key = s.job_type
@@ -311,6 +314,7 @@ begin
         select count(*) filter (where s.job_type = any (k.job_types) and not k.draining) as of_type,
                count(*) filter (where not k.draining) as of_queue, count(*) filter (where k.draining) as draining,
                count(*) filter (where not k.draining and s.job_type <> all (k.job_types) and k.started_at < d.created_at) as outdated,
+               count(*) filter (where not k.draining and k.metadata -> 'definitions' ->> p.job_type = p.code) as of_version,
                sum((k.slots ->> s.queue)::bigint) filter (where not k.draining)::bigint as slots,
                coalesce(bool_or(k.slots ->> s.queue is null) filter (where not k.draining), true) as silent
           from {schema}.worker k join {schema}.lease e on e.holder = k.holder and e.expires_at > moment

@@ -217,7 +217,8 @@ begin
     end loop;
     with f as materialized (
         select j.*, d.version as version_now, d.replay_class, d.is_active, d.budget, d.key is null as unknown_type,
-               coalesce((select max(v.version) from {schema}.definition_version v where v.definition_id = d.id and v.at <= j.created_at),
+               coalesce((select p.version from {schema}.pin p where p.job_id = j.id),
+                        (select max(v.version) from {schema}.definition_version v where v.definition_id = d.id and v.at <= j.created_at),
                         d.version) as version_then,
                case p_kind when 'replay' then j.state in ('dead_letter', 'failed', 'canceled')
                            when 'retry' then j.state in ('scheduled', 'dead_letter', 'failed', 'canceled')
@@ -270,6 +271,10 @@ begin
         select w.build, count(*) as n from {schema}.worker w join {schema}.lease l on l.holder = w.holder
          where l.expires_at > began and w.build is not null and exists (select from failed_of)
            and w.job_types && array(select distinct f.job_type from f) group by 1
+    ), versions as materialized (
+        select x.*, x.code <> '' and {schema}.code_workers(x.job_type, x.code) = 0 as unserved
+          from (select v.job_type, v.version, {schema}.version_code(v.job_type, v.version) as code
+                  from (select distinct f.job_type, f.version_then as version from f where p_kind = 'replay' and not f.unknown_type) v) x
     )
     select jsonb_build_object(
         'count', cardinality(ids), 'complete', done, 'cut_off', cut, 'looked_at', (select count(*) from f),
@@ -277,7 +282,9 @@ begin
         'groups', coalesce((select jsonb_agg(to_jsonb(g)) from (
             select f.fits, f.state, f.replay_class, coalesce(f.unknown_type or not f.is_active, true) as gone,
                    exists (select from since s where s.id = f.id) as done_since,
-                   coalesce(f.version_then <> f.version_now, false) as changed, count(*) as count from f group by 1, 2, 3, 4, 5, 6) g), '[]'),
+                   coalesce(f.version_then <> f.version_now, false) as changed,
+                   exists (select from versions v where v.job_type = f.job_type and v.version = f.version_then and v.code is null) as version_gone,
+                   count(*) as count from f group by 1, 2, 3, 4, 5, 6, 7) g), '[]'),
         'tenants', (select count(distinct f.tenant_id) from f), 'oldest', (select min(f.created_at) from f),
         'newest', (select max(f.created_at) from f),
         'by_tenant', coalesce((select jsonb_agg(jsonb_build_object('name', coalesce(t.slug, g.tenant_id::text), 'count', g.n)
@@ -308,6 +315,12 @@ begin
         'succeeded_since', (select count(*) from since),
         'past_deadline', (select count(*) from f where f.expires_at <= began),
         'version_changed', (select count(*) from f where f.version_then <> f.version_now),
+        'version_gone', (select count(*) from f join versions v on v.job_type = f.job_type and v.version = f.version_then
+                          where v.code is null),
+        'version_unserved', coalesce((select jsonb_agg(jsonb_build_object('name', g.job_type || ' v' || g.version, 'count', g.n)
+                order by g.n desc, g.job_type, g.version)
+              from (select v.job_type, v.version, count(*) as n from f join versions v on v.job_type = f.job_type
+                       and v.version = f.version_then where v.unserved group by 1, 2 order by 3 desc limit 20) g), '[]'),
         'gone', (select count(*) from f where f.unknown_type or not f.is_active),
         'paused_queues', coalesce((select jsonb_agg(jsonb_build_object('name', g.queue, 'count', g.n) order by g.n desc, g.queue)
               from (select f.queue, count(*) as n from f group by 1) g join {schema}.queue q on q.name = g.queue
