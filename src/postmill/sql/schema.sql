@@ -6541,6 +6541,27 @@ begin
 end
 $$;
 
+-- FUNCTION histogram_add(bigint[], bigint[])
+
+CREATE FUNCTION postmill.histogram_add(p_one bigint[], p_other bigint[]) RETURNS bigint[]
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+begin
+    return postmill.histogram_plus(p_one, p_other);
+end
+$$;
+
+-- FUNCTION histogram_cells(text)
+
+CREATE FUNCTION postmill.histogram_cells(p_column text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return (select format('array[%s]::bigint[]', string_agg(format('coalesce(sum(%s[%s]), 0)', p_column, i), ', '))
+              from generate_series(1, cardinality(postmill.rollup_bounds()) + 1) i);
+end
+$$;
+
 -- FUNCTION histogram_plus(bigint[], bigint[])
 
 CREATE FUNCTION postmill.histogram_plus(p_one bigint[], p_other bigint[]) RETURNS bigint[]
@@ -9101,22 +9122,55 @@ $$;
 CREATE FUNCTION postmill.quantile(hist bigint[], q double precision) RETURNS double precision
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS $$
+begin
+    return (postmill.quantiles(hist, array[q]))[1];
+end
+$$;
+
+-- FUNCTION quantiles(bigint[], double precision[])
+
+CREATE FUNCTION postmill.quantiles(p_hist bigint[], p_shares double precision[]) RETURNS double precision[]
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
 declare
     bounds constant double precision[] := postmill.rollup_bounds();
-    rank constant double precision := q * (select sum(h) from unnest(hist) h);
+    last constant integer := cardinality(bounds);
+    most constant integer := cardinality(p_shares);
+    found double precision[] := array_fill(null::double precision, array[cardinality(p_shares) + 1]);
+    whole double precision := 0;
     below double precision := 0;
+    low double precision := 0;
+    next integer := 1;
+    i integer := 0;
+    n bigint;
 begin
-    if coalesce(rank, 0) = 0 and coalesce((select sum(h) from unnest(hist) h), 0) = 0 then
-        return null;
+    if p_hist is null then
+        return found;
     end if;
-    for i in 1 .. cardinality(bounds) loop
-        if hist[i] > 0 and below + hist[i] >= rank then
-            return coalesce(bounds[i - 1], 0)
-                 + (bounds[i] - coalesce(bounds[i - 1], 0)) * greatest(rank - below, 0) / hist[i];
-        end if;
-        below := below + hist[i];
+    foreach n in array p_hist loop
+        whole := whole + coalesce(n, 0);
     end loop;
-    return bounds[cardinality(bounds)];
+    if whole = 0 then
+        return found;
+    end if;
+    found[most + 1] := whole;
+    foreach n in array p_hist loop
+        i := i + 1;
+        exit when i > last;
+        if n > 0 then
+            while next <= most and below + n >= p_shares[next] * whole loop
+                found[next] := low + (bounds[i] - low) * greatest(p_shares[next] * whole - below, 0) / n;
+                next := next + 1;
+            end loop;
+            exit when next > most;
+            below := below + n;
+        end if;
+        low := bounds[i];
+    end loop;
+    for i in next .. most loop
+        found[i] := bounds[last];
+    end loop;
+    return found;
 end
 $$;
 
@@ -9313,11 +9367,7 @@ CREATE FUNCTION postmill.read_attainment(p_since timestamp with time zone, p_unt
     AS $_$
 declare
     own constant uuid := postmill.scope_tenant();
-    cells text;
 begin
-    -- Cell by cell, as in read_stats.
-    select string_agg(format('coalesce(sum(r.total_hist[%s]), 0)', i), ', ') into cells
-      from generate_series(1, cardinality(postmill.rollup_bounds()) + 1) i;
     return query execute format($q$
         select s.job_type, s.queue, q.sla_seconds, s.enqueued::bigint, s.ended::bigint, s.failed::bigint,
                case when q.sla_seconds is not null
@@ -9326,12 +9376,12 @@ begin
           from (select r.job_type, r.queue, coalesce(sum(r.n) filter (where r.outcome = 'enqueued'), 0) as enqueued,
                        coalesce(sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'dead_letter')), 0) as ended,
                        coalesce(sum(r.n) filter (where r.outcome in ('failed', 'dead_letter')), 0) as failed,
-                       (array[%s])::bigint[] as hist
+                       %s as hist
                   from %s r
                  where r.minute >= postmill.minute_of($1) and r.minute < $2 and ($3 is null or r.tenant_id = $3)
                  group by 1, 2) s
           left join postmill.queue q on q.name = s.queue
-         order by 7 nulls last, 6 desc, 1, 2$q$, cells,
+         order by 7 nulls last, 6 desc, 1, 2$q$, postmill.histogram_cells('r.total_hist'),
         postmill.rollup_source(p_since, p_until, own is null, null))
     using p_since, p_until, own;
 end
@@ -9901,10 +9951,14 @@ begin
          where (own is null or y.tenant_id = own) and (p_job_type is null or y.job_type = p_job_type)
            and (p_queue is null or y.queue = p_queue)
          group by 1, 2, 3, 4 having sum(y.opened - y.closed) > 0
-    ), keyed as materialized (
-        select l.*, concat_ws('/', coalesce(l.error_group, '-' || l.only), l.tenant_id, l.job_type) as key from live l
+    ), least as materialized (
+        -- Below it no group can be on the page, and needs no key.
+        select l.n from live l where p_n is null or l.n < p_n order by l.n desc offset greatest(p_most - 1, 0) limit 1
     ), page as materialized (
-        select k.* from keyed k where p_n is null or k.n < p_n or (k.n = p_n and k.key > p_key)
+        select k.* from (select l.*, concat_ws('/', coalesce(l.error_group, '-' || l.only), l.tenant_id, l.job_type) as key
+                           from live l
+                          where l.n >= coalesce((select f.n from least f), 0) and (p_n is null or l.n <= p_n) offset 0) k
+         where p_n is null or k.n < p_n or k.key > p_key
          order by k.n desc, k.key limit p_most
     )
     select p.key, p.error_group, p.tenant_id, t.slug, p.job_type, p.reason, p.n, a.hour, a.day, z.week, o.failed_at, w.failed_at,
@@ -10487,7 +10541,7 @@ $$;
 CREATE FUNCTION postmill.read_event_rate(p_kind text, p_queue text, p_job_type text, p_since timestamp with time zone, p_until timestamp with time zone) RETURNS double precision
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
     counted text[] := case when p_kind = 'sla_breach' then array['succeeded', 'failed', 'dead_letter', 'canceled']
@@ -11737,7 +11791,7 @@ $$;
 CREATE FUNCTION postmill.read_now() RETURNS TABLE(queues bigint, promised bigint, paused text[], breaches bigint, breach_since timestamp with time zone, stale_workers bigint, missed_triggers bigint, budgets bigint, others bigint, tenants bigint, new_errors bigint, new_since timestamp with time zone, quiet_since timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
     moment timestamptz := postmill.now();
@@ -12084,20 +12138,23 @@ $$;
 CREATE FUNCTION postmill.read_queue_course(p_queue text, p_since timestamp with time zone, p_seconds double precision) RETURNS TABLE(bucket timestamp with time zone, arrived bigint, ended bigint, failed bigint, queued bigint, running bigint, slots bigint, waits double precision[], runs double precision[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
-    AS $$
+    AS $_$
 begin
     if not postmill.sees_all() then
         return;
     end if;
-    return query
-    select date_bin(p_seconds * interval '1 second', m.minute, timestamptz '2000-01-01 00:00+00'), sum(m.arrived)::bigint,
-           sum(m.ended)::bigint, sum(m.failed)::bigint, max(m.queued), max(m.running), max(m.slots),
-           postmill.summary_of(postmill.histogram_sum(m.wait_hist), null), postmill.summary_of(postmill.histogram_sum(m.run_hist), null)
-      from postmill.queue_minute m where m.queue = p_queue and m.minute >= p_since
-     group by 1 order by 1;
+    return query execute format($q$
+        select s.bucket, s.arrived, s.ended, s.failed, s.queued, s.running, s.slots, postmill.summary_of(s.waits, null),
+               postmill.summary_of(s.runs, null)
+          from (select date_bin($3 * interval '1 second', m.minute, timestamptz '2000-01-01 00:00+00') as bucket,
+                       sum(m.arrived)::bigint as arrived, sum(m.ended)::bigint as ended, sum(m.failed)::bigint as failed,
+                       max(m.queued) as queued, max(m.running) as running, max(m.slots) as slots, %s as waits, %s as runs
+                  from postmill.queue_minute m where m.queue = $1 and m.minute >= $2
+                 group by 1) s
+         order by 1$q$, postmill.histogram_cells('m.wait_hist'), postmill.histogram_cells('m.run_hist'))
+    using p_queue, p_since, p_seconds;
 end
-$$;
+$_$;
 
 -- FUNCTION read_queue_limits(text)
 
@@ -12162,7 +12219,7 @@ $$;
 CREATE FUNCTION postmill.read_queue_standing(p_name text DEFAULT NULL::text) RETURNS TABLE(queue text, workers bigint, draining bigint, slots bigint, arrived_rate double precision, ended_rate double precision, failed_rate double precision, wait_p95 double precision, run_p95 double precision, total_p95 double precision, n bigint, attained_day double precision, burn_day double precision, breach_since timestamp with time zone, breach_title text, incident_id uuid, ended_hour bigint[], runbook text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
     moment timestamptz := postmill.now();
@@ -12385,45 +12442,42 @@ begin
 end
 $$;
 
--- FUNCTION read_stats(timestamp with time zone, timestamp with time zone, double precision, text, uuid, text, text, boolean)
+-- FUNCTION read_stats(timestamp with time zone, timestamp with time zone, double precision, text, uuid, text, text, text[])
 
-CREATE FUNCTION postmill.read_stats(p_since timestamp with time zone, p_until timestamp with time zone, p_seconds double precision DEFAULT NULL::double precision, p_by text DEFAULT NULL::text, p_tenant uuid DEFAULT NULL::uuid, p_queue text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text, p_times boolean DEFAULT true) RETURNS TABLE(bucket timestamp with time zone, name text, counts jsonb, waits double precision[], runs double precision[], totals double precision[])
+CREATE FUNCTION postmill.read_stats(p_since timestamp with time zone, p_until timestamp with time zone, p_seconds double precision DEFAULT NULL::double precision, p_by text DEFAULT NULL::text, p_tenant uuid DEFAULT NULL::uuid, p_queue text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text, p_times text[] DEFAULT ARRAY['wait'::text, 'run'::text, 'total'::text]) RETURNS TABLE(bucket timestamp with time zone, name text, counts jsonb, waits double precision[], runs double precision[], totals double precision[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
 declare
     own constant uuid := coalesce(p_tenant, postmill.scope_tenant());
-    cells constant integer := cardinality(postmill.rollup_bounds()) + 1;
     sums text;
 begin
-    -- Cell by cell: an aggregate over arrays takes ten times as long.
-    select string_agg(format(case when p_times then 'array[%s] as %I' else 'null::bigint[] as %2$I' end, cell.sums,
-                             kind || 's_hist'), ', ') into sums
-      from unnest(array['wait', 'run', 'total']) as kind
-     cross join lateral (select string_agg(format('coalesce(sum(r.%I[%s]), 0)', kind || '_hist', i), ', ') as sums
-                           from generate_series(1, cells) i) cell;
+    select string_agg(case when kind = any (p_times)
+                           then format('sum(r.%1$s_sum) as %1$s, %2$s as %1$s_hist', kind, postmill.histogram_cells('r.' || kind || '_hist'))
+                           else format('null::double precision as %1$s, null::bigint[] as %1$s_hist', kind) end, ', ') into sums
+      from unnest(array['wait', 'run', 'total']) as kind;
     return query execute format($q$
         with counted as (
-            select case when $3 is null then $1
-                        else date_bin($3 * interval '1 second', r.minute, timestamptz '2000-01-01 00:00+00') end as bucket,
-                   case $4 when 'queue' then r.queue when 'job_type' then r.job_type when 'tenant' then r.tenant_id::text
-                        else '' end as name, r.outcome, sum(r.n) as n, sum(r.wait_sum) as wait, sum(r.run_sum) as run,
-                   sum(r.total_sum) as total, %s
+            select %s as bucket, %s as name, r.outcome, sum(r.n) as n, %s
               from %s r
-             where r.minute >= postmill.minute_of($1) and r.minute < $2 and ($5 is null or r.tenant_id = $5)
-               and ($6 is null or r.queue = $6) and ($7 is null or r.job_type = $7)
+             where r.minute >= postmill.minute_of($1) and r.minute < $2 and ($4 is null or r.tenant_id = $4)
+               and ($5 is null or r.queue = $5) and ($6 is null or r.job_type = $6)
              group by 1, 2, 3
         ), merged as (
             select c.bucket, c.name, jsonb_object_agg(c.outcome, c.n) as counts, sum(c.wait) as wait, sum(c.run) as run,
-                   sum(c.total) as total, postmill.histogram_sum(c.waits_hist::bigint[]) as waits_hist,
-                   postmill.histogram_sum(c.runs_hist::bigint[]) as runs_hist,
-                   postmill.histogram_sum(c.totals_hist::bigint[]) as totals_hist
+                   sum(c.total) as total, postmill.histogram_sum(c.wait_hist) as waits, postmill.histogram_sum(c.run_hist) as runs,
+                   postmill.histogram_sum(c.total_hist) as totals
               from counted c group by 1, 2
         )
-        select m.bucket, m.name, m.counts, postmill.summary_of(m.waits_hist, m.wait), postmill.summary_of(m.runs_hist, m.run),
-               postmill.summary_of(m.totals_hist, m.total)
-          from merged m order by 1, 2$q$, sums,
-        postmill.rollup_source(p_since, p_until, own is null and p_by is distinct from 'tenant', p_seconds)) using p_since, p_until, p_seconds, p_by, own, p_queue, p_job_type;
+        select m.bucket, m.name, m.counts, postmill.summary_of(m.waits, m.wait), postmill.summary_of(m.runs, m.run),
+               postmill.summary_of(m.totals, m.total)
+          from merged m order by 1, 2$q$,
+        case when p_seconds is null then '$1'
+             else $b$date_bin($3 * interval '1 second', r.minute, timestamptz '2000-01-01 00:00+00')$b$ end,
+        case p_by when 'queue' then 'r.queue::text' when 'job_type' then 'r.job_type::text' when 'tenant' then 'r.tenant_id::text'
+             else $b$''::text$b$ end, sums,
+        postmill.rollup_source(p_since, p_until, own is null and p_by is distinct from 'tenant', p_seconds))
+        using p_since, p_until, p_seconds, own, p_queue, p_job_type;
 end
 $_$;
 
@@ -12594,7 +12648,10 @@ begin
         return;
     end if;
     return query
-    select r.* from postmill.tenant t cross join lateral postmill.read_tenants('', 1, t.id, t.slug) r
+    select t.id, t.slug, t.name, t.timezone, t.status, t.weight, t.max_running, extract(epoch from t.retention)::double precision,
+           t.created_at, t.updated_at, case when t.raised_until > (select postmill.now()) then t.raised_to end,
+           case when t.raised_until > (select postmill.now()) then t.raised_until end
+      from postmill.tenant t
      where t.slug > p_after and (p_status is null or t.status = p_status) and (p_slugs is null or t.slug = any (p_slugs))
        and (p_begins is null or starts_with(t.slug, lower(p_begins)) or starts_with(lower(t.name), lower(p_begins)))
      order by t.slug limit p_most;
@@ -12617,39 +12674,39 @@ $$;
 CREATE FUNCTION postmill.read_tenant_standing(p_ids uuid[], p_seconds double precision) RETURNS TABLE(tenant_id uuid, arrived bigint, ended bigint, failed bigint, run_seconds double precision, judged bigint, late bigint, fleet_seconds double precision, last_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $_$
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
 declare
-    until timestamptz := postmill.now() + interval '1 minute';
-    since timestamptz := postmill.minute_of(postmill.now()) - p_seconds * interval '1 second';
+    since timestamptz := date_bin('1 hour', postmill.now() - p_seconds * interval '1 second', timestamptz '2000-01-01 00:00+00');
     fleet double precision;
 begin
     if not postmill.sees_all() then
         return;
     end if;
-    execute format('select sum(f.run_sum) from %s f where f.minute >= $1', postmill.rollup_source(since, until, true, null))
-        into fleet using since;
-    return query execute format($q$
-        with promise as materialized (
-            select q.name, (select count(*) from unnest(postmill.rollup_bounds()) as b where b <= q.sla_seconds)::integer as cells
-              from postmill.queue q where q.sla_seconds is not null
-        )
-        select u.id, coalesce(s.arrived, 0), coalesce(s.ended, 0), coalesce(s.failed, 0), coalesce(s.run_seconds, 0),
-               coalesce(s.judged, 0), coalesce(s.late, 0), $3,
-               greatest((select x.minute from postmill.rollup x where x.tenant_id = u.id order by x.minute desc limit 1), s.last_minute)
-          from unnest($1) as u(id)
-         cross join lateral (
-            select (sum(r.n) filter (where r.outcome = 'enqueued'))::bigint as arrived,
-                   (sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'canceled', 'dead_letter')))::bigint as ended,
-                   (sum(r.n) filter (where r.outcome in ('retried', 'lost', 'failed', 'dead_letter')))::bigint as failed,
-                   sum(r.run_sum) as run_seconds,
-                   (sum(r.n) filter (where r.total_hist is not null and p.name is not null))::bigint as judged,
-                   (sum((select sum(h) from unnest(r.total_hist[p.cells + 1:]) as h)) filter (where p.name is not null))::bigint as late,
-                   max(r.minute) as last_minute
-              from %s r left join promise p on p.name = r.queue
-             where r.tenant_id = u.id and r.minute >= $2) s$q$, postmill.rollup_source(since, until, false, null))
-    using p_ids, since, fleet;
+    select sum(f.run_sum) into fleet from postmill.fleet_rollup_hours f where f.minute >= since;
+    return query
+    with promise as materialized (
+        select q.name, (select count(*) from unnest(postmill.rollup_bounds()) as b where b <= q.sla_seconds)::integer as cells
+          from postmill.queue q where q.sla_seconds is not null
+    ), coming as materialized (
+        select p.tenant_id, max(p.minute) as minute from postmill.rollup_part p group by 1
+    )
+    select u.id, coalesce(s.arrived, 0), coalesce(s.ended, 0), coalesce(s.failed, 0), coalesce(s.run_seconds, 0),
+           coalesce(s.judged, 0), coalesce(s.late, 0), fleet,
+           greatest((select x.minute from postmill.rollup x where x.tenant_id = u.id order by x.minute desc limit 1), c.minute)
+      from unnest(p_ids) as u(id)
+      left join coming c on c.tenant_id = u.id
+     cross join lateral (
+        select (sum(r.n) filter (where r.outcome = 'enqueued'))::bigint as arrived,
+               (sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'canceled', 'dead_letter')))::bigint as ended,
+               (sum(r.n) filter (where r.outcome in ('retried', 'lost', 'failed', 'dead_letter')))::bigint as failed,
+               sum(r.run_sum) as run_seconds,
+               (sum(r.n) filter (where r.total_hist is not null and p.name is not null))::bigint as judged,
+               (sum((select sum(h) from unnest(r.total_hist[p.cells + 1:]) as h)) filter (where p.name is not null))::bigint as late
+          from postmill.rollup_hours r left join promise p on p.name = r.queue
+         where r.tenant_id = u.id and r.minute >= since) s;
 end
-$_$;
+$$;
 
 -- FUNCTION read_tenants(text, integer, uuid, text)
 
@@ -12757,6 +12814,34 @@ begin
                max(r.due) filter (where r.detail like 'missed%') as last
           from (select k.due, k.detail, k.ticks from postmill.tick k
                  where k.trigger_id = t.id and k.due >= moment - interval '7 days' order by k.due desc limit 200) r) m;
+end
+$$;
+
+-- FUNCTION read_type_callers(text, integer, integer)
+
+CREATE FUNCTION postmill.read_type_callers(p_job_type text, p_most integer DEFAULT 50, p_look integer DEFAULT 5000) RETURNS TABLE(source text, actor_type text, actor_id text, n bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    AS $$
+declare
+    own constant uuid := postmill.scope_tenant();
+begin
+    if own is null then
+        return query
+        select coalesce(m.source, ''), coalesce(m.actor_type, ''), coalesce(m.actor_id, ''), count(*)
+          from (select l.* from (select j.job_type, j.source::text, j.actor_type::text, j.actor_id from postmill.any_job j
+                                  order by j.id desc limit p_look) l where l.job_type = p_job_type limit p_most) m
+         group by 1, 2, 3 order by 4 desc, 1, 2, 3;
+    else
+        return query
+        select coalesce(m.source, ''), coalesce(m.actor_type, ''), coalesce(m.actor_id, ''), count(*)
+          from (select l.* from (select j.job_type, j.source::text, j.actor_type::text, j.actor_id from postmill.any_job j
+                                  where j.tenant_id = own order by j.id desc limit p_look) l where l.job_type = p_job_type limit p_most) m
+         group by 1, 2, 3 order by 4 desc, 1, 2, 3;
+    end if;
 end
 $$;
 
@@ -14686,7 +14771,7 @@ begin
             'scope_tenant', 'sees_all', 'in_scope', 'ids_in_scope') then
             execute format('grant execute on function %s to postmill_reader, postmill_request', name);
         elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'error_status', 'version_run', 'keep_of', 'type_paused', 'version_code', 'code_workers', 'rollup_bounds', 'rollup_source', 'quantile', 'summary_of',
-            'histogram_plus', 'histogram_sum', 'histogram_within',
+            'histogram_plus', 'histogram_add', 'histogram_sum', 'histogram_cells', 'histogram_within', 'quantiles',
             'incident_outline', 'incident_status', 'limits_of', 'waits_of', 'tenant_cap', 'args_matching', 'state_test', 'places_of', 'states_of') then
             execute format('grant execute on function %s to postmill_reader', name);
         end if;
@@ -15376,9 +15461,10 @@ $$;
 CREATE FUNCTION postmill.summary_of(p_hist bigint[], p_sum double precision) RETURNS double precision[]
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS $$
+declare
+    found constant double precision[] := postmill.quantiles(p_hist, array[0.5, 0.95, 0.99]);
 begin
-    return array[p_sum / nullif((select sum(h) from unnest(p_hist) h), 0), postmill.quantile(p_hist, 0.5),
-                 postmill.quantile(p_hist, 0.95), postmill.quantile(p_hist, 0.99)];
+    return array[p_sum / found[4], found[1], found[2], found[3]];
 end
 $$;
 
@@ -16839,7 +16925,7 @@ $$;
 -- AGGREGATE histogram_sum(bigint[])
 
 CREATE AGGREGATE postmill.histogram_sum(bigint[]) (
-    SFUNC = postmill.histogram_plus,
+    SFUNC = postmill.histogram_add,
     STYPE = bigint[]
 );
 
