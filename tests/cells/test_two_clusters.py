@@ -109,12 +109,32 @@ def ran(book: Path) -> list[Ran]:
     return [Ran(UUID(id), UUID(tenant), float(at)) for id, tenant, at in lines]
 
 
+HISTORY = """
+with made as (
+    insert into postmill.job (id, tenant_id, job_type, queue, payload, priority, max_attempts, created_at)
+    select postmill.new_id(), %(tenant)s, 'jot', 'quick', '{}', 100, 3, now() from generate_series(1, %(done)s) returning id
+)
+insert into postmill.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost)
+select id, %(tenant)s, 'succeeded', now(), 1, 1, 0 from made"""
+LATER = """
+with made as (
+    insert into postmill.job (id, tenant_id, job_type, queue, payload, priority, max_attempts, created_at, scheduled_for)
+    select postmill.new_id(), %(tenant)s, 'jot', 'quick', '{}', 100, 3, now(), now() + interval '1 day'
+      from generate_series(1, %(later)s) returning id
+)
+insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+select 'quick', %(tenant)s, now() + interval '1 day', id, 100, 1, 0, 0 from made"""
+MUCH = {"done": 50_000, "later": 20_000}
+
+
 @pytest.mark.long
 async def test_a_tenant_moves_between_two_servers_while_500_jobs_a_second_run(
     apart: Two, config: Path, tmp_path: Path
 ) -> None:
     book = tmp_path / "book"
     book.mkdir()
+    for statement in (HISTORY, LATER):
+        apart.a.execute(statement, MUCH | {"tenant": apart.acme})
     words = ["--config", str(config), "worker", str(JOBS), "--cells", "a,b", "--queues", "quick=40"]
     with running(tmp_path, *words, env={BOOK: str(book)}) as workers:
         workers.says("2 processes share quick=40 in cells a, b")
@@ -135,6 +155,8 @@ async def test_a_tenant_moves_between_two_servers_while_500_jobs_a_second_run(
     assert sorted(one.id for one in found) == want, "lost, or run twice"
     for conn in (apart.a, apart.b):
         invariants(conn)
+    (later,) = apart.b.execute("select count(*) from postmill.scheduled").fetchone() or (0,)
+    assert later == MUCH["later"]
     rate = len(want) / lasted
     waits = sorted(one.wait for one in found if one.tenant == apart.other)
     said = {share: f"{1000 * waits[int(share * len(waits))]:.0f} ms" for share in (0.5, 0.99)}

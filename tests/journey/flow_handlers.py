@@ -39,7 +39,7 @@ def exact(name: str) -> bool:
 
 
 @job(max_attempts=MOST, retry=Constant(0.05))
-async def step(ctx: Context, name: str) -> str:
+async def step(ctx: Context, name: str, fan: bool = True) -> str:
     note(ctx, name)
     if any(parent.succeeded and parent.result != parent.name for parent in ctx.parents.values()):
         note(ctx, f"wrong {name}")
@@ -50,7 +50,7 @@ async def step(ctx: Context, name: str) -> str:
         raise Bury("as its name says")
     if end == "canceled":
         raise Cancel("as its name says")
-    made = fans(name)
+    made = fans(name) if fan else []
     if made:
         ctx.fan_out({one: step.new(name=one) for one in made})
     if exact(name):

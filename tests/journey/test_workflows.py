@@ -6,176 +6,36 @@ from __future__ import annotations
 import random
 import sys
 import time
-from dataclasses import dataclass, field
-from uuid import UUID
 
 import pytest
 
 from postmill import Workflow, start_workflow
 from tests.journey import flow_handlers as handlers
 from tests.journey.conftest import Journey
+from tests.journey.flow_checks import check_steps, check_traces, check_undone
+from tests.journey.flow_oracle import steps, wanted
+from tests.journey.storm import Storm
 from tests.support.eventually import eventually
-from tests.support.fleet import WorkerProcess
-from tests.support.flows import Dag, Fate, expected, grown, random_dag, status_of, untolerated
+from tests.support.flows import Dag, random_dag, status_of, untolerated
 
-MODULE = "tests.journey.flow_handlers"
-SETTINGS = {"POSTMILL_WORKER__LEASE": "2", "POSTMILL_RETRY__MAX_LOST": "1000"}
+LATE = "late"
+"""A step that is due tomorrow: a workflow with it does not end by itself."""
 
 
-def made(dag: Dag, name: str, rng: random.Random, undo: float, **options: bool) -> Workflow:
+def made(dag: Dag, name: str, rng: random.Random, undo: float, fan: bool, **options: bool) -> Workflow:
     flow = Workflow(name, **options)  # type: ignore[arg-type]
     for step, after in dag.parents.items():
         back = handlers.undo.new(name=step) if rng.random() < undo else None
-        flow.add(step, handlers.step.new(name=step), after=after, compensate=back)
+        job = handlers.step.using(delay=86_400.0 if step == LATE else None).new(name=step, fan=fan)
+        flow.add(step, job, after=after, compensate=back)
     return flow
-
-
-@dataclass
-class Storm:
-    """Kills of workers and cancels of jobs, at random moments."""
-
-    journey: Journey
-    rng: random.Random
-    workers: list[WorkerProcess] = field(default_factory=list)
-    kills: int = 0
-    asked: set[UUID] = field(default_factory=set)
-    """Jobs that somebody asked to cancel while they ran or waited."""
-    ended: set[UUID] = field(default_factory=set)
-    """Those of them that waited: they are over."""
-
-    def start(self) -> WorkerProcess:
-        return self.journey.fleet.start("--queues", "default=8", module=MODULE, settings=SETTINGS)
-
-    def kill(self) -> None:
-        """One of the workers, which another follows."""
-        at = self.rng.randrange(len(self.workers))
-        self.workers[at].kill()
-        self.workers[at] = self.start()
-        self.kills += 1
-
-    def cancel(self, flow: UUID) -> None:
-        """Some step that has not ended."""
-        job = self.journey.all(
-            "select job_id from postmill.workflow_step where workflow_id = %s and state in ('waiting', 'held', 'open')"
-            " and role = 'step' order by md5(no::text || %s) limit 1", flow, str(self.rng.random()),
-        )  # fmt: skip
-        for (id,) in job:
-            status = self.journey.one("select status from postmill.cancel_jobs(array[%s::uuid])", id)
-            self.asked |= {id} if status in ("canceled", "requested") else set()
-            self.ended |= {id} if status == "canceled" else set()
-
-    def over(self, flows: list[UUID]) -> bool:
-        """Is none of them on its way? One that is held is not."""
-        return bool(
-            self.journey.one(
-                """select bool_and(status not in ('running', 'compensating')) and not exists (
-                       select from postmill.workflow_inbox) from postmill.workflow where id = any (%s)""",
-                flows,
-            )
-        )
-
-
-def steps(journey: Journey, flow: UUID) -> dict[str, tuple[str, UUID]]:
-    rows = journey.all(
-        "select name, state, job_id from postmill.workflow_step where workflow_id = %s and role = 'step'",
-        flow,
-    )
-    return {name: ({"waiting": "blocked"}.get(state, state), job) for name, state, job in rows}
-
-
-def ran(journey: Journey, flow: UUID) -> set[str]:
-    """The steps that left a trace on their own connection, which no rollback takes back."""
-    rows = journey.all(
-        "select distinct event from probe join postmill.workflow_step s using (job_id)"
-        " where s.workflow_id = %s and s.role = 'step'",
-        flow,
-    )
-    return {event for (event,) in rows}
-
-
-def wanted(
-    dag: Dag, storm: Storm, found: dict[str, tuple[str, UUID]], *, released: bool
-) -> tuple[Dag, dict[str, str]]:
-    """The oracle's answer, as far as it may know: of a step that was to be canceled while it ran it believes what came of it."""
-    hands = {name for name, (_, job) in found.items() if job in storm.ended}
-    canceled = hands | {
-        name for name, (end, job) in found.items() if job in storm.asked and end == "canceled"
-    }
-
-    def own(name: str) -> Fate:
-        return "canceled" if name in canceled else handlers.fate(name)
-
-    whole = grown(dag, own, handlers.fans)
-    freed = {
-        name: {}
-        if name in hands
-        else {p: "continue" if released and how == "hold" else how for p, how in after.items()}
-        for name, after in whole.parents.items()
-    }
-    ends = expected(Dag(freed), {name: own(name) for name in freed})
-    makers = {one: name for name in dag.parents for one in handlers.fans(name)}
-    return whole, {
-        name: end for name, end in ends.items() if name not in makers or ends[makers[name]] == "succeeded"
-    }
-
-
-def check_steps(
-    journey: Journey, flow: UUID, dag: Dag, storm: Storm, *, released: bool
-) -> tuple[Dag, dict[str, str]]:
-    found = steps(journey, flow)
-    whole, want = wanted(dag, storm, found, released=released)
-    ends = {name: end for name, (end, _) in found.items()}
-    assert ends == want
-    traces = ran(journey, flow)
-    assert not {name for name in traces if name.startswith("wrong")}
-    hit = {name for name, (_, job) in found.items() if job in storm.asked}
-    own = {name for name, end in want.items() if end in ("succeeded", "failed")}
-    maybe = {name for name, end in want.items() if end == "canceled" and handlers.fate(name) == "canceled"}
-    assert own <= traces  # each side effect at least once
-    assert traces - own - hit <= maybe  # and none of what must not run
-    return whole, want
-
-
-def check_traces(journey: Journey, flow: UUID) -> None:
-    """Success is recorded once, an effect that is one commit with it happens once, and nobody begins before its parents' end."""
-    twice = journey.one(
-        "select count(*) - count(distinct o.job_id) from postmill.outcome o join postmill.workflow_step s using (job_id)"
-        " where s.workflow_id = %s", flow,
-    )  # fmt: skip
-    assert twice == 0
-    rows = journey.all(
-        "select s.name, count(e.job_id) from postmill.workflow_step s left join effect e using (job_id)"
-        " where s.workflow_id = %s and s.role = 'step' and s.state = 'succeeded' group by s.no, s.name", flow,
-    )  # fmt: skip
-    assert {name for name, n in rows if n != handlers.exact(name)} == set()
-    early = journey.all(
-        """with times as materialized (
-               select s.no, min(p.at) as began, max(p.at) as last from probe p
-                 join postmill.workflow_step s on s.job_id = p.job_id and s.role = 'step' where s.workflow_id = %s group by s.no)
-           select c.no, p.no from postmill.workflow_edge e join times c on c.no = e.child join times p on p.no = e.parent
-            where e.workflow_id = %s and c.began < p.last""", flow, flow,
-    )  # fmt: skip
-    assert early == []
-
-
-def check_undone(journey: Journey, flow: UUID) -> int:
-    """What had succeeded was taken back, the last first; how many."""
-    due = journey.all(
-        "select name from postmill.workflow_step where workflow_id = %s and role = 'step' and state = 'succeeded'"
-        " and compensation is not null order by ended_as desc", flow,
-    )  # fmt: skip
-    did = journey.all(
-        """select substr(p.event, 6) from probe p join postmill.workflow_step s on s.job_id = p.job_id
-            where s.workflow_id = %s and s.role = 'compensation' group by p.event order by min(p.at)""", flow,
-    )  # fmt: skip
-    assert did == due
-    return len(due)
 
 
 def storm_over(
     journey: Journey,
     *,
     wide: int,
+    fan: bool,
     small: int,
     workers: int,
     kills: int,
@@ -190,10 +50,13 @@ def storm_over(
     storm = Storm(journey, rng)
     journey.conn.execute("select postmill.register_job_types(%s)", [handlers.REGISTER])
     dags = [random_dag(rng, wide), random_dag(rng, small), random_dag(rng, small)]
+    dags[1].parents[LATE] = {}
     flows = [
-        start_workflow(journey.conn, made(dag, name, rng, undo, **options)).id
-        for dag, name, undo, options in zip(
-            dags, ("great", "canceled", "fast"), (0.02, 0.5, 0.5), ({}, {}, {"fail_fast": True}), strict=True
+        start_workflow(journey.conn, flow).id
+        for flow in (
+            made(dags[0], "great", rng, 0.02, fan),
+            made(dags[1], "canceled", rng, 0.5, True),
+            made(dags[2], "fast", rng, 0.5, True, fail_fast=True),
         )
     ]
     great, whole, fast = flows
@@ -213,7 +76,7 @@ def storm_over(
             assert journey.one("select status from postmill.cancel_workflow(%s)", whole) == "canceled"
             canceled = True
     took = time.monotonic() - began
-    check_steps(journey, great, dags[0], storm, released=False)
+    check_steps(journey, great, dags[0], storm, released=False, fan=fan)
     rounds = 0
     while status_of(journey.conn, great) == "held":
         rounds += 1
@@ -221,7 +84,7 @@ def storm_over(
         if kills > 2:
             storm.kill()
         eventually(lambda: storm.over([great]), patience, "the great one goes on")
-    dag, want = check_steps(journey, great, dags[0], storm, released=True)
+    dag, want = check_steps(journey, great, dags[0], storm, released=True, fan=fan)
     assert status_of(journey.conn, great) == ("failed" if untolerated(dag, want) else "succeeded")
     undone = check_undone(journey, great)
     assert status_of(journey.conn, whole) == "canceled"
@@ -251,7 +114,16 @@ def storm_over(
 
 def test_a_storm_over_some_hundred_steps(journey: Journey) -> None:
     storm_over(
-        journey, wide=180, small=30, workers=2, kills=2, cancels=6, pause=(0.1, 0.5), seed=1, patience=60
+        journey,
+        wide=180,
+        fan=True,
+        small=30,
+        workers=2,
+        kills=2,
+        cancels=6,
+        pause=(0.1, 0.5),
+        seed=1,
+        patience=60,
     )
 
 
@@ -260,7 +132,8 @@ def test_a_storm_over_some_hundred_steps(journey: Journey) -> None:
 def test_a_storm_over_ten_thousand_steps(journey: Journey) -> None:
     figures = storm_over(
         journey,
-        wide=10_000,
+        wide=10_000,  # as many as there may be: none may add to them
+        fan=False,
         small=400,
         workers=6,
         kills=100,

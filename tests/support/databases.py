@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -84,10 +85,15 @@ def fresh_database(server: LocalServer, template: str, *, patience: float = 15.0
 
 def left_alone(database: Database, patience: float = 15.0) -> None:
     """Fail if there are connections in it for `patience` seconds; one that is just being closed has a little time to end."""
-    if left := database.backends():
-        # One that was given up while it was being opened is closed by the collector.
-        gc.collect()
-        eventually(lambda: not database.backends(), patience, f"database without connections (had {left})")
+    left = database.backends()
+    for _ in range(5):
+        if not left:
+            return
+        time.sleep(0.01)
+        left = database.backends()
+    # One that was given up while it was being opened is closed by the collector.
+    gc.collect()
+    eventually(lambda: not database.backends(), patience, f"database without connections (had {left})")
 
 
 def _run(server: LocalServer, statement: SQL, *names: str) -> None:

@@ -44,7 +44,10 @@ def _prepare(mover: Mover, move: Move) -> None:
 def _clean(mover: Mover, move: Move) -> None:
     """What is not in use any more goes, in pieces."""
     mover.note(move, "what is left behind goes soon")
-    time.sleep(mover.linger)
+    until = time.monotonic() + mover.linger
+    while time.monotonic() < until:
+        mover.before("linger")
+        time.sleep(min(0.2, mover.linger))
     _take_away(mover, mover.source, move)
     mover.note(move, step="done")
 

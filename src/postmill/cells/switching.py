@@ -77,6 +77,10 @@ def switch(mover: Mover, move: Move) -> None:
     _let_in(mover, mover.move(), parts, added(now.carried, arrived))
 
 
+TOLD = ("notification", "incident_job", "incident_part", "incident")
+"""Of these people are told: from one cell, so they go from the other one at once."""
+
+
 class Clock:
     """How long each part of something took, in seconds, one after the other."""
 
@@ -97,6 +101,8 @@ def open_(mover: Mover, move: Move) -> None:
     _let_in(mover, move, {}, move.carried)
     mover.target.run(rows.unpark_tickets(move.tenant_id, schema=mover.schema))
     mover.gate(mover.source, "gone", move.to_cell, ["closed"])
+    for table in TOLD:
+        mover.source.run(rows.carry_off(table, move.tenant_id, move.id, schema=mover.schema))
     mover.note(move, step="clean")
 
 

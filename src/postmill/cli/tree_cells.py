@@ -23,6 +23,8 @@ def add_cells(app: typer.Typer, tenants_app: typer.Typer, panel: str) -> None:
         passes_options=True,
     )("cells.each")
     command(cells_app, "tenants", examples=["postmill cells tenants --in b"])("cells.tenants")
+    command(cells_app, "where", examples=["postmill cells where bakery"])("cells.where")
+    command(cells_app, "place", examples=["postmill cells place bakery --in b"])("cells.place")
     command(cells_app, "moves", examples=["postmill cells moves"])("cells.list_moves")
     command(cells_app, "show", examples=["postmill cells show 0198f3a2-7c11-7abc-8def-0123456789ab"])(
         "cells.show"

@@ -1046,20 +1046,27 @@ begin
         ('workflow_inbox', 'state', null, 'workflow_id in (select w.id from postmill.workflow w where w.tenant_id = %1$L)'),
         ('idempotency_key', 'bulk', null, 'tenant_id = %1$L'),
         ('trigger', 'state', null, 'tenant_id = %1$L'),
-        ('trigger_recent', 'bulk', null, 'trigger_id in (select g.id from postmill.trigger g where g.tenant_id = %1$L)'),
+        ('trigger_recent', 'state', null, 'trigger_id in (select g.id from postmill.trigger g where g.tenant_id = %1$L)'),
         ('event_delivery', 'bulk', null, 'tenant_id = %1$L'),
         ('webhook', 'state', null, 'tenant_id = %1$L'),
         ('webhook_secret', 'state', null, 'webhook_id in (select w.id from postmill.webhook w where w.tenant_id = %1$L)'),
-        ('webhook_message', 'bulk', null, 'webhook_id in (select w.id from postmill.webhook w where w.tenant_id = %1$L)'),
+        ('webhook_message', 'state', null, 'webhook_id in (select w.id from postmill.webhook w where w.tenant_id = %1$L)'),
         ('artifact', 'bulk', null, 'tenant_id = %1$L'),
         ('recovery', 'bulk', null, 'tenant_id = %1$L'),
-        ('budget', 'state', null, 'tenant_id = %1$L'),
-        ('budget_period', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget', 'bulk', null, 'tenant_id = %1$L'),
+        ('budget_period', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
         ('budget_balance', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
-        ('budget_alert', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
-        ('budget_request', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_alert', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_request', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
         ('budget_reservation', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
         ('budget_line', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('incident', 'state', null, 'tenant_id = %1$L'),
+        ('incident_part', 'state', null, 'incident_id in (select i.id from postmill.incident i where i.tenant_id = %1$L)'),
+        ('incident_job', 'state', null, 'incident_id in (select i.id from postmill.incident i where i.tenant_id = %1$L)'),
+        ('notification', 'state', null, 'incident_id in (select i.id from postmill.incident i where i.tenant_id = %1$L)'),
+        ('operation', 'state', null, 'tenant_id = %1$L'),
+        ('operation_share', 'state', null, 'operation_id in (select o.id from postmill.operation o where o.tenant_id = %1$L)'),
+        ('operation_item', 'state', null, 'operation_id in (select o.id from postmill.operation o where o.tenant_id = %1$L)'),
         ('job_tag', 'bulk', null, 'tenant_id = %1$L'),
         ('pin', 'bulk', null, 'tenant_id = %1$L'),
         ('boost', 'bulk', null, 'tenant_id = %1$L'),
@@ -1137,6 +1144,11 @@ begin
         -- Neither has a key: what is there already is known by its job and its end.
         execute format('delete from pg_temp.%s c using postmill.%I h where h.job_id = c.job_id and h.finished_at = c.finished_at
             and h.run = c.run', place, p_table);
+    elsif p_table = 'incident' then
+        -- One of that kind and key may be open here already, of something that is not the tenant's alone.
+        execute format('update pg_temp.%s c set resolved_at = postmill.now(), resolved_by = ''postmill'', escalate_at = null
+            where c.resolved_at is null and exists (select from postmill.incident i
+                where i.kind = c.kind and i.key = c.key and i.resolved_at is null and i.id <> c.id)', place);
     elsif p_table = 'audit_log' then
         execute format('insert into postmill.audit_unsealed (id) select c.id from pg_temp.%s c
             where not exists (select from postmill.audit_log l where l.id = c.id)', place);
@@ -1209,8 +1221,8 @@ begin
          where k.n is null or (r.n is null and k.n in (%s)) %s) to stdout (format binary)',
         postmill.carry_rows(p_tenant, p_since, array['grows', 'kept', 'bulk']),
         (select string_agg(t.n::text, ', ') from postmill.carried_tables() t where t.how = 'bulk'),
-        case when p_last then format('union all select l.n, l.body, null from (%s) l',
-                                     postmill.carry_rows(p_tenant, p_since, array['missing', 'state'])) else '' end);
+        format('union all select l.n, l.body, null from (%s) l',
+               postmill.carry_rows(p_tenant, p_since, array['missing', case when p_last then 'state' end])));
 end
 $$;
 
@@ -1322,43 +1334,261 @@ CREATE FUNCTION postmill.claim_limited(p_holder uuid, p_claim_no bigint, p_total
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
-    picked record;
+    zero constant uuid := '00000000-0000-0000-0000-000000000000';
+    lines constant integer := cardinality(p_counts);
+    durable constant text := current_setting('synchronous_commit');
+    s record; picked record;
+    moment timestamptz;
+    locked boolean[]; used integer[]; lows bigint[]; arrivals timestamptz[];
+    room integer[]; tokens integer[]; took integer[];
+    firsts integer[];  -- where the pairs of a line begin
+    quotas integer[]; asked integer[]; stops integer[]; since timestamptz[];
+    found tid[]; slots integer[]; moments timestamptz[]; tallied integer[]; tallies integer[];
+    takes integer[]; begins integer[]; rest integer[];
+    width integer := 0; base bigint; seat_keys uuid[]; seat_limits bigint[]; line_seats bytea[]; held bytea[]; one_by_one boolean := false;
+    taken integer := 0; drawn boolean := false; n integer; i integer; j integer; k integer; p integer; pairs integer; n_keys integer;
 begin
+    if current_setting('transaction_isolation') <> 'read committed' then
+        raise exception 'postmill: claims under limits need READ COMMITTED' using errcode = 'PM067';
+    end if;
     if not exists (select from postmill.lease e where e.holder = p_holder and e.expires_at > (select postmill.now())) then
         return;
     end if;
-    select p.* into picked from postmill.pick_limited(p_total, p_firm, p_queues, p_lanes, p_priorities, p_from, p_counts,
-                                                      p_keys, p_lows, null, null) p;
-    if picked.n_slot is not null then
+    select x.* into s from postmill.look_at_lines(p_queues, p_lanes, p_priorities, p_from) x;
+    pairs := coalesce(cardinality(s.pair_lines), 0);
+    n_keys := coalesce(cardinality(s.k_keys), 0);
+
+    -- How much of each key there is.
+    if n_keys > 0 then
+        locked := array(select pg_try_advisory_xact_lock(hashtextextended('postmill seats ' || u.key, 0))
+                          from unnest(s.k_keys) with ordinality as u(key, k) order by u.k);
+        moment := postmill.now();
+        select array_agg(coalesce(c.n, 0)::integer order by u.k), array_agg(c.low order by u.k), array_agg(t.tat order by u.k)
+          into used, lows, arrivals
+          from unnest(s.k_keys, s.caps, s.counts, locked) with ordinality as u(key, cap, rate_count, locked, k)
+          left join lateral (select max(z.low) as low from unnest(p_keys, p_lows) as z(key, low) where z.key = u.key) known on true
+          left join lateral (select count(*) as n, min(e.seat_no) as low from postmill.seat e
+                              where e.key = u.key and e.seat_no >= coalesce(known.low, 0) and u.cap is not null and u.locked) c on true
+          left join lateral (select a.tat from postmill.rate_take a
+                              where a.key = u.key and u.rate_count is not null and u.locked order by a.seq desc limit 1) t on true;
+    end if;
+    for k in 1 .. n_keys loop
+        took[k] := 0;
+        room[k] := case when not locked[k] then 0 when s.caps[k] is null then 2147483647 else s.caps[k] - used[k] end;
+        tokens[k] := 2147483647;
+        if s.counts[k] is not null and locked[k] then
+            arrivals[k] := greatest(coalesce(arrivals[k], moment), moment);
+            tokens[k] := greatest(0, floor(s.bursts[k] - extract(epoch from arrivals[k] - moment) * s.counts[k] / s.spans[k]
+                                           + 1e-6))::integer;
+        end if;
+    end loop;
+
+    -- How many each line may give, whatever the others do.
+    stops := array_fill(null::integer, array[lines]);
+    line_seats := array_fill(null::bytea, array[lines]);
+    p := 1;
+    for i in 1 .. lines loop
+        firsts[i] := p;
+        quotas[i] := case when s.heads[i] is null or s.mixed[i] then 0 else p_counts[i] end;
+        n := 0;
+        while p <= pairs and s.pair_lines[p] = i loop
+            k := s.pair_keys[p];
+            n := n + (s.caps[k] is not null)::integer;
+            j := postmill.lets_pass(room[k], tokens[k], s.caps[k], p_firm);
+            if j < quotas[i] then
+                quotas[i] := j;
+                stops[i] := k;
+            end if;
+            p := p + 1;
+        end loop;
+        width := greatest(width, n);
+        since[i] := s.heads[i];
+        takes[i] := 0;
+        asked[i] := case when quotas[i] = 0 then 0 else least(p_counts[i], quotas[i] + 1) end;
+        rest[i] := case when s.mixed[i] and s.heads[i] is not null then p_counts[i] else 0 end;
+        begins[i] := 0;
+        if quotas[i] > 0 then
+            stops[i] := null;
+        end if;
+    end loop;
+    firsts[lines + 1] := p;
+
+    if 0 < any (quotas) then
+        with cand as materialized (
+            select l.slot::integer as slot, q.*
+              from unnest(p_queues, p_lanes, p_priorities, p_from, asked) with ordinality as l(queue, lane, priority, since, n, slot)
+             cross join lateral (
+                 select r.ctid as tid, r.ready_at from postmill.ready r
+                  where r.queue = l.queue and r.lane = l.lane and r.priority = l.priority
+                    and r.ready_at >= case when l.since is null then '-infinity'
+                                            else least(l.since, (select postmill.now()) - interval '250 ms') end
+                  order by r.ready_at, r.id
+                  limit l.n for update skip locked) q
+             where l.n > 0
+             limit p_total
+        )
+        select c.tids, c.slots, c.moments, t.slots, t.tallies into found, slots, moments, tallied, tallies
+          from (select array_agg(x.tid) as tids, array_agg(x.slot) as slots, array_agg(x.ready_at) as moments from cand x) c,
+               (select array_agg(y.slot order by y.slot) as slots, array_agg(y.n order by y.slot) as tallies
+                  from (select x.slot, count(*)::integer as n from cand x group by x.slot) y) t;
+    end if;
+
+    -- Line by line, each key's room and tokens go to who comes first.
+    p := 1;
+    for j in 1 .. coalesce(cardinality(tallied), 0) loop
+        i := tallied[j];
+        n := least(tallies[j], quotas[i]);
+        for q in firsts[i] .. firsts[i + 1] - 1 loop
+            k := s.pair_keys[q];
+            n := least(n, postmill.lets_pass(room[k], tokens[k], s.caps[k], p_firm - taken));
+        end loop;
+        if n < tallies[j] then
+            since[i] := moments[p + n];
+            for q in firsts[i] .. firsts[i + 1] - 1 loop
+                k := s.pair_keys[q];
+                if stops[i] is null and postmill.lets_pass(room[k], tokens[k], s.caps[k], p_firm - taken) <= n then
+                    stops[i] := k;
+                end if;
+            end loop;
+        end if;
+        for q in firsts[i] .. firsts[i + 1] - 1 loop
+            k := s.pair_keys[q];
+            room[k] := room[k] - n;
+            tokens[k] := tokens[k] - n;
+            took[k] := took[k] + n;
+        end loop;
+        takes[i] := n;
+        taken := taken + n;
+        begins[i] := p;
+        p := p + tallies[j];
+    end loop;
+    if taken < p - 1 then
+        select array_agg(u.tid order by u.n), array_agg(u.slot order by u.n) into found, slots
+          from unnest(found, slots) with ordinality as u(tid, slot, n) where u.n < begins[u.slot] + takes[u.slot];
+    end if;
+
+    -- Which seats a ticket of each line takes: `width` entries a line.
+    if width > 0 and taken > 0 then
+        base := nextval('postmill.seat_seq');
+        seat_keys := array_fill(zero, array[lines * width]);
+        seat_limits := array_fill(0::bigint, array[lines * width]);
+        for i in 1 .. lines loop
+            n := 0;
+            for q in firsts[i] .. firsts[i + 1] - 1 loop
+                k := s.pair_keys[q];
+                if s.caps[k] is not null then
+                    n := n + 1;
+                    seat_keys[(i - 1) * width + n] := s.k_keys[k];
+                    seat_limits[(i - 1) * width + n] := s.k_limits[k];
+                    line_seats[i] := coalesce(line_seats[i], '') || uuid_send(s.k_keys[k]);
+                end if;
+            end loop;
+        end loop;
+    end if;
+
+    loop
+        n := 0;
+        if cardinality(found) > 0 then
+            return query
+            with taken as materialized (
+                select u.slot, u.n, coalesce(held[u.n], line_seats[u.slot]) as keys, r.ctid as tid, r.id, r.queue, r.lane, r.priority, r.ready_at,
+                       r.attempt, r.run, r.lost, j.job_type, j.payload, j.tenant_id, j.max_attempts, j.timeout_seconds, j.expires_at,
+                       j.created_at, j.project_id, j.actor_type, j.actor_id, j.request_id, j.correlation_id, j.traceparent,
+                       j.idempotency_key, j.scheduled_for, j.workflow_id
+                  from unnest(found, slots) with ordinality as u(tid, slot, n)
+                  join postmill.ready r on r.ctid = u.tid
+                  left join lateral (select * from postmill.job b where b.id = r.id limit 1) j on true
+                 where one_by_one or coalesce(
+                       j.tenant_id = s.tenants[u.slot]
+                       and (j.job_type = s.types[u.slot] or s.loose[u.slot] and j.job_type <> all (s.ruled))
+                       and (s.marks[u.slot] is null or postmill.payload_mark(s.parts[u.slot], j.payload) = s.marks[u.slot]), false)
+            ), gone as (
+                delete from postmill.ready r where r.ctid = any (array(select t.tid from taken t))
+            ), begun as (
+                insert into postmill.running
+                       (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at, seated)
+                select t.id, p_holder, p_claim_no, t.queue, t.lane, t.priority, t.attempt, t.run + 1, t.lost,
+                       (select postmill.now()), case when t.keys is not null then true end
+                  from taken t
+            ), seated as (
+                insert into postmill.seat (key, seat_no, limit_id, job_id)
+                select seat_keys[(t.slot - 1) * width + g.j], base + t.n * width + g.j, seat_limits[(t.slot - 1) * width + g.j], t.id
+                  from taken t cross join generate_series(1, width) as g(j)
+                 where not one_by_one and seat_keys[(t.slot - 1) * width + g.j] <> zero
+            )
+            select t.id, t.slot, t.ready_at, t.attempt, t.run + 1, t.lost, t.job_type, t.payload, t.tenant_id,
+                   t.max_attempts, t.timeout_seconds, t.expires_at <= (select postmill.now()), t.created_at, t.project_id,
+                   t.actor_type::text, t.actor_id, t.request_id, t.correlation_id, t.traceparent, t.idempotency_key, t.scheduled_for,
+                   (select postmill.now()), t.workflow_id, t.keys, null::uuid, null::bigint, null::double precision, null::boolean, null::bigint
+              from taken t;
+            get diagnostics n = row_count;
+        end if;
+        exit when one_by_one;
+        if n < taken then
+            -- Those are not like the first of their line: what was counted for them is given back.
+            for i, n in select u.slot, count(*) from unnest(found, slots) as u(tid, slot)
+                          join postmill.ready r on r.ctid = u.tid group by u.slot loop
+                takes[i] := takes[i] - n;
+                taken := taken - n;
+                rest[i] := p_counts[i] - takes[i];
+                stops[i] := null;
+                for q in firsts[i] .. firsts[i + 1] - 1 loop
+                    k := s.pair_keys[q];
+                    room[k] := room[k] + n;
+                    tokens[k] := tokens[k] + n;
+                    took[k] := took[k] - n;
+                end loop;
+            end loop;
+        end if;
+
+        for k in 1 .. n_keys loop
+            drawn := drawn or took[k] > 0;
+            if s.counts[k] is not null and took[k] > 0 then
+                insert into postmill.rate_take (key, seq, tat)
+                values (s.k_keys[k], nextval('postmill.rate_seq'),
+                        arrivals[k] + took[k] * s.spans[k] / s.counts[k] * interval '1 second');
+                delete from postmill.rate_take t where t.ctid = any (array(
+                    select o.ctid from postmill.rate_take o where o.key = s.k_keys[k] and o.tat < arrivals[k] order by o.seq limit 10));
+            end if;
+        end loop;
+        return query
+        select null::uuid, u.slot::integer, u.at, null::integer, null::integer, null::integer, null::text, null::jsonb, null::uuid,
+               null::integer, null::double precision, null::boolean, null::timestamptz, null::uuid, null::text, null::text, null::text,
+               null::text, null::text, null::text, null::timestamptz, null::timestamptz, null::uuid, null::bytea,
+               -- Without a key: only for a ticket that could not start yet.
+               case when not locked[u.k] or tokens[u.k] <= 0 or room[u.k] <= 0 then s.k_keys[u.k] end, s.k_limits[u.k],
+               case when locked[u.k] and tokens[u.k] <= 0
+                    then greatest(0.001, extract(epoch from arrivals[u.k] - moment)
+                                         + (took[u.k] - s.bursts[u.k] + 1) * s.spans[u.k] / s.counts[u.k])
+                    when locked[u.k] and room[u.k] > 0 and s.caps[u.k] < 100 then -1 else 0 end::double precision,
+               not locked[u.k], null::bigint
+          from unnest(stops, since) with ordinality as u(k, at, slot)
+         where u.k is not null and rest[u.slot] = 0
+        union all
+        select null, 0, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
+               null, null, null, null, u.key, u.limit_id, 0, false, coalesce(u.low, (select q.last_value from postmill.seat_seq q))
+          from unnest(s.k_keys, s.k_limits, s.caps, locked, lows) as u(key, limit_id, cap, locked, low)
+         where u.cap is not null and u.locked;
+        exit when not 0 < any (rest);
+        select x.* into picked from postmill.pick_limited(p_total, greatest(0, p_firm - taken), p_queues, p_lanes, p_priorities, p_from,
+                                                          rest, p_keys, p_lows, null, null) x;
+        perform set_config('synchronous_commit', durable, true);
+        drawn := drawn or picked.seats is not null;
+        one_by_one := true;
+        found := picked.tids;
+        slots := picked.slots;
+        held := picked.seats;
+        line_seats := '{}';
         return query
         select null::uuid, u.slot, u.at, null::integer, null::integer, null::integer, null::text, null::jsonb, null::uuid, null::integer,
                null::double precision, null::boolean, null::timestamptz, null::uuid, null::text, null::text, null::text, null::text,
                null::text, null::text, null::timestamptz, null::timestamptz, null::uuid, null::bytea, u.key, u.limit_id, u.wait, u.rival, u.low
           from unnest(picked.n_slot, picked.n_key, picked.n_limit, picked.n_at, picked.n_wait, picked.n_rival, picked.n_low)
                as u(slot, key, limit_id, at, wait, rival, low);
+    end loop;
+    if not drawn then
+        perform set_config('synchronous_commit', 'off', true);
     end if;
-    if picked.tids is null then
-        return;
-    end if;
-    return query
-    with taken as materialized (
-        select u.slot, u.keys, r.* from unnest(picked.tids, picked.slots, picked.seats) with ordinality as u(tid, slot, keys, n)
-          join postmill.ready r on r.ctid = u.tid order by u.n
-    ), gone as (
-        delete from postmill.ready r where r.ctid = any (picked.tids)
-    ), begun as (
-        insert into postmill.running
-               (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at, seated)
-        select t.id, p_holder, p_claim_no, t.queue, t.lane, t.priority, t.attempt, t.run + 1, t.lost,
-               (select postmill.now()), case when t.keys is not null then true end
-          from taken t
-    )
-    select t.id, t.slot, t.ready_at, t.attempt, t.run + 1, t.lost, j.job_type, j.payload, j.tenant_id,
-           j.max_attempts, j.timeout_seconds, j.expires_at <= (select postmill.now()), j.created_at, j.project_id,
-           j.actor_type::text, j.actor_id, j.request_id, j.correlation_id, j.traceparent, j.idempotency_key, j.scheduled_for,
-           (select postmill.now()), j.workflow_id, t.keys, null::uuid, null::bigint, null::double precision, null::boolean, null::bigint
-      from taken t
-      left join lateral (select * from postmill.job b where b.id = t.id limit 1) j on true;
 end
 $$;
 
@@ -3068,6 +3298,27 @@ begin
 end
 $$;
 
+-- FUNCTION door_fan_work(uuid, uuid, bigint, jsonb)
+
+CREATE FUNCTION postmill.door_fan_work(p_id uuid, p_holder uuid, p_claim_no bigint, p_steps jsonb, OUT status text, OUT detail text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if postmill.held_tenant(p_id, p_holder, p_claim_no) is null then
+        status := 'over';
+        return;
+    end if;
+    perform postmill.fan_out(j.workflow_id, p_id, p_steps) from postmill.any_job j where j.id = p_id;
+    status := 'made';
+exception
+    when sqlstate 'PM002' or invalid_text_representation or datetime_field_overflow or invalid_datetime_format
+        or numeric_value_out_of_range or invalid_parameter_value then
+        status := 'refused';
+        detail := left(replace(sqlerrm, 'postmill: ', ''), 500);
+end
+$$;
+
 -- FUNCTION door_held_artifact(uuid, uuid, bigint, uuid)
 
 CREATE FUNCTION postmill.door_held_artifact(p_job uuid, p_holder uuid, p_claim_no bigint, p_id uuid, OUT status text, OUT artifact jsonb) RETURNS record
@@ -4623,6 +4874,22 @@ begin
            d.secret_keys, d.encrypted, d.log_fields, d.budget, d.edited
       from postmill.job_definition d
      where d.kind = 'http' and (d.key = any (p_types) or d.aliases && p_types) order by d.key;
+end
+$$;
+
+-- FUNCTION door_work_workflow(uuid, uuid, bigint)
+
+CREATE FUNCTION postmill.door_work_workflow(p_id uuid, p_holder uuid, p_claim_no bigint, OUT status text, OUT told jsonb) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if postmill.held_tenant(p_id, p_holder, p_claim_no) is null then
+        select b.status into status from postmill.door_begin_artifact(p_id, p_holder, p_claim_no) b;
+        return;
+    end if;
+    select postmill.step_context(j.workflow_id, p_id) into told from postmill.any_job j where j.id = p_id and j.workflow_id is not null;
+    status := case when told is null then 'none' else 'told' end;
 end
 $$;
 
@@ -6333,6 +6600,10 @@ declare
     lanes uuid[];
     urgencies integer[];
     rung record;
+    -- Its tenant is about to leave: what is free now runs in the other cell (see park_tickets).
+    leaving boolean := (select h.gated from postmill.partition_horizon h) and exists (
+        select from postmill.workflow w join postmill.tenant_gate g on g.tenant_id = w.tenant_id
+         where w.id = p_id and g.stage in ('draining', 'closed'));
 begin
     update postmill.workflow_step s set state = 'held'
      where s.workflow_id = p_id and s.state = 'waiting' and s.waits = 0 and s.holds > 0 and s.cause is null;
@@ -6346,10 +6617,13 @@ begin
         delete from postmill.blocked t where t.ctid = any (array(select f.tid from free f))
     ), due_now as (
         insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
-        select f.queue, f.lane, f.priority, postmill.now(), f.id, f.attempt, f.run, f.lost from free f where coalesce(f.due <= moment, true)
+        select f.queue, f.lane, f.priority, postmill.now(), f.id, f.attempt, f.run, f.lost from free f
+         where not leaving and coalesce(f.due <= moment, true)
     ), due_later as (
         insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
-        select f.queue, f.lane, f.due, f.id, f.priority, f.attempt, f.run, f.lost from free f where f.due > moment
+        select f.queue, f.lane, case when leaving then postmill.parked_at(greatest(f.due, moment), coalesce(f.due <= moment, true))
+                                     else f.due end, f.id, f.priority, f.attempt, f.run, f.lost
+          from free f where leaving or f.due > moment
     ), opened as (
         update postmill.workflow_step s set state = 'open' from free f where s.workflow_id = p_id and s.no = f.no
     )
@@ -7309,15 +7583,17 @@ begin
            ('forgotten', 'is on its way into rollup'),
            ('error_group_part', 'is on its way into error_group'),
            ('retention_progress', 'says how far this cell has pruned'),
-           ('leaving', 'is on its way into the archive of this cell'),
-           ('incident', 'is of the cell that raised it; what goes on is raised anew'),
-           ('incident_part', 'belongs to an incident'),
-           ('incident_job', 'belongs to an incident'),
-           ('notification', 'belongs to an incident'),
-           ('operation', 'has ended, or the move waits for it'),
-           ('operation_item', 'belongs to an operation'),
-           ('operation_share', 'belongs to an operation');
+           ('leaving', 'is on its way into the archive of this cell');
 end
+$$;
+
+-- FUNCTION lets_pass(integer, integer, integer, integer)
+
+CREATE FUNCTION postmill.lets_pass(p_room integer, p_tokens integer, p_cap integer, p_firm integer) RETURNS integer
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select greatest(0, least(p_room, p_tokens, case when p_cap is null then 2147483647 when p_cap < 100 then p_firm
+                                                    else greatest(p_firm, p_room - p_cap / 2) end))
 $$;
 
 -- FUNCTION letter_typed()
@@ -7427,7 +7703,7 @@ begin
            greatest(0, extract(epoch from (select a.tat from postmill.rate_take a where a.key = k.key order by a.seq desc limit 1)
                                - moment) - (o.rate_burst - 1) * o.rate_seconds / o.rate_count)::double precision,
            case when postmill.sees_all() then h.ids end
-      from postmill.limits_on(p_queue, p_job_type, p_tenant) o
+      from postmill.limits_on(p_queue, postmill.type_key(p_job_type), p_tenant) o
       left join postmill.limit_rule r on r.id = o.limit_id
       left join postmill.tenant n on n.id = p_tenant
      cross join lateral (select postmill.limit_key(o.key, o.per, p_tenant, body) as key) k
@@ -7440,15 +7716,11 @@ $$;
 
 -- FUNCTION limits_on(text, text, uuid)
 
-CREATE FUNCTION postmill.limits_on(p_queue text, p_job_type text, p_tenant uuid) RETURNS TABLE(limit_id bigint, key uuid, per text[], max_running integer, rate_count integer, rate_seconds double precision, rate_burst integer)
-    LANGUAGE plpgsql STABLE
-    SET enable_seqscan TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
+CREATE FUNCTION postmill.limits_on(p_queue text, p_type_key text, p_tenant uuid) RETURNS TABLE(limit_id bigint, key uuid, per text[], max_running integer, rate_count integer, rate_seconds double precision, rate_burst integer)
+    LANGUAGE sql STABLE
     AS $$
-begin
-    return query
     select r.id, r.key, r.per, r.max_running, r.rate_count, r.rate_seconds, r.rate_burst
-      from (select a.* from postmill.limit_rule a where a.job_type = postmill.type_key(p_job_type)
+      from (select a.* from postmill.limit_rule a where a.job_type = p_type_key
             union all select b.* from postmill.limit_rule b where b.queue = p_queue
             union all select c.* from postmill.limit_rule c where c.tenant_id = p_tenant
             union all select e.* from postmill.limit_rule e
@@ -7457,8 +7729,7 @@ begin
     union all
     select 0, t.id, '{}', postmill.tenant_cap(t.status, t.max_running, t.raised_to, t.raised_until), null, null, null
       from postmill.tenant t
-     where t.id = p_tenant and (t.max_running is not null or t.raised_to is not null or t.status <> 'active');
-end
+     where t.id = p_tenant and (t.max_running is not null or t.raised_to is not null or t.status <> 'active')
 $$;
 
 -- FUNCTION lock_workflows_of(uuid[])
@@ -7532,6 +7803,87 @@ begin
                looked_at = case when last is null then postmill.now() else w.looked_at end where w.id = flow.id;
     end loop;
     return found_some;
+end
+$$;
+
+-- FUNCTION look_at_lines(text[], uuid[], integer[], timestamp with time zone[])
+
+CREATE FUNCTION postmill.look_at_lines(p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], OUT types text[], OUT tenants uuid[], OUT heads timestamp with time zone[], OUT loose boolean[], OUT mixed boolean[], OUT parts text[], OUT marks uuid[], OUT k_keys uuid[], OUT k_limits bigint[], OUT caps integer[], OUT counts integer[], OUT spans double precision[], OUT bursts integer[], OUT pair_lines integer[], OUT pair_keys integer[], OUT ruled text[]) RETURNS record
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    with heads as materialized (
+        select l.slot::integer as slot, l.queue, l.lane, h.*
+          from unnest(p_queues, p_lanes, p_priorities, p_from) with ordinality as l(queue, lane, priority, since, slot)
+          left join lateral (
+             select r.id, r.ready_at from postmill.ready r
+              where r.queue = l.queue and r.lane = l.lane and r.priority = l.priority
+                and r.ready_at >= case when l.since is null then '-infinity'
+                                        else least(l.since, (select postmill.now()) - interval '250 ms') end
+                and not exists (select from postmill.queue w where w.name = l.queue and w.paused_at is not null
+                                   and (w.resume_at is null or w.resume_at > (select postmill.now())))
+              order by r.ready_at, r.id limit 1) h on true
+    ), line as materialized (
+        select h.slot, h.queue, h.lane, h.ready_at, b.job_type, b.tenant_id, b.payload
+          from heads h
+          left join lateral (select j.job_type, j.tenant_id, j.payload from postmill.job j where j.id = h.id
+                             union all
+                             select o.job_type, o.tenant_id, o.payload from postmill.job_kept o where o.id = h.id offset 0) b on true
+    ), named as materialized (
+        select y.job_type, y.key, not exists (select from postmill.limit_rule r where r.job_type = y.key) as loose
+          from (select distinct on (l.job_type) l.job_type, postmill.type_key(l.job_type) as key
+                  from line l where l.job_type is not null) y
+    ), kind as materialized (
+        select k.*, o.*
+          from (select distinct l.queue, l.job_type, l.tenant_id, n.key as type_key from line l join named n on n.job_type = l.job_type) k
+         cross join lateral postmill.limits_on(k.queue, k.type_key, k.tenant_id)
+               as o(limit_id, key, per, max_running, rate_count, rate_seconds, rate_burst)
+    ), held as materialized (
+        select l.slot, case when k.per = '{}' then k.key else postmill.limit_key(k.key, k.per, l.tenant_id, l.payload) end as worth, k.*
+          from line l
+          join kind k on k.queue = l.queue and k.job_type = l.job_type and k.tenant_id = l.tenant_id
+    ), numbered as materialized (
+        select h.slot, dense_rank() over (order by h.worth)::integer as k, h.worth, h.limit_id, h.max_running, h.rate_count,
+               h.rate_seconds, h.rate_burst
+          from held h
+    ), counted as (
+        select array_agg(c.worth order by c.k) as keys, array_agg(c.limit_id order by c.k) as limits, array_agg(c.cap order by c.k) as caps,
+               array_agg(c.rate_count order by c.k) as counts, array_agg(c.rate_seconds order by c.k) as spans,
+               array_agg(c.rate_burst order by c.k) as bursts
+          from (select n.k, n.worth, min(n.limit_id) as limit_id, min(n.max_running) as cap, min(n.rate_count) as rate_count,
+                       min(n.rate_seconds) as rate_seconds, min(n.rate_burst) as rate_burst
+                  from numbered n group by n.k, n.worth) c
+    ), paired as (
+        select array_agg(p.slot order by p.slot, p.k) as slots, array_agg(p.k order by p.slot, p.k) as ks
+          from (select distinct n.slot, n.k from numbered n) p
+    ), shared as materialized (
+        select h.slot, string_agg(distinct u.part, chr(31)) as parts
+          from held h cross join lateral unnest(h.per) as u(part) where u.part like 'payload.%' group by h.slot
+    ), told as (
+        select array_agg(l.job_type order by l.slot) as types, array_agg(l.tenant_id order by l.slot) as tenants,
+               array_agg(l.ready_at order by l.slot) as heads,
+               array_agg(n.loose order by l.slot) as loose,
+               array_agg(l.job_type is null or coalesce(l.lane <> d.home, false) order by l.slot) as mixed,
+               array_agg(s.parts order by l.slot) as parts,
+               array_agg(case when s.parts is not null
+                   then postmill.payload_mark(s.parts, l.payload) end order by l.slot) as marks
+          from line l
+          left join named n on n.job_type = l.job_type
+          left join lateral (select postmill.lane_of(d.limit_lane, l.tenant_id, d.key, l.payload, null) as home
+                               from postmill.job_definition d where d.key = n.key and d.limit_lane is not null) d on true
+          left join shared s on s.slot = l.slot
+    )
+    select t.types, t.tenants, t.heads, t.loose, t.mixed, t.parts, t.marks, c.keys, c.limits, c.caps, c.counts, c.spans, c.bursts,
+           p.slots, p.ks
+      into types, tenants, heads, loose, mixed, parts, marks, k_keys, k_limits, caps, counts, spans, bursts, pair_lines, pair_keys
+      from told t, counted c, paired p;
+    if true = any (loose) then
+        ruled := array(select u.name from postmill.limit_rule r join postmill.job_definition d on d.key = r.job_type
+                        cross join lateral unnest(d.key || d.aliases) as u(name)
+                        where num_nonnulls(r.max_running, r.rate_count) > 0);
+    end if;
 end
 $$;
 
@@ -8216,6 +8568,16 @@ begin
 end
 $$;
 
+-- FUNCTION payload_mark(text, jsonb)
+
+CREATE FUNCTION postmill.payload_mark(p_parts text, p_payload jsonb) RETURNS uuid
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return postmill.limit_key('00000000-0000-0000-0000-000000000000', string_to_array(p_parts, chr(31)), null, p_payload);
+end
+$$;
+
 -- FUNCTION pending_deliveries(integer)
 
 CREATE FUNCTION postmill.pending_deliveries(p_most integer) RETURNS TABLE(event_id uuid, name text, context text, published_at timestamp with time zone, correlation_id text, tenant_id uuid, trigger_id uuid, label text, job_type text, payload_template text, tenant_slug text, tenant_zone text)
@@ -8286,7 +8648,7 @@ begin
         select distinct c.queue, c.job_type, c.tenant_id from cand c where c.job_type is not null
     ), bound as materialized (
         select s.queue, s.job_type, s.tenant_id, o.* from kinds s
-         cross join lateral postmill.limits_on(s.queue, s.job_type, s.tenant_id) o
+         cross join lateral postmill.limits_on(s.queue, postmill.type_key(s.job_type), s.tenant_id) o
     ), held as materialized (
         select c.n, postmill.limit_key(b.key, b.per, c.tenant_id, c.payload) as key, b.limit_id, b.max_running, b.rate_count,
                b.rate_seconds, b.rate_burst
@@ -9393,6 +9755,7 @@ CREATE FUNCTION postmill.read_attempt_page(p_id uuid, p_below integer DEFAULT 21
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
     return query
@@ -9425,6 +9788,7 @@ CREATE FUNCTION postmill.read_attempt_text(p_id uuid, p_run integer, p_what text
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
     return (
@@ -10881,6 +11245,7 @@ CREATE FUNCTION postmill.read_job_lines(p_ids uuid[], p_paths jsonb DEFAULT '[]'
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $_$
 declare
     at_now constant timestamptz := postmill.now();
@@ -10948,6 +11313,7 @@ CREATE FUNCTION postmill.read_job_page(p_id uuid) RETURNS jsonb
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $_$
 begin
     return (
@@ -10969,7 +11335,9 @@ begin
         'replays', coalesce((select jsonb_agg(n.id order by n.id desc) from (
             (select f.id from postmill.job f where f.replayed_from = j.id order by f.id desc limit 20)
             union all
-            (select f.id from postmill.job_kept f where f.replayed_from = j.id order by f.id desc limit 20)) n), '[]'))
+            (select f.id from postmill.job_kept f where f.replayed_from = j.id order by f.id desc limit 20)) n), '[]'),
+        'in_workflow', j.workflow_id is not null, 'pinned', (select p.version from postmill.pin p where p.job_id = j.id),
+        'has_artifacts', exists (select from postmill.artifact a where a.job_id = j.id and a.gone_at is null))
       from (select f.* from postmill.any_job f where f.id = p_id offset 0) j
       left join postmill.job_definition d on d.key = j.job_type
       left join lateral (select t.* from postmill.ready t where t.id = j.id offset 0) w on true
@@ -10987,6 +11355,7 @@ CREATE FUNCTION postmill.read_job_payload(p_id uuid) RETURNS TABLE(payload text,
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
     return query
@@ -11580,8 +11949,10 @@ begin
                 part := part || ' and ' || postmill.state_test(states);
             end if;
             -- Within a tenant what was not made by hand or code has an index.
-            select string_agg(format('(select j.* from postmill.any_job j where %s and %s and j.id < $1 and j.id >= $2
-                    order by j.id desc limit $3)', case when n.id = nobody then 'true' else format('j.tenant_id = %L', n.id) end,
+            -- Where nothing is asked of them, their ids come out of an index.
+            select string_agg(format('(select %s from postmill.any_job j where %s and %s and j.id < $1 and j.id >= $2
+                    order by j.id desc limit $3)', case when part = 'true' then 'j.id' else 'j.*' end,
+                    case when n.id = nobody then 'true' else format('j.tenant_id = %L', n.id) end,
                     case when o.name = '' then 'true' else format('j.source = %L and j.source <> ''manual''', o.name) end), ' union all ') into named
               from unnest(coalesce(tenants, array[nobody])) as n(id)
              cross join unnest(case when tenants is not null and 'manual' <> all (sources) then sources else array[''] end) as o(name);
@@ -11647,30 +12018,59 @@ CREATE FUNCTION postmill.read_matching_bars(p_filter jsonb, p_need integer DEFAU
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $_$
 declare
-    found_ones record;
-    span double precision;
-    starts timestamptz[];
-    ids uuid[];
+    own constant uuid := postmill.scope_tenant();
+    whole constant boolean := not p_filter ? 'states' and coalesce(jsonb_array_length(p_filter -> 'terms'), 0) = 0;
     dear constant boolean := jsonb_path_exists(p_filter, '$.terms[*] ? (@.field == "ran" || @.field == "attempt" || @.field == "worker"
         || @.field == "queue" || (@.field == "error" && @.not == true) || (@.field == "op" && @.not == true))')
-        or (p_filter ? 'states' and postmill.scope_tenant() is not null and not p_filter -> 'states' <@ '["failed", "canceled", "dead_letter", "replayed"]');
+        or (p_filter ? 'states' and own is not null and not p_filter -> 'states' <@ '["failed", "canceled", "dead_letter", "replayed"]');
+    found_ones record;
+    newest uuid;
+    oldest uuid;                -- of those that are counted
+    starts timestamptz[];
+    ids uuid[];
 begin
-    select w.ids, w.low into found_ones
-      from postmill.read_matching(p_filter, p_need => p_need + 1, p_look => case when dear then p_look / 4 else p_look end) w;
-    total := cardinality(found_ones.ids);
-    complete_to := case when found_ones.low is not null then postmill.id_time(found_ones.low)
-                        when total > p_need then postmill.id_time(found_ones.ids[total]) end;
-    span := extract(epoch from postmill.now() - postmill.id_time(found_ones.ids[total]))::double precision;
+    if whole and own is null then
+        newest := (select j.id from postmill.any_job j order by j.id desc limit 1);
+        oldest := (select j.id from postmill.any_job j order by j.id desc offset p_need limit 1);
+        complete_to := postmill.id_time(oldest);
+        oldest := coalesce(oldest, (select j.id from postmill.any_job j order by j.id limit 1));
+    elsif whole then
+        newest := (select j.id from postmill.any_job j where j.tenant_id = own order by j.id desc limit 1);
+        oldest := (select j.id from postmill.any_job j where j.tenant_id = own order by j.id desc offset p_need limit 1);
+        complete_to := postmill.id_time(oldest);
+        oldest := coalesce(oldest, (select j.id from postmill.any_job j where j.tenant_id = own order by j.id limit 1));
+    else
+        select w.ids, w.low into found_ones
+          from postmill.read_matching(p_filter, p_need => p_need + 1, p_look => case when dear then p_look / 4 else p_look end) w;
+        total := cardinality(found_ones.ids);
+        newest := found_ones.ids[1];
+        oldest := found_ones.ids[total];
+        complete_to := case when found_ones.low is not null then postmill.id_time(found_ones.low)
+                            when total > p_need then postmill.id_time(oldest) end;
+    end if;
     select coalesce(min(w), 604800) into width
-      from unnest(array[60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 604800]::double precision[]) w where span / w <= 60;
+      from unnest(array[60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 604800]::double precision[]) w
+     where extract(epoch from postmill.now() - postmill.id_time(oldest)) / w <= 60;
     -- An id tells its moment, and comparing ids is quicker than reading it from each of them.
-    starts := array(select generate_series(date_bin(width * interval '1 second', postmill.id_time(found_ones.ids[total]), timestamptz '2000-01-03 00:00+00'),
-                                           postmill.id_time(found_ones.ids[1]), width * interval '1 second') where total > 0);
+    starts := array(select generate_series(date_bin(width * interval '1 second', postmill.id_time(oldest), timestamptz '2000-01-03 00:00+00'),
+                                           postmill.id_time(newest), width * interval '1 second') where newest is not null);
     ids := array(select postmill.id_at(s) from unnest(starts) s);
-    select coalesce(jsonb_agg(jsonb_build_array(extract(epoch from starts[b.place]), b.n) order by b.place), '[]') into bars
-      from (select greatest(width_bucket(u.id, ids), 1) as place, count(*) as n from unnest(found_ones.ids) as u(id) group by 1) b;
+    if whole and own is null then
+        select coalesce(sum(b.n), 0), jsonb_agg(jsonb_build_array(extract(epoch from starts[b.place]), b.n) order by b.place) into total, bars
+          from (select greatest(width_bucket(j.id, ids), 1) as place, count(*) as n from postmill.any_job j where j.id >= oldest group by 1) b;
+    elsif whole then
+        select coalesce(sum(b.n), 0), jsonb_agg(jsonb_build_array(extract(epoch from starts[b.place]), b.n) order by b.place) into total, bars
+          from (select greatest(width_bucket(j.id, ids), 1) as place, count(*) as n from postmill.any_job j
+                 where j.tenant_id = own and j.id >= oldest group by 1) b;
+    else
+        select jsonb_agg(jsonb_build_array(extract(epoch from starts[b.place]), b.n) order by b.place) into bars
+          from (select greatest(width_bucket(u.id, ids), 1) as place, count(*) as n from unnest(found_ones.ids) as u(id) group by 1) b;
+    end if;
+    bars := coalesce(bars, '[]');
     return next;
 end
 $_$;
@@ -11849,11 +12249,28 @@ $$;
 CREATE FUNCTION postmill.read_oldest(p_queue text, p_lane uuid) RETURNS timestamp with time zone
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
     found record;
 begin
-    if p_queue is null and p_lane is null then
+    if p_lane is not null then
+        return (
+            with recursive step as (
+                select f.* from postmill.queue q cross join lateral (
+                    select r.queue, r.priority, r.ready_at from postmill.ready r where r.queue = q.name and r.lane = p_lane
+                     order by r.priority, r.ready_at limit 1) f
+                 where q.name = coalesce(p_queue, q.name)
+                union all
+                select f.* from step s cross join lateral (
+                    select r.queue, r.priority, r.ready_at from postmill.ready r
+                     where r.queue = s.queue and r.lane = p_lane and r.priority > s.priority
+                     order by r.priority, r.ready_at limit 1) f
+            )
+            select min(x.ready_at) from (select s.ready_at from step s limit 1000) x);
+    end if;
+    if p_queue is null then
         select min(x.ready_at) as ready_at, max(postmill.id_time(x.id)) as made, count(*) as n into found
           from (select r.ready_at, r.id from postmill.ready r order by r.id limit 100) x;
         if found.n < 100 or found.ready_at <= found.made then
@@ -11864,13 +12281,12 @@ begin
         with recursive step as (
             select f.* from postmill.queue q cross join lateral (
                 select r.queue, r.lane, r.priority, r.ready_at from postmill.ready r
-                 where r.queue = q.name and (p_lane is null or r.lane = p_lane)
-                 order by r.queue, r.lane, r.priority, r.ready_at limit 1) f
-             where p_queue is null or q.name = p_queue
+                 where r.queue = q.name order by r.queue, r.lane, r.priority, r.ready_at limit 1) f
+             where q.name = coalesce(p_queue, q.name)
             union all
             select f.* from step s cross join lateral (
                 select r.queue, r.lane, r.priority, r.ready_at from postmill.ready r
-                 where r.queue = s.queue and (r.lane, r.priority) > (s.lane, s.priority) and (p_lane is null or r.lane = p_lane)
+                 where r.queue = s.queue and (r.lane, r.priority) > (s.lane, s.priority)
                  order by r.queue, r.lane, r.priority, r.ready_at limit 1) f
         )
         select min(x.ready_at) from (select s.ready_at from step s limit 1000) x);
@@ -12369,6 +12785,7 @@ $$;
 CREATE FUNCTION postmill.read_saved_views(p_page text, p_most integer DEFAULT 100) RETURNS TABLE(id uuid, name text, query text, shared boolean, own boolean, actor_id text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
     return query
@@ -12486,7 +12903,8 @@ $_$;
 CREATE FUNCTION postmill.read_step_of(p_job uuid) RETURNS TABLE(workflow_id uuid, workflow text, kind text, status text, no integer, step text, role text, state text, waits integer, failed text[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
     return query
@@ -12502,40 +12920,56 @@ $$;
 
 -- FUNCTION read_summary(uuid, integer)
 
-CREATE FUNCTION postmill.read_summary(p_tenant uuid DEFAULT NULL::uuid, p_most integer DEFAULT 10000) RETURNS TABLE(state text, n bigint, at_least boolean, oldest_seconds double precision, open_letters bigint)
+CREATE FUNCTION postmill.read_summary(p_tenant uuid DEFAULT NULL::uuid, p_most integer DEFAULT 10000) RETURNS TABLE(state text, n bigint, at_least boolean, oldest_seconds double precision, open_letters bigint, retrying bigint, retrying_at_least boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
+    SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     AS $$
 declare
-    own uuid := coalesce(p_tenant, postmill.scope_tenant());
-    moment timestamptz := postmill.now();
-    bodies bigint;
+    own constant uuid := coalesce(p_tenant, postmill.scope_tenant());
+    moment constant timestamptz := postmill.now();
+    look constant integer := 2000;
+    bodies bigint := 0;
     tickets bigint;
     mine uuid[];
     known bigint := 0;
+    ended bigint := 0;          -- outcomes that are no successes
     bounded boolean := false;
+    first uuid;
 begin
-    select count(*) into bodies from (
-        select from postmill.job j where own is null or j.tenant_id = own limit p_most + 1) x;
-    select bodies + count(*) into bodies from (
-        select from postmill.job_kept k where own is null or k.tenant_id = own limit p_most + 1) x;
+    if own is not null then
+        select count(*) into bodies from (select from postmill.job j where j.tenant_id = own limit p_most + 1) x;
+        select bodies + count(*) into bodies from (select from postmill.job_kept k where k.tenant_id = own limit p_most + 1) x;
+        if bodies <= p_most then
+            mine := array(select j.id from postmill.any_job j where j.tenant_id = own);
+        end if;
+    end if;
     for state in select unnest(array['scheduled', 'queued', 'blocked', 'running', 'dead_letter', 'failed', 'canceled']) loop
         at_least := false;
         oldest_seconds := null;
         open_letters := null;
+        retrying := null;
+        retrying_at_least := null;
         if state in ('failed', 'canceled', 'dead_letter') then
-            select count(*) into n from (
-                select from postmill.outcome o
-                 where o.status = state and o.status <> 'succeeded' and (own is null or o.tenant_id = own) limit p_most + 1) x;
+            if own is null then
+                select count(*) into n from (select from postmill.outcome o
+                    where o.status = read_summary.state and o.status <> 'succeeded' limit p_most + 1) x;
+            else
+                select count(*) into n from (select from postmill.outcome o
+                    where o.tenant_id = own and o.status = read_summary.state and o.status <> 'succeeded' limit p_most + 1) x;
+            end if;
+            ended := ended + n;
+            bounded := bounded or n > p_most;
             if state = 'dead_letter' then
-                select count(*) into open_letters from (
-                    select from postmill.dead_letter d where own is null or d.tenant_id = own limit p_most + 1) x;
+                if own is null then
+                    select count(*) into open_letters from (select from postmill.dead_letter d limit p_most + 1) x;
+                else
+                    select count(*) into open_letters from (select from postmill.dead_letter d where d.tenant_id = own limit p_most + 1) x;
+                end if;
                 n := n + open_letters;
             end if;
         else
-            -- One statement of one table: a plan of all four takes as long as the count.
             if state = 'queued' then
                 select count(*) into tickets from (select from postmill.ready t limit p_most + 1) x;
             elsif state = 'scheduled' then
@@ -12547,7 +12981,22 @@ begin
             end if;
             if own is null or tickets = 0 then
                 n := tickets;
-            elsif bodies > p_most and tickets > p_most then
+                if state = 'scheduled' then
+                    select count(*) filter (where x.attempt > 1 and x.run_at > moment), count(*) >= look into retrying, retrying_at_least
+                      from (select t.attempt, t.run_at from postmill.scheduled t order by t.id desc limit look) x;
+                end if;
+            elsif mine is not null then
+                if state = 'queued' then
+                    select count(*) into n from unnest(mine) as u(id) where exists (select from postmill.ready t where t.id = u.id offset 0);
+                elsif state = 'scheduled' then
+                    select count(*), count(*) filter (where t.attempt > 1 and t.run_at > moment), false into n, retrying, retrying_at_least
+                      from unnest(mine) as u(id) cross join lateral (select f.attempt, f.run_at from postmill.scheduled f where f.id = u.id offset 0) t;
+                elsif state = 'blocked' then
+                    select count(*) into n from unnest(mine) as u(id) where exists (select from postmill.blocked t where t.id = u.id offset 0);
+                else
+                    select count(*) into n from unnest(mine) as u(id) where exists (select from postmill.running t where t.id = u.id offset 0);
+                end if;
+            elsif tickets > p_most then
                 at_least := true;
                 -- The limit at the end, too: a queue is not looked at where the ones before it are enough.
                 if state = 'queued' then
@@ -12556,25 +13005,26 @@ begin
                 elsif state = 'scheduled' then
                     select count(*) into n from (select from postmill.queue q cross join lateral (
                         select from postmill.scheduled t where t.queue = q.name and t.lane = own offset 0) x limit p_most + 1) y;
+                    -- The latest of each queue: tries again come after the jobs that are due.
+                    select count(*) filter (where y.attempt > 1 and y.run_at > moment), true into retrying, retrying_at_least
+                      from (select x.attempt, x.run_at from postmill.queue q cross join lateral (
+                            select t.attempt, t.run_at from postmill.scheduled t where t.queue = q.name and t.lane = own
+                             order by t.run_at desc limit look) x limit look) y;
                 else
                     n := 0;
                 end if;
-            elsif bodies <= p_most then
-                if mine is null then
-                    mine := array(select j.id from postmill.any_job j where j.tenant_id = own);
-                end if;
-                select count(*) into n from unnest(mine) as u(id)
-                 where case state when 'queued' then exists (select from postmill.ready t where t.id = u.id offset 0)
-                                  when 'scheduled' then exists (select from postmill.scheduled t where t.id = u.id offset 0)
-                                  when 'blocked' then exists (select from postmill.blocked t where t.id = u.id offset 0)
-                                  else exists (select from postmill.running t where t.id = u.id offset 0) end;
+            elsif state = 'queued' then
+                select count(*) into n from postmill.ready t
+                 where exists (select from postmill.any_job j where j.id = t.id and j.tenant_id = own offset 0);
+            elsif state = 'scheduled' then
+                select count(*), count(*) filter (where t.attempt > 1 and t.run_at > moment), false into n, retrying, retrying_at_least
+                  from postmill.scheduled t where exists (select from postmill.any_job j where j.id = t.id and j.tenant_id = own offset 0);
+            elsif state = 'blocked' then
+                select count(*) into n from postmill.blocked t
+                 where exists (select from postmill.any_job j where j.id = t.id and j.tenant_id = own offset 0);
             else
-                select count(*) into n from (
-                    select t.id from postmill.ready t where state = 'queued' union all
-                    select t.id from postmill.scheduled t where state = 'scheduled' union all
-                    select t.id from postmill.blocked t where state = 'blocked' union all
-                    select t.id from postmill.running t where state = 'running') x
-                 cross join lateral (select from postmill.any_job j where j.id = x.id and j.tenant_id = own offset 0) b;
+                select count(*) into n from postmill.running t
+                 where exists (select from postmill.any_job j where j.id = t.id and j.tenant_id = own offset 0);
             end if;
             if state = 'queued' then
                 oldest_seconds := extract(epoch from moment - postmill.read_oldest(null, own));
@@ -12583,28 +13033,52 @@ begin
         known := known + least(n, p_most);
         at_least := at_least or n > p_most;
         n := least(n, p_most);
-        bounded := bounded or at_least;
+        if own is not null then
+            bounded := bounded or at_least;
+        end if;
         return next;
     end loop;
-    -- What is neither waiting nor running, nor ended otherwise, has succeeded.
     state := 'succeeded';
     oldest_seconds := null;
     open_letters := null;
-    if bodies > p_most or bounded then
-        if own is null then
-            select count(*) into n from (select o.status from postmill.outcome o order by o.job_id desc limit p_most * 5 / 4) x
-             where x.status = 'succeeded';
-        else
-            select count(*) into n from (
-                select o.status, o.tenant_id from postmill.outcome o order by o.job_id desc limit 2 * p_most) x
-             where x.status = 'succeeded' and x.tenant_id = own;
-        end if;
-        n := least(greatest(n, bodies - known, 0), p_most);
+    retrying := null;
+    retrying_at_least := null;
+    if own is null and 10 * (p_most + ended) < (
+        select sum(c.reltuples) from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'postmill.outcome'::regclass) then
+        -- Counting as far as that takes longer than all the rest, where the last look of the vacuum leaves no doubt.
+        n := p_most + 1;
         at_least := true;
+    elsif own is null and not bounded then
+        -- An outcome that is nothing else is a success.
+        select count(*) - ended into n from (select from postmill.outcome o limit p_most + 1 + ended) x;
+        at_least := n > p_most;
+    elsif own is null then
+        -- Among the latest outcomes; an index tells which of them are no successes.
+        tickets := p_most * 5 / 4;
+        first := (select o.job_id from postmill.outcome o order by o.job_id desc offset tickets - 1 limit 1);
+        if first is null then
+            first := '00000000-0000-0000-0000-000000000000';
+            select count(*) into tickets from postmill.outcome o;
+        end if;
+        select tickets - count(*) into n from postmill.outcome o
+         where o.status in ('failed', 'canceled', 'dead_letter') and o.status <> 'succeeded' and o.job_id >= first;
+        at_least := true;
+    elsif not bounded then
+        -- What is neither waiting nor running, nor ended otherwise, has succeeded.
+        select count(*) into n from (select from postmill.job j where j.tenant_id = own limit p_most + 1 + known) x;
+        if n <= p_most + known then
+            select n + count(*) into n from (select from postmill.job_kept k where k.tenant_id = own limit p_most + 1 + known - n) x;
+        end if;
+        n := greatest(n - known, 0);
+        at_least := n > p_most;
     else
-        n := greatest(bodies - known, 0);
-        at_least := false;
+        select count(*) into n from (select from (
+            select o.status, o.tenant_id from postmill.outcome o order by o.job_id desc limit p_most) x
+             where x.status = 'succeeded' and x.tenant_id = own) y;
+        n := greatest(n, bodies - known);
+        at_least := true;
     end if;
+    n := least(n, p_most);
     return next;
 end
 $$;
@@ -13042,7 +13516,10 @@ $$;
 CREATE FUNCTION postmill.read_why(p_id uuid) RETURNS TABLE(id uuid, job_type text, queue text, state text, attempt integer, max_attempts integer, reason text, error_class text, error_message text, cancel_requested boolean, worker_id text, paused boolean, pause_reason text, resume_at timestamp with time zone, tenant_status text, is_active boolean, due_seconds double precision, expired boolean, limits text, worker_limit integer, type_running bigint, held_by uuid[], type_workers bigint, queue_workers bigint, draining_workers bigint, outdated bigint, slots bigint, queue_running bigint, ahead bigint, ready_seconds double precision, replayed_as uuid, budget text, budget_level integer, budget_action text, budget_ends timestamp with time zone, type_paused boolean, type_pause_reason text, type_resume_at timestamp with time zone, pinned integer, pin_workers bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
     moment timestamptz := postmill.now();
@@ -13186,7 +13663,8 @@ $$;
 CREATE FUNCTION postmill.read_workflow(p_id uuid) RETURNS TABLE(id uuid, tenant_id uuid, kind text, name text, key text, status text, created_at timestamp with time zone, finished_at timestamp with time zone, sealed boolean, fail_fast boolean, verdict text, cancel_requested_at timestamp with time zone, cancel_reason text, actor_type text, actor_id text, total integer, succeeded integer, failed integer, canceled integer, waiting bigint, held bigint, compensations bigint, compensated bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
     return query
@@ -13206,6 +13684,8 @@ $$;
 CREATE FUNCTION postmill.read_workflow_edges(p_id uuid, p_parent integer DEFAULT 0, p_child integer DEFAULT 0, p_most integer DEFAULT 10000) RETURNS TABLE(parent integer, child integer, policy text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
     return query
@@ -14770,8 +15250,9 @@ begin
         if own_column like 'read\_%' or own_column like 'door\_%' or own_column in ('now', 'new_id', 'id_at', 'id_time',
             'scope_tenant', 'sees_all', 'in_scope', 'ids_in_scope') then
             execute format('grant execute on function %s to postmill_reader, postmill_request', name);
-        elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'error_status', 'version_run', 'keep_of', 'type_paused', 'version_code', 'code_workers', 'rollup_bounds', 'rollup_source', 'quantile', 'summary_of',
-            'histogram_plus', 'histogram_add', 'histogram_sum', 'histogram_cells', 'histogram_within', 'quantiles',
+        elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'error_status', 'version_run', 'keep_of',
+            'type_paused', 'version_code', 'code_workers', 'rollup_bounds', 'rollup_source', 'quantile', 'quantiles', 'summary_of',
+            'histogram_plus', 'histogram_add', 'histogram_sum', 'histogram_cells', 'histogram_within',
             'incident_outline', 'incident_status', 'limits_of', 'waits_of', 'tenant_cap', 'args_matching', 'state_test', 'places_of', 'states_of') then
             execute format('grant execute on function %s to postmill_reader', name);
         end if;
@@ -15275,6 +15756,7 @@ CREATE FUNCTION postmill.states_of(p_ids uuid[]) RETURNS jsonb
     LANGUAGE plpgsql STABLE
     SET enable_seqscan TO 'off'
     SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
     at_now constant timestamptz := postmill.now();
@@ -15314,6 +15796,20 @@ begin
                    ), '[]'))
           from postmill.workflow w join postmill.workflow_step s on s.workflow_id = w.id and s.job_id = p_job
          where w.id = p_workflow);
+end
+$$;
+
+-- FUNCTION step_facts(uuid, uuid)
+
+CREATE FUNCTION postmill.step_facts(p_workflow uuid, p_job uuid) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    return (select jsonb_build_object('id', w.id, 'name', w.name, 'kind', w.kind, 'step', s.name, 'role', s.role, 'total', w.total)
+              from postmill.workflow w join postmill.workflow_step s on s.workflow_id = w.id and s.job_id = p_job
+             where w.id = p_workflow);
 end
 $$;
 
@@ -16851,7 +17347,8 @@ begin
         'timeout_seconds', b.timeout_seconds, 'expired', coalesce(b.expires_at <= postmill.now(), false),
         'created_at', b.created_at, 'project_id', b.project_id, 'actor_type', b.actor_type, 'actor_id', b.actor_id,
         'request_id', b.request_id, 'correlation_id', b.correlation_id, 'traceparent', b.traceparent,
-        'idempotency_key', b.idempotency_key, 'scheduled_for', b.scheduled_for);
+        'idempotency_key', b.idempotency_key, 'scheduled_for', b.scheduled_for)
+        || case when b.workflow_id is null then '{}' else jsonb_build_object('workflow', postmill.step_facts(b.workflow_id, p_id)) end;
 end
 $$;
 
@@ -18700,7 +19197,7 @@ WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', a
 
 CREATE SEQUENCE postmill.seat_seq
     START WITH 1
-    INCREMENT BY 1
+    INCREMENT BY 1048576
     NO MINVALUE
     NO MAXVALUE
     CACHE 1;

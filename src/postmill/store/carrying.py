@@ -222,9 +222,14 @@ def ensure_partitions(moment: datetime, *, schema: str = DEFAULT_SCHEMA) -> Stat
     return _one("ensure_partitions", (moment,), _number, schema)
 
 
-def same_database(*, schema: str = DEFAULT_SCHEMA) -> Statement[str]:
-    """What tells a database from every other one."""
-    return _one("same_database", (), lambda rows: str(rows[0][0]), schema)
+def mark_database(mark: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[None]:
+    """Leaves a mark in a database while the session lasts."""
+    return _one("mark_database", (mark,), lambda rows: None, schema)
+
+
+def is_marked(mark: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[bool]:
+    """Whether that mark is in this database."""
+    return _one("is_marked", (mark,), lambda rows: bool(rows[0][0]), schema)
 
 
 def _number(rows: Any) -> int:

@@ -104,6 +104,11 @@ def place_tenant(id: UUID, slug: str, cell: str, *, schema: str = DEFAULT_SCHEMA
     return Statement("place_tenant", sql("cells/place_tenant", schema), (id, slug, cell), bool)
 
 
+def set_place(id: UUID, slug: str, cell: str, *, schema: str = DEFAULT_SCHEMA) -> Statement[bool]:
+    """Says where a tenant lives; False where it moves just now, or its slug belongs to another one."""
+    return Statement("set_place", sql("cells/set_place", schema), (id, slug, cell), bool)
+
+
 def crowds(*, schema: str = DEFAULT_SCHEMA) -> Statement[dict[str, Crowd]]:
     """How many tenants the directory has in each cell, and how many are on their way."""
     return Statement(
@@ -117,26 +122,30 @@ def begin_move(
     from_cell: str,
     to_cell: str,
     reason: str | None,
-    actor_id: str | None,
+    actor: tuple[str, str | None, str],
     *,
-    via: str = "cli",
     schema: str = DEFAULT_SCHEMA,
 ) -> Statement[UUID | None]:
-    """A new move; None where one of this tenant goes on."""
-    args = (tenant_id, slug, from_cell, to_cell, reason, actor_id, via)
+    """A new move; None where one of this tenant goes on. `actor`: type, id, and the face it came by."""
+    args = (tenant_id, slug, from_cell, to_cell, reason, *actor)
     return Statement(
         "begin_move", sql("cells/begin_move", schema), args, lambda rows: rows[0][0] if rows else None
     )
 
 
 def read_moves(
-    *, id: UUID | None = None, tenant_id: UUID | None = None, most: int = 50, schema: str = DEFAULT_SCHEMA
+    *,
+    id: UUID | None = None,
+    tenant_id: UUID | None = None,
+    before: UUID | None = None,
+    most: int = 50,
+    schema: str = DEFAULT_SCHEMA,
 ) -> Statement[list[Move]]:
-    """Moves, the latest first."""
+    """Moves, the latest first; `before`: those that began before that one."""
     return Statement(
         "read_moves",
         sql("cells/read_moves", schema),
-        (id, tenant_id, most),
+        (id, tenant_id, most, before),
         lambda rows: [_move(row) for row in rows],
     )
 
@@ -188,6 +197,11 @@ def _move(row: Sequence[Any]) -> Move:
 def lock_move(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[None]:
     """Only one mover has it, until its connection ends. Waits as long as lock_timeout says."""
     return Statement("lock_move", sql("cells/lock_move", schema), (id,), lambda rows: None)
+
+
+def left_moves(*, schema: str = DEFAULT_SCHEMA) -> Statement[list[UUID]]:
+    """Moves that servers were asked for and that nobody is at."""
+    return Statement("left_moves", sql("cells/left_moves", schema), (), lambda rows: [row[0] for row in rows])
 
 
 def audit_move(

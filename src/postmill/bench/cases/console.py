@@ -111,7 +111,8 @@ async def _measure(ground: Ground, options: dict[str, Any]) -> Figures:
 async def _page(ground: Ground, app: FastAPI, path: str, key: str, samples: int) -> dict[str, Any]:
     """Milliseconds of one page, alone and eight at once, and the statement that took most of it."""
     ground.place.progress(f"page {path}")
-    for _ in range(2):
+    # Warm is a page that every connection has read before: a connection makes its plans once, and requests take turns on them.
+    for _ in range(2 * app.state.backend.pool.max_size):
         status, _, size, _ = await asked(app, path, key)
         if status not in (200, 303):
             raise BenchError(f"{path} answered {status}")

@@ -23,6 +23,7 @@ from postmill.bind import arun, astep
 from postmill.console.frame import flash, rendering
 from postmill.console.frame.arguments import Arguments
 from postmill.console.frame.banner import Notice
+from postmill.console.frame.cells import Choice, own
 from postmill.console.frame.preferences import Preferences
 from postmill.console.frame.readings import Readings
 from postmill.console.frame.scope import Scope
@@ -68,6 +69,7 @@ class Visit:
         began: when it came, on the monotonic clock.
         reads_by_part: whether the page asked which part is wanted, so that what it has read may be of that part only.
         notices: what is said above the page.
+        cells: those that somebody can go to; none where there is one, or none at all.
     """
 
     request: Request
@@ -79,6 +81,7 @@ class Visit:
     now: datetime | None = None
     cut: list[str] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
+    cells: list[Choice] = field(default_factory=list)
     began: float = field(default_factory=monotonic)
     reads_by_part: bool = False
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
@@ -88,6 +91,11 @@ class Visit:
     def schema(self) -> str:
         """The PostgreSQL schema."""
         return self.asked.schema
+
+    @property
+    def cell(self) -> str | None:
+        """The cell whose pages these are; None: there are no cells."""
+        return own(self.asked.backend.settings)
 
     @property
     def csrf(self) -> str:

@@ -11,12 +11,12 @@ from postmill.operate.why import Reason
 from postmill.store.error_groups import ErrorGroupView
 from postmill.store.finding import FoundJob
 
-_ENDED = ("succeeded", "failed", "canceled", "dead_letter")
+ENDED = ("succeeded", "failed", "canceled", "dead_letter")
 
 
 def why(job: FoundJob, reasons: Sequence[Reason], group: ErrorGroupView | None) -> str:
     """`Dead since … after 5 attempts; last error TimeoutError; same error in 1,204 jobs of 37 tenants.`"""
-    if job.state not in _ENDED:
+    if job.state not in ENDED:
         said = [_told(one) for one in reasons[:3]]
         if job.state in ("queued", "scheduled", "blocked") and job.waited:
             said.append(_("waits for %s so far") % seconds(job.waited))

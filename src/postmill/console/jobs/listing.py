@@ -19,7 +19,7 @@ from postmill.console.jobs.lines import lines
 from postmill.console.jobs.rows import rows
 from postmill.domain.access import Action
 from postmill.domain.query import Query
-from postmill.domain.query_fields import REPLAYED
+from postmill.domain.query_fields import REPLAYED, RETRYING
 from postmill.domain.query_words import QueryError, written
 from postmill.operate import finding
 from postmill.operate.finding import Wanted
@@ -108,18 +108,13 @@ async def _counts(visit: Visit, want: Wanted, summary: list[StateCount] | None) 
         return await visit.attempt(_("the counts of states"), finding.counts(want, schema=visit.schema))
     if summary is None:
         return None
-    retrying = await visit.attempt(
-        _("the number of retrying jobs"),
-        store.read_matching_ids({"states": ["retrying"], "terms": []}, most=1000, schema=visit.schema),
-    )
     shown = [one.shown for one in summary]
     made = [FoundCount(str(one.state), one.n, one.at_least) for one in shown]
-    letters = next((one for one in summary if one.open_letters is not None), None)
-    if letters is not None:
-        replayed = max(letters.n - (letters.open_letters or 0), 0)
-        made.append(FoundCount(REPLAYED, replayed, letters.at_least))
-    if retrying is not None:
-        made.append(FoundCount("retrying", len(retrying[0]), retrying[1] is not None))
+    for one in summary:
+        if one.open_letters is not None:
+            made.append(FoundCount(REPLAYED, max(one.n - one.open_letters, 0), one.at_least))
+        if one.retrying is not None:
+            made.append(FoundCount(RETRYING, one.retrying, bool(one.retrying_at_least)))
     return made
 
 

@@ -24,11 +24,10 @@ from postmill.operate.fleet import QueueCard
 from postmill.operate.scaling import scaling
 from postmill.store import fleet as store
 from postmill.store.boost import read_queue_boost
-from postmill.store.definition_rows import DefinitionView
 from postmill.store.fleet import LogLine, TypeLimit
 from postmill.store.queues import read_queue_names
 from postmill.store.top import top_moment
-from postmill.store.workers import WorkerView, read_workers
+from postmill.store.workers import read_workers
 
 router = Pages()
 
@@ -75,22 +74,29 @@ async def queue(visit: Visit) -> Response:
     [card] = found
     span = visit.args.one_of("span", [*queue_courses.SPANS], "1h")
     log: list[LogLine] = []
-    points = rules = needed = boost = None
     if visit.wants("course"):
         log = await visit.read(store.object_log("queue", name, 50, schema=schema))
+    limits: list[TypeLimit] = []
+    if visit.wants("facts"):
+        limits = await visit.read(store.queue_limits(name, schema=schema))
+    points = None
+    shares: list[queue_limits.Share] = []
+    if visit.wants("course"):
         points = await visit.attempt(
             _("the course of the queue"), store.queue_course(name, *queue_courses.SPANS[span], schema=schema)
         )
-    shares: list[queue_limits.Share] = []
-    if visit.wants("facts", "tenants"):
+    if visit.wants("tenants") or visit.wants("facts"):
         tenants = await visit.attempt(_("tenants in the queue"), store.queue_tenants(name, schema=schema))
         depths = await visit.read(store.depths(name, schema=schema))
         shares = queue_limits.fairness(tenants or [], depths)
-    types: list[DefinitionView] = []
-    limits: list[TypeLimit] = []
+    workers = [] if visit.part else [
+        one for one in await visit.read(read_workers(seen_within=3600.0, most=1000, schema=schema))
+        if name in one.queues and one.state != "stopped"
+    ]  # fmt: skip
+    types = await visit.see(definitions(queue=name, most=100, schema=schema)) if visit.wants("facts") else []
+    others = [] if visit.part else await visit.read(read_queue_names(schema=schema))
+    rules, needed, boost = None, None, None
     if visit.wants("facts"):
-        types = await visit.see(definitions(queue=name, most=100, schema=schema))
-        limits = await visit.read(store.queue_limits(name, schema=schema))
         rules = await visit.attempt(
             _("its limits"),
             queue_rules.rules(
@@ -99,14 +105,6 @@ async def queue(visit: Visit) -> Response:
         )
         needed = await visit.attempt(_("how many workers it needs"), scaling(name, schema=schema))
         boost = await visit.read(read_queue_boost(name, schema=schema))
-    workers: list[WorkerView] = []
-    others: list[str] = []
-    if visit.part is None:
-        workers = [
-            one for one in await visit.read(read_workers(seen_within=3600.0, most=1000, schema=schema))
-            if name in one.queues and one.state != "stopped"
-        ]  # fmt: skip
-        others = [one for one in await visit.read(read_queue_names(schema=schema)) if one != name]
     assert visit.now is not None
     return visit.page(
         "queue.html",
@@ -126,7 +124,7 @@ async def queue(visit: Visit) -> Response:
         types=types,
         pauses=[line for line in log if line.action in ("queues.pause", "queues.resume")],
         promises=[line for line in log if line.action == "queues.declare"],
-        others=others,
+        others=[one for one in others if one != name],
         choices=durations.CHOICES,
         runbook=_runbook(card),
     )

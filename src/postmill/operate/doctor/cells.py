@@ -68,7 +68,7 @@ def _judged(slug: str, lives: list[str], placed: str | None, home: str) -> tuple
         others = [cell for cell in lives if cell != asked]
         return (
             f"tenant {slug} is in cells {', '.join(lives)}; requests go to {asked}",
-            f"let nothing work for it elsewhere: postmill --cell {others[0]} tenants change {slug} --status suspended",
+            f"let nothing work for it elsewhere: postmill --cell {others[0]} tenants set {slug} --status suspended",
         )
     if not lives:
         return (

@@ -115,11 +115,27 @@ $$;
 -- and priority, of at most 1,000. Of all there is a shorter way as a rule: no ticket is ready before its job was made, which
 -- its id tells, so nothing made after the earliest found among the first 100 made was ready before it.
 create function {schema}.read_oldest(p_queue text, p_lane uuid) returns timestamptz
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off
+set plan_cache_mode = force_generic_plan as $$
 declare
     found record;
 begin
-    if p_queue is null and p_lane is null then
+    if p_lane is not null then
+        return (
+            with recursive step as (
+                select f.* from {schema}.queue q cross join lateral (
+                    select r.queue, r.priority, r.ready_at from {schema}.ready r where r.queue = q.name and r.lane = p_lane
+                     order by r.priority, r.ready_at limit 1) f
+                 where q.name = coalesce(p_queue, q.name)
+                union all
+                select f.* from step s cross join lateral (
+                    select r.queue, r.priority, r.ready_at from {schema}.ready r
+                     where r.queue = s.queue and r.lane = p_lane and r.priority > s.priority
+                     order by r.priority, r.ready_at limit 1) f
+            )
+            select min(x.ready_at) from (select s.ready_at from step s limit 1000) x);
+    end if;
+    if p_queue is null then
         select min(x.ready_at) as ready_at, max({schema}.id_time(x.id)) as made, count(*) as n into found
           from (select r.ready_at, r.id from {schema}.ready r order by r.id limit 100) x;
         if found.n < 100 or found.ready_at <= found.made then
@@ -130,13 +146,12 @@ begin
         with recursive step as (
             select f.* from {schema}.queue q cross join lateral (
                 select r.queue, r.lane, r.priority, r.ready_at from {schema}.ready r
-                 where r.queue = q.name and (p_lane is null or r.lane = p_lane)
-                 order by r.queue, r.lane, r.priority, r.ready_at limit 1) f
-             where p_queue is null or q.name = p_queue
+                 where r.queue = q.name order by r.queue, r.lane, r.priority, r.ready_at limit 1) f
+             where q.name = coalesce(p_queue, q.name)
             union all
             select f.* from step s cross join lateral (
                 select r.queue, r.lane, r.priority, r.ready_at from {schema}.ready r
-                 where r.queue = s.queue and (r.lane, r.priority) > (s.lane, s.priority) and (p_lane is null or r.lane = p_lane)
+                 where r.queue = s.queue and (r.lane, r.priority) > (s.lane, s.priority)
                  order by r.queue, r.lane, r.priority, r.ready_at limit 1) f
         )
         select min(x.ready_at) from (select s.ready_at from step s limit 1000) x);
@@ -145,39 +160,58 @@ $$;
 
 -- How many jobs are where, each count ending at p_most (at_least: there may be more), and since when the oldest is due.
 -- Within a tenant, tickets are counted by whichever are fewer, its jobs or all tickets; where both are many, by the
--- tenant's own lane, which most of its jobs wait in.
+-- tenant's own lane, which most of its jobs wait in. retrying, of what is scheduled: how many have failed before, among the
+-- first 2,000 (retrying_at_least: there are more). One statement for each table and scope, each with one plan for all
+-- times: making them took longer than counting.
 create function {schema}.read_summary(p_tenant uuid default null, p_most integer default 10000)
-returns table (state text, n bigint, at_least boolean, oldest_seconds double precision, open_letters bigint)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+returns table (state text, n bigint, at_least boolean, oldest_seconds double precision, open_letters bigint, retrying bigint,
+    retrying_at_least boolean)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off as $$
 declare
-    own uuid := coalesce(p_tenant, {schema}.scope_tenant());
-    moment timestamptz := {schema}.now();
-    bodies bigint;
+    own constant uuid := coalesce(p_tenant, {schema}.scope_tenant());
+    moment constant timestamptz := {schema}.now();
+    look constant integer := 2000;
+    bodies bigint := 0;
     tickets bigint;
     mine uuid[];
     known bigint := 0;
+    ended bigint := 0;          -- outcomes that are no successes
     bounded boolean := false;
+    first uuid;
 begin
-    select count(*) into bodies from (
-        select from {schema}.job j where own is null or j.tenant_id = own limit p_most + 1) x;
-    select bodies + count(*) into bodies from (
-        select from {schema}.job_kept k where own is null or k.tenant_id = own limit p_most + 1) x;
+    if own is not null then
+        select count(*) into bodies from (select from {schema}.job j where j.tenant_id = own limit p_most + 1) x;
+        select bodies + count(*) into bodies from (select from {schema}.job_kept k where k.tenant_id = own limit p_most + 1) x;
+        if bodies <= p_most then
+            mine := array(select j.id from {schema}.any_job j where j.tenant_id = own);
+        end if;
+    end if;
     for state in select unnest(array['scheduled', 'queued', 'blocked', 'running', 'dead_letter', 'failed', 'canceled']) loop
         at_least := false;
         oldest_seconds := null;
         open_letters := null;
+        retrying := null;
+        retrying_at_least := null;
         if state in ('failed', 'canceled', 'dead_letter') then
-            select count(*) into n from (
-                select from {schema}.outcome o
-                 where o.status = state and o.status <> 'succeeded' and (own is null or o.tenant_id = own) limit p_most + 1) x;
+            if own is null then
+                select count(*) into n from (select from {schema}.outcome o
+                    where o.status = read_summary.state and o.status <> 'succeeded' limit p_most + 1) x;
+            else
+                select count(*) into n from (select from {schema}.outcome o
+                    where o.tenant_id = own and o.status = read_summary.state and o.status <> 'succeeded' limit p_most + 1) x;
+            end if;
+            ended := ended + n;
+            bounded := bounded or n > p_most;
             if state = 'dead_letter' then
-                select count(*) into open_letters from (
-                    select from {schema}.dead_letter d where own is null or d.tenant_id = own limit p_most + 1) x;
+                if own is null then
+                    select count(*) into open_letters from (select from {schema}.dead_letter d limit p_most + 1) x;
+                else
+                    select count(*) into open_letters from (select from {schema}.dead_letter d where d.tenant_id = own limit p_most + 1) x;
+                end if;
                 n := n + open_letters;
             end if;
         else
-            -- One statement of one table: a plan of all four takes as long as the count.
             if state = 'queued' then
                 select count(*) into tickets from (select from {schema}.ready t limit p_most + 1) x;
             elsif state = 'scheduled' then
@@ -189,7 +223,22 @@ begin
             end if;
             if own is null or tickets = 0 then
                 n := tickets;
-            elsif bodies > p_most and tickets > p_most then
+                if state = 'scheduled' then
+                    select count(*) filter (where x.attempt > 1 and x.run_at > moment), count(*) >= look into retrying, retrying_at_least
+                      from (select t.attempt, t.run_at from {schema}.scheduled t order by t.id desc limit look) x;
+                end if;
+            elsif mine is not null then
+                if state = 'queued' then
+                    select count(*) into n from unnest(mine) as u(id) where exists (select from {schema}.ready t where t.id = u.id offset 0);
+                elsif state = 'scheduled' then
+                    select count(*), count(*) filter (where t.attempt > 1 and t.run_at > moment), false into n, retrying, retrying_at_least
+                      from unnest(mine) as u(id) cross join lateral (select f.attempt, f.run_at from {schema}.scheduled f where f.id = u.id offset 0) t;
+                elsif state = 'blocked' then
+                    select count(*) into n from unnest(mine) as u(id) where exists (select from {schema}.blocked t where t.id = u.id offset 0);
+                else
+                    select count(*) into n from unnest(mine) as u(id) where exists (select from {schema}.running t where t.id = u.id offset 0);
+                end if;
+            elsif tickets > p_most then
                 at_least := true;
                 -- The limit at the end, too: a queue is not looked at where the ones before it are enough.
                 if state = 'queued' then
@@ -198,25 +247,26 @@ begin
                 elsif state = 'scheduled' then
                     select count(*) into n from (select from {schema}.queue q cross join lateral (
                         select from {schema}.scheduled t where t.queue = q.name and t.lane = own offset 0) x limit p_most + 1) y;
+                    -- The latest of each queue: tries again come after the jobs that are due.
+                    select count(*) filter (where y.attempt > 1 and y.run_at > moment), true into retrying, retrying_at_least
+                      from (select x.attempt, x.run_at from {schema}.queue q cross join lateral (
+                            select t.attempt, t.run_at from {schema}.scheduled t where t.queue = q.name and t.lane = own
+                             order by t.run_at desc limit look) x limit look) y;
                 else
                     n := 0;
                 end if;
-            elsif bodies <= p_most then
-                if mine is null then
-                    mine := array(select j.id from {schema}.any_job j where j.tenant_id = own);
-                end if;
-                select count(*) into n from unnest(mine) as u(id)
-                 where case state when 'queued' then exists (select from {schema}.ready t where t.id = u.id offset 0)
-                                  when 'scheduled' then exists (select from {schema}.scheduled t where t.id = u.id offset 0)
-                                  when 'blocked' then exists (select from {schema}.blocked t where t.id = u.id offset 0)
-                                  else exists (select from {schema}.running t where t.id = u.id offset 0) end;
+            elsif state = 'queued' then
+                select count(*) into n from {schema}.ready t
+                 where exists (select from {schema}.any_job j where j.id = t.id and j.tenant_id = own offset 0);
+            elsif state = 'scheduled' then
+                select count(*), count(*) filter (where t.attempt > 1 and t.run_at > moment), false into n, retrying, retrying_at_least
+                  from {schema}.scheduled t where exists (select from {schema}.any_job j where j.id = t.id and j.tenant_id = own offset 0);
+            elsif state = 'blocked' then
+                select count(*) into n from {schema}.blocked t
+                 where exists (select from {schema}.any_job j where j.id = t.id and j.tenant_id = own offset 0);
             else
-                select count(*) into n from (
-                    select t.id from {schema}.ready t where state = 'queued' union all
-                    select t.id from {schema}.scheduled t where state = 'scheduled' union all
-                    select t.id from {schema}.blocked t where state = 'blocked' union all
-                    select t.id from {schema}.running t where state = 'running') x
-                 cross join lateral (select from {schema}.any_job j where j.id = x.id and j.tenant_id = own offset 0) b;
+                select count(*) into n from {schema}.running t
+                 where exists (select from {schema}.any_job j where j.id = t.id and j.tenant_id = own offset 0);
             end if;
             if state = 'queued' then
                 oldest_seconds := extract(epoch from moment - {schema}.read_oldest(null, own));
@@ -225,28 +275,52 @@ begin
         known := known + least(n, p_most);
         at_least := at_least or n > p_most;
         n := least(n, p_most);
-        bounded := bounded or at_least;
+        if own is not null then
+            bounded := bounded or at_least;
+        end if;
         return next;
     end loop;
-    -- What is neither waiting nor running, nor ended otherwise, has succeeded.
     state := 'succeeded';
     oldest_seconds := null;
     open_letters := null;
-    if bodies > p_most or bounded then
-        if own is null then
-            select count(*) into n from (select o.status from {schema}.outcome o order by o.job_id desc limit p_most * 5 / 4) x
-             where x.status = 'succeeded';
-        else
-            select count(*) into n from (
-                select o.status, o.tenant_id from {schema}.outcome o order by o.job_id desc limit 2 * p_most) x
-             where x.status = 'succeeded' and x.tenant_id = own;
-        end if;
-        n := least(greatest(n, bodies - known, 0), p_most);
+    retrying := null;
+    retrying_at_least := null;
+    if own is null and 10 * (p_most + ended) < (
+        select sum(c.reltuples) from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = '{schema}.outcome'::regclass) then
+        -- Counting as far as that takes longer than all the rest, where the last look of the vacuum leaves no doubt.
+        n := p_most + 1;
         at_least := true;
+    elsif own is null and not bounded then
+        -- An outcome that is nothing else is a success.
+        select count(*) - ended into n from (select from {schema}.outcome o limit p_most + 1 + ended) x;
+        at_least := n > p_most;
+    elsif own is null then
+        -- Among the latest outcomes; an index tells which of them are no successes.
+        tickets := p_most * 5 / 4;
+        first := (select o.job_id from {schema}.outcome o order by o.job_id desc offset tickets - 1 limit 1);
+        if first is null then
+            first := '00000000-0000-0000-0000-000000000000';
+            select count(*) into tickets from {schema}.outcome o;
+        end if;
+        select tickets - count(*) into n from {schema}.outcome o
+         where o.status in ('failed', 'canceled', 'dead_letter') and o.status <> 'succeeded' and o.job_id >= first;
+        at_least := true;
+    elsif not bounded then
+        -- What is neither waiting nor running, nor ended otherwise, has succeeded.
+        select count(*) into n from (select from {schema}.job j where j.tenant_id = own limit p_most + 1 + known) x;
+        if n <= p_most + known then
+            select n + count(*) into n from (select from {schema}.job_kept k where k.tenant_id = own limit p_most + 1 + known - n) x;
+        end if;
+        n := greatest(n - known, 0);
+        at_least := n > p_most;
     else
-        n := greatest(bodies - known, 0);
-        at_least := false;
+        select count(*) into n from (select from (
+            select o.status, o.tenant_id from {schema}.outcome o order by o.job_id desc limit p_most) x
+             where x.status = 'succeeded' and x.tenant_id = own) y;
+        n := greatest(n, bodies - known);
+        at_least := true;
     end if;
+    n := least(n, p_most);
     return next;
 end
 $$;
@@ -274,7 +348,8 @@ returns table (
     ahead bigint, ready_seconds double precision, replayed_as uuid, budget text, budget_level integer, budget_action text,
     budget_ends timestamptz, type_paused boolean, type_pause_reason text, type_resume_at timestamptz,
     pinned integer, pin_workers bigint)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_hashjoin = off
+set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
 declare
     moment timestamptz := {schema}.now();
 begin

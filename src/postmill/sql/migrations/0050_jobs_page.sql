@@ -4,7 +4,8 @@
 
 -- How jobs stand, for a line of a list, in the order of their ids from the newest down. state is queued as soon as a job is
 -- due. waits_on: what holds a waiting job back, as far as a list can tell without looking at each. p_paths: of each
--- argument that shall be shown the path; values are the payload's own (sealed where it is encrypted).
+-- argument that shall be shown the path; values are the payload's own (sealed where it is encrypted). A plan takes twice as
+-- long as fifty lines do, and is the same for all.
 create function {schema}.read_job_lines(p_ids uuid[], p_paths jsonb default '[]')
 returns table (
     id uuid, tenant_id uuid, tenant text, job_type text, queue text, state text, retrying boolean, replayed boolean, source text, source_ref text,
@@ -13,7 +14,8 @@ returns table (
     error_message text, error_group text, actor_type text, actor_id text, correlation_id text, replayed_from uuid,
     waits_on text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text,
     args jsonb, moment timestamptz, tags text[])
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
+set plan_cache_mode = force_generic_plan as $$
 declare
     at_now constant timestamptz := {schema}.now();
 begin
@@ -75,7 +77,7 @@ $$;
 
 -- The words for where these jobs stand, retrying and replayed (letters that are open no longer) among them, and how many there are of each.
 create function {schema}.states_of(p_ids uuid[]) returns jsonb
-language plpgsql stable set enable_seqscan = off set jit = off as $$
+language plpgsql stable set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan as $$
 declare
     at_now constant timestamptz := {schema}.now();
 begin
@@ -133,33 +135,61 @@ $$;
 
 -- When the jobs of a filter were made, in bars: of p_need + 1 at most. total: how many they are; complete: down to where
 -- (NULL: to the end). Bars are as wide as makes 60 of them at most. Where each job that is met must be looked for in
--- several tables, fewer are looked at.
+-- several tables, fewer are looked at. All jobs of the scope are counted by their ids alone: what most pages ask for.
 create function {schema}.read_matching_bars(p_filter jsonb, p_need integer default 10000, p_look integer default 10001)
 returns table (total bigint, complete_to timestamptz, width double precision, bars jsonb)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off set enable_seqscan = off
+set plan_cache_mode = force_generic_plan as $$
 declare
-    found_ones record;
-    span double precision;
-    starts timestamptz[];
-    ids uuid[];
+    own constant uuid := {schema}.scope_tenant();
+    whole constant boolean := not p_filter ? 'states' and coalesce(jsonb_array_length(p_filter -> 'terms'), 0) = 0;
     dear constant boolean := jsonb_path_exists(p_filter, '$.terms[*] ? (@.field == "ran" || @.field == "attempt" || @.field == "worker"
         || @.field == "queue" || (@.field == "error" && @.not == true) || (@.field == "op" && @.not == true))')
-        or (p_filter ? 'states' and {schema}.scope_tenant() is not null and not p_filter -> 'states' <@ '["failed", "canceled", "dead_letter", "replayed"]');
+        or (p_filter ? 'states' and own is not null and not p_filter -> 'states' <@ '["failed", "canceled", "dead_letter", "replayed"]');
+    found_ones record;
+    newest uuid;
+    oldest uuid;                -- of those that are counted
+    starts timestamptz[];
+    ids uuid[];
 begin
-    select w.ids, w.low into found_ones
-      from {schema}.read_matching(p_filter, p_need => p_need + 1, p_look => case when dear then p_look / 4 else p_look end) w;
-    total := cardinality(found_ones.ids);
-    complete_to := case when found_ones.low is not null then {schema}.id_time(found_ones.low)
-                        when total > p_need then {schema}.id_time(found_ones.ids[total]) end;
-    span := extract(epoch from {schema}.now() - {schema}.id_time(found_ones.ids[total]))::double precision;
+    if whole and own is null then
+        newest := (select j.id from {schema}.any_job j order by j.id desc limit 1);
+        oldest := (select j.id from {schema}.any_job j order by j.id desc offset p_need limit 1);
+        complete_to := {schema}.id_time(oldest);
+        oldest := coalesce(oldest, (select j.id from {schema}.any_job j order by j.id limit 1));
+    elsif whole then
+        newest := (select j.id from {schema}.any_job j where j.tenant_id = own order by j.id desc limit 1);
+        oldest := (select j.id from {schema}.any_job j where j.tenant_id = own order by j.id desc offset p_need limit 1);
+        complete_to := {schema}.id_time(oldest);
+        oldest := coalesce(oldest, (select j.id from {schema}.any_job j where j.tenant_id = own order by j.id limit 1));
+    else
+        select w.ids, w.low into found_ones
+          from {schema}.read_matching(p_filter, p_need => p_need + 1, p_look => case when dear then p_look / 4 else p_look end) w;
+        total := cardinality(found_ones.ids);
+        newest := found_ones.ids[1];
+        oldest := found_ones.ids[total];
+        complete_to := case when found_ones.low is not null then {schema}.id_time(found_ones.low)
+                            when total > p_need then {schema}.id_time(oldest) end;
+    end if;
     select coalesce(min(w), 604800) into width
-      from unnest(array[60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 604800]::double precision[]) w where span / w <= 60;
+      from unnest(array[60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 604800]::double precision[]) w
+     where extract(epoch from {schema}.now() - {schema}.id_time(oldest)) / w <= 60;
     -- An id tells its moment, and comparing ids is quicker than reading it from each of them.
-    starts := array(select generate_series(date_bin(width * interval '1 second', {schema}.id_time(found_ones.ids[total]), timestamptz '2000-01-03 00:00+00'),
-                                           {schema}.id_time(found_ones.ids[1]), width * interval '1 second') where total > 0);
+    starts := array(select generate_series(date_bin(width * interval '1 second', {schema}.id_time(oldest), timestamptz '2000-01-03 00:00+00'),
+                                           {schema}.id_time(newest), width * interval '1 second') where newest is not null);
     ids := array(select {schema}.id_at(s) from unnest(starts) s);
-    select coalesce(jsonb_agg(jsonb_build_array(extract(epoch from starts[b.place]), b.n) order by b.place), '[]') into bars
-      from (select greatest(width_bucket(u.id, ids), 1) as place, count(*) as n from unnest(found_ones.ids) as u(id) group by 1) b;
+    if whole and own is null then
+        select coalesce(sum(b.n), 0), jsonb_agg(jsonb_build_array(extract(epoch from starts[b.place]), b.n) order by b.place) into total, bars
+          from (select greatest(width_bucket(j.id, ids), 1) as place, count(*) as n from {schema}.any_job j where j.id >= oldest group by 1) b;
+    elsif whole then
+        select coalesce(sum(b.n), 0), jsonb_agg(jsonb_build_array(extract(epoch from starts[b.place]), b.n) order by b.place) into total, bars
+          from (select greatest(width_bucket(j.id, ids), 1) as place, count(*) as n from {schema}.any_job j
+                 where j.tenant_id = own and j.id >= oldest group by 1) b;
+    else
+        select jsonb_agg(jsonb_build_array(extract(epoch from starts[b.place]), b.n) order by b.place) into bars
+          from (select greatest(width_bucket(u.id, ids), 1) as place, count(*) as n from unnest(found_ones.ids) as u(id) group by 1) b;
+    end if;
+    bars := coalesce(bars, '[]');
     return next;
 end
 $$;
@@ -262,7 +292,7 @@ create unique index saved_view_name on {schema}.saved_view
 -- One's own views of a page, and those that others in this scope share.
 create function {schema}.read_saved_views(p_page text, p_most integer default 100)
 returns table (id uuid, name text, query text, shared boolean, own boolean, actor_id text)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 begin
     return query
     select v.id, v.name, v.query, v.shared, x.own, v.actor_id
@@ -360,7 +390,8 @@ $$;
 
 -- One text of an execution, whole: error | stack | stdout | stderr.
 create function {schema}.read_attempt_text(p_id uuid, p_run integer, p_what text) returns text
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
     return (
     select case p_what when 'error' then h.error_message when 'stack' then h.stack when 'stdout' then h.stdout_tail
@@ -376,7 +407,8 @@ $$;
 
 -- Payload and result as they are stored.
 create function {schema}.read_job_payload(p_id uuid) returns table (payload text, result text)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
     return query
     select j.payload::text, (select o.result::text from {schema}.outcome o where o.job_id = p_id limit 1)

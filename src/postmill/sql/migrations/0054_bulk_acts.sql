@@ -339,7 +339,8 @@ $$;
 -- What the page of one job shows beside its line (read_job_lines): facts of its body, its key, and its kin. Payload and
 -- result are not in it.
 create function {schema}.read_job_page(p_id uuid) returns jsonb
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
+set plan_cache_mode = force_generic_plan as $$
 begin
     return (
     select jsonb_build_object(
@@ -360,7 +361,9 @@ begin
         'replays', coalesce((select jsonb_agg(n.id order by n.id desc) from (
             (select f.id from {schema}.job f where f.replayed_from = j.id order by f.id desc limit 20)
             union all
-            (select f.id from {schema}.job_kept f where f.replayed_from = j.id order by f.id desc limit 20)) n), '[]'))
+            (select f.id from {schema}.job_kept f where f.replayed_from = j.id order by f.id desc limit 20)) n), '[]'),
+        'in_workflow', j.workflow_id is not null, 'pinned', (select p.version from {schema}.pin p where p.job_id = j.id),
+        'has_artifacts', exists (select from {schema}.artifact a where a.job_id = j.id and a.gone_at is null))
       from (select f.* from {schema}.any_job f where f.id = p_id offset 0) j
       left join {schema}.job_definition d on d.key = j.job_type
       left join lateral (select t.* from {schema}.ready t where t.id = j.id offset 0) w on true
@@ -379,7 +382,8 @@ create function {schema}.read_attempt_page(p_id uuid, p_below integer default 21
 returns table (run integer, attempt integer, status text, worker_id text, pid integer, started_at timestamptz, finished_at timestamptz,
     exit_code integer, error_class text, error_code text, error_message text, error_status integer, error_group text, stack text,
     stdout_tail text, stderr_tail text, lengths integer[], build text)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off
+set plan_cache_mode = force_generic_plan as $$
 begin
     return query
     with h as materialized (

@@ -4,8 +4,8 @@
 -- What a move carries, and in which order: the one list of it. how: missing (what the other cell has not got, by name),
 -- grows (rows are added and never changed: they go ahead, `moment` says when each was added, and what was added since
 -- follows at the switch), kept (as grows, and not taken away here: the log of a cell is a chain), bulk (may be much, and
--- nothing refers to it: goes ahead, too, and at the switch what differs by then is put right), state (as it stands at the
--- switch: what is small). mine is the condition, %1$L in it the tenant.
+-- no foreign key leads to it; mine must hold there without what is `state`: goes ahead, too, and at the switch what differs by
+-- then is put right), state (as it stands at the switch: what is small). mine is the condition, %1$L in it the tenant.
 create function {schema}.carried_tables()
 returns table (n integer, name text, how text, moment text, mine text)
 language plpgsql immutable as $$
@@ -45,20 +45,27 @@ begin
         ('workflow_inbox', 'state', null, 'workflow_id in (select w.id from {schema}.workflow w where w.tenant_id = %1$L)'),
         ('idempotency_key', 'bulk', null, 'tenant_id = %1$L'),
         ('trigger', 'state', null, 'tenant_id = %1$L'),
-        ('trigger_recent', 'bulk', null, 'trigger_id in (select g.id from {schema}.trigger g where g.tenant_id = %1$L)'),
+        ('trigger_recent', 'state', null, 'trigger_id in (select g.id from {schema}.trigger g where g.tenant_id = %1$L)'),
         ('event_delivery', 'bulk', null, 'tenant_id = %1$L'),
         ('webhook', 'state', null, 'tenant_id = %1$L'),
         ('webhook_secret', 'state', null, 'webhook_id in (select w.id from {schema}.webhook w where w.tenant_id = %1$L)'),
-        ('webhook_message', 'bulk', null, 'webhook_id in (select w.id from {schema}.webhook w where w.tenant_id = %1$L)'),
+        ('webhook_message', 'state', null, 'webhook_id in (select w.id from {schema}.webhook w where w.tenant_id = %1$L)'),
         ('artifact', 'bulk', null, 'tenant_id = %1$L'),
         ('recovery', 'bulk', null, 'tenant_id = %1$L'),
-        ('budget', 'state', null, 'tenant_id = %1$L'),
-        ('budget_period', 'state', null, 'budget_id in (select b.id from {schema}.budget b where b.tenant_id = %1$L)'),
+        ('budget', 'bulk', null, 'tenant_id = %1$L'),
+        ('budget_period', 'bulk', null, 'budget_id in (select b.id from {schema}.budget b where b.tenant_id = %1$L)'),
         ('budget_balance', 'bulk', null, 'budget_id in (select b.id from {schema}.budget b where b.tenant_id = %1$L)'),
-        ('budget_alert', 'state', null, 'budget_id in (select b.id from {schema}.budget b where b.tenant_id = %1$L)'),
-        ('budget_request', 'state', null, 'budget_id in (select b.id from {schema}.budget b where b.tenant_id = %1$L)'),
+        ('budget_alert', 'bulk', null, 'budget_id in (select b.id from {schema}.budget b where b.tenant_id = %1$L)'),
+        ('budget_request', 'bulk', null, 'budget_id in (select b.id from {schema}.budget b where b.tenant_id = %1$L)'),
         ('budget_reservation', 'bulk', null, 'budget_id in (select b.id from {schema}.budget b where b.tenant_id = %1$L)'),
         ('budget_line', 'bulk', null, 'budget_id in (select b.id from {schema}.budget b where b.tenant_id = %1$L)'),
+        ('incident', 'state', null, 'tenant_id = %1$L'),
+        ('incident_part', 'state', null, 'incident_id in (select i.id from {schema}.incident i where i.tenant_id = %1$L)'),
+        ('incident_job', 'state', null, 'incident_id in (select i.id from {schema}.incident i where i.tenant_id = %1$L)'),
+        ('notification', 'state', null, 'incident_id in (select i.id from {schema}.incident i where i.tenant_id = %1$L)'),
+        ('operation', 'state', null, 'tenant_id = %1$L'),
+        ('operation_share', 'state', null, 'operation_id in (select o.id from {schema}.operation o where o.tenant_id = %1$L)'),
+        ('operation_item', 'state', null, 'operation_id in (select o.id from {schema}.operation o where o.tenant_id = %1$L)'),
         ('job_tag', 'bulk', null, 'tenant_id = %1$L'),
         ('pin', 'bulk', null, 'tenant_id = %1$L'),
         ('boost', 'bulk', null, 'tenant_id = %1$L'),
@@ -92,14 +99,7 @@ begin
            ('forgotten', 'is on its way into rollup'),
            ('error_group_part', 'is on its way into error_group'),
            ('retention_progress', 'says how far this cell has pruned'),
-           ('leaving', 'is on its way into the archive of this cell'),
-           ('incident', 'is of the cell that raised it; what goes on is raised anew'),
-           ('incident_part', 'belongs to an incident'),
-           ('incident_job', 'belongs to an incident'),
-           ('notification', 'belongs to an incident'),
-           ('operation', 'has ended, or the move waits for it'),
-           ('operation_item', 'belongs to an operation'),
-           ('operation_share', 'belongs to an operation');
+           ('leaving', 'is on its way into the archive of this cell');
 end
 $$;
 
@@ -183,6 +183,11 @@ begin
         -- Neither has a key: what is there already is known by its job and its end.
         execute format('delete from pg_temp.%s c using {schema}.%I h where h.job_id = c.job_id and h.finished_at = c.finished_at
             and h.run = c.run', place, p_table);
+    elsif p_table = 'incident' then
+        -- One of that kind and key may be open here already, of something that is not the tenant's alone.
+        execute format('update pg_temp.%s c set resolved_at = {schema}.now(), resolved_by = ''postmill'', escalate_at = null
+            where c.resolved_at is null and exists (select from {schema}.incident i
+                where i.kind = c.kind and i.key = c.key and i.resolved_at is null and i.id <> c.id)', place);
     elsif p_table = 'audit_log' then
         execute format('insert into {schema}.audit_unsealed (id) select c.id from pg_temp.%s c
             where not exists (select from {schema}.audit_log l where l.id = c.id)', place);
@@ -234,7 +239,7 @@ end
 $$;
 
 -- The COPY of what the other side has not got, and of the digests of what it must take away; p_last: with all that is carried
--- at the switch only.
+-- at the switch only. What is missing by name is not known by digests: the other cell may have it in another form.
 create function {schema}.carry_rest(p_tenant uuid, p_since timestamptz, p_last boolean) returns text
 language plpgsql stable as $$
 begin
@@ -244,8 +249,8 @@ begin
          where k.n is null or (r.n is null and k.n in (%s)) %s) to stdout (format binary)',
         {schema}.carry_rows(p_tenant, p_since, array['grows', 'kept', 'bulk']),
         (select string_agg(t.n::text, ', ') from {schema}.carried_tables() t where t.how = 'bulk'),
-        case when p_last then format('union all select l.n, l.body, null from (%s) l',
-                                     {schema}.carry_rows(p_tenant, p_since, array['missing', 'state'])) else '' end);
+        format('union all select l.n, l.body, null from (%s) l',
+               {schema}.carry_rows(p_tenant, p_since, array['missing', case when p_last then 'state' end])));
 end
 $$;
 
