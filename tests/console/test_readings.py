@@ -66,6 +66,20 @@ async def test_a_page_takes_few_statements(console: Console) -> None:
     assert {path: n for path, n in met.items() if n > STATEMENTS[path]} == {}
 
 
+async def test_what_takes_too_long_is_left_out_and_the_rest_is_there(
+    console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("postmill.console.frame.visit.READING_SECONDS", 0.2)
+    client = await console.browser(Role.SUPER_ADMIN)
+    await console.api.tenant("acme")
+    async with console.api.owner.transaction():
+        await console.api.owner.execute("lock table postmill.error_group in access exclusive mode")
+        page = (await client.get("/t/acme")).text
+    assert "Error groups could not be read in time." in page
+    assert page.count("could not be read in time") == 1
+    assert "Next runs" in page
+
+
 class Source:
     """Something to read, which answers when it is told to; `heard`: whether a change was."""
 
