@@ -7,10 +7,7 @@ import asyncio
 import psycopg
 import pytest
 
-from postmill.console.frame.known import topics_of
 from postmill.console.frame.readings import Readings
-from postmill.console.frame.rendering import environment
-from postmill.console.live.topics import TOPICS
 
 pytestmark = pytest.mark.asyncio
 
@@ -93,13 +90,3 @@ async def test_a_reader_who_leaves_leaves_the_others_unharmed() -> None:
     found = await asyncio.gather(*asking, return_exceptions=True)
     assert [type(one) for one in found] == [psycopg.errors.QueryCanceled] * 3
     assert source.n == 3
-
-
-async def test_each_live_part_tells_its_topics() -> None:
-    """By them it is known when nothing of it can have changed."""
-    templates = environment()
-    for name in templates.list_templates(["html"]):
-        source, _, _ = templates.loader.get_source(templates, name)  # type: ignore[union-attr]
-        told = topics_of(templates.get_template(name)) if "data-live=" in source else {}
-        assert len(told) == source.count("data-live="), name
-        assert {topic for topics in told.values() for topic in topics} <= TOPICS, name

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from postmill.console.frame.known import topics_of
+from postmill.console.frame.rendering import environment
 from postmill.console.frame.visit import OWN
+from postmill.console.live.topics import TOPICS
 from postmill.domain.access import Role
 from tests.console.harness import Console
 
@@ -74,3 +77,13 @@ async def test_what_takes_too_long_is_left_out_and_the_rest_is_there(
     assert "Error groups could not be read in time." in page
     assert page.count("could not be read in time") == 1
     assert "Next runs" in page
+
+
+async def test_each_live_part_tells_its_topics() -> None:
+    """By them it is known when nothing of it can have changed."""
+    templates = environment()
+    for name in templates.list_templates(["html"]):
+        source, _, _ = templates.loader.get_source(templates, name)  # type: ignore[union-attr]
+        told = topics_of(templates.get_template(name)) if "data-live=" in source else {}
+        assert len(told) == source.count("data-live="), name
+        assert {topic for topics in told.values() for topic in topics} <= TOPICS, name
