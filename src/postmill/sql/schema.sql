@@ -329,21 +329,23 @@ begin
             perform postmill.keep_tags(one.id, p_flow.tenant_id, p_steps -> (one.n - 1) -> 'tags');
         end if;
     end loop;
-    with edges as materialized (
-        select base + t.n::integer as child, coalesce(p.no, base + g.n::integer) as parent,
-               coalesce(e.one ->> 'failure', t.item ->> 'parent_failure', 'cancel') as policy
+    -- Whole items go no further than `given`: one that waits for thousands, repeated for each of them, fills any memory.
+    with given as materialized (
+        select base + t.n::integer as no, t.item ->> 'name' as name, coalesce(t.item ->> 'parent_failure', 'cancel') as failure,
+               coalesce(t.item -> 'after', '[]') as after
           from jsonb_array_elements(p_steps) with ordinality as t(item, n)
-         cross join lateral jsonb_array_elements(coalesce(t.item -> 'after', '[]')) as e(one)
-          left join jsonb_array_elements(p_steps) with ordinality as g(item, n) on g.item ->> 'name' = coalesce(e.one ->> 'step', e.one #>> '{}')
-          left join postmill.workflow_step p on p.workflow_id = p_flow.id and p.name = coalesce(e.one ->> 'step', e.one #>> '{}')
+    ), lines as materialized (
+        select g.no as child, coalesce(e.one ->> 'step', e.one #>> '{}') as parent, coalesce(e.one ->> 'failure', g.failure) as policy
+          from given g cross join lateral jsonb_array_elements(g.after) as e(one)
+    ), edges as materialized (
+        select l.child, coalesce(p.no, g.no) as parent, l.policy
+          from lines l left join given g on g.name = l.parent
+          left join postmill.workflow_step p on p.workflow_id = p_flow.id and p.name = l.parent
         union
-        select base + t.n::integer, p_after, coalesce(t.item ->> 'parent_failure', 'cancel')
-          from jsonb_array_elements(p_steps) with ordinality as t(item, n)
-         where p_after is not null and coalesce(jsonb_array_length(t.item -> 'after'), 0) = 0
+        select g.no, p_after, g.failure from given g where p_after is not null and jsonb_array_length(g.after) = 0
         union -- who waits for the step that fans out
-        select x.child, base + t.n::integer, x.policy
-          from postmill.workflow_edge x cross join jsonb_array_elements(p_steps) with ordinality as t(item, n)
-         where x.workflow_id = p_flow.id and x.parent = p_after
+        select x.child, g.no, x.policy
+          from postmill.workflow_edge x cross join given g where x.workflow_id = p_flow.id and x.parent = p_after
     ), made_edges as (
         insert into postmill.workflow_edge (workflow_id, parent, child, tenant_id, policy)
         select distinct on (e.parent, e.child) p_flow.id, e.parent, e.child, p_flow.tenant_id, e.policy from edges e
@@ -435,7 +437,11 @@ begin
               from (select distinct on (f.job_id) f.* from taken f where f.job_id is not null order by f.job_id, f.seq) t
         ), ended as (
             update postmill.workflow_step s set state = t.state, ended_as = flow.ended + t.nth
-              from ends t where s.job_id = t.job_id and s.workflow_id = p_id and s.state in ('waiting', 'held', 'open')
+              from (select f.place, e.* from ends e
+                     cross join lateral (select x.ctid as place, x.workflow_id, x.state as was
+                                           from postmill.workflow_step x where x.job_id = e.job_id offset 0) f
+                     where f.workflow_id = p_id and f.was in ('waiting', 'held', 'open')) t
+             where s.ctid = t.place
             returning s.no, s.role, s.state
         )
         select (select count(*) from taken) as lines, (select bool_or(t.job_id is null) from taken t) as whole,
@@ -458,9 +464,13 @@ begin
             bad := array(select s.no from postmill.workflow_step s where s.workflow_id = p_id and s.state in ('failed', 'canceled'));
         elsif news.ended is not null then
             update postmill.workflow_step s set waits = s.waits - x.n, holds = s.holds + x.held
-              from (select e.child, count(*) as n, count(*) filter (where e.policy = 'hold' and e.parent = any (news.bad)) as held
-                      from postmill.workflow_edge e where e.workflow_id = p_id and e.parent = any (news.ended) group by e.child) x
-             where s.workflow_id = p_id and s.no = x.child and s.state in ('waiting', 'held');
+              from (select f.place, c.n, c.held
+                      from (select e.child, count(*) as n, count(*) filter (where e.policy = 'hold' and e.parent = any (news.bad)) as held
+                              from postmill.workflow_edge e where e.workflow_id = p_id and e.parent = any (news.ended) group by e.child) c
+                     cross join lateral (select y.ctid as place, y.state from postmill.workflow_step y
+                                          where y.workflow_id = p_id and y.no = c.child offset 0) f
+                     where f.state in ('waiting', 'held')) x
+             where s.ctid = x.place;
         end if;
         if flow.verdict is null and flow.fail_fast and flow.cancel_reason is null
             and postmill.untolerated(p_id, array(
@@ -5470,7 +5480,11 @@ begin
         raise exception 'postmill: the steps that job % fans out were refused: %', p_job,
             concat_ws(': ', nullif(answer.status, 'invalid'), answer.detail) using errcode = 'PM002';
     end if;
-    insert into postmill.workflow_inbox (workflow_id) values (p_workflow);
+    -- The end of the step itself frees what it fans out; other parents may have ended already.
+    if exists (select from postmill.workflow_step s join postmill.workflow_edge e on e.workflow_id = p_workflow and e.child = s.no
+                where s.workflow_id = p_workflow and s.no > flow.last_no and e.parent <= flow.last_no and e.parent <> step_no) then
+        insert into postmill.workflow_inbox (workflow_id) values (p_workflow);
+    end if;
 end
 $$;
 
@@ -6260,7 +6274,7 @@ begin
     update postmill.workflow_step s set state = 'held'
      where s.workflow_id = p_id and s.state = 'waiting' and s.waits = 0 and s.holds > 0 and s.cause is null;
     with free as materialized (
-        select s.no, b.*, greatest(j.scheduled_for, moment + s.delay) as due
+        select s.ctid as place, b.*, greatest(j.scheduled_for, moment + s.delay) as due
           from postmill.workflow_step s
          cross join lateral (select t.ctid as tid, t.* from postmill.blocked t where t.id = s.job_id for update skip locked) b
           left join lateral (select f.scheduled_for from postmill.any_job f where f.id = s.job_id offset 0) j on true
@@ -6274,7 +6288,7 @@ begin
         insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
         select f.queue, f.lane, f.due, f.id, f.priority, f.attempt, f.run, f.lost from free f where f.due > moment
     ), opened as (
-        update postmill.workflow_step s set state = 'open' from free f where s.workflow_id = p_id and s.no = f.no
+        update postmill.workflow_step s set state = 'open' from free f where s.ctid = f.place
     )
     select array_agg(f.queue), array_agg(f.lane), array_agg(f.priority) into queues, lanes, urgencies
       from (select distinct f.queue, f.lane, f.priority from free f where coalesce(f.due <= moment, true)) f;
@@ -13055,13 +13069,17 @@ CREATE FUNCTION postmill.recount_steps(p_id uuid) RETURNS void
     AS $$
 begin
     update postmill.workflow_step s set waits = f.waits, holds = f.holds, state = 'waiting'
-      from (select c.no, count(p.no) filter (where p.state in ('waiting', 'held', 'open')) as waits,
-                   count(p.no) filter (where p.state in ('failed', 'canceled') and e.policy = 'hold' and not c.released) as holds
+      from (select c.ctid as tid, n.*
               from postmill.workflow_step c
-              left join postmill.workflow_edge e on e.workflow_id = p_id and e.child = c.no
-              left join postmill.workflow_step p on p.workflow_id = p_id and p.no = e.parent
-             where c.workflow_id = p_id and c.state in ('waiting', 'held') group by c.no) f
-     where s.workflow_id = p_id and s.no = f.no and (s.waits, s.holds, s.state) is distinct from (f.waits, f.holds, 'waiting');
+             cross join lateral (
+                select count(*) filter (where p.state in ('waiting', 'held', 'open')) as waits,
+                       count(*) filter (where p.state in ('failed', 'canceled') and e.policy = 'hold' and not c.released) as holds
+                  from (select x.parent, x.policy from postmill.workflow_edge x where x.workflow_id = p_id and x.child = c.no offset 0) e
+                 cross join lateral (
+                    select x.state from postmill.workflow_step x where x.workflow_id = p_id and x.no = e.parent offset 0) p) n
+             where c.workflow_id = p_id and c.state in ('waiting', 'held')
+               and (c.waits, c.holds, c.state) is distinct from (n.waits, n.holds, 'waiting')) f
+     where s.ctid = f.tid;
 end
 $$;
 
@@ -19626,6 +19644,10 @@ CREATE INDEX workflow_live ON postmill.workflow USING btree (looked_at) WHERE (f
 -- INDEX workflow_of_tenant
 
 CREATE INDEX workflow_of_tenant ON postmill.workflow USING btree (tenant_id, id);
+
+-- INDEX workflow_step_doomed
+
+CREATE INDEX workflow_step_doomed ON postmill.workflow_step USING btree (workflow_id) WHERE ((state = ANY (ARRAY['waiting'::text, 'held'::text])) AND (cause = 'parent'::text));
 
 -- INDEX workflow_step_free
 

@@ -69,6 +69,7 @@ create table {schema}.workflow_step (
 create unique index workflow_step_name on {schema}.workflow_step (workflow_id, name) where name is not null;
 create index workflow_step_job on {schema}.workflow_step (job_id);
 create index workflow_step_live on {schema}.workflow_step (workflow_id, state, no) where state in ('waiting', 'held', 'open');
+create index workflow_step_doomed on {schema}.workflow_step (workflow_id) where state in ('waiting', 'held') and cause = 'parent';
 create index workflow_step_free on {schema}.workflow_step (workflow_id, no) where state = 'waiting' and waits = 0;
 
 create table {schema}.workflow_edge (
@@ -282,21 +283,23 @@ begin
             perform {schema}.keep_tags(one.id, p_flow.tenant_id, p_steps -> (one.n - 1) -> 'tags');
         end if;
     end loop;
-    with edges as materialized (
-        select base + t.n::integer as child, coalesce(p.no, base + g.n::integer) as parent,
-               coalesce(e.one ->> 'failure', t.item ->> 'parent_failure', 'cancel') as policy
+    -- Whole items go no further than `given`: one that waits for thousands, repeated for each of them, fills any memory.
+    with given as materialized (
+        select base + t.n::integer as no, t.item ->> 'name' as name, coalesce(t.item ->> 'parent_failure', 'cancel') as failure,
+               coalesce(t.item -> 'after', '[]') as after
           from jsonb_array_elements(p_steps) with ordinality as t(item, n)
-         cross join lateral jsonb_array_elements(coalesce(t.item -> 'after', '[]')) as e(one)
-          left join jsonb_array_elements(p_steps) with ordinality as g(item, n) on g.item ->> 'name' = coalesce(e.one ->> 'step', e.one #>> '{}')
-          left join {schema}.workflow_step p on p.workflow_id = p_flow.id and p.name = coalesce(e.one ->> 'step', e.one #>> '{}')
+    ), lines as materialized (
+        select g.no as child, coalesce(e.one ->> 'step', e.one #>> '{}') as parent, coalesce(e.one ->> 'failure', g.failure) as policy
+          from given g cross join lateral jsonb_array_elements(g.after) as e(one)
+    ), edges as materialized (
+        select l.child, coalesce(p.no, g.no) as parent, l.policy
+          from lines l left join given g on g.name = l.parent
+          left join {schema}.workflow_step p on p.workflow_id = p_flow.id and p.name = l.parent
         union
-        select base + t.n::integer, p_after, coalesce(t.item ->> 'parent_failure', 'cancel')
-          from jsonb_array_elements(p_steps) with ordinality as t(item, n)
-         where p_after is not null and coalesce(jsonb_array_length(t.item -> 'after'), 0) = 0
+        select g.no, p_after, g.failure from given g where p_after is not null and jsonb_array_length(g.after) = 0
         union -- who waits for the step that fans out
-        select x.child, base + t.n::integer, x.policy
-          from {schema}.workflow_edge x cross join jsonb_array_elements(p_steps) with ordinality as t(item, n)
-         where x.workflow_id = p_flow.id and x.parent = p_after
+        select x.child, g.no, x.policy
+          from {schema}.workflow_edge x cross join given g where x.workflow_id = p_flow.id and x.parent = p_after
     ), made_edges as (
         insert into {schema}.workflow_edge (workflow_id, parent, child, tenant_id, policy)
         select distinct on (e.parent, e.child) p_flow.id, e.parent, e.child, p_flow.tenant_id, e.policy from edges e

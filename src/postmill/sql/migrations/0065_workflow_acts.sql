@@ -92,7 +92,11 @@ begin
         raise exception 'postmill: the steps that job % fans out were refused: %', p_job,
             concat_ws(': ', nullif(answer.status, 'invalid'), answer.detail) using errcode = 'PM002';
     end if;
-    insert into {schema}.workflow_inbox (workflow_id) values (p_workflow);
+    -- The end of the step itself frees what it fans out; other parents may have ended already.
+    if exists (select from {schema}.workflow_step s join {schema}.workflow_edge e on e.workflow_id = p_workflow and e.child = s.no
+                where s.workflow_id = p_workflow and s.no > flow.last_no and e.parent <= flow.last_no and e.parent <> step_no) then
+        insert into {schema}.workflow_inbox (workflow_id) values (p_workflow);
+    end if;
 end
 $$;
 
