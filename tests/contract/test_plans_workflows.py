@@ -13,7 +13,7 @@ from postmill import NewJob, Workflow, start_workflow
 from postmill.local.server import LocalServer
 from tests.support.databases import fresh_database
 from tests.support.plans import traced
-from tests.support.sessions import WorkerSession, complete
+from tests.support.sessions import WorkerSession, complete, shifted
 
 pytestmark = pytest.mark.matrix
 
@@ -76,9 +76,10 @@ def test_moving_on_and_reading_touch_one_workflow(many: Connection[Any]) -> None
         "edges": (lambda: many.execute("select * from postmill.read_workflow_edges(%s)", [ids[3]]), 60),
         "of": (lambda: many.execute("select * from postmill.read_step_of(%s)", [job[0]]), 60),
         "look": (lambda: many.execute("select postmill.look_after_workflows('-1 hour', 100)"), 2000),
+        "prune": (lambda: many.execute("select postmill.prune_workflows(5000)"), 4500),
     }
     for name, (act, most) in acts.items():
-        with traced(many) as plans:
+        with shifted(many, "91 days" if name == "prune" else ""), traced(many) as plans:
             act()
         for table in ("workflow", "workflow_step", "workflow_edge", "workflow_inbox"):
             assert plans.rows(table) <= most, (name, table, plans.rows(table))
@@ -114,3 +115,13 @@ def test_a_wide_one_costs_what_its_steps_cost(many: Connection[Any], pg: Connect
         with traced(conn) as plans:
             conn.execute("select postmill.recount_steps(%s)", [id])
         assert plans.work <= 20 * wide, plans.work
+        end = conn.execute(
+            "select job_id from postmill.workflow_step where workflow_id = %s and name = 'end'", [id]
+        ).fetchone()
+        assert end is not None
+        with traced(conn) as plans:
+            conn.execute("select postmill.step_context(%s, %s)", [id, end[0]])
+        assert plans.work <= 20 * wide, str(plans)
+        with traced(conn) as plans:
+            conn.execute("select * from postmill.read_step_of(%s)", [end[0]])
+        assert plans.rows("workflow_step") <= wide + 10, str(plans)

@@ -7429,6 +7429,12 @@ begin
             returning 1
         )
         select (select count(*) from told), (select max(s.no) from part s having count(*) = p_most) into lines, last;
+        if last is null and lines = 0 and not exists (
+            select from postmill.workflow w join postmill.workflow_step s on s.workflow_id = w.id and s.state in ('held', 'open')
+             where w.id = flow.id) and exists (select from postmill.workflow w where w.id = flow.id and w.sealed) then
+            insert into postmill.workflow_inbox (workflow_id) values (flow.id);
+            lines := 1;
+        end if;
         found_some := found_some + lines;
         update postmill.workflow w set looked_no = coalesce(last, 0),
                looked_at = case when last is null then postmill.now() else w.looked_at end where w.id = flow.id;
@@ -8777,13 +8783,17 @@ $$;
 CREATE FUNCTION postmill.prune_workflows(p_most integer) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
 declare
     edge timestamptz := (select postmill.now() - max(p.retention) from postmill.partition_policy p);
     flow record;
     n integer;
 begin
-    for flow in select w.id from postmill.workflow w where w.finished_at < edge order by w.finished_at limit 100 for update skip locked loop
+    for flow in select w.id from postmill.workflow w
+                 where w.finished_at < edge and not exists (
+                    select from postmill.workflow_step s where s.workflow_id = w.id and s.state in ('waiting', 'held', 'open') offset 0)
+                 order by w.finished_at limit 100 for update skip locked loop
         delete from postmill.workflow_edge e where e.workflow_id = flow.id;
         delete from postmill.workflow_step s where s.ctid = any (array(
             select x.ctid from postmill.workflow_step x where x.workflow_id = flow.id limit p_most));
@@ -12270,7 +12280,8 @@ begin
                   where e.workflow_id = w.id and e.child = s.no order by 1 limit 10)
       from (select f.workflow_id from postmill.any_job f where f.id = p_job offset 0) j
       join postmill.workflow w on w.id = j.workflow_id
-      left join postmill.workflow_step s on s.workflow_id = w.id and s.job_id = p_job;
+      -- Fenced: by its workflow all of that would be read.
+      left join lateral (select x.* from postmill.workflow_step x where x.job_id = p_job offset 0) s on s.workflow_id = w.id;
 end
 $$;
 
@@ -13720,7 +13731,9 @@ begin
                 answer := postmill.enqueue_one(body.job_type, coalesce(p_payload, body.payload), body.tenant_id,
                     coalesce(p_priority, body.priority), null, null, body.project_id, body.max_attempts, body.timeout_seconds, null,
                     body.source, body.source_ref, p_actor_type, p_actor_id, body.request_id, body.correlation_id,
-                    body.traceparent, body.idempotency_key, body.id, p_workflow => body.workflow_id);
+                    body.traceparent, body.idempotency_key, body.id,
+                    -- What is no step any more, or whose workflow is gone, runs by itself.
+                    p_workflow => case when body.workflow_id = any (flows) then body.workflow_id end);
             else
                 -- The dead job's window would refuse its own replay: its key is re-pointed, with its mode and its
                 -- expiry. A key that is somebody else's by now is asked for like any other.
@@ -13986,6 +13999,10 @@ declare
     body postmill.job;
     made record;
 begin
+    -- A callback tells of an end that stays as it is.
+    update postmill.workflow_step s set job_id = p_jobs[u.i * 2], state = 'open', cause = null, ended_as = null
+      from generate_series(1, cardinality(p_jobs) / 2) as u(i)
+     where s.workflow_id = p_workflow and s.job_id = p_jobs[u.i * 2 - 1] and s.role in ('on_success', 'on_finish');
     with moved as (
         update postmill.workflow_step s set job_id = p_jobs[u.i * 2], state = 'waiting', cause = null, ended_as = null, released = false
           from generate_series(1, cardinality(p_jobs) / 2) as u(i)
@@ -15031,7 +15048,8 @@ begin
                      left join postmill.workflow_step f on f.workflow_id = w.id and f.no = p.fanned_from
                      left join lateral (select t.result from postmill.outcome t where t.job_id = p.job_id and t.status = 'succeeded' limit 1) o on true
                    ), '[]'))
-          from postmill.workflow w join postmill.workflow_step s on s.workflow_id = w.id and s.job_id = p_job
+          from postmill.workflow w
+          join lateral (select x.* from postmill.workflow_step x where x.job_id = p_job offset 0) s on s.workflow_id = w.id
          where w.id = p_workflow);
 end
 $$;
@@ -15045,7 +15063,8 @@ CREATE FUNCTION postmill.step_facts(p_workflow uuid, p_job uuid) RETURNS jsonb
     AS $$
 begin
     return (select jsonb_build_object('id', w.id, 'name', w.name, 'kind', w.kind, 'step', s.name, 'role', s.role, 'total', w.total)
-              from postmill.workflow w join postmill.workflow_step s on s.workflow_id = w.id and s.job_id = p_job
+              from postmill.workflow w
+              join lateral (select x.* from postmill.workflow_step x where x.job_id = p_job offset 0) s on s.workflow_id = w.id
              where w.id = p_workflow);
 end
 $$;

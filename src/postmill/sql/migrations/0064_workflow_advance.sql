@@ -312,8 +312,8 @@ begin
 end
 $$;
 
--- Looks, a part at a time, whether open steps have ended that nobody told the inbox of: by a worker of an older version.
--- Workflows that moved within p_after are left alone.
+-- Looks, a part at a time, whether open steps have ended that nobody told the inbox of: by a worker of an older version. Where
+-- nothing is on its way at all, everything is to be looked at anew. Workflows that moved within p_after are left alone.
 create function {schema}.look_after_workflows(p_after interval, p_most integer) returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
@@ -347,6 +347,12 @@ begin
             returning 1
         )
         select (select count(*) from told), (select max(s.no) from part s having count(*) = p_most) into lines, last;
+        if last is null and lines = 0 and not exists (
+            select from {schema}.workflow w join {schema}.workflow_step s on s.workflow_id = w.id and s.state in ('held', 'open')
+             where w.id = flow.id) and exists (select from {schema}.workflow w where w.id = flow.id and w.sealed) then
+            insert into {schema}.workflow_inbox (workflow_id) values (flow.id);
+            lines := 1;
+        end if;
         found_some := found_some + lines;
         update {schema}.workflow w set looked_no = coalesce(last, 0),
                looked_at = case when last is null then {schema}.now() else w.looked_at end where w.id = flow.id;
