@@ -316,7 +316,8 @@ begin
             p_workflow => p_flow.id) e
     loop
         if one.status = 'incomplete' and one.detail = 'idempotency_key' then
-            select e.* into one.id, one.status, one.detail from postmill.enqueue_step(p_flow, p_steps -> (one.n - 1), (base + one.n)::text) e;
+            select e.* into one.id, one.status, one.detail from postmill.enqueue_step(p_flow, p_steps -> (one.n - 1), (base + one.n)::text,
+                p_after is not null or coalesce(jsonb_array_length(p_steps -> (one.n - 1) -> 'after'), 0) > 0) e;
         end if;
         if one.status <> 'created' then
             status := case when one.detail = 'may_register' then one.detail else one.status end;
@@ -679,11 +680,12 @@ begin
                 where s.workflow_id = p_flow.id and s.role = 'step' and s.state = 'succeeded' and s.compensation is not null
                 order by s.ended_as desc loop
         no := no + 1;
-        made := postmill.enqueue_step(p_flow, one.compensation, no::text);
-        insert into postmill.workflow_step (workflow_id, no, tenant_id, role, job_type, job_id, state, waits, cause, compensates)
+        made := postmill.enqueue_step(p_flow, one.compensation, no::text, last is not null);
+        insert into postmill.workflow_step (workflow_id, no, tenant_id, role, job_type, job_id, state, waits, cause, delay, compensates)
         values (p_flow.id, no, p_flow.tenant_id, 'compensation', one.compensation ->> 'job_type', made.id,
                 case when made.status <> 'created' then 'failed' when last is null then 'open' else 'waiting' end, 0,
-                case when made.status <> 'created' then concat_ws(': ', made.status, made.detail) end, one.no);
+                case when made.status <> 'created' then concat_ws(': ', made.status, made.detail) end,
+                (one.compensation ->> 'delay')::double precision * interval '1 second', one.no);
         if last is not null then
             insert into postmill.workflow_edge (workflow_id, parent, child, tenant_id, policy) values (p_flow.id, last, no, p_flow.tenant_id, 'hold');
             perform postmill.block_jobs(array[made.id]);
@@ -5178,15 +5180,16 @@ begin
 end
 $$;
 
--- FUNCTION enqueue_step(postmill.workflow, jsonb, text)
+-- FUNCTION enqueue_step(postmill.workflow, jsonb, text, boolean)
 
-CREATE FUNCTION postmill.enqueue_step(p_flow postmill.workflow, p_spec jsonb, p_no text, OUT id uuid, OUT status text, OUT detail text) RETURNS record
+CREATE FUNCTION postmill.enqueue_step(p_flow postmill.workflow, p_spec jsonb, p_no text, p_waits boolean, OUT id uuid, OUT status text, OUT detail text) RETURNS record
     LANGUAGE plpgsql
     AS $$
 begin
     select e.id, e.status, e.detail into id, status, detail
       from postmill.enqueue_one(p_spec ->> 'job_type', coalesce(p_spec -> 'payload', '{}'), p_flow.tenant_id,
-          (p_spec ->> 'priority')::integer, null, (p_spec ->> 'scheduled_for')::timestamptz, p_flow.project_id,
+          (p_spec ->> 'priority')::integer, case when not p_waits then (p_spec ->> 'delay')::double precision * interval '1 second' end,
+          (p_spec ->> 'scheduled_for')::timestamptz, p_flow.project_id,
           (p_spec ->> 'max_attempts')::integer, (p_spec ->> 'timeout')::double precision, null, 'system',
           p_flow.name, p_flow.actor_type, p_flow.actor_id, p_flow.request_id, coalesce(p_flow.correlation_id, p_flow.id::text),
           p_flow.traceparent, 'workflow:' || p_flow.id || ':' || p_no, p_workflow => p_flow.id) e;
@@ -5516,6 +5519,47 @@ CREATE FUNCTION postmill.fault_of(p_payload jsonb, p_delay interval, p_scheduled
     end
 $$;
 
+-- FUNCTION fault_of_item(jsonb, text[])
+
+CREATE FUNCTION postmill.fault_of_item(p_item jsonb, p_known text[]) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    one record;
+begin
+    if jsonb_typeof(p_item) is distinct from 'object' or jsonb_typeof(p_item -> 'job_type') is distinct from 'string'
+        or p_item ->> 'job_type' = '' then
+        return 'must be an object with a job_type';
+    end if;
+    for one in select e.key, jsonb_typeof(e.value) as kind, e.value #>> '{}' as said from jsonb_each(p_item) as e loop
+        if one.key <> all (p_known) then
+            return format('knows no "%s"; there are %s', left(one.key, 100), array_to_string(p_known, ', '));
+        elsif one.key in ('name', 'parent_failure') and one.kind <> 'string' then
+            return format('%s: must be a text', one.key);
+        elsif one.key = 'after' and one.kind <> 'array' then
+            return 'after: must be a list of steps';
+        elsif one.key in ('priority', 'max_attempts') then
+            if one.kind <> 'number' or not (one.said::numeric between -2147483648 and 2147483647 and one.said::numeric % 1 = 0) then
+                return format('%s: must be a whole number', one.key);
+            end if;
+        elsif one.key in ('delay', 'timeout') then
+            if one.kind <> 'number' or abs(one.said::numeric) > 315360000 then
+                return format('%s: must be a number of seconds, at most ten years', one.key);
+            end if;
+        elsif one.key = 'scheduled_for' then
+            begin
+                if one.kind <> 'string' or one.said::timestamptz is null then
+                    return 'scheduled_for: must be a moment, as in 2027-01-31T12:00:00Z';
+                end if;
+            exception when datetime_field_overflow or invalid_datetime_format or invalid_parameter_value then
+                return 'scheduled_for: must be a moment, as in 2027-01-31T12:00:00Z';
+            end;
+        end if;
+    end loop;
+    return null;
+end
+$$;
+
 -- FUNCTION fault_of_key(text, text, interval)
 
 CREATE FUNCTION postmill.fault_of_key(p_key text, p_mode text, p_ttl interval) RETURNS text
@@ -5542,6 +5586,13 @@ begin
     if p_spec is null then
         return;
     end if;
+    detail := postmill.fault_of_item(p_spec,
+        '{job_type,payload,priority,delay,scheduled_for,max_attempts,timeout,tags}');
+    if detail is not null then
+        status := 'invalid';
+        detail := p_what || ': ' || detail;
+        return;
+    end if;
     select d.guarded, d.is_active into definition from postmill.job_definition d where d.key = p_spec ->> 'job_type';
     if not found or not definition.is_active then
         select coalesce(r.detail, r.status), p_spec ->> 'job_type' into status, detail
@@ -5549,7 +5600,8 @@ begin
         return;
     end if;
     detail := case when p_spec ? 'tags' then postmill.fault_of_tags(p_spec -> 'tags') end;
-    detail := coalesce(detail, postmill.fault_of(coalesce(p_spec -> 'payload', '{}'), null, null, (p_spec ->> 'max_attempts')::integer,
+    detail := coalesce(detail, postmill.fault_of(coalesce(p_spec -> 'payload', '{}'),
+        (p_spec ->> 'delay')::double precision * interval '1 second', (p_spec ->> 'scheduled_for')::timestamptz, (p_spec ->> 'max_attempts')::integer,
         (p_spec ->> 'timeout')::double precision, null, null, null, null, null, null, null));
     if detail is not null then
         status := 'invalid';
@@ -5569,6 +5621,8 @@ CREATE FUNCTION postmill.fault_of_steps(p_workflow uuid, p_kind text, p_steps js
     AS $$
 declare
     most constant integer := 10000;
+    known constant text[] := case p_kind when 'batch' then '{}' else array['name', 'after', 'parent_failure', 'compensate'] end
+        || array['job_type', 'payload', 'priority', 'delay', 'scheduled_for', 'max_attempts', 'timeout', 'tags'];
     wide integer;
     fault text;
 begin
@@ -5587,19 +5641,27 @@ begin
         select g.name, g.n from given g
         union all select s.name, 0 from postmill.workflow_step s where s.workflow_id = p_workflow and s.name is not null
     ), edges as materialized (
-        select g.n, g.name, coalesce(e.one ->> 'step', e.one #>> '{}') as parent, e.one ->> 'failure' as failure
+        select g.n, g.name, coalesce(e.one ->> 'step', e.one #>> '{}') as parent, e.one ->> 'failure' as failure,
+               case jsonb_typeof(e.one) when 'string' then true
+                    when 'object' then jsonb_typeof(e.one -> 'step') = 'string' and e.one - 'step' - 'failure' = '{}' else false end as fine
           from given g cross join lateral jsonb_array_elements(case when jsonb_typeof(g.item -> 'after') = 'array'
                                                                     then g.item -> 'after' else '[]' end) as e(one)
     )
     select f.what into fault from (
-        select format('steps[%s]: must be an object with a job_type', g.n - 1) as what, 1 as rank, g.n
-          from given g where jsonb_typeof(g.item) is distinct from 'object' or jsonb_typeof(g.item -> 'job_type') is distinct from 'string'
+        select format('steps[%s]: %s', g.n - 1, i.what) as what, 1 as rank, g.n
+          from given g cross join lateral postmill.fault_of_item(g.item, known) as i(what) where i.what is not null
         union all
         select format('steps[%s].name: must have 1 to 200 characters', g.n - 1), 2, g.n from given g
          where p_kind = 'workflow' and coalesce(length(g.name), 0) not between 1 and 200
         union all
         select format('steps: the name "%s" is there twice', b.name), 3, max(b.n) from before b
          where b.name is not null group by b.name having count(*) > 1
+        union all
+        select format('step "%s": after: each is the name of a step, or an object of step and failure', e.name), 3, e.n
+          from edges e where e.fine is not true
+        union all
+        select format('step "%s": waits for "%s" twice', e.name, left(e.parent, 200)), 6, e.n
+          from edges e group by e.n, e.name, e.parent having count(*) > 1
         union all
         select format('step "%s": "%s" is no step', e.name, left(e.parent, 200)), 4, e.n from edges e
          where not exists (select from before b where b.name = e.parent)
@@ -5857,7 +5919,7 @@ begin
     for one in select c.role, c.spec from (values ('on_success', case when p_flow.verdict = 'succeeded' then p_flow.on_success end),
                                                   ('on_finish', p_flow.on_finish)) as c(role, spec) where c.spec is not null loop
         no := no + 1;
-        made := postmill.enqueue_step(p_flow, one.spec, no::text);
+        made := postmill.enqueue_step(p_flow, one.spec, no::text, false);
         insert into postmill.workflow_step (workflow_id, no, tenant_id, role, job_type, job_id, state, cause)
         values (p_flow.id, no, p_flow.tenant_id, one.role, one.spec ->> 'job_type', made.id,
                 case made.status when 'created' then 'open' else 'failed' end,
@@ -14913,6 +14975,7 @@ CREATE FUNCTION postmill.start_workflow(p_spec jsonb, p_tenant uuid DEFAULT NULL
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
+    known constant text[] := '{kind,name,key,sealed,fail_fast,on_success,on_finish,steps}';
     flow postmill.workflow;
 begin
     flow.tenant_id := coalesce(p_tenant, '00000000-0000-0000-0000-000000000001');
@@ -14921,7 +14984,14 @@ begin
     flow.key := p_spec ->> 'key';
     detail := case
         when jsonb_typeof(p_spec) is distinct from 'object' then 'must be a JSON object'
+        when exists (select from jsonb_object_keys(p_spec) as k(name) where k.name <> all (known))
+            then format('knows no "%s"; there are %s', (select min(left(k.name, 100)) from jsonb_object_keys(p_spec) as k(name)
+                                                          where k.name <> all (known)), array_to_string(known, ', '))
         when flow.kind not in ('workflow', 'batch') then 'kind: is none of workflow, batch'
+        when jsonb_typeof(p_spec -> 'name') <> 'string' then 'name: must be a text'
+        when jsonb_typeof(p_spec -> 'key') <> 'string' then 'key: must be a text'
+        when jsonb_typeof(p_spec -> 'sealed') <> 'boolean' then 'sealed: must be true or false'
+        when jsonb_typeof(p_spec -> 'fail_fast') <> 'boolean' then 'fail_fast: must be true or false'
         when coalesce(octet_length(flow.name), 0) not between 1 and 200 then 'name: must have 1 to 200 bytes'
         when octet_length(flow.key) not between 1 and 512 then 'key: must have 1 to 512 bytes'
         when not exists (select from postmill.tenant t where t.id = flow.tenant_id) then 'tenant: there is no such tenant' end;
@@ -16564,7 +16634,9 @@ begin
         raise exception 'postmill: the transaction must be tried again (%)', answer.status using errcode = 'serialization_failure';
     end if;
     raise exception 'postmill: no workflow "%" was made: %', left(name, 200),
-        case answer.status when 'invalid' then answer.detail else concat_ws(': ', replace(answer.status, '_', ' '), answer.detail) end
+        case when answer.status = 'invalid' then answer.detail
+             when answer.status in ('unknown_type', 'may_register') then format('there is no job type "%s"', answer.detail)
+             else concat_ws(': ', replace(answer.status, '_', ' '), answer.detail) end
         using errcode = 'invalid_parameter_value';
 end
 $$;

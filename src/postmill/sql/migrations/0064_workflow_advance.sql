@@ -122,11 +122,12 @@ begin
                 where s.workflow_id = p_flow.id and s.role = 'step' and s.state = 'succeeded' and s.compensation is not null
                 order by s.ended_as desc loop
         no := no + 1;
-        made := {schema}.enqueue_step(p_flow, one.compensation, no::text);
-        insert into {schema}.workflow_step (workflow_id, no, tenant_id, role, job_type, job_id, state, waits, cause, compensates)
+        made := {schema}.enqueue_step(p_flow, one.compensation, no::text, last is not null);
+        insert into {schema}.workflow_step (workflow_id, no, tenant_id, role, job_type, job_id, state, waits, cause, delay, compensates)
         values (p_flow.id, no, p_flow.tenant_id, 'compensation', one.compensation ->> 'job_type', made.id,
                 case when made.status <> 'created' then 'failed' when last is null then 'open' else 'waiting' end, 0,
-                case when made.status <> 'created' then concat_ws(': ', made.status, made.detail) end, one.no);
+                case when made.status <> 'created' then concat_ws(': ', made.status, made.detail) end,
+                (one.compensation ->> 'delay')::double precision * interval '1 second', one.no);
         if last is not null then
             insert into {schema}.workflow_edge (workflow_id, parent, child, tenant_id, policy) values (p_flow.id, last, no, p_flow.tenant_id, 'hold');
             perform {schema}.block_jobs(array[made.id]);
@@ -150,7 +151,7 @@ begin
     for one in select c.role, c.spec from (values ('on_success', case when p_flow.verdict = 'succeeded' then p_flow.on_success end),
                                                   ('on_finish', p_flow.on_finish)) as c(role, spec) where c.spec is not null loop
         no := no + 1;
-        made := {schema}.enqueue_step(p_flow, one.spec, no::text);
+        made := {schema}.enqueue_step(p_flow, one.spec, no::text, false);
         insert into {schema}.workflow_step (workflow_id, no, tenant_id, role, job_type, job_id, state, cause)
         values (p_flow.id, no, p_flow.tenant_id, one.role, one.spec ->> 'job_type', made.id,
                 case made.status when 'created' then 'open' else 'failed' end,

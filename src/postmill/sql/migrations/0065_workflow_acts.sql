@@ -17,7 +17,9 @@ begin
         raise exception 'postmill: the transaction must be tried again (%)', answer.status using errcode = 'serialization_failure';
     end if;
     raise exception 'postmill: no workflow "%" was made: %', left(name, 200),
-        case answer.status when 'invalid' then answer.detail else concat_ws(': ', replace(answer.status, '_', ' '), answer.detail) end
+        case when answer.status = 'invalid' then answer.detail
+             when answer.status in ('unknown_type', 'may_register') then format('there is no job type "%s"', answer.detail)
+             else concat_ws(': ', replace(answer.status, '_', ' '), answer.detail) end
         using errcode = 'invalid_parameter_value';
 end
 $$;
