@@ -7669,7 +7669,7 @@ CREATE FUNCTION postmill.lets_pass(p_room integer, p_tokens integer, p_cap integ
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
     select greatest(0, least(p_room, p_tokens, case when p_cap is null then 2147483647 when p_cap < 100 then p_firm
-                                                    else greatest(p_firm, p_room - p_cap / 2) end))
+                                                    else greatest(p_firm, p_room - p_cap / 4) end))
 $$;
 
 -- FUNCTION letter_typed()
@@ -7914,9 +7914,9 @@ begin
                              union all
                              select o.job_type, o.tenant_id, o.payload from postmill.job_kept o where o.id = h.id offset 0) b on true
     ), named as materialized (
-        select y.job_type, y.key, not exists (select from postmill.limit_rule r where r.job_type = y.key) as loose
-          from (select distinct on (l.job_type) l.job_type, postmill.type_key(l.job_type) as key
-                  from line l where l.job_type is not null) y
+        select y.job_type, y.key, (select true from postmill.limit_rule r where r.job_type = y.key limit 1) is null as loose
+          from (select x.job_type, postmill.type_key(x.job_type) as key
+                  from (select distinct l.job_type from line l where l.job_type is not null) x offset 0) y
     ), kind as materialized (
         select k.*, o.*
           from (select distinct l.queue, l.job_type, l.tenant_id, n.key as type_key from line l join named n on n.job_type = l.job_type) k
@@ -7947,14 +7947,16 @@ begin
         select array_agg(l.job_type order by l.slot) as types, array_agg(l.tenant_id order by l.slot) as tenants,
                array_agg(l.ready_at order by l.slot) as heads,
                array_agg(n.loose order by l.slot) as loose,
-               array_agg(l.job_type is null or coalesce(l.lane <> d.home, false) order by l.slot) as mixed,
+               array_agg(l.job_type is null or l.lane = '00000000-0000-0000-0000-000000000000'
+                         or case when d.home is null then not n.loose else l.lane <> d.home end order by l.slot) as mixed,
                array_agg(s.parts order by l.slot) as parts,
                array_agg(case when s.parts is not null
                    then postmill.payload_mark(s.parts, l.payload) end order by l.slot) as marks
           from line l
           left join named n on n.job_type = l.job_type
-          left join lateral (select postmill.lane_of(d.limit_lane, l.tenant_id, d.key, l.payload, null) as home
-                               from postmill.job_definition d where d.key = n.key and d.limit_lane is not null) d on true
+          left join lateral (select postmill.lane_of(coalesce(d.limit_lane, d.lane), l.tenant_id, d.key, l.payload, null) as home
+                               from postmill.job_definition d
+                              where d.key = n.key and coalesce(d.limit_lane, d.lane) like 'type%') d on true
           left join shared s on s.slot = l.slot
     )
     select t.types, t.tenants, t.heads, t.loose, t.mixed, t.parts, t.marks, c.keys, c.limits, c.caps, c.counts, c.spans, c.bursts,
@@ -8789,10 +8791,10 @@ begin
             arrivals[k] := greatest(coalesce(arrivals[k], moment), moment);
             tokens[k] := greatest(0, floor((bursts[k] * spacing - extract(epoch from arrivals[k] - moment)) / spacing + 1e-6))::integer;
         end if;
-        -- How many this key lets pass where all are under it; beyond p_firm only what a roomy one has left above its half.
+        -- How many this key lets pass where all are under it; beyond p_firm only what a roomy one has left above a quarter of it.
         n := case when not locked[k] then 0
                   else least(room[k], tokens[k], case when caps[k] is null then total when caps[k] < 100 then p_firm
-                                                      else greatest(p_firm, room[k] - caps[k] / 2) end) end;
+                                                      else greatest(p_firm, room[k] - caps[k] / 4) end) end;
         if n < fits then
             fits := greatest(n, 0);
             stop := k;
@@ -8820,7 +8822,7 @@ begin
             while p <= pairs and pair_n[p] = n loop
                 k := pair_k[p];
                 if stop is null and (not locked[k] or room[k] <= 0 or tokens[k] <= 0
-                        or (taken >= p_firm and caps[k] is not null and (caps[k] < 100 or room[k] <= caps[k] / 2))) then
+                        or (taken >= p_firm and caps[k] is not null and (caps[k] < 100 or room[k] <= caps[k] / 4))) then
                     stop := k;
                 end if;
                 p := p + 1;
