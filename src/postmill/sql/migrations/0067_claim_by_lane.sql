@@ -22,8 +22,8 @@ $$;
 
 -- What the first ticket of each line says of its line: which limits it is under, and so all that are like it. Lines and keys are
 -- numbered from 1; one entry a line: types, tenants, heads (ready_at of its first ticket; NULL: there is none), loose (its type
--- has no limits of its own), mixed (it is not in the lane that its type has by now, or has no body: nothing is known of the
--- others), parts (of payloads that limits count by, behind one another) and marks (what they are worth). One entry a key:
+-- has no limits of its own), mixed (it has no body, is not in a lane of its type that should be, or in the one of no lane:
+-- those behind it may be under others), parts (of payloads that limits count by, behind one another) and marks (what they are worth). One entry a key:
 -- k_…; line_keys: lines and keys in pairs, sorted. ruled: all types with limits of their own.
 create function {schema}.look_at_lines(p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamptz[],
     out types text[], out tenants uuid[], out heads timestamptz[], out loose boolean[], out mixed boolean[], out parts text[],
@@ -50,9 +50,9 @@ begin
                              union all
                              select o.job_type, o.tenant_id, o.payload from {schema}.job_kept o where o.id = h.id offset 0) b on true
     ), named as materialized (
-        select y.job_type, y.key, not exists (select from {schema}.limit_rule r where r.job_type = y.key) as loose
-          from (select distinct on (l.job_type) l.job_type, {schema}.type_key(l.job_type) as key
-                  from line l where l.job_type is not null) y
+        select y.job_type, y.key, (select true from {schema}.limit_rule r where r.job_type = y.key limit 1) is null as loose
+          from (select x.job_type, {schema}.type_key(x.job_type) as key
+                  from (select distinct l.job_type from line l where l.job_type is not null) x offset 0) y
     ), kind as materialized (
         select k.*, o.*
           from (select distinct l.queue, l.job_type, l.tenant_id, n.key as type_key from line l join named n on n.job_type = l.job_type) k
@@ -83,14 +83,16 @@ begin
         select array_agg(l.job_type order by l.slot) as types, array_agg(l.tenant_id order by l.slot) as tenants,
                array_agg(l.ready_at order by l.slot) as heads,
                array_agg(n.loose order by l.slot) as loose,
-               array_agg(l.job_type is null or coalesce(l.lane <> d.home, false) order by l.slot) as mixed,
+               array_agg(l.job_type is null or l.lane = '00000000-0000-0000-0000-000000000000'
+                         or case when d.home is null then not n.loose else l.lane <> d.home end order by l.slot) as mixed,
                array_agg(s.parts order by l.slot) as parts,
                array_agg(case when s.parts is not null
                    then {schema}.payload_mark(s.parts, l.payload) end order by l.slot) as marks
           from line l
           left join named n on n.job_type = l.job_type
-          left join lateral (select {schema}.lane_of(d.limit_lane, l.tenant_id, d.key, l.payload, null) as home
-                               from {schema}.job_definition d where d.key = n.key and d.limit_lane is not null) d on true
+          left join lateral (select {schema}.lane_of(coalesce(d.limit_lane, d.lane), l.tenant_id, d.key, l.payload, null) as home
+                               from {schema}.job_definition d
+                              where d.key = n.key and coalesce(d.limit_lane, d.lane) like 'type%') d on true
           left join shared s on s.slot = l.slot
     )
     select t.types, t.tenants, t.heads, t.loose, t.mixed, t.parts, t.marks, c.keys, c.limits, c.caps, c.counts, c.spans, c.bursts,
@@ -113,11 +115,11 @@ begin
 end
 $$;
 
--- How many a key lets pass while so many more can start at once; beyond them only a roomy one what it has left above its half.
+-- How many a key lets pass while so many more can start at once; beyond them only a roomy one what it has left above a quarter of it.
 create function {schema}.lets_pass(p_room integer, p_tokens integer, p_cap integer, p_firm integer) returns integer
 language sql immutable parallel safe as $$
     select greatest(0, least(p_room, p_tokens, case when p_cap is null then 2147483647 when p_cap < 100 then p_firm
-                                                    else greatest(p_firm, p_room - p_cap / 2) end))
+                                                    else greatest(p_firm, p_room - p_cap / 4) end))
 $$;
 
 -- The claim. Beside the columns of claim: keys of limits that a ticket holds seats of. And rows without a ticket: of lines that
