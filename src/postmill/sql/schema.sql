@@ -5713,8 +5713,9 @@ CREATE FUNCTION postmill.fields_of(p_columns jsonb, p_row text) RETURNS text
     AS $_$
 begin
     return (
-    select 'array[' || string_agg(format(case e.c ->> 1 when 'timestamp with time zone'
-               then '(%1$s.%2$I at time zone ''UTC'')::text' when 'bytea' then 'encode(%1$s.%2$I, ''hex'')' else '%1$s.%2$I::text' end,
+    select 'array[' || string_agg(format(case when e.c = '["tags", "jsonb"]' then 'to_jsonb(postmill.tags_of(%1$s.id))::text'
+               else case e.c ->> 1 when 'timestamp with time zone'
+               then '(%1$s.%2$I at time zone ''UTC'')::text' when 'bytea' then 'encode(%1$s.%2$I, ''hex'')' else '%1$s.%2$I::text' end end,
                p_row, e.c ->> 0), ', ' order by e.n) || ']'
       from jsonb_array_elements(p_columns) with ordinality as e(c, n)
     );
@@ -7686,7 +7687,8 @@ begin
     values (own, p_source, p_rule, case when p_relation is null then 'filling' else 'waiting' end, p_since, p_until,
             p_relation,
             postmill.columns_of(format('postmill.%I', p_source)::regclass)
-            || case p_source when 'audit_log' then '[["n", "bigint"], ["hash", "bytea"]]'::jsonb else '[]'::jsonb end,
+            || case p_source when 'audit_log' then '[["n", "bigint"], ["hash", "bytea"]]'::jsonb
+                             when 'job' then '[["tags", "jsonb"]]'::jsonb else '[]'::jsonb end,
             moment, moment);
     return own;
 end
@@ -15467,7 +15469,8 @@ CREATE FUNCTION postmill.sweep_tags(p_most integer) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
-    oldest timestamptz := (select min(x.since) from postmill.partition x where x.parent = 'job');
+    oldest timestamptz := least((select min(x.since) from postmill.partition x where x.parent = 'job'),
+        (select min(u.since) from postmill.archive_unit u where u.status = 'waiting' and u.source = 'job' and u.relation is not null));
 begin
     delete from postmill.job_tag t where t.ctid = any (array(
         select i.ctid from postmill.job_tag i
