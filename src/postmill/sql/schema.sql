@@ -12331,7 +12331,7 @@ $_$;
 
 -- FUNCTION read_step_of(uuid)
 
-CREATE FUNCTION postmill.read_step_of(p_job uuid) RETURNS TABLE(workflow_id uuid, workflow text, kind text, status text, no integer, step text, role text, state text, waits integer, failed text[])
+CREATE FUNCTION postmill.read_step_of(p_job uuid) RETURNS TABLE(workflow_id uuid, workflow text, kind text, status text, no integer, step text, role text, state text, waits integer, failed text[], pending text[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -12339,13 +12339,19 @@ CREATE FUNCTION postmill.read_step_of(p_job uuid) RETURNS TABLE(workflow_id uuid
 begin
     return query
     select w.id, w.name, w.kind, w.status, s.no, s.name, s.role, s.state, s.waits,
-           array(select coalesce(p.name, p.no::text) from postmill.workflow_edge e
-                   join postmill.workflow_step p on p.workflow_id = w.id and p.no = e.parent and p.state in ('failed', 'canceled')
-                  where e.workflow_id = w.id and e.child = s.no order by 1 limit 10)
+           coalesce(p.failed[1:10], '{}'), coalesce(p.pending[1:10], '{}')
       from (select f.workflow_id from postmill.any_job f where f.id = p_job offset 0) j
       join postmill.workflow w on w.id = j.workflow_id
       -- Fenced: by its workflow all of that would be read.
-      left join lateral (select x.* from postmill.workflow_step x where x.job_id = p_job offset 0) s on s.workflow_id = w.id;
+      left join lateral (select x.* from postmill.workflow_step x where x.job_id = p_job offset 0) s on s.workflow_id = w.id
+      left join lateral (
+        select array_agg(n.name order by n.name) filter (where n.state in ('failed', 'canceled')) as failed,
+               array_agg(n.name order by n.name) filter (where n.state in ('waiting', 'held', 'open')) as pending
+          from (select f.state, coalesce(f.name, 'undo ' || c.name, f.no::text) as name
+                  from (select x.parent from postmill.workflow_edge x where x.workflow_id = w.id and x.child = s.no offset 0) e
+                 cross join lateral (select x.* from postmill.workflow_step x where x.workflow_id = w.id and x.no = e.parent offset 0) f
+                  left join lateral (select x.name from postmill.workflow_step x
+                                      where x.workflow_id = w.id and x.no = f.compensates offset 0) c on true) n) p on true;
 end
 $$;
 
