@@ -6057,8 +6057,9 @@ CREATE FUNCTION postmill.fields_of(p_columns jsonb, p_row text) RETURNS text
     AS $_$
 begin
     return (
-    select 'array[' || string_agg(format(case e.c ->> 1 when 'timestamp with time zone'
-               then '(%1$s.%2$I at time zone ''UTC'')::text' when 'bytea' then 'encode(%1$s.%2$I, ''hex'')' else '%1$s.%2$I::text' end,
+    select 'array[' || string_agg(format(case when e.c = '["tags", "jsonb"]' then 'to_jsonb(postmill.tags_of(%1$s.id))::text'
+               else case e.c ->> 1 when 'timestamp with time zone'
+               then '(%1$s.%2$I at time zone ''UTC'')::text' when 'bytea' then 'encode(%1$s.%2$I, ''hex'')' else '%1$s.%2$I::text' end end,
                p_row, e.c ->> 0), ', ' order by e.n) || ']'
       from jsonb_array_elements(p_columns) with ordinality as e(c, n)
     );
@@ -8152,7 +8153,8 @@ begin
     values (own, p_source, p_rule, case when p_relation is null then 'filling' else 'waiting' end, p_since, p_until,
             p_relation,
             postmill.columns_of(format('postmill.%I', p_source)::regclass)
-            || case p_source when 'audit_log' then '[["n", "bigint"], ["hash", "bytea"]]'::jsonb else '[]'::jsonb end,
+            || case p_source when 'audit_log' then '[["n", "bigint"], ["hash", "bytea"]]'::jsonb
+                             when 'job' then '[["tags", "jsonb"]]'::jsonb else '[]'::jsonb end,
             moment, moment);
     return own;
 end
@@ -13017,7 +13019,7 @@ $_$;
 
 -- FUNCTION read_step_of(uuid)
 
-CREATE FUNCTION postmill.read_step_of(p_job uuid) RETURNS TABLE(workflow_id uuid, workflow text, kind text, status text, no integer, step text, role text, state text, waits integer, failed text[])
+CREATE FUNCTION postmill.read_step_of(p_job uuid) RETURNS TABLE(workflow_id uuid, workflow text, kind text, status text, no integer, step text, role text, state text, waits integer, failed text[], pending text[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -13026,13 +13028,19 @@ CREATE FUNCTION postmill.read_step_of(p_job uuid) RETURNS TABLE(workflow_id uuid
 begin
     return query
     select w.id, w.name, w.kind, w.status, s.no, s.name, s.role, s.state, s.waits,
-           array(select coalesce(p.name, p.no::text) from postmill.workflow_edge e
-                   join postmill.workflow_step p on p.workflow_id = w.id and p.no = e.parent and p.state in ('failed', 'canceled')
-                  where e.workflow_id = w.id and e.child = s.no order by 1 limit 10)
+           coalesce(p.failed[1:10], '{}'), coalesce(p.pending[1:10], '{}')
       from (select f.workflow_id from postmill.any_job f where f.id = p_job offset 0) j
       join postmill.workflow w on w.id = j.workflow_id
       -- Fenced: by its workflow all of that would be read.
-      left join lateral (select x.* from postmill.workflow_step x where x.job_id = p_job offset 0) s on s.workflow_id = w.id;
+      left join lateral (select x.* from postmill.workflow_step x where x.job_id = p_job offset 0) s on s.workflow_id = w.id
+      left join lateral (
+        select array_agg(n.name order by n.name) filter (where n.state in ('failed', 'canceled')) as failed,
+               array_agg(n.name order by n.name) filter (where n.state in ('waiting', 'held', 'open')) as pending
+          from (select f.state, coalesce(f.name, 'undo ' || c.name, f.no::text) as name
+                  from (select x.parent from postmill.workflow_edge x where x.workflow_id = w.id and x.child = s.no offset 0) e
+                 cross join lateral (select x.* from postmill.workflow_step x where x.workflow_id = w.id and x.no = e.parent offset 0) f
+                  left join lateral (select x.name from postmill.workflow_step x
+                                      where x.workflow_id = w.id and x.no = f.compensates offset 0) c on true) n) p on true;
 end
 $$;
 
@@ -16314,7 +16322,8 @@ CREATE FUNCTION postmill.sweep_tags(p_most integer) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
-    oldest timestamptz := (select min(x.since) from postmill.partition x where x.parent = 'job');
+    oldest timestamptz := least((select min(x.since) from postmill.partition x where x.parent = 'job'),
+        (select min(u.since) from postmill.archive_unit u where u.status = 'waiting' and u.source = 'job' and u.relation is not null));
 begin
     delete from postmill.job_tag t where t.ctid = any (array(
         select i.ctid from postmill.job_tag i
