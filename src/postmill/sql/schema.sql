@@ -1221,43 +1221,261 @@ CREATE FUNCTION postmill.claim_limited(p_holder uuid, p_claim_no bigint, p_total
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
-    picked record;
+    zero constant uuid := '00000000-0000-0000-0000-000000000000';
+    lines constant integer := cardinality(p_counts);
+    durable constant text := current_setting('synchronous_commit');
+    s record; picked record;
+    moment timestamptz;
+    locked boolean[]; used integer[]; lows bigint[]; arrivals timestamptz[];
+    room integer[]; tokens integer[]; took integer[];
+    firsts integer[];  -- where the pairs of a line begin
+    quotas integer[]; asked integer[]; stops integer[]; since timestamptz[];
+    found tid[]; slots integer[]; moments timestamptz[]; tallied integer[]; tallies integer[];
+    takes integer[]; begins integer[]; rest integer[];
+    width integer := 0; base bigint; seat_keys uuid[]; seat_limits bigint[]; line_seats bytea[]; held bytea[]; one_by_one boolean := false;
+    taken integer := 0; drawn boolean := false; n integer; i integer; j integer; k integer; p integer; pairs integer; n_keys integer;
 begin
+    if current_setting('transaction_isolation') <> 'read committed' then
+        raise exception 'postmill: claims under limits need READ COMMITTED' using errcode = 'PM068';
+    end if;
     if not exists (select from postmill.lease e where e.holder = p_holder and e.expires_at > (select postmill.now())) then
         return;
     end if;
-    select p.* into picked from postmill.pick_limited(p_total, p_firm, p_queues, p_lanes, p_priorities, p_from, p_counts,
-                                                      p_keys, p_lows, null, null) p;
-    if picked.n_slot is not null then
+    select x.* into s from postmill.look_at_lines(p_queues, p_lanes, p_priorities, p_from) x;
+    pairs := coalesce(cardinality(s.pair_lines), 0);
+    n_keys := coalesce(cardinality(s.k_keys), 0);
+
+    -- How much of each key there is.
+    if n_keys > 0 then
+        locked := array(select pg_try_advisory_xact_lock(hashtextextended('postmill seats ' || u.key, 0))
+                          from unnest(s.k_keys) with ordinality as u(key, k) order by u.k);
+        moment := postmill.now();
+        select array_agg(coalesce(c.n, 0)::integer order by u.k), array_agg(c.low order by u.k), array_agg(t.tat order by u.k)
+          into used, lows, arrivals
+          from unnest(s.k_keys, s.caps, s.counts, locked) with ordinality as u(key, cap, rate_count, locked, k)
+          left join lateral (select max(z.low) as low from unnest(p_keys, p_lows) as z(key, low) where z.key = u.key) known on true
+          left join lateral (select count(*) as n, min(e.seat_no) as low from postmill.seat e
+                              where e.key = u.key and e.seat_no >= coalesce(known.low, 0) and u.cap is not null and u.locked) c on true
+          left join lateral (select a.tat from postmill.rate_take a
+                              where a.key = u.key and u.rate_count is not null and u.locked order by a.seq desc limit 1) t on true;
+    end if;
+    for k in 1 .. n_keys loop
+        took[k] := 0;
+        room[k] := case when not locked[k] then 0 when s.caps[k] is null then 2147483647 else s.caps[k] - used[k] end;
+        tokens[k] := 2147483647;
+        if s.counts[k] is not null and locked[k] then
+            arrivals[k] := greatest(coalesce(arrivals[k], moment), moment);
+            tokens[k] := greatest(0, floor(s.bursts[k] - extract(epoch from arrivals[k] - moment) * s.counts[k] / s.spans[k]
+                                           + 1e-6))::integer;
+        end if;
+    end loop;
+
+    -- How many each line may give, whatever the others do.
+    stops := array_fill(null::integer, array[lines]);
+    line_seats := array_fill(null::bytea, array[lines]);
+    p := 1;
+    for i in 1 .. lines loop
+        firsts[i] := p;
+        quotas[i] := case when s.heads[i] is null or s.mixed[i] then 0 else p_counts[i] end;
+        n := 0;
+        while p <= pairs and s.pair_lines[p] = i loop
+            k := s.pair_keys[p];
+            n := n + (s.caps[k] is not null)::integer;
+            j := postmill.lets_pass(room[k], tokens[k], s.caps[k], p_firm);
+            if j < quotas[i] then
+                quotas[i] := j;
+                stops[i] := k;
+            end if;
+            p := p + 1;
+        end loop;
+        width := greatest(width, n);
+        since[i] := s.heads[i];
+        takes[i] := 0;
+        asked[i] := case when quotas[i] = 0 then 0 else least(p_counts[i], quotas[i] + 1) end;
+        rest[i] := case when s.mixed[i] and s.heads[i] is not null then p_counts[i] else 0 end;
+        begins[i] := 0;
+        if quotas[i] > 0 then
+            stops[i] := null;
+        end if;
+    end loop;
+    firsts[lines + 1] := p;
+
+    if 0 < any (quotas) then
+        with cand as materialized (
+            select l.slot::integer as slot, q.*
+              from unnest(p_queues, p_lanes, p_priorities, p_from, asked) with ordinality as l(queue, lane, priority, since, n, slot)
+             cross join lateral (
+                 select r.ctid as tid, r.ready_at from postmill.ready r
+                  where r.queue = l.queue and r.lane = l.lane and r.priority = l.priority
+                    and r.ready_at >= case when l.since is null then '-infinity'
+                                            else least(l.since, (select postmill.now()) - interval '250 ms') end
+                  order by r.ready_at, r.id
+                  limit l.n for update skip locked) q
+             where l.n > 0
+             limit p_total
+        )
+        select c.tids, c.slots, c.moments, t.slots, t.tallies into found, slots, moments, tallied, tallies
+          from (select array_agg(x.tid) as tids, array_agg(x.slot) as slots, array_agg(x.ready_at) as moments from cand x) c,
+               (select array_agg(y.slot order by y.slot) as slots, array_agg(y.n order by y.slot) as tallies
+                  from (select x.slot, count(*)::integer as n from cand x group by x.slot) y) t;
+    end if;
+
+    -- Line by line, each key's room and tokens go to who comes first.
+    p := 1;
+    for j in 1 .. coalesce(cardinality(tallied), 0) loop
+        i := tallied[j];
+        n := least(tallies[j], quotas[i]);
+        for q in firsts[i] .. firsts[i + 1] - 1 loop
+            k := s.pair_keys[q];
+            n := least(n, postmill.lets_pass(room[k], tokens[k], s.caps[k], p_firm - taken));
+        end loop;
+        if n < tallies[j] then
+            since[i] := moments[p + n];
+            for q in firsts[i] .. firsts[i + 1] - 1 loop
+                k := s.pair_keys[q];
+                if stops[i] is null and postmill.lets_pass(room[k], tokens[k], s.caps[k], p_firm - taken) <= n then
+                    stops[i] := k;
+                end if;
+            end loop;
+        end if;
+        for q in firsts[i] .. firsts[i + 1] - 1 loop
+            k := s.pair_keys[q];
+            room[k] := room[k] - n;
+            tokens[k] := tokens[k] - n;
+            took[k] := took[k] + n;
+        end loop;
+        takes[i] := n;
+        taken := taken + n;
+        begins[i] := p;
+        p := p + tallies[j];
+    end loop;
+    if taken < p - 1 then
+        select array_agg(u.tid order by u.n), array_agg(u.slot order by u.n) into found, slots
+          from unnest(found, slots) with ordinality as u(tid, slot, n) where u.n < begins[u.slot] + takes[u.slot];
+    end if;
+
+    -- Which seats a ticket of each line takes: `width` entries a line.
+    if width > 0 and taken > 0 then
+        base := nextval('postmill.seat_seq');
+        seat_keys := array_fill(zero, array[lines * width]);
+        seat_limits := array_fill(0::bigint, array[lines * width]);
+        for i in 1 .. lines loop
+            n := 0;
+            for q in firsts[i] .. firsts[i + 1] - 1 loop
+                k := s.pair_keys[q];
+                if s.caps[k] is not null then
+                    n := n + 1;
+                    seat_keys[(i - 1) * width + n] := s.k_keys[k];
+                    seat_limits[(i - 1) * width + n] := s.k_limits[k];
+                    line_seats[i] := coalesce(line_seats[i], '') || uuid_send(s.k_keys[k]);
+                end if;
+            end loop;
+        end loop;
+    end if;
+
+    loop
+        n := 0;
+        if cardinality(found) > 0 then
+            return query
+            with taken as materialized (
+                select u.slot, u.n, coalesce(held[u.n], line_seats[u.slot]) as keys, r.ctid as tid, r.id, r.queue, r.lane, r.priority, r.ready_at,
+                       r.attempt, r.run, r.lost, j.job_type, j.payload, j.tenant_id, j.max_attempts, j.timeout_seconds, j.expires_at,
+                       j.created_at, j.project_id, j.actor_type, j.actor_id, j.request_id, j.correlation_id, j.traceparent,
+                       j.idempotency_key, j.scheduled_for, j.workflow_id
+                  from unnest(found, slots) with ordinality as u(tid, slot, n)
+                  join postmill.ready r on r.ctid = u.tid
+                  left join lateral (select * from postmill.job b where b.id = r.id limit 1) j on true
+                 where one_by_one or coalesce(
+                       j.tenant_id = s.tenants[u.slot]
+                       and (j.job_type = s.types[u.slot] or s.loose[u.slot] and j.job_type <> all (s.ruled))
+                       and (s.marks[u.slot] is null or postmill.payload_mark(s.parts[u.slot], j.payload) = s.marks[u.slot]), false)
+            ), gone as (
+                delete from postmill.ready r where r.ctid = any (array(select t.tid from taken t))
+            ), begun as (
+                insert into postmill.running
+                       (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at, seated)
+                select t.id, p_holder, p_claim_no, t.queue, t.lane, t.priority, t.attempt, t.run + 1, t.lost,
+                       (select postmill.now()), case when t.keys is not null then true end
+                  from taken t
+            ), seated as (
+                insert into postmill.seat (key, seat_no, limit_id, job_id)
+                select seat_keys[(t.slot - 1) * width + g.j], base + t.n * width + g.j, seat_limits[(t.slot - 1) * width + g.j], t.id
+                  from taken t cross join generate_series(1, width) as g(j)
+                 where not one_by_one and seat_keys[(t.slot - 1) * width + g.j] <> zero
+            )
+            select t.id, t.slot, t.ready_at, t.attempt, t.run + 1, t.lost, t.job_type, t.payload, t.tenant_id,
+                   t.max_attempts, t.timeout_seconds, t.expires_at <= (select postmill.now()), t.created_at, t.project_id,
+                   t.actor_type::text, t.actor_id, t.request_id, t.correlation_id, t.traceparent, t.idempotency_key, t.scheduled_for,
+                   (select postmill.now()), t.workflow_id, t.keys, null::uuid, null::bigint, null::double precision, null::boolean, null::bigint
+              from taken t;
+            get diagnostics n = row_count;
+        end if;
+        exit when one_by_one;
+        if n < taken then
+            -- Those are not like the first of their line: what was counted for them is given back.
+            for i, n in select u.slot, count(*) from unnest(found, slots) as u(tid, slot)
+                          join postmill.ready r on r.ctid = u.tid group by u.slot loop
+                takes[i] := takes[i] - n;
+                taken := taken - n;
+                rest[i] := p_counts[i] - takes[i];
+                stops[i] := null;
+                for q in firsts[i] .. firsts[i + 1] - 1 loop
+                    k := s.pair_keys[q];
+                    room[k] := room[k] + n;
+                    tokens[k] := tokens[k] + n;
+                    took[k] := took[k] - n;
+                end loop;
+            end loop;
+        end if;
+
+        for k in 1 .. n_keys loop
+            drawn := drawn or took[k] > 0;
+            if s.counts[k] is not null and took[k] > 0 then
+                insert into postmill.rate_take (key, seq, tat)
+                values (s.k_keys[k], nextval('postmill.rate_seq'),
+                        arrivals[k] + took[k] * s.spans[k] / s.counts[k] * interval '1 second');
+                delete from postmill.rate_take t where t.ctid = any (array(
+                    select o.ctid from postmill.rate_take o where o.key = s.k_keys[k] and o.tat < arrivals[k] order by o.seq limit 10));
+            end if;
+        end loop;
+        return query
+        select null::uuid, u.slot::integer, u.at, null::integer, null::integer, null::integer, null::text, null::jsonb, null::uuid,
+               null::integer, null::double precision, null::boolean, null::timestamptz, null::uuid, null::text, null::text, null::text,
+               null::text, null::text, null::text, null::timestamptz, null::timestamptz, null::uuid, null::bytea,
+               -- Without a key: only for a ticket that could not start yet.
+               case when not locked[u.k] or tokens[u.k] <= 0 or room[u.k] <= 0 then s.k_keys[u.k] end, s.k_limits[u.k],
+               case when locked[u.k] and tokens[u.k] <= 0
+                    then greatest(0.001, extract(epoch from arrivals[u.k] - moment)
+                                         + (took[u.k] - s.bursts[u.k] + 1) * s.spans[u.k] / s.counts[u.k])
+                    when locked[u.k] and room[u.k] > 0 and s.caps[u.k] < 100 then -1 else 0 end::double precision,
+               not locked[u.k], null::bigint
+          from unnest(stops, since) with ordinality as u(k, at, slot)
+         where u.k is not null and rest[u.slot] = 0
+        union all
+        select null, 0, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
+               null, null, null, null, u.key, u.limit_id, 0, false, coalesce(u.low, (select q.last_value from postmill.seat_seq q))
+          from unnest(s.k_keys, s.k_limits, s.caps, locked, lows) as u(key, limit_id, cap, locked, low)
+         where u.cap is not null and u.locked;
+        exit when not 0 < any (rest);
+        select x.* into picked from postmill.pick_limited(p_total, greatest(0, p_firm - taken), p_queues, p_lanes, p_priorities, p_from,
+                                                          rest, p_keys, p_lows, null, null) x;
+        perform set_config('synchronous_commit', durable, true);
+        drawn := drawn or picked.seats is not null;
+        one_by_one := true;
+        found := picked.tids;
+        slots := picked.slots;
+        held := picked.seats;
+        line_seats := '{}';
         return query
         select null::uuid, u.slot, u.at, null::integer, null::integer, null::integer, null::text, null::jsonb, null::uuid, null::integer,
                null::double precision, null::boolean, null::timestamptz, null::uuid, null::text, null::text, null::text, null::text,
                null::text, null::text, null::timestamptz, null::timestamptz, null::uuid, null::bytea, u.key, u.limit_id, u.wait, u.rival, u.low
           from unnest(picked.n_slot, picked.n_key, picked.n_limit, picked.n_at, picked.n_wait, picked.n_rival, picked.n_low)
                as u(slot, key, limit_id, at, wait, rival, low);
+    end loop;
+    if not drawn then
+        perform set_config('synchronous_commit', 'off', true);
     end if;
-    if picked.tids is null then
-        return;
-    end if;
-    return query
-    with taken as materialized (
-        select u.slot, u.keys, r.* from unnest(picked.tids, picked.slots, picked.seats) with ordinality as u(tid, slot, keys, n)
-          join postmill.ready r on r.ctid = u.tid order by u.n
-    ), gone as (
-        delete from postmill.ready r where r.ctid = any (picked.tids)
-    ), begun as (
-        insert into postmill.running
-               (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at, seated)
-        select t.id, p_holder, p_claim_no, t.queue, t.lane, t.priority, t.attempt, t.run + 1, t.lost,
-               (select postmill.now()), case when t.keys is not null then true end
-          from taken t
-    )
-    select t.id, t.slot, t.ready_at, t.attempt, t.run + 1, t.lost, j.job_type, j.payload, j.tenant_id,
-           j.max_attempts, j.timeout_seconds, j.expires_at <= (select postmill.now()), j.created_at, j.project_id,
-           j.actor_type::text, j.actor_id, j.request_id, j.correlation_id, j.traceparent, j.idempotency_key, j.scheduled_for,
-           (select postmill.now()), j.workflow_id, t.keys, null::uuid, null::bigint, null::double precision, null::boolean, null::bigint
-      from taken t
-      left join lateral (select * from postmill.job b where b.id = t.id limit 1) j on true;
 end
 $$;
 
@@ -7171,6 +7389,15 @@ begin
 end
 $$;
 
+-- FUNCTION lets_pass(integer, integer, integer, integer)
+
+CREATE FUNCTION postmill.lets_pass(p_room integer, p_tokens integer, p_cap integer, p_firm integer) RETURNS integer
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select greatest(0, least(p_room, p_tokens, case when p_cap is null then 2147483647 when p_cap < 100 then p_firm
+                                                    else greatest(p_firm, p_room - p_cap / 4) end))
+$$;
+
 -- FUNCTION letter_typed()
 
 CREATE FUNCTION postmill.letter_typed() RETURNS trigger
@@ -7278,7 +7505,7 @@ begin
            greatest(0, extract(epoch from (select a.tat from postmill.rate_take a where a.key = k.key order by a.seq desc limit 1)
                                - moment) - (o.rate_burst - 1) * o.rate_seconds / o.rate_count)::double precision,
            case when postmill.sees_all() then h.ids end
-      from postmill.limits_on(p_queue, p_job_type, p_tenant) o
+      from postmill.limits_on(p_queue, postmill.type_key(p_job_type), p_tenant) o
       left join postmill.limit_rule r on r.id = o.limit_id
       left join postmill.tenant n on n.id = p_tenant
      cross join lateral (select postmill.limit_key(o.key, o.per, p_tenant, body) as key) k
@@ -7291,15 +7518,11 @@ $$;
 
 -- FUNCTION limits_on(text, text, uuid)
 
-CREATE FUNCTION postmill.limits_on(p_queue text, p_job_type text, p_tenant uuid) RETURNS TABLE(limit_id bigint, key uuid, per text[], max_running integer, rate_count integer, rate_seconds double precision, rate_burst integer)
-    LANGUAGE plpgsql STABLE
-    SET enable_seqscan TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
+CREATE FUNCTION postmill.limits_on(p_queue text, p_type_key text, p_tenant uuid) RETURNS TABLE(limit_id bigint, key uuid, per text[], max_running integer, rate_count integer, rate_seconds double precision, rate_burst integer)
+    LANGUAGE sql STABLE
     AS $$
-begin
-    return query
     select r.id, r.key, r.per, r.max_running, r.rate_count, r.rate_seconds, r.rate_burst
-      from (select a.* from postmill.limit_rule a where a.job_type = postmill.type_key(p_job_type)
+      from (select a.* from postmill.limit_rule a where a.job_type = p_type_key
             union all select b.* from postmill.limit_rule b where b.queue = p_queue
             union all select c.* from postmill.limit_rule c where c.tenant_id = p_tenant
             union all select e.* from postmill.limit_rule e
@@ -7308,8 +7531,7 @@ begin
     union all
     select 0, t.id, '{}', postmill.tenant_cap(t.status, t.max_running, t.raised_to, t.raised_until), null, null, null
       from postmill.tenant t
-     where t.id = p_tenant and (t.max_running is not null or t.raised_to is not null or t.status <> 'active');
-end
+     where t.id = p_tenant and (t.max_running is not null or t.raised_to is not null or t.status <> 'active')
 $$;
 
 -- FUNCTION lock_workflows_of(uuid[])
@@ -7383,6 +7605,89 @@ begin
                looked_at = case when last is null then postmill.now() else w.looked_at end where w.id = flow.id;
     end loop;
     return found_some;
+end
+$$;
+
+-- FUNCTION look_at_lines(text[], uuid[], integer[], timestamp with time zone[])
+
+CREATE FUNCTION postmill.look_at_lines(p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], OUT types text[], OUT tenants uuid[], OUT heads timestamp with time zone[], OUT loose boolean[], OUT mixed boolean[], OUT parts text[], OUT marks uuid[], OUT k_keys uuid[], OUT k_limits bigint[], OUT caps integer[], OUT counts integer[], OUT spans double precision[], OUT bursts integer[], OUT pair_lines integer[], OUT pair_keys integer[], OUT ruled text[]) RETURNS record
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    with heads as materialized (
+        select l.slot::integer as slot, l.queue, l.lane, h.*
+          from unnest(p_queues, p_lanes, p_priorities, p_from) with ordinality as l(queue, lane, priority, since, slot)
+          left join lateral (
+             select r.id, r.ready_at from postmill.ready r
+              where r.queue = l.queue and r.lane = l.lane and r.priority = l.priority
+                and r.ready_at >= case when l.since is null then '-infinity'
+                                        else least(l.since, (select postmill.now()) - interval '250 ms') end
+                and not exists (select from postmill.queue w where w.name = l.queue and w.paused_at is not null
+                                   and (w.resume_at is null or w.resume_at > (select postmill.now())))
+              order by r.ready_at, r.id limit 1) h on true
+    ), line as materialized (
+        select h.slot, h.queue, h.lane, h.ready_at, b.job_type, b.tenant_id, b.payload
+          from heads h
+          left join lateral (select j.job_type, j.tenant_id, j.payload from postmill.job j where j.id = h.id
+                             union all
+                             select o.job_type, o.tenant_id, o.payload from postmill.job_kept o where o.id = h.id offset 0) b on true
+    ), named as materialized (
+        select y.job_type, y.key, (select true from postmill.limit_rule r where r.job_type = y.key limit 1) is null as loose
+          from (select x.job_type, postmill.type_key(x.job_type) as key
+                  from (select distinct l.job_type from line l where l.job_type is not null) x offset 0) y
+    ), kind as materialized (
+        select k.*, o.*
+          from (select distinct l.queue, l.job_type, l.tenant_id, n.key as type_key from line l join named n on n.job_type = l.job_type) k
+         cross join lateral postmill.limits_on(k.queue, k.type_key, k.tenant_id)
+               as o(limit_id, key, per, max_running, rate_count, rate_seconds, rate_burst)
+    ), held as materialized (
+        select l.slot, case when k.per = '{}' then k.key else postmill.limit_key(k.key, k.per, l.tenant_id, l.payload) end as worth, k.*
+          from line l
+          join kind k on k.queue = l.queue and k.job_type = l.job_type and k.tenant_id = l.tenant_id
+    ), numbered as materialized (
+        select h.slot, dense_rank() over (order by h.worth)::integer as k, h.worth, h.limit_id, h.max_running, h.rate_count,
+               h.rate_seconds, h.rate_burst
+          from held h
+    ), counted as (
+        select array_agg(c.worth order by c.k) as keys, array_agg(c.limit_id order by c.k) as limits, array_agg(c.cap order by c.k) as caps,
+               array_agg(c.rate_count order by c.k) as counts, array_agg(c.rate_seconds order by c.k) as spans,
+               array_agg(c.rate_burst order by c.k) as bursts
+          from (select n.k, n.worth, min(n.limit_id) as limit_id, min(n.max_running) as cap, min(n.rate_count) as rate_count,
+                       min(n.rate_seconds) as rate_seconds, min(n.rate_burst) as rate_burst
+                  from numbered n group by n.k, n.worth) c
+    ), paired as (
+        select array_agg(p.slot order by p.slot, p.k) as slots, array_agg(p.k order by p.slot, p.k) as ks
+          from (select distinct n.slot, n.k from numbered n) p
+    ), shared as materialized (
+        select h.slot, string_agg(distinct u.part, chr(31)) as parts
+          from held h cross join lateral unnest(h.per) as u(part) where u.part like 'payload.%' group by h.slot
+    ), told as (
+        select array_agg(l.job_type order by l.slot) as types, array_agg(l.tenant_id order by l.slot) as tenants,
+               array_agg(l.ready_at order by l.slot) as heads,
+               array_agg(n.loose order by l.slot) as loose,
+               array_agg(l.job_type is null or l.lane = '00000000-0000-0000-0000-000000000000'
+                         or case when d.home is null then not n.loose else l.lane <> d.home end order by l.slot) as mixed,
+               array_agg(s.parts order by l.slot) as parts,
+               array_agg(case when s.parts is not null
+                   then postmill.payload_mark(s.parts, l.payload) end order by l.slot) as marks
+          from line l
+          left join named n on n.job_type = l.job_type
+          left join lateral (select postmill.lane_of(coalesce(d.limit_lane, d.lane), l.tenant_id, d.key, l.payload, null) as home
+                               from postmill.job_definition d
+                              where d.key = n.key and coalesce(d.limit_lane, d.lane) like 'type%') d on true
+          left join shared s on s.slot = l.slot
+    )
+    select t.types, t.tenants, t.heads, t.loose, t.mixed, t.parts, t.marks, c.keys, c.limits, c.caps, c.counts, c.spans, c.bursts,
+           p.slots, p.ks
+      into types, tenants, heads, loose, mixed, parts, marks, k_keys, k_limits, caps, counts, spans, bursts, pair_lines, pair_keys
+      from told t, counted c, paired p;
+    if true = any (loose) then
+        ruled := array(select u.name from postmill.limit_rule r join postmill.job_definition d on d.key = r.job_type
+                        cross join lateral unnest(d.key || d.aliases) as u(name)
+                        where num_nonnulls(r.max_running, r.rate_count) > 0);
+    end if;
 end
 $$;
 
@@ -8053,6 +8358,16 @@ begin
 end
 $$;
 
+-- FUNCTION payload_mark(text, jsonb)
+
+CREATE FUNCTION postmill.payload_mark(p_parts text, p_payload jsonb) RETURNS uuid
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return postmill.limit_key('00000000-0000-0000-0000-000000000000', string_to_array(p_parts, chr(31)), null, p_payload);
+end
+$$;
+
 -- FUNCTION pending_deliveries(integer)
 
 CREATE FUNCTION postmill.pending_deliveries(p_most integer) RETURNS TABLE(event_id uuid, name text, context text, published_at timestamp with time zone, correlation_id text, tenant_id uuid, trigger_id uuid, label text, job_type text, payload_template text, tenant_slug text, tenant_zone text)
@@ -8123,7 +8438,7 @@ begin
         select distinct c.queue, c.job_type, c.tenant_id from cand c where c.job_type is not null
     ), bound as materialized (
         select s.queue, s.job_type, s.tenant_id, o.* from kinds s
-         cross join lateral postmill.limits_on(s.queue, s.job_type, s.tenant_id) o
+         cross join lateral postmill.limits_on(s.queue, postmill.type_key(s.job_type), s.tenant_id) o
     ), held as materialized (
         select c.n, postmill.limit_key(b.key, b.per, c.tenant_id, c.payload) as key, b.limit_id, b.max_running, b.rate_count,
                b.rate_seconds, b.rate_burst
@@ -8182,10 +8497,10 @@ begin
             arrivals[k] := greatest(coalesce(arrivals[k], moment), moment);
             tokens[k] := greatest(0, floor((bursts[k] * spacing - extract(epoch from arrivals[k] - moment)) / spacing + 1e-6))::integer;
         end if;
-        -- How many this key lets pass where all are under it; beyond p_firm only what a roomy one has left above its half.
+        -- How many this key lets pass where all are under it; beyond p_firm only what a roomy one has left above a quarter of it.
         n := case when not locked[k] then 0
                   else least(room[k], tokens[k], case when caps[k] is null then total when caps[k] < 100 then p_firm
-                                                      else greatest(p_firm, room[k] - caps[k] / 2) end) end;
+                                                      else greatest(p_firm, room[k] - caps[k] / 4) end) end;
         if n < fits then
             fits := greatest(n, 0);
             stop := k;
@@ -8213,7 +8528,7 @@ begin
             while p <= pairs and pair_n[p] = n loop
                 k := pair_k[p];
                 if stop is null and (not locked[k] or room[k] <= 0 or tokens[k] <= 0
-                        or (taken >= p_firm and caps[k] is not null and (caps[k] < 100 or room[k] <= caps[k] / 2))) then
+                        or (taken >= p_firm and caps[k] is not null and (caps[k] < 100 or room[k] <= caps[k] / 4))) then
                     stop := k;
                 end if;
                 p := p + 1;
@@ -18271,7 +18586,7 @@ WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', a
 
 CREATE SEQUENCE postmill.seat_seq
     START WITH 1
-    INCREMENT BY 1
+    INCREMENT BY 1048576
     NO MINVALUE
     NO MAXVALUE
     CACHE 1;
