@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from uuid import UUID
@@ -37,6 +37,25 @@ def random_dag(rng: random.Random, steps: int, *, most: int = 3) -> Dag:
         near = names[max(0, n - 40) : n]
         after = rng.sample(near, min(len(near), rng.randint(0, most)))
         made.parents[name] = {one: rng.choices(("cancel", "continue", "hold"), (5, 4, 1))[0] for one in after}
+    return made
+
+
+def grown(dag: Dag, own: Callable[[str], Fate], fans: Callable[[str], list[str]]) -> Dag:
+    """With the steps that those which succeed have made: they wait for the one that made them, and who waits for that one
+    waits for them.
+
+    Whether a step that makes others comes to run is not asked: its steps are where it may, and `expected` leaves them out.
+    """
+    made = Dag()
+    for name, after in dag.parents.items():
+        made.parents[name] = after | {
+            one: policy
+            for parent, policy in after.items()
+            if own(parent) == "succeeded"
+            for one in fans(parent)
+        }
+        if own(name) == "succeeded":
+            made.parents |= {one: {name: "cancel"} for one in fans(name)}
     return made
 
 
@@ -84,3 +103,13 @@ def steps_of(conn: Connection[Any], id: UUID) -> dict[str, str]:
 def status_of(conn: Connection[Any], id: UUID) -> Any:
     row = conn.execute("select status from postmill.workflow where id = %s", [id]).fetchone()
     return None if row is None else row[0]
+
+
+def untolerated(dag: Dag, ends: Mapping[str, str]) -> bool:
+    """Has the workflow failed: did a step not succeed for which somebody does not go on all the same?"""
+    bad = {name for name, end in ends.items() if end != "succeeded"}
+    lines: dict[str, set[str]] = {name: set() for name in bad}
+    for after in dag.parents.values():
+        for parent in bad & set(after):
+            lines[parent].add(after[parent])
+    return any(policies != {"continue"} for policies in lines.values())

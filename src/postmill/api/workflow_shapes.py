@@ -6,11 +6,12 @@ from typing import Any
 from uuid import UUID
 
 from postmill.domain.job import NewJob
+from postmill.domain.lane import DEFAULT_TENANT
 from postmill.domain.workflow_view import StepView
 from postmill.shapes.workflows import NewBatch, NewWorkflow, WorkflowJob, WorkflowNode
 
 
-def job_of(job: WorkflowJob, tenant: UUID) -> NewJob:
+def job_of(job: WorkflowJob, tenant: UUID = DEFAULT_TENANT) -> NewJob:
     """A job as it is to be enqueued. Raises PayloadRefused."""
     return NewJob.of(
         job.definition_key,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 from postmill.client.checks import checked
 from postmill.client.ruling import of_code
@@ -40,12 +40,16 @@ class Fan:
             after = dict.fromkeys(jobs, parent_failure)
             made.append(Step(name, self._checked(name, collect), after))
         for step in made:
-            if step.name in self._steps or step.name == self._own:
-                raise WorkflowRefused(f"fan_out: there is a step {step.name!r} already")
+            self.refuse_taken(self._steps, step.name)
             self._steps[step.name] = step
         if len(self._steps) > self._room:
             raise WorkflowRefused(f"fan_out: the workflow would have more than {MAX_STEPS} steps")
         return [step.name for step in made]
+
+    def refuse_taken(self, others: Container[str], name: str) -> None:
+        """Raises WorkflowRefused: one of the others, or the step itself, has this name."""
+        if name in others or name == self._own:
+            raise WorkflowRefused(f"fan_out: there is a step {name!r} already")
 
     def text(self) -> str:
         """All of them, as the database takes them."""

@@ -31,7 +31,8 @@ from postmill.shapes.limits import LimitRate, NewLimit
 from postmill.shapes.operations import LetterSelection
 from postmill.shapes.tenants import NewTenant, TenantChanges
 from postmill.shapes.triggers import NewTrigger, TriedTrigger, TriggerChanges
-from postmill.shapes.work import JobError, WorkProgress
+from postmill.shapes.work import FannedJob, FanOut, JobError, WorkProgress
+from postmill.shapes.workflows import NewStep, Parent, WorkflowJob
 
 __all__ = [
     # the clients
@@ -41,13 +42,17 @@ __all__ = [
     "BudgetChanges",
     "BudgetLevel",
     "DefinitionChanges",
+    "FanOut",
+    "FannedJob",
     "JobError",
     "LetterSelection",
     "LimitRate",
     "NewDefinition",
     "NewLimit",
+    "NewStep",
     "NewTenant",
     "NewTrigger",
+    "Parent",
     "Rate",
     "TenantChanges",
     "TriedTrigger",
@@ -55,6 +60,7 @@ __all__ = [
     "WaitingJobs",
     "WholeBudget",
     "WorkProgress",
+    "WorkflowJob",
     # what goes wrong
     "ApiError",
     "Unauthorized",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import ConfigDict, Field, model_validator
@@ -11,6 +11,9 @@ from pydantic import ConfigDict, Field, model_validator
 from postmill.domain.fence import LENGTH
 from postmill.shapes.base import Answer, Model
 from postmill.shapes.jobs import ID, TENANT
+from postmill.shapes.workflows import ID as WORKFLOW
+from postmill.shapes.workflows import MOST_STEPS, Failure, Kind, Role, WorkflowJob
+from postmill.shapes.workflows import Name as StepName
 
 FENCE = "q1o5Jm3zTUGX0y3n0E3r9wAAAAAAAAAq"
 
@@ -72,6 +75,18 @@ class ClaimJobs(Model):
         return self
 
 
+class StepOfJob(Answer):
+    """The workflow or batch of a job, and which of its steps the job is."""
+
+    id: UUID = Field(examples=[WORKFLOW])
+    name: str = Field(examples=["site preview"])
+    kind: Kind
+    role: Role
+    step: str | None = Field(
+        description="Null: of a batch, a compensation or a callback.", examples=["compress"]
+    )
+
+
 class ClaimedJob(Answer):
     """A job to be run, once, under this fence."""
 
@@ -97,6 +112,58 @@ class ClaimedJob(Answer):
     correlation_id: str | None
     traceparent: str | None = Field(description="The trace that the job belongs to (W3C Trace Context).")
     idempotency_key: str | None
+    workflow: StepOfJob | None = Field(description="Null: it is in no workflow.")
+
+
+class ParentOfJob(Answer):
+    """A step that a job waited for; of a compensation, the one that it takes back."""
+
+    name: str | None = Field(examples=["capture"])
+    job_id: UUID | None = Field(examples=[ID])
+    status: Literal["succeeded", "failed", "canceled"]
+    result: Any = Field(
+        description="What it gave; null also where its history is pruned.", examples=[{"bytes": 48000}]
+    )
+    fanned_from: str | None = Field(description="The step that made it.")
+
+
+class JobWorkflow(StepOfJob):
+    """The workflow or batch of a job as it is now, and the steps that the job waited for."""
+
+    total: int = Field(description="Its steps, or jobs.", examples=[3])
+    succeeded: int
+    failed: int
+    canceled: int
+    verdict: Literal["succeeded", "failed", "canceled"] | None = Field(
+        description="How its steps came out, once they are over."
+    )
+    parents: list[ParentOfJob]
+
+    def results(self) -> dict[str, Any]:
+        """The results of the parents that succeeded, by their names."""
+        return {one.name: one.result for one in self.parents if one.name and one.status == "succeeded"}
+
+
+class FannedJob(WorkflowJob):
+    """A job that becomes a step."""
+
+    name: StepName | None = Field(
+        default=None,
+        description="Null: the name of the step that makes it, and a number.",
+        examples=["page 1"],
+    )
+
+
+class FanOut(Model):
+    """Steps that a step adds to its workflow: they run once it has succeeded, and who waits for it waits for them, too."""
+
+    jobs: list[FannedJob] = Field(max_length=MOST_STEPS, description="They run side by side.")
+    collect: FannedJob | None = Field(
+        default=None, description="Waits for all of them, and reads their results."
+    )
+    parent_failure: Failure = Field(
+        default="cancel", description="What the failure of one of them means for `collect`."
+    )
 
 
 class ClaimedJobs(Answer):
@@ -136,6 +203,9 @@ class CompleteJob(Model):
 
     fence: Fence
     result: Any = Field(default=None, description="Any JSON; kept with the job.", examples=[{"bytes": 18211}])
+    fan_out: FanOut | None = Field(
+        default=None, description="Steps for the job's workflow, in the same transaction.", examples=[None]
+    )
 
 
 class CompletedJob(Answer):
@@ -145,6 +215,7 @@ class CompletedJob(Answer):
     status: str = Field(examples=["succeeded"])
     attempt: int = Field(examples=[1])
     finished_at: datetime
+    steps: list[str] = Field(description="The names of the steps that it fanned out.", examples=[[]])
 
 
 class JobError(Model):

@@ -21,6 +21,7 @@ Failure = Literal["cancel", "continue", "hold"]
 StepState = Literal[
     "blocked", "held", "scheduled", "queued", "running", "succeeded", "failed", "canceled", "dead_letter"
 ]
+Role = Literal["step", "compensation", "on_success", "on_finish"]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 MOST_STEPS = 10_000
@@ -151,7 +152,7 @@ class WorkflowNode(Answer):
 
     no: int = Field(examples=[1])
     name: str | None = Field(examples=["capture"])
-    role: Literal["step", "compensation", "on_success", "on_finish"]
+    role: Role
     definition_key: str = Field(examples=["recompute-trained-tags"])
     job_id: UUID | None = Field(examples=[JOB])
     state: StepState

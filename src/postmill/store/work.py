@@ -227,6 +227,30 @@ def report_work(
     )
 
 
+def work_workflow(
+    id: UUID, holder: UUID, claim_no: int, *, schema: str = DEFAULT_SCHEMA
+) -> Statement[tuple[str, dict[str, Any] | None]]:
+    """told (with what) | none | over | unknown: the workflow of the job under a fence."""
+    return Statement(
+        "work_workflow",
+        sql("http_work/work_workflow", schema),
+        (id, holder, claim_no),
+        lambda rows: (rows[0][0], _json(rows[0][1])),
+    )
+
+
+def fan_work(
+    id: UUID, holder: UUID, claim_no: int, steps: str, *, schema: str = DEFAULT_SCHEMA
+) -> Statement[tuple[str, str | None]]:
+    """Steps that come with the success of the job under a fence: made | refused (why) | over."""
+    return Statement(
+        "fan_work",
+        sql("http_work/fan_work", schema),
+        (id, holder, claim_no, steps),
+        lambda rows: (rows[0][0], rows[0][1]),
+    )
+
+
 def _held(
     status: str, verb: str | None, answer: str | None, job: str | None, canceled: bool | None, why: str | None
 ) -> HeldWork:

@@ -13,16 +13,20 @@ from starlette.responses import Response
 from postmill.api.asked import Asked, may
 from postmill.api.long_poll import LongPoll, outcomes_of
 from postmill.api.problems import Problem
+from postmill.api.routes.work_artifacts import Token
 from postmill.api.routing import new_router
 from postmill.api.undelivered import Delivered, watched
+from postmill.api.workflow_shapes import job_of
 from postmill.bind import adrive
 from postmill.domain.access import Action
 from postmill.domain.errors import LeaseLost
 from postmill.domain.fence import fence_token, read_fence
 from postmill.engine.http_work.claiming import Given
+from postmill.engine.http_work.fanning import FanOut
 from postmill.engine.http_work.outcomes import Held
 from postmill.engine.http_work.reported import ErrorReport
 from postmill.engine.result import encode_result
+from postmill.shapes import work as shapes
 from postmill.shapes.work import (
     ClaimedJobs,
     ClaimJobs,
@@ -31,6 +35,7 @@ from postmill.shapes.work import (
     FailedAttempt,
     FailJob,
     Heartbeat,
+    JobWorkflow,
     RenewedLease,
 )
 
@@ -71,12 +76,12 @@ async def renew_lease(job_id: UUID, body: Heartbeat, asked: Worker) -> RenewedLe
 async def complete_job(job_id: UUID, body: CompleteJob, asked: Worker) -> CompletedJob:
     """Report a success. Sent again with the same fence, within an hour, it is answered as before.
 
-    409: the fence holds no more, and nothing was changed.
+    409: the fence holds no more, and nothing was changed. 422: what it fans out cannot be; the job is held as before.
     """
     raw = encode_result(body.result)
     async with asked.transaction() as conn:
         flow = outcomes_of(asked, conn).complete(
-            _held(job_id, body.fence), None if raw is None else raw.decode()
+            _held(job_id, body.fence), None if raw is None else raw.decode(), _fan_out(body.fan_out)
         )
         return CompletedJob.model_validate(await adrive(conn, flow))
 
@@ -94,6 +99,28 @@ async def fail_job(job_id: UUID, body: FailJob, asked: Worker) -> FailedAttempt:
         return FailedAttempt.model_validate(await adrive(conn, flow))
 
 
+@router.get(
+    "/worker/jobs/{job_id:uuid}/workflow", responses={409: {"description": "The fence holds no more."}}
+)
+async def read_job_workflow(job_id: UUID, asked: Worker, fence: Token) -> JobWorkflow:
+    """Read the workflow of a job that one holds: its parents, how they ended and what they gave.
+
+    404: it is in no workflow. 409: the fence holds no more.
+    """
+    async with asked.transaction() as conn:
+        flow = outcomes_of(asked, conn).workflow(_held(job_id, fence))
+        return JobWorkflow.model_validate(await adrive(conn, flow))
+
+
+def _fan_out(asked: shapes.FanOut | None) -> FanOut | None:
+    if asked is None:
+        return None
+    jobs = [(job.name, job_of(job)) for job in asked.jobs]
+    last = asked.collect
+    collect = None if last is None else job_of(last)
+    return FanOut(jobs, collect, None if last is None else last.name, asked.parent_failure)
+
+
 def _held(job_id: UUID, fence: str) -> Held:
     read = read_fence(fence)
     if read is None:
@@ -103,7 +130,7 @@ def _held(job_id: UUID, fence: str) -> Held:
 
 def _shown(given: Given) -> dict[str, Any]:
     facts = given.facts
-    timeout = facts["timeout_seconds"]
+    timeout, step = facts["timeout_seconds"], facts.get("workflow")
     claimed = datetime.fromisoformat(facts["claimed_at"])
     told = (
         "job_type", "queue", "attempt", "max_attempts", "run", "lease_expires_at", "tenant_id", "project_id", "created_at",
@@ -114,5 +141,6 @@ def _shown(given: Given) -> dict[str, Any]:
         "fence": fence_token(given.held.holder, given.held.claim_no),
         "payload": orjson.Fragment(given.payload),
         "deadline": None if timeout is None else claimed + timedelta(seconds=timeout),
+        "workflow": None if step is None else {name: step[name] for name in shapes.StepOfJob.model_fields},
         **{name: facts[name] for name in told},
     }

@@ -14,8 +14,9 @@ from uuid import UUID
 
 from postmill.domain.error_group import group_of
 from postmill.domain.error_record import ErrorRecord
-from postmill.domain.errors import LeaseLost, NotFound
+from postmill.domain.errors import LeaseLost, NotFound, WorkflowRefused
 from postmill.domain.outcome import Failed
+from postmill.engine.http_work.fanning import FanOut
 from postmill.engine.http_work.handlers import Handlers
 from postmill.engine.http_work.reported import ErrorReport, revive
 from postmill.engine.http_work.works import work_of
@@ -85,10 +86,13 @@ class Outcomes:
         yield from self._report(held, "timeout", work, verdicts.report(work, None))
         return _timed_out(held)
 
-    def complete(self, held: Held, result: str | None) -> Flow[Answer]:
+    def complete(self, held: Held, result: str | None, fan_out: FanOut | None = None) -> Flow[Answer]:
         """The job has succeeded; `result` is JSON text. The same fence once more has the same answer.
 
-        Raises as `heartbeat` does.
+        Args:
+            fan_out: steps that come with it.
+
+        Raises as `heartbeat` does, and WorkflowRefused, PayloadRefused: the steps cannot be, and nothing was changed.
         """
         found = yield from self._held(held, "complete")
         if found.answer is not None:
@@ -98,13 +102,37 @@ class Outcomes:
         assert handler is not None
         report = "complete_forgotten" if handler.forget else "complete"
         fields = {"job_type": handler.type.name}
-        answer = {"job_id": str(held.job_id), "status": "succeeded", "attempt": work.row[3]}
+        answer = {"job_id": str(held.job_id), "status": "succeeded", "attempt": work.row[3], "steps": []}
+        if fan_out is not None:
+            assert found.job is not None
+            names, text = yield from fan_out.made(self.schema, found.job.get("workflow"))
+            done, why = yield store.fan_work(
+                held.job_id, held.holder, held.claim_no, text, schema=self.schema
+            )
+            if done == "over":
+                raise LeaseLost(_OVER)
+            if done == "refused":
+                raise WorkflowRefused(why or "the steps are refused")
+            answer["steps"] = names
         written = yield from self._write(held, "complete", report, fields, result, answer)
         elapsed = perf_counter() - work.started
         handler.counters.done(elapsed, work.row[3], work.started - work.ready)
         if verdicts.wants_completed:
             verdicts.completed(work, elapsed)
         return written
+
+    def workflow(self, held: Held) -> Flow[Answer]:
+        """What the job's worker is told of its workflow, and of what the parents gave.
+
+        Raises as `heartbeat` does; NotFound also where the job is in no workflow.
+        """
+        status, told = yield store.work_workflow(held.job_id, held.holder, held.claim_no, schema=self.schema)
+        if status == "over":
+            raise LeaseLost(_OVER)
+        if told is None:
+            what = f"there is no job {held.job_id}"
+            raise NotFound(what if status == "unknown" else f"job {held.job_id} is in no workflow")
+        return dict(told)
 
     def fail(self, held: Held, error: ErrorReport) -> Flow[Answer]:
         """The attempt has failed: retried, given up or, where that was asked for, canceled, by the definition's rules.

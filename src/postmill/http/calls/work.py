@@ -12,7 +12,9 @@ from postmill.shapes.work import (
     ClaimedJobs,
     CompletedJob,
     FailedAttempt,
+    FanOut,
     JobError,
+    JobWorkflow,
     RenewedLease,
     WorkProgress,
 )
@@ -65,9 +67,25 @@ def renew_lease(job_id: Id, fence: str, *, progress: WorkProgress | None = None)
     return _report(job_id, "heartbeat", model(RenewedLease), {"fence": fence, "progress": told})
 
 
-def complete_job(job_id: Id, fence: str, result: object = None) -> Call[CompletedJob]:
-    """Reports a success, with any JSON as the result. Conflict: the fence holds no more, and nothing was changed."""
-    return _report(job_id, "complete", model(CompletedJob), {"fence": fence, "result": result})
+def complete_job(
+    job_id: Id, fence: str, result: object = None, *, fan_out: FanOut | None = None
+) -> Call[CompletedJob]:
+    """Reports a success, with any JSON as the result, and steps for the job's workflow.
+
+    Conflict: the fence holds no more, and nothing was changed. Refused: the steps cannot be, and nothing was changed.
+    """
+    made = None if fan_out is None else fan_out.model_dump(mode="json", exclude_unset=True)
+    told = {"fence": fence, "result": result, "fan_out": made}
+    return _report(job_id, "complete", model(CompletedJob), told)
+
+
+def read_job_workflow(job_id: Id, fence: str) -> Call[JobWorkflow]:
+    """The workflow of a job that one holds: its parents, how they ended and what they gave.
+
+    NotFound: the job is in no workflow. Conflict: the fence holds no more.
+    """
+    path = at("worker", "jobs", job_id, "workflow")
+    return Call("GET", path, model(JobWorkflow), headers={"Postmill-Fence": fence})
 
 
 def fail_job(job_id: Id, fence: str, error: JobError) -> Call[FailedAttempt]:

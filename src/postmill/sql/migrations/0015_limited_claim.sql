@@ -1,5 +1,5 @@
 -- postmill: safe
--- What limits count, and the pick that asks each ticket for its limits: where tickets of a lane are under different ones (0068), and for HTTP workers.
+-- What limits count, and the pick that asks each ticket for its limits: where tickets of a lane are under different ones (0071), and for HTTP workers.
 
 -- What a limit counts for this job: the limit itself, or what its parts (`per`) are worth.
 create function {schema}.limit_key(p_key uuid, p_per text[], p_tenant uuid, p_payload jsonb) returns uuid
@@ -227,6 +227,7 @@ begin
                                  select o.job_type, o.tenant_id, o.payload from {schema}.job_kept o where o.id = ids[u.n] offset 0) j
               join {schema}.job_definition d on d.key = {schema}.type_key(j.job_type) and d.limit_lane is not null and astray
              where p_lanes[lines[u.n]] <> {schema}.lane_of(d.limit_lane, j.tenant_id, d.key, j.payload, null)
+               and not exists (select from {schema}.pin p where p.job_id = ids[u.n])
         ), gone as (
             delete from {schema}.ready r where r.ctid = any (array(select y.tid from stray y)) returning r.*
         ), put as (

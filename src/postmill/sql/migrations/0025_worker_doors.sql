@@ -283,7 +283,8 @@ begin
         'timeout_seconds', b.timeout_seconds, 'expired', coalesce(b.expires_at <= {schema}.now(), false),
         'created_at', b.created_at, 'project_id', b.project_id, 'actor_type', b.actor_type, 'actor_id', b.actor_id,
         'request_id', b.request_id, 'correlation_id', b.correlation_id, 'traceparent', b.traceparent,
-        'idempotency_key', b.idempotency_key, 'scheduled_for', b.scheduled_for);
+        'idempotency_key', b.idempotency_key, 'scheduled_for', b.scheduled_for)
+        || case when b.workflow_id is null then '{}' else jsonb_build_object('workflow', {schema}.step_facts(b.workflow_id, p_id)) end;
 end
 $$;
 

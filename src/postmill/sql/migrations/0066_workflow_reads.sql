@@ -19,8 +19,21 @@ begin
                      left join {schema}.workflow_step f on f.workflow_id = w.id and f.no = p.fanned_from
                      left join lateral (select t.result from {schema}.outcome t where t.job_id = p.job_id and t.status = 'succeeded' limit 1) o on true
                    ), '[]'))
-          from {schema}.workflow w join {schema}.workflow_step s on s.workflow_id = w.id and s.job_id = p_job
+          from {schema}.workflow w
+          join lateral (select x.* from {schema}.workflow_step x where x.job_id = p_job offset 0) s on s.workflow_id = w.id
          where w.id = p_workflow);
+end
+$$;
+
+-- Which step of which workflow a job is: what its worker over HTTP is told with it.
+create function {schema}.step_facts(p_workflow uuid, p_job uuid) returns jsonb
+language plpgsql stable
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+begin
+    return (select jsonb_build_object('id', w.id, 'name', w.name, 'kind', w.kind, 'step', s.name, 'role', s.role, 'total', w.total)
+              from {schema}.workflow w
+              join lateral (select x.* from {schema}.workflow_step x where x.job_id = p_job offset 0) s on s.workflow_id = w.id
+             where w.id = p_workflow);
 end
 $$;
 
@@ -52,7 +65,8 @@ create function {schema}.read_workflow(p_id uuid)
 returns table (id uuid, tenant_id uuid, kind text, name text, key text, status text, created_at timestamptz, finished_at timestamptz,
     sealed boolean, fail_fast boolean, verdict text, cancel_requested_at timestamptz, cancel_reason text, actor_type text, actor_id text,
     total integer, succeeded integer, failed integer, canceled integer, waiting bigint, held bigint, compensations bigint, compensated bigint)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
     return query
     select w.id, w.tenant_id, w.kind, w.name, w.key, w.status, w.created_at, w.finished_at, w.sealed, w.fail_fast, w.verdict,
@@ -92,7 +106,8 @@ $$;
 -- The lines between steps, by their numbers, from the one after (p_parent, p_child).
 create function {schema}.read_workflow_edges(p_id uuid, p_parent integer default 0, p_child integer default 0, p_most integer default 10000)
 returns table (parent integer, child integer, policy text)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
     return query
     select e.parent, e.child, e.policy from {schema}.workflow_edge e
@@ -104,7 +119,8 @@ $$;
 create function {schema}.read_step_of(p_job uuid)
 returns table (workflow_id uuid, workflow text, kind text, status text, no integer, step text, role text, state text, waits integer,
     failed text[])
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
     return query
     select w.id, w.name, w.kind, w.status, s.no, s.name, s.role, s.state, s.waits,
@@ -113,7 +129,8 @@ begin
                   where e.workflow_id = w.id and e.child = s.no order by 1 limit 10)
       from (select f.workflow_id from {schema}.any_job f where f.id = p_job offset 0) j
       join {schema}.workflow w on w.id = j.workflow_id
-      left join {schema}.workflow_step s on s.workflow_id = w.id and s.job_id = p_job;
+      -- Fenced: by its workflow all of that would be read.
+      left join lateral (select x.* from {schema}.workflow_step x where x.job_id = p_job offset 0) s on s.workflow_id = w.id;
 end
 $$;
 
@@ -229,6 +246,39 @@ begin
             jsonb_strip_nulls(jsonb_build_object('released', n, 'steps', to_jsonb(p_names))), p_reason) from {schema}.workflow w where w.id = p_id;
     end if;
     return n;
+end
+$$;
+
+-- What an HTTP worker is told of the workflow of the job that it holds: told | none (it is in no workflow) | over (it holds the job
+-- no more) | unknown.
+create function {schema}.door_work_workflow(p_id uuid, p_holder uuid, p_claim_no bigint, out status text, out told jsonb)
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    if {schema}.held_tenant(p_id, p_holder, p_claim_no) is null then
+        select b.status into status from {schema}.door_begin_artifact(p_id, p_holder, p_claim_no) b;
+        return;
+    end if;
+    select {schema}.step_context(j.workflow_id, p_id) into told from {schema}.any_job j where j.id = p_id and j.workflow_id is not null;
+    status := case when told is null then 'none' else 'told' end;
+end
+$$;
+
+-- The steps that come with the success of the job that an HTTP worker holds, in the same transaction and before it: made |
+-- refused (detail) | over.
+create function {schema}.door_fan_work(p_id uuid, p_holder uuid, p_claim_no bigint, p_steps jsonb, out status text, out detail text)
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    if {schema}.held_tenant(p_id, p_holder, p_claim_no) is null then
+        status := 'over';
+        return;
+    end if;
+    perform {schema}.fan_out(j.workflow_id, p_id, p_steps) from {schema}.any_job j where j.id = p_id;
+    status := 'made';
+exception
+    when sqlstate 'PM002' or invalid_text_representation or datetime_field_overflow or invalid_datetime_format
+        or numeric_value_out_of_range or invalid_parameter_value then
+        status := 'refused';
+        detail := left(replace(sqlerrm, 'postmill: ', ''), 500);
 end
 $$;
 
