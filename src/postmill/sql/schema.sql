@@ -1361,7 +1361,7 @@ declare
     taken integer := 0; drawn boolean := false; n integer; i integer; j integer; k integer; p integer; pairs integer; n_keys integer;
 begin
     if current_setting('transaction_isolation') <> 'read committed' then
-        raise exception 'postmill: claims under limits need READ COMMITTED' using errcode = 'PM067';
+        raise exception 'postmill: claims under limits need READ COMMITTED' using errcode = 'PM071';
     end if;
     if not exists (select from postmill.lease e where e.holder = p_holder and e.expires_at > (select postmill.now())) then
         return;
