@@ -8354,7 +8354,8 @@ begin
                   where u.name = 'monitor' group by 1) d on d.queue = q.name
       left join (select v.queue, sum(v.slots) as slots from postmill.read_live_slots() v group by 1) s on s.queue = q.name
      where coalesce(d.queued, 0) > 0 or coalesce(d.running, 0) > 0 or coalesce(s.slots, 0) > 0
-    on conflict (queue, minute) do update set queued = excluded.queued, running = excluded.running, slots = excluded.slots;
+    on conflict (queue, minute) do update set queued = greatest(m.queued, excluded.queued), running = greatest(m.running, excluded.running),
+                                               slots = excluded.slots;
     update postmill.attainment a
        set attained_day = 1 - d.late::double precision / nullif(d.judged, 0),
            burn_day = d.late::double precision / nullif(d.judged, 0) / 0.05
