@@ -119,6 +119,15 @@ async def test_what_a_query_shows(console: Console, seen: Seen) -> None:
     assert await found(f"id:{seen.other}") == []
     nothing = (await client.get("/t/acme/jobs", params={"q": "state:blocked"})).text
     assert "No job matches this query" in nothing
+    # A value alone may be an argument that a type declares, but no secret, and for whom may see payloads.
+    await console.api.owner.execute(
+        """update postmill.job_definition set arg_schema = '{"properties": {"n": {"type": "integer"}, "s": {"type": "string"},
+           "hush": {"type": "integer"}}}' where key = 'Bill.Send'"""
+    )
+    bare = (await client.get("/t/acme/jobs", params={"q": "1753"})).text
+    assert re.findall(r'tag mono"[^>]*>([^<]+)', bare) == ["type:Bill.Send args.n:1753"]
+    viewer = await console.browser(Role.VIEWER, "acme")
+    assert "type:Bill.Send" not in (await viewer.get("/t/acme/jobs", params={"q": "1753"})).text
     assert "Show all jobs" in nothing
 
 
@@ -153,6 +162,10 @@ async def test_a_query_that_is_wrong_says_where(console: Console) -> None:
     assert 'aria-invalid="true"' in answer.text
     assert "The query cannot be asked" in answer.text
     assert answer.text.count("unknown term") == 1
+    # All that is wrong is told, each in its place: what no term is, and what stands for nothing here.
+    answer = await client.get("/t/acme/jobs", params={"q": "type:Nope typ:b state:open op:ffffffff"})
+    for place, why in ((6, "no job type"), (11, "unknown term"), (23, "unknown state"), (31, "no operation")):
+        assert re.search(rf"at character {place}: [^<]*{why}", answer.text)
     viewer = await console.browser(Role.VIEWER, "acme")
     answer = await viewer.get("/t/acme/jobs", params={"q": "type:Bill.Send args.n:4242"})
     assert "your role may not read payloads" in answer.text

@@ -145,6 +145,18 @@ async def test_what_it_is_about_and_what_can_be_undone(console: Console) -> None
     asks = await client.get(new, params={**chosen, "step": "impact"})
     assert "0 of 5 that match will be replayed; 2 were replayed already; 3 are left as they are" in asks.text
     assert "choose otherwise at How" in (await client.get(new, params={**chosen, "step": "confirm"})).text
+    assert "choose otherwise at How" in asks.text
+    assert "On to: How</button>" in asks.text
+    none = await client.get(
+        new, params={"act": "cancel", "step": "impact", **chosen}
+    )  # dead letters: nothing is canceled
+    assert "in a state in which this does nothing" in none.text
+    assert "On to:" not in none.text
+    away = await client.get(
+        new, params={"act": "cancel", "q": "id:00000000-0000-7000-8000-000000000000", "step": "impact"}
+    )
+    assert away.status_code == 303
+    assert "step=scope" in away.headers["location"]
     asked = await client.get(new, params={**chosen, "step": "confirm", "ask": "on"})
     assert "Replay (3)</button>" in asked.text
     await owner.execute("update postmill.job_definition set replay_class = 'safe' where key = 'mail'")

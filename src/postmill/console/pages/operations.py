@@ -237,7 +237,7 @@ async def _step(
             "met": met,
             "typed": f"{met:,}",
             "nothing": _nothing(found),
-            "hopeless": not met and not found.fit and not made.replayed(found),
+            "hopeless": not (met or found.fit or (made.act == "replay" and made.replayed(found))),
             "partly": partly,
             "straight": met > 0 and not made.faults() and not made.unsafe(found),
             "flags": impact.flags(found, made),
