@@ -100,7 +100,6 @@ def open_(mover: Mover, move: Move) -> None:
     mover.before("opening")
     _let_in(mover, move, {}, move.carried)
     mover.target.run(rows.unpark_tickets(move.tenant_id, schema=mover.schema))
-    mover.gate(mover.source, "gone", move.to_cell, ["closed"])
     for table in TOLD:
         mover.source.run(rows.carry_off(table, move.tenant_id, move.id, schema=mover.schema))
     mover.note(move, step="clean")
@@ -110,6 +109,8 @@ def _let_in(mover: Mover, move: Move, parts: dict[str, float], carried: dict[str
     took = mover.gate(mover.target, "here", move.from_cell, ["arriving"])
     parts = parts | {"opening": round(took, 4)} if parts else {}
     mover.note(move, "the tenant lives there now", opened=0.0, parts=parts, carried=carried)
+    # From now on who asks here hears where it is, and need not wait for its tickets.
+    mover.gate(mover.source, "gone", move.to_cell, ["closed"])
 
 
 def _without_state(mover: Mover, move: Move) -> None:

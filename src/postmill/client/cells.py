@@ -83,8 +83,7 @@ class _Ways(Generic[C]):
 
     def again(self, tenant: UUID | str, fault: TenantAway, pause: float, end: float) -> float:
         """The seconds to wait before the next try; raises `fault` where patience is over."""
-        if isinstance(fault, TenantMoved):
-            self._places.pop(tenant, None)
+        self._places.pop(tenant, None)
         wait = 0.0 if isinstance(fault, TenantMoved) and pause == FIRST_PAUSE else pause * uniform(0.5, 1.0)
         if monotonic() + wait > end:
             raise fault

@@ -47,6 +47,8 @@ async def list_places(
 ) -> Page[TenantPlace]:
     """Tenants of the directory and where they live, by slug. Who is not in it lives in the directory's own cell."""
     after = parts_of(cursor, str)[0] if cursor else ""
+    if not asked.backend.settings.cells:
+        return Page(items=[], next=None)
     found = await _do(asked, moves.places, cell=lives_in, after=after, most=limit)
     items = [_place(one) for one in found]
     return Page(items=items, next=cursor_of(items[-1].tenant) if len(items) == limit else None)
@@ -56,6 +58,8 @@ async def list_places(
 async def list_moves(asked: Read, limit: Limit = 50, cursor: Cursor = None) -> Page[Move]:
     """Moves of tenants, the latest first."""
     before = parts_of(cursor, UUID)[0] if cursor else None
+    if not asked.backend.settings.cells:
+        return Page(items=[], next=None)
     items = [_move(one) for one in await _do(asked, moves.moves, before=before, most=limit)]
     return Page(items=items, next=cursor_of(items[-1].id) if len(items) == limit else None)
 

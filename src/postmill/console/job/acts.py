@@ -45,7 +45,7 @@ def offered(job: FoundJob, definition: DefinitionView | None, *, ops: bool) -> l
         names.append("retry")
     if job.state in (*WAITS, "running"):
         names.append("cancel")
-    if job.state == "dead_letter":
+    if job.state == "dead_letter" and not job.replayed:
         names.append("discard")
     if job.state in WAITS:
         names += ["priority", "run_at", "move"] if ops else ["priority", "run_at"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -17,6 +17,7 @@ from postmill.store.catalog import DEFAULT_SCHEMA
 from postmill.store.definitions import enqueue_rules
 from postmill.store.finding import FoundJob
 from postmill.store.flow import Flow
+from postmill.store.replays import Replay, read_latest_replays
 from postmill.store.waits import Wait, read_waits
 
 
@@ -40,10 +41,18 @@ def lines(
     ready = [job.id for job in jobs if job.state == "queued" and job.waits_on is None]
     if ready:
         waits = yield read_waits(ready, schema=schema)
-    return [
-        Line(job, waits_for(waits[job.id]) if job.id in waits else reason(job), _args(job, paths, rules))
-        for job in jobs
-    ]
+    replays: dict[UUID, Replay] = {}
+    if replayed := [job.id for job in jobs if job.replayed]:
+        replays = yield read_latest_replays(replayed, schema=schema)
+    return [Line(job, _said(job, waits, replays), _args(job, paths, rules)) for job in jobs]
+
+
+def _said(job: FoundJob, waits: Mapping[UUID, Wait], replays: Mapping[UUID, Replay]) -> str | None:
+    if job.id in waits:
+        return waits_for(waits[job.id])
+    if job.id in replays:
+        return _("as a new job: %s") % replays[job.id].state.replace("_", " ")
+    return reason(job)
 
 
 def waits_for(wait: Wait) -> str:

@@ -112,7 +112,7 @@ async def job(visit: Visit) -> Response:
         job=line,
         error=texts.clean(line.error_message),
         facts=facts,
-        why=why(line, reasons(known) if known is not None else (), group),
+        why=why(line, reasons(known) if known is not None else (), group, kin),
         group=group,
         definition=definition,
         course=course(visit, line, drawn, sorted(kin, key=lambda one: one.id)),

@@ -287,6 +287,9 @@ begin
           into candidates
           from unnest(array['attempt', 'outcome']) as t(name) cross join unnest(groups) as g(id)
          cross join unnest(coalesce(tenants, array[nobody])) as n(id);
+    elsif groups is not null then
+        tests := tests || format(' and (exists (select from {schema}.attempt a where a.job_id = j.id and a.error_group = any (%1$L::text[]) offset 0)
+            or exists (select from {schema}.outcome o where o.job_id = j.id and o.error_group = any (%1$L::text[]) offset 0))', groups);
     end if;
     if tags is not null and candidates is null then
         select string_agg(format('(select g.job_id as id from {schema}.job_tag g where g.tag = %L and g.job_id < $1 and g.job_id >= $2

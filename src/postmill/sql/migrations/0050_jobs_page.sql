@@ -28,7 +28,9 @@ begin
            coalesce(w.priority, s.priority, b.priority, r.priority, d.priority, j.priority),
            coalesce(w.attempt - 1, s.attempt - 1, b.attempt - 1, r.attempt, d.attempts, o.attempt, 0), j.max_attempts,
            j.idempotency_key, j.created_at, coalesce(s.run_at, j.scheduled_for),
-           coalesce(r.claimed_at, o.started_at, d.last_attempt_at, a.started_at), coalesce(o.finished_at, d.failed_at),
+           coalesce(r.claimed_at, o.started_at, d.last_attempt_at, a.started_at),
+           -- A letter that is closed ended with its last attempt.
+           coalesce(case when o.status = 'dead_letter' then a.finished_at end, o.finished_at, d.failed_at),
            (select k.worker_id from {schema}.worker k where k.holder = coalesce(r.holder, o.holder, a.holder)),
            coalesce(d.reason, o.reason), coalesce(d.error_class, o.error_class, a.error_class),
            left(coalesce(d.error_message, o.error_message, a.error_message), 500),
@@ -55,7 +57,7 @@ begin
       left join lateral (select t.* from {schema}.running t where t.id = j.id offset 0) r on true
       left join lateral (select t.* from {schema}.dead_letter t where t.id = j.id offset 0) d on true
       left join lateral (select t.* from {schema}.outcome t where t.job_id = j.id offset 0) o on true
-      left join lateral (select t.error_class, t.error_message, t.error_group, t.started_at, t.holder from {schema}.attempt t
+      left join lateral (select t.error_class, t.error_message, t.error_group, t.started_at, t.finished_at, t.holder from {schema}.attempt t
                           where t.job_id = j.id and (o.job_id is null or o.status = 'dead_letter') and r.id is null
                           order by t.run desc limit 1) a on true
       left join {schema}.queue q on q.name = coalesce(w.queue, s.queue, b.queue)
@@ -136,67 +138,6 @@ begin
         at_least := coalesce(at_least, false);
         return next;
     end loop;
-end
-$$;
-
--- When the jobs of a filter were made, in bars: of p_need + 1 at most. total: how many they are; complete: down to where
--- (NULL: to the end). Bars are as wide as makes 60 of them at most. Where each job that is met must be looked for in
--- several tables, fewer are looked at. All jobs of the scope are counted by their ids alone: what most pages ask for.
-create function {schema}.read_matching_bars(p_filter jsonb, p_need integer default 10000, p_look integer default 10001)
-returns table (total bigint, complete_to timestamptz, width double precision, bars jsonb)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off set enable_seqscan = off
-set plan_cache_mode = force_generic_plan as $$
-declare
-    own constant uuid := {schema}.scope_tenant();
-    whole constant boolean := not p_filter ? 'states' and coalesce(jsonb_array_length(p_filter -> 'terms'), 0) = 0;
-    dear constant boolean := jsonb_path_exists(p_filter, '$.terms[*] ? (@.field == "ran" || @.field == "attempt" || @.field == "worker"
-        || @.field == "queue" || (@.field == "error" && @.not == true) || (@.field == "op" && @.not == true))')
-        or (p_filter ? 'states' and own is not null and not p_filter -> 'states' <@ '["failed", "canceled", "dead_letter", "replayed"]');
-    found_ones record;
-    newest uuid;
-    oldest uuid;                -- of those that are counted
-    starts timestamptz[];
-    ids uuid[];
-begin
-    if whole and own is null then
-        newest := (select j.id from {schema}.any_job j order by j.id desc limit 1);
-        oldest := (select j.id from {schema}.any_job j order by j.id desc offset p_need limit 1);
-        complete_to := {schema}.id_time(oldest);
-        oldest := coalesce(oldest, (select j.id from {schema}.any_job j order by j.id limit 1));
-    elsif whole then
-        newest := (select j.id from {schema}.any_job j where j.tenant_id = own order by j.id desc limit 1);
-        oldest := (select j.id from {schema}.any_job j where j.tenant_id = own order by j.id desc offset p_need limit 1);
-        complete_to := {schema}.id_time(oldest);
-        oldest := coalesce(oldest, (select j.id from {schema}.any_job j where j.tenant_id = own order by j.id limit 1));
-    else
-        select w.ids, w.low into found_ones
-          from {schema}.read_matching(p_filter, p_need => p_need + 1, p_look => case when dear then p_look / 4 else p_look end) w;
-        total := cardinality(found_ones.ids);
-        newest := found_ones.ids[1];
-        oldest := found_ones.ids[total];
-        complete_to := case when found_ones.low is not null then {schema}.id_time(found_ones.low)
-                            when total > p_need then {schema}.id_time(oldest) end;
-    end if;
-    select coalesce(min(w), 604800) into width
-      from unnest(array[60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 604800]::double precision[]) w
-     where extract(epoch from {schema}.now() - {schema}.id_time(oldest)) / w <= 60;
-    -- An id tells its moment, and comparing ids is quicker than reading it from each of them.
-    starts := array(select generate_series(date_bin(width * interval '1 second', {schema}.id_time(oldest), timestamptz '2000-01-03 00:00+00'),
-                                           {schema}.id_time(newest), width * interval '1 second') where newest is not null);
-    ids := array(select {schema}.id_at(s) from unnest(starts) s);
-    if whole and own is null then
-        select coalesce(sum(b.n), 0), jsonb_agg(jsonb_build_array(extract(epoch from starts[b.place]), b.n) order by b.place) into total, bars
-          from (select greatest(width_bucket(j.id, ids), 1) as place, count(*) as n from {schema}.any_job j where j.id >= oldest group by 1) b;
-    elsif whole then
-        select coalesce(sum(b.n), 0), jsonb_agg(jsonb_build_array(extract(epoch from starts[b.place]), b.n) order by b.place) into total, bars
-          from (select greatest(width_bucket(j.id, ids), 1) as place, count(*) as n from {schema}.any_job j
-                 where j.tenant_id = own and j.id >= oldest group by 1) b;
-    else
-        select jsonb_agg(jsonb_build_array(extract(epoch from starts[b.place]), b.n) order by b.place) into bars
-          from (select greatest(width_bucket(u.id, ids), 1) as place, count(*) as n from unnest(found_ones.ids) as u(id) group by 1) b;
-    end if;
-    bars := coalesce(bars, '[]');
-    return next;
 end
 $$;
 
