@@ -66,7 +66,7 @@ def binding(card: QueueCard, rules: list[Rule] | None) -> list[str]:
         told.append(_("no worker claims from it"))
     elif slots and running >= slots:
         told.append(_("the slots of its workers: %(running)d of %(slots)d are taken") % {
-            "running": running, "slots": slots})  # fmt: skip
+            "running": min(running, slots), "slots": slots})  # fmt: skip
     told += queue_rules.binding(rules or [])
     return told
 
