@@ -77,7 +77,7 @@ async def test_the_table_of_seed_3(console: Console, seen: Seen) -> None:
         ("queued", "3"), ("running", "1"), ("failed", "1"), ("dead_letter", "1")
     ]  # fmt: skip
     assert heads(text) == [
-        "Job", "Job type", "State", "Queue", "Source", "Attempts", "Queued", "Started", "Finished", "Worker", "Error",
+        "Job", "Job type", "State", "Error", "Queued", "Started", "Finished", "Attempts", "Queue", "Source", "Worker",
         "Actions",
     ]  # fmt: skip
     row = text.partition(f'<tr id="job-{seen.ids["dead_letter"]}"')[2].partition("</tr>")[0]
@@ -247,7 +247,7 @@ async def test_what_is_done_to_a_selection(console: Console, seen: Seen) -> None
         == "Cancel: 2 jobs done; left as they are: 1 finished."
     )
     assert await said(one=f"retry:{dead}") == "Retry: 1 job done."
-    assert await said(act="replay", id=str(dead)) == "Replay as new: 0 jobs done; left as they are: 1 live."
+    assert await said(act="replay", id=str(dead)) == "Replay: 0 jobs done; left as they are: 1 live."
     assert await said(act="discard") == "Nothing was chosen, so nothing was done."
     both = [str(await maker.queued()), str(dead)]
     assert await said(act="tag", id=both, tags="vip, night -old") == "Tag: 2 jobs done."
