@@ -375,15 +375,13 @@ class Life(RuleBasedStateMachine):
             return
         facts = sessions.one(self.conn, FACTS) or {}
         assert facts == {str(job.id): job.facts for job in self.model.jobs.values()}
-        attempts = dict(
-            self.conn.execute("select job_id, count(*) from postmill.attempt group by 1").fetchall()
-        )
+        tried = "select job_id, count(*) from postmill.attempt group by 1"
+        attempts = dict(self.conn.execute(tried).fetchall())
         assert attempts == {job.id: job.attempts for job in self.model.jobs.values() if job.attempts}
         asked = {id for (id,) in self.conn.execute("select job_id from postmill.cancel_request").fetchall()}
         assert asked == {job.id for job in self.model.jobs.values() if job.cancel}
-        keys = self.conn.execute(
-            "select tenant_id, key, job_id, job_type, mode from postmill.idempotency_key"
-        ).fetchall()
+        held = "select tenant_id, key, job_id, job_type, mode from postmill.idempotency_key"
+        keys = self.conn.execute(held).fetchall()
         assert {(t, k): rest for t, k, *rest in keys} == {
             slot: [key.job_id, key.job_type, key.mode] for slot, key in self.model.keys.items()
         }
