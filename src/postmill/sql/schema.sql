@@ -1578,7 +1578,7 @@ begin
          where u.k is not null and rest[u.slot] = 0
         union all
         select null, 0, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
-               null, null, null, null, u.key, u.limit_id, 0, false, coalesce(u.low, (select q.last_value from postmill.seat_seq q))
+               null, null, null, null, u.key, u.limit_id, 0, false, coalesce(u.low, pg_sequence_last_value('postmill.seat_seq'), 0)
           from unnest(s.k_keys, s.k_limits, s.caps, locked, lows) as u(key, limit_id, cap, locked, low)
          where u.cap is not null and u.locked;
         exit when not 0 < any (rest);
@@ -8939,7 +8939,7 @@ begin
         if caps[k] is not null and locked[k] then
             n_slot := n_slot || 0; n_key := n_key || k_keys[k]; n_limit := n_limit || k_limits[k];
             n_at := n_at || null::timestamptz; n_wait := n_wait || 0::double precision; n_rival := n_rival || false;
-            n_low := n_low || coalesce(lows[k], (select s.last_value from postmill.seat_seq s));
+            n_low := n_low || coalesce(lows[k], pg_sequence_last_value('postmill.seat_seq'), 0);
         end if;
     end loop;
     if taken = 0 then
