@@ -32,6 +32,12 @@ def database(emptied: Database) -> Database:
     return emptied
 
 
+@pytest.fixture
+def pg(lasting: Connection[Any]) -> Connection[Any]:
+    """Its connection, too."""
+    return lasting
+
+
 @pytest.fixture(autouse=True)
 def nothing_broken(outside: Outside) -> Iterator[None]:
     """Whatever the test did, no job is lost or doubled."""

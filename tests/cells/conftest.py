@@ -55,10 +55,10 @@ def two(database: Database, second: Database) -> Iterator[Two]:
 
 
 def register(conn: Conn) -> None:
-    """The job type `work` in a cell."""
-    conn.execute("insert into postmill.queue (name) values ('default') on conflict do nothing")
+    """The job types `work` and `jot` in a cell."""
+    conn.execute("insert into postmill.queue (name) values ('default'), ('quick') on conflict do nothing")
     conn.execute(
-        "insert into postmill.job_definition (key, queue, max_attempts) values ('work', 'default', 3)"
+        "insert into postmill.job_definition (key, queue, max_attempts) values ('work', 'default', 3), ('jot', 'quick', 3)"
         " on conflict do nothing"
     )
 

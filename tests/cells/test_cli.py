@@ -32,7 +32,7 @@ def test_tenants_in_two_cells(two: Two, config: Path) -> None:
     def ask(*words: str) -> Answer:
         return cli("--config", str(config), *words)
 
-    assert [(row["cell"], row["directory"], row["error"]) for row in ask("cells", "list", "--json").json] == [
+    assert [(row["name"], row["directory"], row["error"]) for row in ask("cells", "list", "--json").json] == [
         ("a", True, None),
         ("b", False, None),
     ]

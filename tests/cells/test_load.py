@@ -135,20 +135,6 @@ async def test_nothing_is_lost_or_runs_twice_while_a_tenant_moves(two: Two) -> N
     assert move.status == "done"
 
 
-@pytest.mark.long
-async def test_a_tenant_moves_while_500_jobs_a_second_run(two: Two) -> None:
-    move, found = await moved_under_load(two, rate=500, before=20, after=20, history=50_000, patience=900.0)
-    said = {
-        name: f"{len(values)} jobs, p50 {1000 * share(values, 0.5):.1f} ms, p99 {1000 * share(values, 0.99):.1f} ms"
-        for name, values in found.items()
-    }
-    print(  # noqa: T201 - the figures of the long form
-        f"\nclosed for {move.closed_seconds:.2f} s; the other tenant: {said}; rows: {move.carried}"
-    )
-    assert move.closed_seconds is not None
-    assert move.closed_seconds < 5
-
-
 async def test_a_server_finds_each_tenants_cell(two: Two) -> None:
     """By the key that a request comes with, before and after a move; neither sees anything of the other."""
     settings = Settings(cells=two.cells)

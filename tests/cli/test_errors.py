@@ -3,8 +3,9 @@ import inspect
 import psycopg
 import pytest
 
-from postmill.cli.errors import CliError, explain
+from postmill.cli.errors import CliError
 from postmill.cli.exits import MEANINGS, ExitCode, table
+from postmill.cli.explaining import explain
 from postmill.domain import errors
 from postmill.domain.errors import DatabaseMissing, PostmillError, UnknownJobType, UnknownQueue, WaitTimeout
 from postmill.local.errors import LocalServerError

@@ -4,7 +4,8 @@ import json
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
-from postmill.cli.errors import CliError, explain
+from postmill.cli.errors import CliError
+from postmill.cli.explaining import explain
 from postmill.cli.output import Output, jsonable
 from postmill.store.job_rows import AttemptView
 

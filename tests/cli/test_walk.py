@@ -137,7 +137,8 @@ WITHOUT_DATABASE = {
 }  # fmt: skip
 
 CELLS = {
-    "tenants move", "cells list", "cells each", "cells tenants", "cells moves", "cells show", "cells resume", "cells abort",
+    "tenants move", "cells list", "cells each", "cells tenants", "cells where", "cells place", "cells moves",
+    "cells show", "cells resume", "cells abort",
 }  # fmt: skip
 """They ask for settings with cells first (tests/cells)."""
 

@@ -25,6 +25,12 @@ def database(emptied: Database) -> Database:
     return emptied
 
 
+@pytest.fixture
+def pg(lasting: Connection[Any]) -> Connection[Any]:
+    """Its connection, too."""
+    return lasting
+
+
 def nested(depth: int) -> Any:
     value: Any = 1
     for _ in range(depth):

@@ -29,6 +29,12 @@ def database(emptied: Database) -> Database:
     return emptied
 
 
+@pytest.fixture
+def pg(lasting: Connection[Any]) -> Connection[Any]:
+    """Its connection, too."""
+    return lasting
+
+
 @pytest.fixture(autouse=True)
 def known(pg: Connection[Any]) -> None:
     pg.execute("""select * from postmill.register_job_types('[{"key": "echo"}, {"key": "other"}]')""")

@@ -297,5 +297,52 @@ async def test_the_parts_of_a_page_are_read_once(live: Live) -> None:
         await aeventually(lambda: _says(shown(chief), "brand-new"), what="the new queue")
 
 
+async def test_a_part_whose_topics_are_quiet_costs_no_statement(live: Live) -> None:
+    """Only to who has it, with the credentials by which it was given; and not once somebody has done something."""
+    chief, other = await live.browser(Role.SUPER_ADMIN), await live.browser(Role.TENANT_ADMIN, "acme")
+    pool = live.app.state.backend.pool
+
+    def looks() -> int:
+        return int(pool.get_stats()["requests_num"])
+
+    async def part(client: httpx.AsyncClient, path: str, tag: str) -> tuple[int, int]:
+        """The answer's status, and how often the database was asked for it."""
+        before = looks()
+        answer = await client.get(path, headers={"If-None-Match": tag})
+        return answer.status_code, looks() - before
+
+    async with following(chief, "/ops/live") as stream:
+        await stream.until("up")
+        await aeventually(lambda: live.hub.listening)
+        for client, path, topic, tenant in (
+            (chief, "/ops?_part=changes", "audit", None),
+            (other, "/t/acme?_part=bulk", "operations", "acme"),
+        ):
+            tag = ""
+
+            async def known(client: httpx.AsyncClient = client, path: str = path) -> bool:
+                nonlocal tag
+                tag = (await client.get(path)).headers["etag"]
+                return await part(client, path, tag) == (304, 0)
+
+            await aeventually(known)  # whatever else is heard of
+            assert (await part(client, path, '"other"'))[0] == 200
+            assert (await part(live.anybody(), path, tag))[0] in (303, 401)
+            stranger = other if client is chief else await live.browser(Role.VIEWER, "other")
+            assert (await part(stranger, path, tag))[0] == 404
+            heard = live.hub.heard_at
+            await live.audited(f"{topic}.start", tenant)
+            await aeventually(lambda heard=heard: live.hub.heard_at > heard)
+            assert (await part(client, path, tag))[1] > 0
+        # A login that has ended has it no longer, here at once.
+        await aeventually(known)
+        token = csrf_token(other.cookies[COOKIE])
+        cookies = dict(other.cookies)
+        await other.post("/logout", data={"csrf": token}, headers={"Sec-Fetch-Site": "same-origin"})
+        gone = live.anybody()
+        gone.cookies.update(cookies)
+        assert (await part(gone, path, tag))[0] in (303, 401)
+
+
 async def _says(text: Awaitable[str], word: str) -> bool:
     return word in await text

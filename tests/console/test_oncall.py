@@ -108,7 +108,7 @@ async def test_from_the_verdict_to_a_running_replay_by_keyboard(live: Live, brow
         await keys.go_to("main button[type=submit]", "(36)")
         await keys.press(leads="/ops-log/[0-9a-f-]{36}$")
         assert keys.clicks <= 6
-        assert "Begun." in await page.inner_text("main")
+        assert "It begins in" in await page.inner_text("main")
         states = await live.owner.execute("select kind, status, total from postmill.operation")
         assert await states.fetchall() == [("replay", "running", 36)]
         # Back at the cause: nothing more of it starts for an hour.
@@ -160,7 +160,7 @@ async def test_without_scripts(live: Live, browser: Browser) -> None:
         await page.fill("#reason", "the payment service is back")
         await page.click("main button.btn-primary")
         assert "/t/globex/ops-log/" in page.url
-        assert "Begun." in await page.inner_text("main")
+        assert "It begins in" in await page.inner_text("main")
         window.check()
 
 

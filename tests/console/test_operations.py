@@ -94,7 +94,7 @@ async def test_from_a_query_to_a_running_replay(console: Console) -> None:
     assert begun.status_code == 303, begun.text
     page = await client.get(begun.headers["location"])
     for text in ("Undo", "Nothing was done yet", "the &lt;i&gt;flood&lt;/i&gt;", "the first 2, then it waits",
-                 "paused above 50 %", "0 of 8 done", "Waiting",
+                 "paused above 50 %", "0 of 8 enqueued again", "Waiting",
                  f"op:{begun.headers['location'].rpartition('/')[2]}"):  # fmt: skip
         assert text in page.text, text
     id = UUID(begun.headers["location"].rpartition("/")[2])

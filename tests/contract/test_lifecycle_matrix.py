@@ -5,9 +5,11 @@ job to which the verb applies moves, although seven stand beside it to which it 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from psycopg import Connection
 
 from postmill.domain.lifecycle import ENTRY, LIVE, TRANSITIONS, State, Verb
 from tests.contract.verbs import VERBS, VerbOnJobs, World
@@ -22,11 +24,10 @@ NOT_YET = {(Verb.PROMOTE, State.BLOCKED)}
 
 
 @pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
-def test_a_verb_on_every_state(emptied: Database, verb: VerbOnJobs) -> None:
-    with emptied.connect() as conn:
-        for together in [True, False] if verb.takes_ids else [True]:
-            sessions.wipe(conn)
-            _try(World(conn), verb, together=together)
+def test_a_verb_on_every_state(lasting: Connection[Any], verb: VerbOnJobs) -> None:
+    for together in [True, False] if verb.takes_ids else [True]:
+        sessions.wipe(lasting)
+        _try(World(lasting), verb, together=together)
 
 
 def _try(world: World, verb: VerbOnJobs, *, together: bool) -> None:

@@ -169,7 +169,9 @@ def _closed_letter(world: World, state: State) -> UUID:
     """As `make`; a dead letter is one that was replayed, and so left the list of the open ones."""
     id = world.make(state)
     if state is State.DEAD_LETTER:
-        new = rows(world.conn, "jobs/replay_jobs", [id], "user", None, None, False, False, True, None)[0][2]
+        new = rows(world.conn, "jobs/replay_jobs", [id], "user", None, None, False, False, True, None, False)[
+            0
+        ][2]
         rows(world.conn, "jobs/cancel_jobs", [new], "user", None, None)
     return id
 
@@ -214,7 +216,7 @@ VERBS = [
     ),
     VerbOnJobs("rescue", Verb.RESCUE, _rescue, _says(None, running="scheduled"), _sources(Verb.RESCUE)),
     VerbOnJobs(
-        "replay", Verb.REPLAY, _by_operator("jobs/replay_jobs", "user", None, None, False, False, True, None),
+        "replay", Verb.REPLAY, _by_operator("jobs/replay_jobs", "user", None, None, False, False, True, None, False),
         _says("waiting", succeeded="succeeded", **_RERUN), _sources(Verb.REPLAY),
     ),
     VerbOnJobs(

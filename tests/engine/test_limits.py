@@ -20,7 +20,8 @@ from postmill.store.registration import register_job_types
 from tests.support import sessions
 from tests.support.databases import Database
 from tests.support.invariants import invariants
-from tests.support.sessions import Held, WorkerSession, one
+from tests.support.limited import Limited
+from tests.support.sessions import Held, one
 from tests.support.workers import until, working
 
 A, B, C = UUID(int=100), UUID(int=200), UUID(int=300)
@@ -118,25 +119,6 @@ async def test_over_three_workers(database: Database, pg: Connection[Any]) -> No
     assert watched.most["shared", sessions.DEFAULT_TENANT] <= 5
     assert one(pg, "select count(*) from postmill.seat") == 0
     invariants(pg)
-
-
-class Limited(WorkerSession):
-    """A session that claims with limits."""
-
-    def take(self, n: int = 10) -> list[Held]:
-        """Up to `n` tickets of every lane; `told` is what was said beside them."""
-        lanes = self.lanes()
-        self.claim_no += 1
-        rows = self.conn.execute(
-            "select id, attempt, run, lost, job_type, tenant_id, ready_at, slot, key, wait_seconds, contended"
-            " from postmill.claim_limited(%s, %s, %s, %s, %s, %s, %s, %s::timestamptz[], %s, '{}', '{}')",
-            (
-                self.holder, self.claim_no, n, n, [row[0] for row in lanes], [row[1] for row in lanes],
-                [row[2] for row in lanes], [None] * len(lanes), [n] * len(lanes),
-            ),
-        ).fetchall()  # fmt: skip
-        self.told = [row[8:] for row in rows if row[0] is None and row[7] > 0]
-        return [Held(row[0], self.holder, self.claim_no, *row[1:7]) for row in rows if row[0] is not None]
 
 
 def test_every_end_frees_its_seats_once(database: Database, pg: Connection[Any]) -> None:

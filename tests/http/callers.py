@@ -58,6 +58,25 @@ async def tenants_and_projects(admin: AsyncApiClient) -> None:
     assert [one async for one in admin.tenants.each_project(made.id)] == [project]
 
 
+async def cells(admin: AsyncApiClient) -> None:
+    """One of the two is away: what is asked of the directory is answered."""
+    found = (await admin.cells.list()).items
+    assert [(one.name, one.directory, one.state) for one in found] == [
+        ("a", True, "answers"),
+        ("b", False, "away"),
+    ]
+    assert [(one.tenant, one.cell) async for one in admin.cells.each_tenant(lives_in="a")] == [("mill", "a")]
+    assert (await admin.cells.where("mill")).moving_to is None
+    with pytest.raises(NotFound, match="no cell 'c'"):
+        await admin.cells.preview("mill", "c")
+    with pytest.raises(NotFound, match="no cell 'c'"):
+        await admin.cells.move("mill", "c", reason="closer")
+    assert (await admin.cells.moves()).items == []
+    for act in (admin.cells.show, admin.cells.resume, admin.cells.abort):
+        with pytest.raises(NotFound, match="no move"):
+            await act(UUID(int=7))
+
+
 async def keys_and_logins(admin: AsyncApiClient, api: Api) -> None:
     end = datetime.now(UTC) + timedelta(days=1)
     made = await admin.keys.create("nightly", Role.OPERATOR, tenant="mill", expires_at=end)

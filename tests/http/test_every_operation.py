@@ -18,7 +18,11 @@ async def test_each_operation(database: Database, tmp_path: Path) -> None:
     folder = tmp_path / "files"
     folder.mkdir()
     store = {"url": (tmp_path / "store").as_uri()}
-    async with opened(database, others={"artifacts": store}) as api:
+    cells = {
+        "a": {"database_url": database.dsn, "directory": True},
+        "b": {"database_url": "postgresql://localhost:1/b"},
+    }
+    async with opened(database, others={"artifacts": store, "cells": cells}) as api:
         wire = Recording(httpx.ASGITransport(api.app))
         await _call_all(api, wire, folder)
     assert operations().keys() - EXEMPT.keys() - wire.seen == set()
@@ -33,6 +37,7 @@ async def _call_all(api: Api, wire: Recording, folder: Path) -> None:
         await callers.the_server_itself(admin)
         await callers.what_goes_on(admin)
         await callers.tenants_and_projects(admin)
+        await callers.cells(admin)
         await callers.keys_and_logins(admin, api)
         await callers.definitions(admin)
         await callers.jobs(admin)

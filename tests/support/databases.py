@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -40,14 +41,14 @@ class Database:
         """The same, async."""
         return await AsyncConnection.connect(self.dsn, autocommit=True, **options)
 
-    def backends(self) -> list[tuple[int, str, str, str]]:
-        """The client backends in this database: pid, application_name, state, last query."""
+    def backends(self, but: int = 0) -> list[tuple[int, str, str, str]]:
+        """The client backends in this database, but for one: pid, application_name, state, last query."""
         return (
             _ADMINS[self.server]
             .execute(
                 "select pid, application_name, state, left(query, 200) from pg_stat_activity"
-                " where datname = %s and backend_type = 'client backend'",
-                [self.name],
+                " where datname = %s and backend_type = 'client backend' and pid <> %s",
+                [self.name, but],
             )
             .fetchall()
         )
@@ -82,12 +83,20 @@ def fresh_database(server: LocalServer, template: str, *, patience: float = 15.0
         _run(server, SQL("drop database {} with (force)"), database.name)
 
 
-def left_alone(database: Database, patience: float = 15.0) -> None:
-    """Fail if there are connections in it for `patience` seconds; one that is just being closed has a little time to end."""
-    if left := database.backends():
-        # One that was given up while it was being opened is closed by the collector.
-        gc.collect()
-        eventually(lambda: not database.backends(), patience, f"database without connections (had {left})")
+def left_alone(database: Database, patience: float = 15.0, but: int = 0) -> None:
+    """Fail if there are connections in it for `patience` seconds; one that is just being closed has a little time to end.
+
+    The backend `but` may stay.
+    """
+    left = database.backends(but)
+    for _ in range(5):
+        if not left:
+            return
+        time.sleep(0.01)
+        left = database.backends(but)
+    # One that was given up while it was being opened is closed by the collector.
+    gc.collect()
+    eventually(lambda: not database.backends(but), patience, f"database without connections (had {left})")
 
 
 def _run(server: LocalServer, statement: SQL, *names: str) -> None:

@@ -5,6 +5,7 @@ database        that database: .dsn, .connect(), .aconnect(), .backends()
 dsn             its URL
 emptied         a migrated database of the module, in which no job ever was; for modules with many small tests:
                 a `database` of theirs that returns it spares them 40 ms of processor each
+lasting         an autocommit connection to that, the module's; a `pg` of theirs that returns it spares 20 ms more
 empty_database  a database without the schema
 own_cluster     a server of the test's own, migrated database `postgres`: to restart, kill, pin its horizon
 forked          every `python -m …` that the test starts is forked where it is imported already (`forking.py`)
@@ -77,18 +78,24 @@ def database(cluster: LocalServer, template: str) -> Iterator[Database]:
 
 
 @pytest.fixture(scope="module")
-def _of_the_module(cluster: LocalServer, template: str) -> Iterator[Database]:
-    with fresh_database(cluster, template) as database:
-        yield database
+def _of_the_module(cluster: LocalServer, template: str) -> Iterator[tuple[Database, Connection[Any]]]:
+    with fresh_database(cluster, template) as database, database.connect() as conn:
+        yield database, conn
 
 
 @pytest.fixture
-def emptied(_of_the_module: Database) -> Iterator[Database]:
+def emptied(_of_the_module: tuple[Database, Connection[Any]]) -> Iterator[Database]:
     """The module's own migrated database; of the tests before, job types and what is no job may be there."""
-    with _of_the_module.connect() as conn:
-        wipe(conn)
-    yield _of_the_module
-    left_alone(_of_the_module)
+    database, conn = _of_the_module
+    wipe(conn)
+    yield database
+    left_alone(database, but=conn.info.backend_pid)
+
+
+@pytest.fixture
+def lasting(_of_the_module: tuple[Database, Connection[Any]], emptied: Database) -> Connection[Any]:
+    """An autocommit connection to `emptied`, the same for all tests of the module."""
+    return _of_the_module[1]
 
 
 @pytest.fixture

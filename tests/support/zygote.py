@@ -122,11 +122,20 @@ def _rehearse() -> None:
     import typer.main
 
     from postmill.cli.main import main
+    from postmill.cli.tree import app
 
     typer.main.get_command = cache(typer.main.get_command)
+    _import_all(typer.main.get_command(app))
     sys.argv = ["postmill", "--version"]
     with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
         main()
+
+
+def _import_all(command: Any) -> None:
+    """A command is imported when it is asked for its parameters."""
+    for child in getattr(command, "commands", {}).values():
+        _import_all(child)
+    command.params  # noqa: B018
 
 
 def _fork(order: dict[str, Any], given: list[int], orders: socket.socket) -> int:

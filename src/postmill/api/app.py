@@ -13,6 +13,7 @@ from postmill.api.direct import Direct
 from postmill.api.document import document, operation_id
 from postmill.api.face import Face
 from postmill.api.guard import Guard
+from postmill.api.including import included
 from postmill.api.measuring import Measured, Requests
 from postmill.api.opening import opening
 from postmill.api.rate_limit import RateLimit
@@ -56,13 +57,10 @@ def create_app(settings: Settings, bus: Bus | None = None, *, face: Face | None 
     )
     problems.install(app)
     faults.install(app)
-    for router in BELOW_PREFIX:
-        app.include_router(router, prefix=PREFIX)
-    for router in (*BESIDE_IT, health.open_metrics if server.open_metrics else health.closed_metrics):
-        app.include_router(router)
+    metrics = health.open_metrics if server.open_metrics else health.closed_metrics
+    app.router.routes += [*included(BELOW_PREFIX, PREFIX), *included((*BESIDE_IT, metrics))]
     app.state.requests = Requests()
-    for router in face.routers if face else ():
-        app.include_router(router)
+    app.router.routes += included(face.routers if face else ())
     app.state.problem_page = face.problem_page if face else None
     # The last one added comes first.
     app.add_middleware(Direct, prefix=PREFIX, route=route_named("enqueue_job"))
@@ -73,6 +71,7 @@ def create_app(settings: Settings, bus: Bus | None = None, *, face: Face | None 
         more=frozenset(more | face.open if face else more),
         below=face.open_below if face else (),
         allow_from=server.allow_from,
+        known=face.known if face else None,
     )
     app.add_middleware(BodyLimit, uploads=is_upload, largest=settings.artifacts.max_bytes)
     if server.trusted_proxies:

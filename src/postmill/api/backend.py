@@ -12,7 +12,9 @@ from psycopg_pool import AsyncConnectionPool
 from postmill.api.denials import Denials
 from postmill.api.entrance import Entrance
 from postmill.api.key_cache import KeyCache
+from postmill.api.known_cells import KnownCells
 from postmill.api.measured import Measured
+from postmill.api.movers import Movers
 from postmill.api.oidc import Provider
 from postmill.api.rules import Rules
 from postmill.archive.storage import ArchiveStorage
@@ -36,6 +38,8 @@ class Backend:
     entrance: Entrance
     storage: Storage
     archive: ArchiveStorage
+    cells: KnownCells
+    movers: Movers
     provider: Provider | None = None
     keys: KeyCache = field(default_factory=KeyCache)
     denials: Denials = field(default_factory=Denials)

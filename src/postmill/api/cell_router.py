@@ -1,6 +1,7 @@
 """One server for all cells: each request goes to the application of the cell in which its tenant lives.
 
-An application works on one database, as if there were no other. In front of it this decides by, in this order: the cell that
+An application works on one database, as if there were no other. What is about cells themselves goes to that of the
+directory. For all else this decides by, in this order: the cell that
 the request names (`?cell=` or the header `Postmill-Cell`), the webhook or the credentials it comes with, the cell that a browser
 chose before, the directory's cell. Whoever comes in is authenticated and kept within his tenant by that application only.
 """
@@ -38,6 +39,7 @@ CHOSEN = "postmill_cell"
 KNOWN_FOR = 5.0
 MOST = 10_000
 _WEBHOOK = re.compile(r"/webhooks/([0-9a-fA-F-]{36})$")
+_OF_DIRECTORY = re.compile(r"/api/v1/(cells(/.*)?|tenants/[^/]+/(cell|move))$")
 _FORM_TOKEN = re.compile(rb"(?:^|&)token=([^&]{1,300})")
 _LOGIN_BODY = 65536
 
@@ -68,7 +70,7 @@ class CellRouter:
             await _unknown(asked, self.apps)(scope, receive, send)
             return
         receive, secret = await _secret(scope, headers, receive)
-        cell = asked or await self._cell(scope, headers, secret)
+        cell = await self._cell(scope, headers, secret, asked)
         await self.apps[cell](scope, receive, self._answering(send, cell, secret, named))
 
     async def _live(self, receive: Receive, send: Send) -> None:
@@ -84,7 +86,11 @@ class CellRouter:
             await receive()
         await send({"type": "lifespan.shutdown.complete"})
 
-    async def _cell(self, scope: Scope, headers: Headers, secret: str | None) -> str:
+    async def _cell(self, scope: Scope, headers: Headers, secret: str | None, asked: str | None) -> str:
+        if _OF_DIRECTORY.search(scope["path"]):
+            return self.home
+        if asked is not None:
+            return asked
         hook = _WEBHOOK.search(scope["path"])
         if hook is not None and scope["method"] == "POST":
             return await self._of_webhook(hook[1])

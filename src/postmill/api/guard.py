@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from fastapi import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from postmill.api.authentication import authenticate
@@ -36,7 +39,8 @@ class Guard:
     """Authenticates every request before it is routed, so that no route can be forgotten.
 
     What a principal may is then asked by each route's own dependency, `may(action)`. `more` are further open paths, `below`
-    beginnings of such, `allow_from` the networks that requests may come from.
+    beginnings of such, `allow_from` the networks that requests may come from, `known` what answers to whoever has it already
+    (see `Face`).
     """
 
     def __init__(
@@ -46,8 +50,10 @@ class Guard:
         more: frozenset[tuple[str, str]] = frozenset(),
         below: tuple[tuple[str, str], ...] = (),
         allow_from: tuple[str, ...] = (),
+        known: Callable[[Request], Response | None] | None = None,
     ) -> None:
         self.app = app
+        self._known = known
         self._origins = Origins(allow_from)
         self._more, self._below = more, below
 
@@ -67,6 +73,9 @@ class Guard:
             request, path = Request(scope), own_path(scope)
             try:
                 self._origins.check(request, path)
+                if self._known is not None and (seen := self._known(request)) is not None:
+                    await seen(scope, receive, send)
+                    return
                 if not self._is_open(scope["method"], path):
                     request.state.principal = await authenticate(request, scope["app"].state.backend)
             except Exception as error:

@@ -14,6 +14,8 @@ from psycopg_pool import AsyncConnectionPool
 from postmill import connections
 from postmill.api.backend import Backend
 from postmill.api.entrance import Entrance
+from postmill.api.known_cells import KnownCells
+from postmill.api.movers import Movers
 from postmill.api.oidc import Provider
 from postmill.archive.storage import ArchiveStorage
 from postmill.artifacts.storage import Storage
@@ -49,6 +51,8 @@ def opening(settings: Settings, bus: Bus) -> Callable[[FastAPI], AbstractAsyncCo
         )
         async with pool:
             desk = _desk(settings, bus)
+            cells = KnownCells(settings.cells, settings.schema_name)
+            movers = Movers(settings)
             app.state.backend = Backend(
                 pool,
                 settings,
@@ -56,12 +60,17 @@ def opening(settings: Settings, bus: Bus) -> Callable[[FastAPI], AbstractAsyncCo
                 Entrance(pool, settings.schema_name),
                 Storage(settings.artifacts),
                 ArchiveStorage(settings.archive),
+                cells,
+                movers,
                 Provider.of(settings.oidc),
             )
+            movers.open()
             try:
                 yield
             finally:
+                await movers.close()
                 await desk.close()
+                await cells.close()
 
     return lifespan
 

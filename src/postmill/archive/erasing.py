@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from postmill.archive.formats import Row
-from postmill.archive.place import Place
 from postmill.archive.reading import checked, job_column, parsed, verify
 from postmill.archive.writing import Unit, UnitWriter
 from postmill.domain.archive import Manifest
+
+if TYPE_CHECKING:
+    from postmill.archive.place import Place  # fsspec, which an extra brings along
 
 _BATCH = 5000
 

@@ -8,16 +8,18 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import IO, Any, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 import orjson
 
 from postmill.archive.formats import Row, rows_in
-from postmill.archive.place import Place
 from postmill.domain.archive import Manifest, Part
 from postmill.domain.archive_rows import moment
 from postmill.domain.errors import ArchiveDamaged
+
+if TYPE_CHECKING:
+    from postmill.archive.place import Place  # fsspec, which an extra brings along
 
 Read = Callable[[int], object]
 """Told how many bytes were read."""

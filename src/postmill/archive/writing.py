@@ -6,13 +6,15 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import IO, Any, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from postmill.archive.formats import SUFFIX, Row, Sink, sink
-from postmill.archive.place import Place
 from postmill.domain.archive import MANIFEST, Format, Manifest, Part, folder_of, span
 from postmill.domain.archive_rows import Columns, liner, values_of
+
+if TYPE_CHECKING:
+    from postmill.archive.place import Place  # fsspec, which an extra brings along
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ def carry(
     *,
     schema: str = DEFAULT_SCHEMA,
 ) -> dict[str, int]:
-    """The rows of these tables, in the order given; how many arrived, by table. The target is in a transaction."""
+    """The rows of these tables, in the order given; how many were new, by table. The target is in a transaction."""
     counts: dict[str, int] = {}
     for table in tables:
         counts[table.name] = counts.get(table.name, 0) + _one(
@@ -51,20 +51,20 @@ def slices(first: datetime, last: datetime) -> Iterator[Stretch]:
 
 def _one(source: Side, target: Side, tenant: UUID, table: str, stretch: Stretch, schema: str) -> int:
     out = source.run(copy_out(table, tenant, *stretch, schema=schema))
-    with psycopg.RawCursor(source.conn) as reading:
-        with reading.copy(out.encode()) as rows:
-            first = b""
-            for piece in rows:
-                first += bytes(piece)
-                if len(first) > _EMPTY:
-                    _put(target, table, first, rows, schema)
-        return max(0, reading.rowcount)
+    new = 0
+    with psycopg.RawCursor(source.conn) as reading, reading.copy(out.encode()) as rows:
+        first = b""
+        for piece in rows:
+            first += bytes(piece)
+            if len(first) > _EMPTY:
+                new = _put(target, table, first, rows, schema)
+    return new
 
 
-def _put(target: Side, table: str, first: bytes, rows: psycopg.Copy, schema: str) -> None:
+def _put(target: Side, table: str, first: bytes, rows: psycopg.Copy, schema: str) -> int:
     into = target.run(copy_in(table, schema=schema))
     with psycopg.RawCursor(target.conn) as writing, writing.copy(into.encode()) as place:
         place.write(first)
         for piece in rows:
             place.write(bytes(piece))
-    target.run(carry_in(table, schema=schema))
+    return target.run(carry_in(table, schema=schema))

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 import psycopg
 
-from postmill.cells.mover import Mover, MoveStopped, Told, take_back
-from postmill.cells.preview import Preview, find_place, preview
+from postmill.cells import steps
+from postmill.cells.mover import Mover, MoveStopped, Told
+from postmill.cells.preview import Preview, find_place, preview, resident
 from postmill.cells.sides import Side, directory_name, side
+from postmill.domain.access import Via
 from postmill.domain.errors import InvalidValue, NotFound, PostmillError
 from postmill.domain.settings_cells import CellSettings
 from postmill.store.access import set_actor
@@ -22,16 +24,36 @@ from postmill.store.cells import (
     abort_move,
     audit_move,
     begin_move,
+    left_moves,
     lock_move,
     place_tenant,
     read_moves,
     read_places,
+    set_place,
 )
+from postmill.store.statement import Statement
 
 Cells = Mapping[str, CellSettings]
 
 LINGER = 6.0
 """Seconds that a tenant's old rows stay after the switch: longer than anybody believes what the directory said before."""
+
+
+@dataclass(frozen=True, slots=True)
+class By:
+    """Who acts, for the audit log: an operator at a command line, unless more is said."""
+
+    actor_id: str
+    actor_type: str = "user"
+    via: Via = "cli"
+    role: str | None = None
+    request_id: str | None = None
+    address: str | None = None
+
+    def entered(self, schema: str) -> Statement[None]:
+        """Says so for the rest of the transaction."""
+        more = (self.role, self.request_id, self.address)
+        return set_actor(self.via, self.actor_type, self.actor_id, *more, schema=schema)
 
 
 class MoveRefused(PostmillError):
@@ -67,7 +89,7 @@ def begin(
     tenant: str | UUID,
     to: str,
     *,
-    actor: str,
+    actor: str | By,
     reason: str | None = None,
     schema: str = DEFAULT_SCHEMA,
 ) -> UUID:
@@ -77,15 +99,22 @@ def begin(
         MoveRefused: something stands in its way; says what.
         NotFound, InvalidValue: as `look` does.
     """
+    by = _by(actor)
     found = look(cells, tenant, to, schema=schema)
     if found.blockers:
         raise MoveRefused(f"tenant {found.tenant!r} cannot be moved: " + "; ".join(found.blockers))
     with directory(cells, schema=schema) as home, home.conn.transaction():
-        home.run(set_actor("cli", "user", actor, schema=schema))
+        home.run(by.entered(schema))
         entered = home.run(place_tenant(found.tenant_id, found.tenant, found.from_cell, schema=schema))
         id = home.run(
             begin_move(
-                found.tenant_id, found.tenant, found.from_cell, found.to_cell, reason, actor, schema=schema
+                found.tenant_id,
+                found.tenant,
+                found.from_cell,
+                found.to_cell,
+                reason,
+                (by.actor_type, by.actor_id, by.via),
+                schema=schema,
             )
         )
         if not entered or id is None:
@@ -93,6 +122,19 @@ def begin(
         after = {"move": str(id), "from": found.from_cell, "to": found.to_cell}
         home.run(audit_move("tenants.move", found.tenant, after, reason, schema=schema))
     return id
+
+
+def note_resumed(cells: Cells, id: UUID, *, actor: str | By, schema: str = DEFAULT_SCHEMA) -> Move:
+    """Writes into the log that somebody goes on with a move; the move. Raises NotFound, InvalidValue where it has ended."""
+    with directory(cells, schema=schema) as home, home.conn.transaction():
+        move = _found(home, id, schema)
+        if move.status != "running":
+            raise InvalidValue(
+                f"the move of tenant {move.tenant!r} is {move.status}: there is nothing to go on with"
+            )
+        home.run(_by(actor).entered(schema))
+        home.run(audit_move("tenants.move_resumed", move.tenant, _facts(move), None, schema=schema))
+        return move
 
 
 def resume(
@@ -112,13 +154,16 @@ def resume(
         MoveStopped: it was aborted.
     """
     with _mover(cells, id, told, before, schema) as mover:
-        return replace(mover, linger=linger).run()
+        return steps.run(replace(mover, linger=linger))
 
 
-def abort(cells: Cells, id: UUID, *, actor: str, schema: str = DEFAULT_SCHEMA) -> Move:
+def abort(
+    cells: Cells, id: UUID, *, actor: str | By, reason: str | None = None, schema: str = DEFAULT_SCHEMA
+) -> Move:
     """Puts both sides back as they were before. A mover that is at it stops.
 
     Raises:
+        NotFound: there is no such move.
         InvalidValue: the tenant lives in the other cell already, or the move has ended.
         MoveBusy: the mover that is at it has not stopped within ten seconds.
     """
@@ -129,20 +174,70 @@ def abort(cells: Cells, id: UUID, *, actor: str, schema: str = DEFAULT_SCHEMA) -
                 f"the move of tenant {move.tenant!r} is at step {move.step!r} ({move.status}): it can only go on"
             )
     with _mover(cells, id, lambda move: None, lambda step: None, schema, patience=10) as mover:
-        take_back(mover, mover.move())
+        steps.take_back(mover, mover.move())
         with mover.directory.conn.transaction():
-            mover.directory.run(set_actor("cli", "user", actor, schema=schema))
+            mover.directory.run(_by(actor).entered(schema))
             mover.directory.run(abort_move(id, "aborted", schema=schema))
             move = mover.move()
-            after = {"move": str(id), "from": move.from_cell, "to": move.to_cell}
-            mover.directory.run(audit_move("tenants.move_aborted", move.tenant, after, None, schema=schema))
+            mover.directory.run(
+                audit_move("tenants.move_aborted", move.tenant, _facts(move), reason, schema=schema)
+            )
         return move
 
 
-def moves(cells: Cells, *, most: int = 50, schema: str = DEFAULT_SCHEMA) -> list[Move]:
-    """The latest moves."""
+def moves(
+    cells: Cells, *, before: UUID | None = None, most: int = 50, schema: str = DEFAULT_SCHEMA
+) -> list[Move]:
+    """The latest moves; `before`: those that began before that one."""
     with directory(cells, schema=schema) as home:
-        return home.run(read_moves(most=most, schema=schema))
+        return home.run(read_moves(before=before, most=most, schema=schema))
+
+
+def move(cells: Cells, id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Move:
+    """One move. Raises NotFound."""
+    with directory(cells, schema=schema) as home:
+        return _found(home, id, schema)
+
+
+def left(cells: Cells, *, schema: str = DEFAULT_SCHEMA) -> list[UUID]:
+    """Moves that servers were asked for and that nobody is at."""
+    with directory(cells, schema=schema) as home:
+        return home.run(left_moves(schema=schema))
+
+
+def where(cells: Cells, tenant: str | UUID, *, schema: str = DEFAULT_SCHEMA) -> Place:
+    """Where a tenant lives, and whether it moves. Raises NotFound."""
+    with directory(cells, schema=schema) as home:
+        return find_place(home, tenant, schema=schema)
+
+
+def place(
+    cells: Cells,
+    tenant: str | UUID,
+    cell: str,
+    *,
+    actor: str | By,
+    reason: str | None = None,
+    schema: str = DEFAULT_SCHEMA,
+) -> Place:
+    """Puts the directory right: says that a tenant lives in the cell where it does. Moves nothing.
+
+    Raises:
+        NotFound: there is no such cell, or no such tenant in it.
+        InvalidValue: the tenant moves just now, or the directory has another one of its name.
+    """
+    with side(cells, cell, schema) as there:
+        found = resident(there, tenant, schema=schema)
+    with directory(cells, schema=schema) as home, home.conn.transaction():
+        before = home.run(read_places(id=found.id, schema=schema))
+        home.run(_by(actor).entered(schema))
+        if not home.run(set_place(found.id, found.slug, cell, schema=schema)):
+            raise InvalidValue(
+                f"tenant {found.slug!r} moves just now, or the directory has another tenant of that name"
+            )
+        after = {"from": before[0].cell if before else None, "to": cell}
+        home.run(audit_move("tenants.place", found.slug, after, reason, schema=schema))
+        return home.run(read_places(id=found.id, schema=schema))[0]
 
 
 def places(
@@ -171,6 +266,14 @@ def enter(cells: Cells, id: UUID, slug: str, cell: str, *, schema: str = DEFAULT
             raise InvalidValue(
                 f"the directory has another tenant {slug!r}, or has this one in another cell than {cell!r}"
             )
+
+
+def _by(actor: str | By) -> By:
+    return actor if isinstance(actor, By) else By(actor)
+
+
+def _facts(move: Move) -> dict[str, str]:
+    return {"move": str(move.id), "from": move.from_cell, "to": move.to_cell}
 
 
 def _found(home: Side, id: UUID, schema: str) -> Move:
@@ -205,14 +308,20 @@ def _mover(
 
 
 __all__ = [
+    "By",
     "MoveBusy",
     "MoveRefused",
     "MoveStopped",
     "abort",
     "begin",
     "enter",
+    "left",
     "look",
+    "move",
     "moves",
+    "note_resumed",
+    "place",
     "places",
     "resume",
+    "where",
 ]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from postmill.cells.sides import Side
 from postmill.domain.errors import InvalidValue, NotFound
 from postmill.domain.lane import DEFAULT_TENANT
 from postmill.schema.check import check
-from postmill.store.carrying import count_rows, definitions_here, read_gate, same_database
+from postmill.store.carrying import count_rows, definitions_here, is_marked, mark_database, read_gate
 from postmill.store.catalog import DEFAULT_SCHEMA
 from postmill.store.cells import Place, read_places
 from postmill.store.tenants import TenantView, list_tenants
@@ -59,6 +59,17 @@ def find_place(directory: Side, name: str | UUID, *, schema: str = DEFAULT_SCHEM
     return Place(here[0].id, here[0].slug, directory.cell, here[0].updated_at)
 
 
+def resident(side: Side, name: str | UUID, *, schema: str = DEFAULT_SCHEMA) -> TenantView:
+    """A tenant that lives in this cell, by slug or id. Raises NotFound; InvalidValue for the default one."""
+    id = _id(name)
+    found = side.run(list_tenants(id=id, slug=None if id else str(name), most=1, schema=schema))
+    if found and found[0].id == DEFAULT_TENANT:
+        raise InvalidValue("the default tenant is in every cell")
+    if not found or side.run(read_gate(found[0].id, schema=schema)).stage in ("arriving", "gone"):
+        raise NotFound(f"no tenant {str(name)[:80]!r} lives in cell {side.cell!r}")
+    return found[0]
+
+
 def preview(source: Side, target: Side, place: Place, *, schema: str = DEFAULT_SCHEMA) -> Preview:
     """Looks at both sides.
 
@@ -68,7 +79,9 @@ def preview(source: Side, target: Side, place: Place, *, schema: str = DEFAULT_S
     """
     if source.cell == target.cell:
         raise InvalidValue(f"tenant {place.slug!r} lives in cell {target.cell!r} already")
-    if source.run(same_database(schema=schema)) == target.run(same_database(schema=schema)):
+    mark = uuid4()
+    source.run(mark_database(mark, schema=schema))
+    if target.run(is_marked(mark, schema=schema)):
         raise InvalidValue(f"cells {source.cell!r} and {target.cell!r} are the same database")
     load = source.run(count_rows(place.tenant_id, schema=schema))
     if load is None:
@@ -94,7 +107,10 @@ def preview(source: Side, target: Side, place: Place, *, schema: str = DEFAULT_S
 def _blockers(source: Side, target: Side, place: Place, operations: int, schema: str) -> list[str]:
     found = []
     if place.tenant_id == DEFAULT_TENANT:
-        found.append("the default tenant is in every cell; give its work to a tenant of its own first")
+        found.append(
+            "the default tenant is in every cell and cannot be moved: make a tenant for what is to move (postmill tenants"
+            " create), enqueue for it from now on, and let the jobs of the default tenant end"
+        )
     versions = [check(side.conn, schema).version for side in (source, target)]
     if versions[0] != versions[1]:
         found.append(

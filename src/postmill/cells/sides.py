@@ -13,6 +13,7 @@ from postmill import bind, connections
 from postmill.domain.errors import DatabaseMissing, SettingsError
 from postmill.domain.settings_cells import CellSettings, cell_named, directory_of
 from postmill.schema.check import check
+from postmill.store.carrying import same_text
 from postmill.store.statement import Statement
 
 T = TypeVar("T")
@@ -50,7 +51,9 @@ def side(cells: Mapping[str, CellSettings], name: str, schema: str) -> Iterator[
         raise DatabaseMissing(f"cell {name!r} does not answer: {str(fault).strip()[:300]}") from None
     with conn:
         check(conn, schema).require()
-        yield Side(name, conn)
+        found = Side(name, conn)
+        found.run(same_text(schema=schema))
+        yield found
 
 
 def directory_name(cells: Mapping[str, CellSettings]) -> str:

@@ -4,25 +4,44 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from postmill.cli.errors import CliError, Explanation, explain
+from postmill.cli.errors import CliError, Explanation
 from postmill.cli.exits import ExitCode
 from postmill.cli.help_page import help_page
 from postmill.cli.output import Output, Screen
 from postmill.cli.text import one_line
-from postmill.cli.usage import UsageError, explain_usage
 from postmill.domain.suggest import did_you_mean
 
 SHARED = "Options of every command"
 
+UsageError: type[Exception] = typer.BadParameter.__bases__[0]
+"""The class of all that the parser refuses. Typer exports only this one child of it."""
+
 
 class Command(TyperCommand):
-    """One command."""
+    """One command. What is behind it is imported when it is called, or asked for its parameters or its help."""
+
+    _LATER = ("params", "callback", "help")
+
+    def __init__(self, later: Callable[[], TyperCommand], **known: Any) -> None:
+        super().__init__(**known)
+        self._later = later
+        for name in self._LATER:
+            delattr(self, name)
+
+    def __getattr__(self, name: str) -> Any:
+        """What `later` has of these. Raises AttributeError for any other name."""
+        if name not in self._LATER:
+            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}", name=name, obj=self)
+        found = self._later()
+        for one in self._LATER:
+            setattr(self, one, getattr(found, one))
+        return getattr(self, name)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the page."""
@@ -58,9 +77,12 @@ class Group(TyperGroup):
         words = sys.argv[1:] if args is None else list(args)
         try:
             code = super().main(words, prog_name, complete_var, standalone_mode=False, **extra)
-        except (UsageError, CliError) as fault:
-            told = explain(fault) if isinstance(fault, CliError) else explain_usage(fault)
-            code = _told(told, as_json="--json" in words)
+        except CliError as fault:
+            code = _told(fault.explained(), as_json="--json" in words)
+        except UsageError as fault:
+            from postmill.cli.usage import explain_usage  # with pydantic
+
+            code = _told(explain_usage(fault), as_json="--json" in words)
         except typer.Abort:
             code = _told(Explanation(ExitCode.FAILED, "Aborted", "not confirmed, so nothing was done"))
         except BrokenPipeError:

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 import psycopg
 import typer
 
-from postmill.cli.run import Given, Run
+from postmill.cli.given import Given
+from postmill.cli.run import Run
 
 T = TypeVar("T", str, "Offer")
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import uvloop
 
 from postmill.cli.exits import ExitCode
+from postmill.cli.given import Given
 from postmill.cli.process import TIMES, Summary, times
 from postmill.cli.readiness import DatabaseWatch
-from postmill.cli.run import Given
 from postmill.cli.signals import Stopper
 from postmill.engine.supervisor import ChildDied, Supervisor
 

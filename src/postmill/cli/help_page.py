@@ -79,7 +79,8 @@ def _sections(command: Any, shared: str) -> dict[str, list[Row]]:
     for child in (getattr(command, "commands", None) or {}).values():
         if not child.hidden:
             panel = getattr(child, "rich_help_panel", None) or COMMANDS
-            found.setdefault(panel, []).append((child.name, next(iter(paragraphs(child.help)), "")))
+            brief = getattr(child, "short_help", None) or next(iter(paragraphs(child.help)), "")
+            found.setdefault(panel, []).append((child.name, brief))
     last: list[Row] = []
     for param in command.params:
         if getattr(param, "hidden", False):

@@ -5,16 +5,22 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
+from typer.core import TyperCommand
 
 from postmill.cli.app import SHARED as PANEL
 from postmill.cli.app import Command, Group
-from postmill.cli.errors import CliError, explain
-from postmill.cli.run import Given, Run
+from postmill.cli.errors import CliError
+from postmill.cli.given import Given
 from postmill.cli.text import is_utf8
+
+if TYPE_CHECKING:
+    from postmill.cli.run import Run
 
 Config = Annotated[
     Path | None,
@@ -75,50 +81,71 @@ def command(
     app: typer.Typer,
     name: str,
     *,
+    brief: str | None = None,
     panel: str | None = None,
     examples: Sequence[str] = (),
     passes_options: bool = False,
-) -> Callable[[Handler], Handler]:
-    """Makes `handler(run, …)` a command of `app`, listed under `panel`.
+) -> Callable[[str], None]:
+    """Makes a handler a command of `app`, listed under `panel`, with `examples` below its help.
 
-    The rest of the handler's parameters are Typer's as usual. Its docstring is the help; `examples` are shown
-    below it. With `passes_options` options that it does not know are arguments. Whatever the handler raises
-    ends as one line and an exit code.
+    The handler is named, as in `jobs.list_`, and imported from `postmill.cli.commands` when it is wanted: so a command
+    costs only what it needs itself. Its first parameter is the `Run`, the others are Typer's as usual; its docstring is the
+    help. `brief` is the first line of that, for a page that lists the command and need not import it. With
+    `passes_options` options that it does not know are arguments. Whatever the handler raises ends as one line and an exit
+    code.
     """
 
-    def register(handler: Handler) -> Handler:
-        signature = inspect.signature(handler, eval_str=True)
-        own = list(signature.parameters.values())[1:]
-
-        def invoke(**given: Any) -> None:
-            context: typer.Context = given.pop("context")
-            shared = Given(**{key.removeprefix("shared_"): given.pop(key) for key in SHARED})
-            earlier = context.obj if isinstance(context.obj, Given) else Given()
-            guarded(Run(earlier.overridden_by(shared)), handler, given)
-
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        parameters = [
-            inspect.Parameter("context", keyword, annotation=typer.Context),
-            *(parameter.replace(kind=keyword) for parameter in own),
-            *(
-                inspect.Parameter(key, keyword, default=default, annotation=annotation)
-                for key, (annotation, default) in SHARED.items()
-            ),
-        ]
-        invoke.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        invoke.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        invoke.__name__ = handler.__name__
+    def register(handler: str) -> None:
         app.command(
             name,
-            cls=Command,
-            help=inspect.getdoc(handler) or "",
+            cls=partial(Command, partial(_made, handler)),  # type: ignore[arg-type]
+            short_help=brief,
             epilog=example_text(examples),
             rich_help_panel=panel,
             context_settings={"ignore_unknown_options": passes_options},
-        )(invoke)
-        return handler
+        )(_nothing)
 
     return register
+
+
+def _nothing() -> None:
+    """Until the handler is imported."""
+
+
+def _made(name: str) -> TyperCommand:
+    """The handler of this name, as Typer sees it."""
+    module, _, function = name.rpartition(".")
+    handler: Handler = getattr(import_module(f"postmill.cli.commands.{module}"), function)
+    alone = typer.Typer(add_completion=False)
+    alone.command(help=inspect.getdoc(handler) or "")(_with_shared(handler))
+    return cast(TyperCommand, typer.main.get_command(alone))
+
+
+def _with_shared(handler: Handler) -> Callable[..., None]:
+    """The handler with the options of every command."""
+    own = list(inspect.signature(handler, eval_str=True).parameters.values())[1:]
+
+    def invoke(**given: Any) -> None:
+        from postmill.cli.run import Run
+
+        context: typer.Context = given.pop("context")
+        shared = Given(**{key.removeprefix("shared_"): given.pop(key) for key in SHARED})
+        earlier = context.obj if isinstance(context.obj, Given) else Given()
+        guarded(Run(earlier.overridden_by(shared)), handler, given)
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [
+        inspect.Parameter("context", keyword, annotation=typer.Context),
+        *(parameter.replace(kind=keyword) for parameter in own),
+        *(
+            inspect.Parameter(key, keyword, default=default, annotation=annotation)
+            for key, (annotation, default) in SHARED.items()
+        ),
+    ]
+    invoke.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    invoke.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    invoke.__name__ = handler.__name__
+    return invoke
 
 
 def guarded(run: Run, handler: Handler, given: dict[str, Any]) -> None:
@@ -136,6 +163,8 @@ def guarded(run: Run, handler: Handler, given: dict[str, Any]) -> None:
     except (Exception, KeyboardInterrupt) as error:
         if run.given.debug and not isinstance(error, KeyboardInterrupt):
             raise
+        from postmill.cli.explaining import explain
+
         told = explain(error)
         run.out.error(told)
         raise typer.Exit(int(told.code)) from None

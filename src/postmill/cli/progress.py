@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -79,20 +79,21 @@ def tallying(out: Output, name: str) -> Iterator[Callable[[int], None]]:
 
 
 @contextmanager
-def stepping(out: Output, name: str) -> Iterator[Callable[[str], None]]:
-    """Gives a function that is told what is being done just now, of work whose length nobody knows."""
+def staging(out: Output, name: str, stages: Sequence[str]) -> Iterator[Callable[[str, str], None]]:
+    """Gives a function that is told at which of some stages the work is, and what is being done just now."""
     if not out.side.is_terminal:
-        yield lambda text: None
+        yield lambda stage, text: None
         return
     columns = (
-        SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
+        BarColumn(20),
+        MofNCompleteColumn(),
         TextColumn("{task.fields[text]}", markup=False),
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=out.side, transient=True) as bar:
-        task = bar.add_task(plain(name), total=None, text="")
-        yield lambda text: bar.update(task, text=plain(text))
+        task = bar.add_task(plain(name), total=len(stages), text="")
+        yield lambda stage, text: bar.update(task, completed=stages.index(stage), text=plain(text))
 
 
 def overseen(flow: Flow[T], seen: Callable[[Any], object]) -> Flow[T]:

@@ -1,12 +1,10 @@
-"""One invocation of the command line: what was given for every command, and what follows from it."""
+"""One invocation of the command line: what follows from what was given for every command."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, TypeVar
 
 import psycopg
@@ -14,6 +12,7 @@ import psycopg
 from postmill.bind import drive, step
 from postmill.bind import run as statement
 from postmill.cli.database import open_connection
+from postmill.cli.given import Given
 from postmill.cli.output import Output
 from postmill.cli.who import who
 from postmill.client.address import find_store, left_by_up
@@ -26,42 +25,6 @@ from postmill.store.catalog import checked_schema
 from postmill.store.flow import Flow
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """The options of every command, as they were typed; `build` is of those that run jobs."""
-
-    config: Path | None = None
-    dsn: str | None = None
-    schema: str | None = None
-    json: bool = False
-    debug: bool = False
-    cell: str | None = None
-    build: str | None = None
-
-    def overridden_by(self, later: Given) -> Given:
-        """These options, with those after the command's name winning over those before it."""
-        return Given(
-            config=later.config or self.config,
-            dsn=later.dsn or self.dsn,
-            schema=later.schema or self.schema,
-            json=later.json or self.json,
-            debug=later.debug or self.debug,
-            cell=later.cell or self.cell,
-            build=later.build or self.build,
-        )
-
-    def overrides(self) -> dict[str, Any]:
-        """The options as settings. A --dsn also says where to listen: the setting is for another server."""
-        found: dict[str, Any] = {}
-        if self.dsn:
-            found |= {"database_url": self.dsn, "listen_url": None}
-        if self.schema:
-            found["schema"] = self.schema
-        if self.build:
-            found["build"] = self.build
-        return found
 
 
 class Run:

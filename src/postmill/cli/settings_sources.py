@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from postmill.cli.database import described
-from postmill.cli.run import Given
+from postmill.cli.given import Given
 from postmill.domain import duration
 from postmill.domain.errors import SettingsError
 from postmill.domain.settings import Settings

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import typer
 
-from postmill.cli.commands import archive, retention
 from postmill.cli.options import command, group
 
 
@@ -15,7 +14,7 @@ def grow(app: typer.Typer, panel: str) -> None:
     app.add_typer(retention_app, name="retention", rich_help_panel=panel)
     command(
         retention_app, "list", examples=["postmill retention list", "postmill retention list --tenant bakery"]
-    )(retention.list_)
+    )("retention.list_")
     command(
         retention_app,
         "set",
@@ -24,9 +23,9 @@ def grow(app: typer.Typer, panel: str) -> None:
             "postmill retention set failed 365d --tenant bakery --reason 'their contract'",
             "postmill retention set archive 0 --tenant bakery --reason 'erasure asked for'",
         ],
-    )(retention.set_)
+    )("retention.set_")
     command(retention_app, "unset", examples=["postmill retention unset failed --tenant bakery"])(
-        retention.unset
+        "retention.unset"
     )
 
     app.add_typer(archive_app, name="archive", rich_help_panel=panel)
@@ -34,9 +33,9 @@ def grow(app: typer.Typer, panel: str) -> None:
         archive_app,
         "list",
         examples=["postmill archive list", "postmill archive list --url s3://bucket/archive --source job"],
-    )(archive.list_)
+    )("archive.list_")
     command(archive_app, "show", examples=["postmill archive show 0198f3a2-7c11-7abc-8def-0123456789ab"])(
-        archive.show
+        "archive.show"
     )
     command(
         archive_app,
@@ -45,11 +44,11 @@ def grow(app: typer.Typer, panel: str) -> None:
             "postmill archive read --source job --type send_mail --since 2031-05-01T00:00Z",
             "postmill archive read --tenant bakery --json | jq .row.payload",
         ],
-    )(archive.read)
+    )("archive.read")
     command(
         archive_app, "verify", examples=["postmill archive verify", "postmill archive verify 0198f3a2 --json"]
-    )(archive.verify)
-    command(archive_app, "on", examples=["postmill archive on"])(archive.switch_on)
+    )("archive.verify")
+    command(archive_app, "on", examples=["postmill archive on"])("archive.switch_on")
     command(archive_app, "off", examples=["postmill archive off --reason 'the bucket is given up'"])(
-        archive.switch_off
+        "archive.switch_off"
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import typer
 
-from postmill.cli.commands import workflows, workflows_act
 from postmill.cli.options import command, group
 
 
@@ -16,7 +15,7 @@ def grow(app: typer.Typer, panel: str) -> None:
         made,
         "list",
         examples=["postmill workflows list --status held", "postmill workflows list --kind batch --json"],
-    )(workflows.list_)
+    )("workflows.list_")
     command(
         made,
         "show",
@@ -24,11 +23,11 @@ def grow(app: typer.Typer, panel: str) -> None:
             "postmill workflows show 0198f3a2-7c11-7abc",
             "postmill workflows show 0198f3a2-7c11-7abc --format mermaid",
         ],
-    )(workflows.show)
+    )("workflows.show")
     command(
         made, "cancel", examples=["postmill workflows cancel 0198f3a2-7c11-7abc --reason 'wrong customer'"]
-    )(workflows_act.cancel)
-    command(made, "retry", examples=["postmill workflows retry 0198f3a2-7c11-7abc"])(workflows_act.retry)
+    )("workflows_act.cancel")
+    command(made, "retry", examples=["postmill workflows retry 0198f3a2-7c11-7abc"])("workflows_act.retry")
     command(
         made,
         "release",
@@ -36,4 +35,4 @@ def grow(app: typer.Typer, panel: str) -> None:
             "postmill workflows release 0198f3a2-7c11-7abc",
             "postmill workflows release 0198f3a2-7c11-7abc upload --reason 'done by hand'",
         ],
-    )(workflows_act.release)
+    )("workflows_act.release")

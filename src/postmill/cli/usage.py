@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import typer
 from pydantic import ValidationError
 
 from postmill.cli.errors import Explanation
@@ -13,9 +12,6 @@ from postmill.cli.exits import ExitCode
 from postmill.cli.help_page import label, usage
 from postmill.cli.text import one_line
 from postmill.domain.suggest import suggest
-
-UsageError: type[Exception] = typer.BadParameter.__bases__[0]
-"""The class of all that the parser refuses. Typer exports only this one child of it."""
 
 _EXPECTED = {
     "int_parsing": "a whole number",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import timedelta
 from random import uniform
 from time import monotonic
@@ -14,7 +14,7 @@ from uuid import UUID
 
 from postmill.client.asynchronous import AsyncClient
 from postmill.client.sync import Client
-from postmill.domain.errors import SettingsError, TenantAway, TenantMoved
+from postmill.domain.errors import SettingsError, SomeRefused, TenantAway, TenantMoved
 from postmill.domain.event import Published
 from postmill.domain.job import Enqueued, NewJob
 from postmill.domain.settings import Settings
@@ -83,8 +83,7 @@ class _Ways(Generic[C]):
 
     def again(self, tenant: UUID | str, fault: TenantAway, pause: float, end: float) -> float:
         """The seconds to wait before the next try; raises `fault` where patience is over."""
-        if isinstance(fault, TenantMoved):
-            self._places.pop(tenant, None)
+        self._places.pop(tenant, None)
         wait = 0.0 if isinstance(fault, TenantMoved) and pause == FIRST_PAUSE else pause * uniform(0.5, 1.0)
         if monotonic() + wait > end:
             raise fault
@@ -131,6 +130,22 @@ class Cells:
         """
         return self._try(job.tenant_id, lambda client: client.enqueue(job, wait=wait))
 
+    def enqueue_many(
+        self, jobs: Iterable[NewJob], *, wait: timedelta | float | None = None
+    ) -> list[Enqueued]:
+        """As `Client.enqueue_many`, each tenant's jobs in one transaction of its cell; the answers are in the order of `jobs`.
+
+        Raises:
+            SomeRefused: of one tenant's jobs some were refused, so none of them was made. Jobs of tenants that come
+                earlier in `jobs` have been made.
+            TenantMoving: as in `enqueue`.
+        """
+        made: dict[int, Enqueued] = {}
+        for tenant, numbered in _by_tenant(jobs).items():
+            answers = self._try(tenant, _many([job for _, job in numbered], wait))
+            made |= zip((n for n, _ in numbered), answers, strict=True)
+        return [made[n] for n in range(len(made))]
+
     def publish(self, name: str, context: Any = None, *, tenant: UUID, **more: Any) -> Published:
         """As `Client.publish`, in the cell of the tenant. Raises TenantMoving as `enqueue` does."""
         return self._try(tenant, lambda client: client.publish(name, context, tenant=tenant, **more))
@@ -145,8 +160,8 @@ class Cells:
         while True:
             try:
                 return act(self.client(tenant))
-            except TenantAway as fault:
-                time.sleep(self._ways.again(tenant, fault, pause, end))
+            except (TenantAway, SomeRefused) as fault:
+                time.sleep(self._ways.again(tenant, _away(fault), pause, end))
                 pause = min(2 * pause, LONGEST_PAUSE)
 
     def __enter__(self) -> Self:
@@ -182,6 +197,16 @@ class AsyncCells:
         """As `Cells.enqueue`."""
         return await self._try(job.tenant_id, lambda client: client.enqueue(job, wait=wait))
 
+    async def enqueue_many(
+        self, jobs: Iterable[NewJob], *, wait: timedelta | float | None = None
+    ) -> list[Enqueued]:
+        """As `Cells.enqueue_many`."""
+        made: dict[int, Enqueued] = {}
+        for tenant, numbered in _by_tenant(jobs).items():
+            answers = await self._try(tenant, _many([job for _, job in numbered], wait))
+            made |= zip((n for n, _ in numbered), answers, strict=True)
+        return [made[n] for n in range(len(made))]
+
     async def publish(self, name: str, context: Any = None, *, tenant: UUID, **more: Any) -> Published:
         """As `Cells.publish`."""
         return await self._try(tenant, lambda client: client.publish(name, context, tenant=tenant, **more))
@@ -196,8 +221,8 @@ class AsyncCells:
         while True:
             try:
                 return await act(await self.client(tenant))
-            except TenantAway as fault:
-                await asyncio.sleep(self._ways.again(tenant, fault, pause, end))
+            except (TenantAway, SomeRefused) as fault:
+                await asyncio.sleep(self._ways.again(tenant, _away(fault), pause, end))
                 pause = min(2 * pause, LONGEST_PAUSE)
 
     async def __aenter__(self) -> Self:
@@ -207,3 +232,24 @@ class AsyncCells:
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
         await self.close()
+
+
+def _by_tenant(jobs: Iterable[NewJob]) -> dict[UUID, list[tuple[int, NewJob]]]:
+    found: dict[UUID, list[tuple[int, NewJob]]] = {}
+    for n, job in enumerate(jobs):
+        found.setdefault(job.tenant_id, []).append((n, job))
+    return found
+
+
+def _many(jobs: list[NewJob], wait: timedelta | float | None) -> Callable[[Any], Any]:
+    return lambda client: client.enqueue_many(jobs, wait=wait)
+
+
+def _away(fault: TenantAway | SomeRefused) -> TenantAway:
+    """Why the tenant was not there. Raises `fault` where it was refused for another reason."""
+    if isinstance(fault, TenantAway):
+        return fault
+    for answer in fault.answers:
+        if isinstance(answer, TenantAway):
+            return answer
+    raise fault

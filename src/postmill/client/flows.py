@@ -157,6 +157,7 @@ def replay(
     confirm: bool = False,
     despite_success: bool = False,
     version: int | None = None,
+    original_version: bool = False,
     actor_type: ActorType = "user",
     actor_id: str | None = None,
 ) -> Flow[Rerun]:
@@ -166,7 +167,8 @@ def replay(
     is true. One whose job type says `replay_class = "ask"` is refused (`unconfirmed`), unless `confirm` is true.
     One of which a later job with the same key, or the same type and payload, has succeeded (among the tenant's 20,000
     newest) is refused (`succeeded_since`), unless `despite_success` is true; while its definition has not come to
-    `version` yet, any is (`old_version`).
+    `version` yet, any is (`old_version`). With `original_version` only workers take it that run the version of its
+    definition that it was made under; where nobody can any more it is refused (`version_gone`).
 
     Raises:
         NotFound: there is no such job.
@@ -180,6 +182,7 @@ def replay(
         confirm=confirm,
         despite_success=despite_success,
         version=version,
+        original_version=original_version,
         actor_type=actor_type,
         actor_id=actor_id,
         schema=schema,

@@ -11,6 +11,8 @@ from postmill import api
 from postmill.api.face import Face
 from postmill.console import pages
 from postmill.console.frame.faces import face_of
+from postmill.console.frame.known import Known
+from postmill.console.frame.readings import Readings
 from postmill.console.frame.sharing import SharedPages
 from postmill.console.frame.timings import Timings
 from postmill.console.live import routes as live
@@ -34,16 +36,22 @@ def create_app(settings: Settings, bus: Bus | None = None) -> FastAPI:
     A server that is told to end calls `app.state.live.send_home()` first: browsers hold their live streams open, and
     would be waited for (`postmill server` does so).
     """
+    bus = bus or Bus()
+    hub = Hub(bus)
+    known = Known(hub.quiet)
+    hub.acted = known.over
     face = Face(
         routers=(router, live.router, *pages.ROUTERS),
         open=frozenset({("GET", "/login"), ("POST", "/login")}),
         open_below=(("GET", STATIC), ("HEAD", STATIC)),
         problem_page=face_of,
+        known=known.answer,
     )
-    bus = bus or Bus()
     app = api.create_app(settings, bus, face=face)
-    app.state.live = hub = Hub(bus)
+    app.state.live = hub
+    app.state.known = known
     app.state.shared = SharedPages(hub.unchanged)
+    app.state.readings = Readings(lambda: hub.listening, hub.unchanged)
     app.state.timings = Timings()
     opened = app.router.lifespan_context
 

@@ -64,20 +64,20 @@ def folded(steps: Sequence[StepView], edges: Sequence[EdgeView], most: int) -> l
             children[edge.parent].add(edge.child)
     layer = _layers(parents, children)
     names = labels(steps)
+    depth = max(layer.values(), default=0) + 1
     keys: list[Callable[[StepView], object]] = [
-        lambda step: step.no,
         lambda step: (layer[step.no], step.job_type, step.role, frozenset(parents[step.no]), frozenset(children[step.no])),
         lambda step: (layer[step.no], step.job_type, step.role),
-        lambda step: (layer[step.no], ""),
-        lambda step: (layer[step.no] * most // (max(layer.values(), default=0) + 1), ""),
+        lambda step: layer[step.no],
+        lambda step: layer[step.no] * most // depth,
     ]  # fmt: skip
-    groups: dict[object, list[StepView]] = {}
+    groups: dict[object, list[StepView]] = {step.no: [step] for step in steps}
     for key in keys:
+        if len(groups) <= most:
+            break
         groups = defaultdict(list)
         for step in steps:
             groups[key(step)].append(step)
-        if len(groups) <= most:
-            break
     of = {step.no: n for n, group in enumerate(groups.values()) for step in group}
     made = []
     for n, group in enumerate(groups.values()):

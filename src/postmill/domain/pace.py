@@ -20,7 +20,16 @@ MOST_RATE = 10_000.0
 
 MOST_PRIORITY = 2**15 - 1
 
-_REPLAYS = ("canary", "again", "confirm", "despite_success", "version", "same_version", "stop_ratio")
+_REPLAYS = (
+    "canary",
+    "again",
+    "confirm",
+    "despite_success",
+    "version",
+    "same_version",
+    "original_version",
+    "stop_ratio",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +47,8 @@ class Pace:
         despite_success: also those of which a later job with the same key, or the same type and payload, has succeeded.
         version: only once the definition is at this version; None: at any.
         same_version: only jobs whose definition is still the one under which they were enqueued.
+        original_version: each runs under the version of its definition that it was enqueued under: only workers that run
+            this version take it.
         fair: tenants take turns, one job each; False: the oldest first.
         priority: of the new jobs of a replay (None: that of the old ones), or the new one of `priority`.
         queue: where to, of `move`.
@@ -57,6 +68,7 @@ class Pace:
     despite_success: bool = False
     version: int | None = None
     same_version: bool = False
+    original_version: bool = False
     fair: bool = False
     priority: int | None = None
     queue: str | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, SecretStr, model_validator
 
 from postmill.domain.limit import Limit
 from postmill.domain.policy import Exponential
@@ -196,6 +196,7 @@ class Settings(Section):
     cells: Annotated[dict[str, CellSettings], AfterValidator(check_cells)] = Field(
         default_factory=dict, description="Cells by name: databases that share the tenants."
     )
+    _cell: str | None = PrivateAttr(default=None)
 
     @property
     def dsn(self) -> str | None:
@@ -212,7 +213,14 @@ class Settings(Section):
     def in_cell(self, name: str) -> Settings:
         """The settings as they are for one cell. Raises NotFound."""
         cell = cell_named(self.cells, name)
-        return self.model_copy(update={"database_url": cell.database_url, "listen_url": cell.listen_url})
+        here = self.model_copy(update={"database_url": cell.database_url, "listen_url": cell.listen_url})
+        here._cell = name
+        return here
+
+    @property
+    def cell(self) -> str | None:
+        """The cell that these are the settings for, by `in_cell`; None: the directory's, or there are none."""
+        return self._cell
 
     @model_validator(mode="after")
     def _escalates(self) -> Self:

@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from postmill.domain.errors import SettingsError
 from postmill.domain.settings import Settings
 from postmill.domain.settings_tree import Layer, build
@@ -70,20 +68,29 @@ def _read(path: Path) -> Mapping[Any, Any]:
         raise SettingsError(f"{path}: settings are .toml, .yaml or .yml files")
     try:
         text = path.read_text(encoding="utf-8")
-        tree = tomllib.loads(text) if path.suffix == ".toml" else yaml.safe_load(text)
+        tree = tomllib.loads(text) if path.suffix == ".toml" else _read_yaml(text, path)
     except FileNotFoundError:
         raise SettingsError(f"there is no settings file {path}") from None
-    except yaml.MarkedYAMLError as fault:
-        # Not str(fault): it quotes the line, and settings hold secrets.
-        line = fault.problem_mark.line + 1 if fault.problem_mark else "?"
-        raise SettingsError(f"{path} cannot be read: line {line}: {fault.problem}") from None
-    except (OSError, ValueError, yaml.YAMLError) as fault:
+    except (OSError, ValueError) as fault:
         raise SettingsError(f"{path} cannot be read: {fault}") from None
     if tree is None:
         return {}
     if not isinstance(tree, Mapping):
         raise SettingsError(f"{path} holds no settings: its top must be keys with values")
     return tree
+
+
+def _read_yaml(text: str, path: Path) -> Any:
+    import yaml  # most settings are none, or TOML
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.MarkedYAMLError as fault:
+        # Not str(fault): it quotes the line, and settings hold secrets.
+        line = fault.problem_mark.line + 1 if fault.problem_mark else "?"
+        raise SettingsError(f"{path} cannot be read: line {line}: {fault.problem}") from None
+    except yaml.YAMLError as fault:
+        raise SettingsError(f"{path} cannot be read: {fault}") from None
 
 
 def _substituted(value: Any, variables: Mapping[str, str], source: str, key: str) -> Any:

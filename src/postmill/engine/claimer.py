@@ -57,6 +57,7 @@ class Claimer:
         hungry: Alarm,
         bus: Bus,
         facts: Callable[[Work], JobFacts],
+        codes: Callable[[], Mapping[str, str]],
         *,
         prefetch: int | None = None,
     ) -> None:
@@ -78,7 +79,8 @@ class Claimer:
         self._rung = False
         self.quiet = asyncio.Event()  # no claim is under way, and none will be
         self.lanes: dict[str, QueueLanes] = {name: QueueLanes(name) for name in queues}
-        self._scout = Scout(link, self.lanes, handlers)
+        self._unsure = False  # some lane that is claimed from may be of a version that is not run here
+        self._scout = Scout(link, self.lanes, handlers, codes)
         self.seats = Seats()
         self._limited = LimitedAnswer(self.lanes, self._scout, self.seats)
         doorbell.awaited = lambda: self.seats.limits
@@ -241,7 +243,7 @@ class Claimer:
             )
 
     async def _claim(self, looking: list[QueueSlots], session: Session) -> tuple[dict[str, int], bool]:
-        await self._scout.vet_new()
+        self._unsure = await self._scout.vet_new()
         now = monotonic()
         room = self._scout.room()
         entries: list[Entry] = []
@@ -295,7 +297,7 @@ class Claimer:
         args = [*head, more[0], *lines, *more[1:]] if more else [*head, *lines, True]
         began = perf_counter()
         session.in_doubt[claim_no] = monotonic()
-        rows = await self._link.rows(path, args, alone=not more)
+        rows = await (self._link.committed_rows if more else self._link.rows)(path, args)
         cost = perf_counter() - began
         self._counters.claims += 1
         if more:
@@ -312,6 +314,9 @@ class Claimer:
     ) -> tuple[dict[str, int], list[Work]]:
         if any(row[JOB_TYPE] is None for row in rows):
             rows = await self._scout.kept(rows)
+        if self._unsure and rows:
+            await self._scout.vet()
+        foreign = self._scout.foreign
         counts = [0] * len(entries)
         last: list[bytes | None] = [None] * len(entries)
         moment = perf_counter()
@@ -328,6 +333,8 @@ class Claimer:
             counts[at] += 1
             last[at] = row[READY_AT]
             handler = handlers.get(row[JOB_TYPE])
+            if foreign and entries[at].lane[:8] in foreign:
+                handler = None
             if handler is not None:
                 handler.counters.claimed += 1
             ready = moment - (server - int.from_bytes(row[READY_AT], "big")) * 1e-6

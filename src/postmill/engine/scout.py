@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from time import monotonic
 
 from postmill.engine.lanes import QueueLanes, Room
@@ -18,12 +18,24 @@ _RECENT_BACK = 0.25  # seconds
 _RECENT_MOST = 1000
 _LANES_MOST = 20_000
 _SPECIAL_EVERY = 1.0  # seconds
+_FOREIGN = ""
+"""In place of a job type: lanes of versions that this worker does not run. It has room for none of their tickets."""
 
 
 class Scout:
-    def __init__(self, link: Link, lanes: Mapping[str, QueueLanes], handlers: Mapping[str, Handler]) -> None:
+    def __init__(
+        self,
+        link: Link,
+        lanes: Mapping[str, QueueLanes],
+        handlers: Mapping[str, Handler],
+        codes: Callable[[], Mapping[str, str]],
+    ) -> None:
         self._link = link
         self._lanes = lanes
+        self._codes = codes
+        self.foreign: frozenset[bytes] = (
+            frozenset()
+        )  # first halves of the lanes of versions that are not run here
         self._limited = [(name, each.limit) for name, each in handlers.items() if each.limit is not None]
         self._discover_at = 0.0
         self._least_gap = 0.0
@@ -73,15 +85,21 @@ class Scout:
     def _tell(self, rows: list[Row], *, discovered: bool, queues: list[str]) -> bool:
         for queue, lane, priority in rows:
             self._lanes[queue].news(lane, priority, discovered=discovered)
-        return any(row[0] in queues for row in rows)
+        foreign = self.foreign
+        return any(row[0] in queues and row[1][:8] not in foreign for row in rows)
 
-    async def vet_new(self) -> None:
-        """Look up the settings of lanes never seen before; without, a first claim would overrun a limit."""
-        if any(lanes.unvetted for lanes in self._lanes.values()):
-            await self.vet()
+    async def vet_new(self) -> bool:
+        """Look up the settings of lanes never seen before; without, a first claim would overrun a limit.
+
+        True: others have come to be known meanwhile, which may be those of versions that are not run here.
+        """
+        if not any(lanes.unvetted for lanes in self._lanes.values()):
+            return False
+        await self.vet()
+        return any(lanes.unvetted for lanes in self._lanes.values())
 
     async def vet(self) -> None:
-        """Look up weights, types with lanes of their own, and queues with limits.
+        """Look up weights, types and versions with lanes of their own, and queues with limits.
 
         A limit that is news meanwhile is in force all the same: a plain claim gets nothing from a limited queue.
         """
@@ -94,6 +112,8 @@ class Scout:
         tenants: dict[bytes, int] = {}
         own: dict[str, dict[bytes, int]] = {}
         limited: set[str] = set()
+        foreign: set[bytes] = set()
+        codes = self._codes()
         for what, queue, id, weight, job_type in await self._link.rows(
             "claim/special_lanes", [list(self._lanes)]
         ):
@@ -103,16 +123,24 @@ class Scout:
                 tenants[id] = weight
             elif what == "type":
                 rules[id[:8]] = job_type
+            elif what == "pin":
+                if codes.get(job_type) == queue:
+                    rules[id[:8]] = job_type
+                else:
+                    rules[id[:8]] = _FOREIGN
+                    foreign.add(id[:8])
             else:
                 limited.add(queue)
         self.limited = frozenset(limited)
+        self.foreign = frozenset(foreign)
         for name, known in self._lanes.items():
             known.rule(rules, tenants | own.get(name, {}))
 
     def room(self) -> Room:
         """How many more this process may hold of each type with a limit per worker; aliases share the count."""
         counts = {limit: [limit.free] for _, limit in self._limited}
-        return {name: counts[limit] for name, limit in self._limited}
+        room = {name: counts[limit] for name, limit in self._limited}
+        return room | {_FOREIGN: [0]} if self.foreign else room
 
     async def kept(self, rows: list[Row]) -> list[Row]:
         """Fill in bodies that outlived their partition."""

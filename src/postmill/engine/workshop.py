@@ -114,6 +114,7 @@ class Workshop:
             self.hungry,
             worker.bus,
             self.verdicts.facts,
+            lambda: self.following.codes,
             prefetch=config.prefetch,
         )
         self.tuner = Tuner(

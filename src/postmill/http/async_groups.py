@@ -8,6 +8,7 @@ from postmill.http.calls import (
     artifacts,
     audit,
     budgets,
+    cells,
     dead_letters,
     definitions,
     errors,
@@ -268,6 +269,22 @@ class AsyncTenants(AsyncGroup):
     projects = awaiting(access.list_projects)
     each_project = following(access.list_projects)
     create_project = awaiting(access.create_project)
+
+
+class AsyncCells(AsyncGroup):
+    """Databases that share the tenants, and moves between them."""
+
+    list = awaiting(cells.list_cells)
+    tenants = awaiting(cells.list_places)
+    each_tenant = following(cells.list_places)
+    where = awaiting(cells.get_place)
+    preview = awaiting(cells.preview_move)
+    move = awaiting(cells.move_tenant)
+    moves = awaiting(cells.list_moves)
+    each_move = following(cells.list_moves)
+    show = awaiting(cells.get_move)
+    resume = awaiting(cells.resume_move)
+    abort = awaiting(cells.abort_move)
 
 
 class AsyncKeys(AsyncGroup):

@@ -12,6 +12,7 @@ from postmill.http.async_groups import (
     AsyncArtifacts,
     AsyncAudit,
     AsyncBudgets,
+    AsyncCells,
     AsyncDeadLetters,
     AsyncDefinitions,
     AsyncErrors,
@@ -73,6 +74,7 @@ class AsyncApiClient(AsyncGroup):
         self.work = AsyncWork(wire)
         self.artifacts = AsyncArtifacts(wire)
         self.tenants = AsyncTenants(wire)
+        self.cells = AsyncCells(wire)
         self.keys = AsyncKeys(wire)
         self.audit = AsyncAudit(wire)
         self.retention = AsyncRetention(wire)

@@ -8,6 +8,7 @@ from postmill.http.calls import (
     artifacts,
     audit,
     budgets,
+    cells,
     dead_letters,
     definitions,
     errors,
@@ -268,6 +269,22 @@ class Tenants(Group):
     projects = blocking(access.list_projects)
     each_project = following(access.list_projects)
     create_project = blocking(access.create_project)
+
+
+class Cells(Group):
+    """Databases that share the tenants, and moves between them."""
+
+    list = blocking(cells.list_cells)
+    tenants = blocking(cells.list_places)
+    each_tenant = following(cells.list_places)
+    where = blocking(cells.get_place)
+    preview = blocking(cells.preview_move)
+    move = blocking(cells.move_tenant)
+    moves = blocking(cells.list_moves)
+    each_move = following(cells.list_moves)
+    show = blocking(cells.get_move)
+    resume = blocking(cells.resume_move)
+    abort = blocking(cells.abort_move)
 
 
 class Keys(Group):

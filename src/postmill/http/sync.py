@@ -15,6 +15,7 @@ from postmill.http.groups import (
     Artifacts,
     Audit,
     Budgets,
+    Cells,
     DeadLetters,
     Definitions,
     Errors,
@@ -91,6 +92,7 @@ class ApiClient(Group):
         self.work = Work(wire)
         self.artifacts = Artifacts(wire)
         self.tenants = Tenants(wire)
+        self.cells = Cells(wire)
         self.keys = Keys(wire)
         self.audit = Audit(wire)
         self.retention = Retention(wire)

@@ -79,6 +79,7 @@ def replay(
     confirm: bool = False,
     despite_success: bool = False,
     version: int | None = None,
+    original_version: bool = False,
     changes: Sequence[Mapping[str, Any]] | None = None,
     actor_type: ActorType = "user",
     actor_id: str | None = None,
@@ -90,6 +91,8 @@ def replay(
     `again` is true. Those whose definition says `replay_class = ask` are refused (`unconfirmed`) without `confirm`.
     Those of which a later job with the same key, or the same type and payload, has succeeded, are refused
     (`succeeded_since`) without `despite_success`; and all (`old_version`) while the definition has not come to `version`.
+    `original_version`: each runs under the version of its definition that it was made under: only workers that run this
+    version take it. One of a version that nobody can run any more is refused (`version_gone`).
     `changes`: what the payload changed, for the audit log (see `operate.editing`).
 
     Raises:
@@ -105,6 +108,7 @@ def replay(
             confirm=confirm,
             despite_success=despite_success,
             version=version,
+            original_version=original_version,
             changes=changes,
             actor_type=actor_type,
             actor_id=actor_id,

@@ -9,8 +9,8 @@ from postmill.store import limits as store
 from postmill.store.catalog import DEFAULT_SCHEMA
 from postmill.store.flow import Flow
 from postmill.store.limits import LimitKey, LimitView
-from postmill.store.queues import queue_names
-from postmill.store.registration import job_type_names
+from postmill.store.queues import read_queue_names
+from postmill.store.reads import read_job_type_names
 
 
 def limits(*, after: str = "", most: int = 1000, schema: str = DEFAULT_SCHEMA) -> Flow[list[LimitView]]:
@@ -75,9 +75,9 @@ def set_limit(
         raise InvalidValue(f"{name}: what a tenant may have is not declared anywhere, so clear it instead")
     status = yield store.set_limit(known, max_running, rate, reason=reason, actor_id=actor, schema=schema)
     if status == "unknown_queue":
-        raise UnknownQueue(known.target or "", (yield queue_names(schema=schema)))
+        raise UnknownQueue(known.target or "", (yield read_queue_names(schema=schema)))
     if status == "unknown_type":
-        raise UnknownJobType(known.target or "", (yield job_type_names(schema=schema)))
+        raise UnknownJobType(known.target or "", (yield read_job_type_names(schema=schema)))
     if status in ("unknown_tenant", "out_of_scope"):
         raise NotFound(f"there is no {known.scope} {known.target or ''} that may be limited from here")
     if status == "encrypted":

@@ -93,6 +93,6 @@ def minutes(*, queue: str | None = None, schema: str = DEFAULT_SCHEMA) -> Flow[l
     """The last hour minute by minute, within the scope: counts without lengths of time; minutes without anything are
     left out."""
     found: list[Stat] = yield read_stats(
-        seconds=MINUTES * 60.0, bucket=60.0, queue=queue, times=False, schema=schema
+        seconds=MINUTES * 60.0, bucket=60.0, queue=queue, times=(), schema=schema
     )
     return found

@@ -22,8 +22,8 @@ class Reason:
     Attributes:
         code: stable, in the order in which they are told: expired | queue_paused | type_paused | tenant_suspended |
             tenant_limit | limit | worker_limit | slots_taken | rate | budget | blocked | held | retry_pending | not_due |
-            overdue | no_worker_for_type | worker_too_old | workers_draining | no_worker_for_queue | definition_inactive |
-            position; or cancel_requested | running; or ended.
+            overdue | no_worker_for_type | worker_too_old | workers_draining | no_worker_for_queue | version |
+            definition_inactive | position; or cancel_requested | running; or ended.
         text: the same for people, with the figures.
         seconds: until it is over, or since when, where that is known.
         until: when it is over by itself.
@@ -83,6 +83,9 @@ def reasons(facts: WhyFacts) -> list[Reason]:
     if facts.state not in (State.SCHEDULED, State.QUEUED, State.BLOCKED):
         return [_ended(facts)]
     found = [*_closed(facts), *_limits(facts), *_time(facts), *_workers(facts)]
+    if facts.pinned is not None and not facts.pin_workers:
+        text = f"it waits for version v{facts.pinned} of {facts.job_type}: no live worker runs it"
+        found.append(Reason("version", text))
     if facts.is_active is False:
         # Only new jobs are refused.
         found.append(

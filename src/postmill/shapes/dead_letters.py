@@ -70,6 +70,10 @@ class Replay(Model):
     version: int | None = Field(
         default=None, ge=1, le=2**31 - 1, description="Only once the definition is at this version."
     )
+    original_version: bool = Field(
+        default=False,
+        description="Under the version of the definition that it was made under: only workers that run it take it.",
+    )
 
 
 class Discard(Model):

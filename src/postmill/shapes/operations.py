@@ -111,6 +111,10 @@ class NewOperation(Model):
     version: int | None = Field(
         default=None, ge=1, le=2**31 - 1, description="Only once the definition is at this version."
     )
+    original_version: bool = Field(
+        default=False,
+        description="Under the version of the definition that each job was made under: only workers that run it take its replay.",
+    )
     same_version: bool = Field(
         default=False, description="Only jobs whose definition has not changed since they were enqueued."
     )
@@ -164,6 +168,7 @@ class Operation(Answer):
     despite_success: bool
     version: int | None
     same_version: bool
+    original_version: bool
     fair: bool
     priority: int | None
     queue: str | None
@@ -272,6 +277,12 @@ class Impact(Answer):
     )
     past_deadline: int
     version_changed: int = Field(description="Whose definition has changed since.")
+    version_gone: int = Field(
+        description="Made under a version of their definition that nobody can run any more."
+    )
+    version_unserved: list[NamedCount] = Field(
+        description="By the version that they were made under: those that no live worker runs now."
+    )
     gone: int = Field(description="Whose definition is gone or takes no new jobs.")
     paused_queues: list[NamedCount]
     over_budget: list[NamedCount] = Field(description="Of tenants whose budget would not let them run.")

@@ -61,6 +61,7 @@ CREATE TABLE postmill.operation (
     version integer,
     fair boolean DEFAULT false NOT NULL,
     same_version boolean DEFAULT false NOT NULL,
+    original_version boolean DEFAULT false NOT NULL,
     priority integer,
     queue text COLLATE pg_catalog."C",
     run_at timestamp with time zone,
@@ -109,7 +110,7 @@ begin
         if p_op.kind = 'replay' then
             return query select r.id, r.status, r.new_id, null::text
                            from postmill.rerun_jobs('dead.replay', p_ids, null, p_op.again, p_op.confirm, null, null, true,
-                                                    p_op.version, null, p_op.priority) r;
+                                                    p_op.version, null, p_op.priority, p_op.original_version) r;
         elsif p_op.kind = 'retry' then
             return query select r.id, r.status, r.new_id, null::text
                            from postmill.rerun_jobs('jobs.retry', p_ids, null, false, p_op.confirm, null, null) r;
@@ -1044,38 +1045,89 @@ begin
         ('event', 'grows', 'id', 'tenant_id = %1$L'),
         ('tick', 'grows', 'fired_at', 'tenant_id = %1$L'),
         ('audit_log', 'kept', 'at', 'tenant_id = %1$L'),
-        ('job_kept', 'state', null, 'tenant_id = %1$L'),
-        ('scheduled', 'state', null, 'run_at > timestamptz ''2500-01-01 00:00+00''
-            and (select j.tenant_id from postmill.any_job j where j.id = scheduled.id limit 1) = %1$L'),
-        ('blocked', 'state', null, '(select j.tenant_id from postmill.any_job j where j.id = blocked.id limit 1) = %1$L'),
-        ('dead_letter', 'state', null, 'tenant_id = %1$L'),
+        ('job_kept', 'grows', null, 'tenant_id = %1$L'),
+        ('scheduled', 'bulk', null, 'run_at > timestamptz ''2500-01-01 00:00+00''
+            and (lane = %1$L or (lane not in (select t.id from postmill.tenant t)
+                 and (select j.tenant_id from postmill.any_job j where j.id = scheduled.id limit 1) = %1$L))'),
+        ('blocked', 'bulk', null, 'lane = %1$L or (lane not in (select t.id from postmill.tenant t)
+            and (select j.tenant_id from postmill.any_job j where j.id = blocked.id limit 1) = %1$L)'),
+        ('dead_letter', 'bulk', null, 'tenant_id = %1$L'),
         ('workflow', 'state', null, 'tenant_id = %1$L'),
-        ('workflow_step', 'state', null, 'tenant_id = %1$L'),
-        ('workflow_edge', 'state', null, 'tenant_id = %1$L'),
+        ('workflow_step', 'bulk', null, 'tenant_id = %1$L'),
+        ('workflow_edge', 'bulk', null, 'tenant_id = %1$L'),
         ('workflow_inbox', 'state', null, 'workflow_id in (select w.id from postmill.workflow w where w.tenant_id = %1$L)'),
-        ('idempotency_key', 'state', null, 'tenant_id = %1$L'),
+        ('idempotency_key', 'bulk', null, 'tenant_id = %1$L'),
         ('trigger', 'state', null, 'tenant_id = %1$L'),
         ('trigger_recent', 'state', null, 'trigger_id in (select g.id from postmill.trigger g where g.tenant_id = %1$L)'),
-        ('event_delivery', 'state', null, 'tenant_id = %1$L'),
+        ('event_delivery', 'bulk', null, 'tenant_id = %1$L'),
         ('webhook', 'state', null, 'tenant_id = %1$L'),
         ('webhook_secret', 'state', null, 'webhook_id in (select w.id from postmill.webhook w where w.tenant_id = %1$L)'),
         ('webhook_message', 'state', null, 'webhook_id in (select w.id from postmill.webhook w where w.tenant_id = %1$L)'),
-        ('artifact', 'state', null, 'tenant_id = %1$L'),
-        ('recovery', 'state', null, 'tenant_id = %1$L'),
-        ('budget', 'state', null, 'tenant_id = %1$L'),
-        ('budget_period', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
-        ('budget_balance', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
-        ('budget_alert', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
-        ('budget_request', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
-        ('budget_reservation', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
-        ('budget_line', 'state', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
-        ('job_tag', 'state', null, 'tenant_id = %1$L'),
-        ('boost', 'state', null, 'tenant_id = %1$L'),
-        ('rollup', 'state', null, 'tenant_id = %1$L'),
-        ('rollup_hour', 'state', null, 'tenant_id = %1$L'),
+        ('artifact', 'bulk', null, 'tenant_id = %1$L'),
+        ('recovery', 'bulk', null, 'tenant_id = %1$L'),
+        ('budget', 'bulk', null, 'tenant_id = %1$L'),
+        ('budget_period', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_balance', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_alert', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_request', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_reservation', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('budget_line', 'bulk', null, 'budget_id in (select b.id from postmill.budget b where b.tenant_id = %1$L)'),
+        ('incident', 'state', null, 'tenant_id = %1$L'),
+        ('incident_part', 'state', null, 'incident_id in (select i.id from postmill.incident i where i.tenant_id = %1$L)'),
+        ('incident_job', 'state', null, 'incident_id in (select i.id from postmill.incident i where i.tenant_id = %1$L)'),
+        ('notification', 'state', null, 'incident_id in (select i.id from postmill.incident i where i.tenant_id = %1$L)'),
+        ('operation', 'state', null, 'tenant_id = %1$L'),
+        ('operation_share', 'state', null, 'operation_id in (select o.id from postmill.operation o where o.tenant_id = %1$L)'),
+        ('operation_item', 'state', null, 'operation_id in (select o.id from postmill.operation o where o.tenant_id = %1$L)'),
+        ('job_tag', 'bulk', null, 'tenant_id = %1$L'),
+        ('pin', 'bulk', null, 'tenant_id = %1$L'),
+        ('boost', 'bulk', null, 'tenant_id = %1$L'),
+        ('rollup', 'bulk', null, 'tenant_id = %1$L'),
+        ('rollup_hour', 'bulk', null, 'tenant_id = %1$L'),
         ('error_group_tenant', 'state', null, 'tenant_id = %1$L'),
-        ('error_group_minute', 'state', null, 'tenant_id = %1$L')
+        ('error_group_minute', 'bulk', null, 'tenant_id = %1$L')
     ) as l(name, how, moment, mine);
+end
+$_$;
+
+-- FUNCTION carry_digests(uuid, timestamp with time zone)
+
+CREATE FUNCTION postmill.carry_digests(p_tenant uuid, p_since timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return format('copy (select r.n, sha256(convert_to(r.body, ''UTF8'')) from (%s) r) to stdout (format binary)',
+                  postmill.carry_rows(p_tenant, p_since, array['grows', 'kept', 'bulk']));
+end
+$$;
+
+-- FUNCTION carry_down(uuid)
+
+CREATE FUNCTION postmill.carry_down(p_tenant uuid) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    own record;
+    counts jsonb := '{}';
+begin
+    for own in select t.n, t.name from postmill.carried_tables() t
+                where exists (select from pg_temp.carry_rest c where c.n = t.n and c.digest is not null) order by t.n desc
+    loop
+        execute format('delete from postmill.%1$I where (%2$s)
+                and sha256(convert_to((%1$I.*)::text, ''UTF8'')) in (select c.digest from pg_temp.carry_rest c where c.n = %3$s)',
+            own.name, postmill.rows_of(own.name, p_tenant, null, null), own.n);
+    end loop;
+    for own in select t.n, t.name from postmill.carried_tables() t
+                where exists (select from pg_temp.carry_rest c where c.n = t.n and c.body is not null) order by t.n
+    loop
+        execute format('create temporary table %I on commit drop as
+            select %s from (select c.body::postmill.%I as made from pg_temp.carry_rest c where c.n = %s and c.body is not null offset 0) r',
+            'carry_' || own.name, (select string_agg('(r.made).' || c.name, ', ' order by c.n)
+                from unnest(string_to_array(postmill.columns_of(own.name), ', ')) with ordinality as c(name, n)),
+            own.name, own.n);
+        counts := counts || jsonb_build_object(own.name, postmill.carry_in(own.name));
+    end loop;
+    return counts;
 end
 $_$;
 
@@ -1104,6 +1156,11 @@ begin
         -- Neither has a key: what is there already is known by its job and its end.
         execute format('delete from pg_temp.%s c using postmill.%I h where h.job_id = c.job_id and h.finished_at = c.finished_at
             and h.run = c.run', place, p_table);
+    elsif p_table = 'incident' then
+        -- One of that kind and key may be open here already, of something that is not the tenant's alone.
+        execute format('update pg_temp.%s c set resolved_at = postmill.now(), resolved_by = ''postmill'', escalate_at = null
+            where c.resolved_at is null and exists (select from postmill.incident i
+                where i.kind = c.kind and i.key = c.key and i.resolved_at is null and i.id <> c.id)', place);
     elsif p_table = 'audit_log' then
         execute format('insert into postmill.audit_unsealed (id) select c.id from pg_temp.%s c
             where not exists (select from postmill.audit_log l where l.id = c.id)', place);
@@ -1116,6 +1173,20 @@ begin
     end if;
     execute format('drop table pg_temp.%s', place);
     return made + more;
+end
+$$;
+
+-- FUNCTION carry_known()
+
+CREATE FUNCTION postmill.carry_known() RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if to_regclass('pg_temp.carry_known') is null then
+        create temporary table carry_known (n integer not null, digest bytea not null);
+    end if;
+    truncate pg_temp.carry_known;
+    return 'copy pg_temp.carry_known from stdin (format binary)';
 end
 $$;
 
@@ -1135,6 +1206,48 @@ begin
     execute format('delete from postmill.%I where %s', p_table, postmill.rows_of(p_table, p_tenant, p_since, p_until));
     get diagnostics gone = row_count;
     return gone;
+end
+$$;
+
+-- FUNCTION carry_place()
+
+CREATE FUNCTION postmill.carry_place() RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+begin
+    create temporary table carry_rest (n integer not null, body text, digest bytea) on commit drop;
+    create index on pg_temp.carry_rest (n);
+    return 'copy pg_temp.carry_rest from stdin (format binary)';
+end
+$$;
+
+-- FUNCTION carry_rest(uuid, timestamp with time zone, boolean)
+
+CREATE FUNCTION postmill.carry_rest(p_tenant uuid, p_since timestamp with time zone, p_last boolean) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return format('copy (select coalesce(r.n, k.n), r.body, case when r.n is null then k.digest end
+          from (select a.n, a.body, sha256(convert_to(a.body, ''UTF8'')) as digest from (%s) a) r
+          full join pg_temp.carry_known k on k.n = r.n and k.digest = r.digest
+         where k.n is null or (r.n is null and k.n in (%s)) %s) to stdout (format binary)',
+        postmill.carry_rows(p_tenant, p_since, array['grows', 'kept', 'bulk']),
+        (select string_agg(t.n::text, ', ') from postmill.carried_tables() t where t.how = 'bulk'),
+        format('union all select l.n, l.body, null from (%s) l',
+               postmill.carry_rows(p_tenant, p_since, array['missing', case when p_last then 'state' end])));
+end
+$$;
+
+-- FUNCTION carry_rows(uuid, timestamp with time zone, text[])
+
+CREATE FUNCTION postmill.carry_rows(p_tenant uuid, p_since timestamp with time zone, p_how text[]) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return (
+    select string_agg(format('select %s as n, (%I.*)::text as body from postmill.%I where %s', t.n, t.name, t.name,
+                             postmill.rows_of(t.name, p_tenant, p_since, null)), ' union all ' order by t.n)
+      from postmill.carried_tables() t where t.how = any (p_how));
 end
 $$;
 
@@ -1233,43 +1346,261 @@ CREATE FUNCTION postmill.claim_limited(p_holder uuid, p_claim_no bigint, p_total
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
-    picked record;
+    zero constant uuid := '00000000-0000-0000-0000-000000000000';
+    lines constant integer := cardinality(p_counts);
+    durable constant text := current_setting('synchronous_commit');
+    s record; picked record;
+    moment timestamptz;
+    locked boolean[]; used integer[]; lows bigint[]; arrivals timestamptz[];
+    room integer[]; tokens integer[]; took integer[];
+    firsts integer[];  -- where the pairs of a line begin
+    quotas integer[]; asked integer[]; stops integer[]; since timestamptz[];
+    found tid[]; slots integer[]; moments timestamptz[]; tallied integer[]; tallies integer[];
+    takes integer[]; begins integer[]; rest integer[];
+    width integer := 0; base bigint; seat_keys uuid[]; seat_limits bigint[]; line_seats bytea[]; held bytea[]; one_by_one boolean := false;
+    taken integer := 0; drawn boolean := false; n integer; i integer; j integer; k integer; p integer; pairs integer; n_keys integer;
 begin
+    if current_setting('transaction_isolation') <> 'read committed' then
+        raise exception 'postmill: claims under limits need READ COMMITTED' using errcode = 'PM067';
+    end if;
     if not exists (select from postmill.lease e where e.holder = p_holder and e.expires_at > (select postmill.now())) then
         return;
     end if;
-    select p.* into picked from postmill.pick_limited(p_total, p_firm, p_queues, p_lanes, p_priorities, p_from, p_counts,
-                                                      p_keys, p_lows, null, null) p;
-    if picked.n_slot is not null then
+    select x.* into s from postmill.look_at_lines(p_queues, p_lanes, p_priorities, p_from) x;
+    pairs := coalesce(cardinality(s.pair_lines), 0);
+    n_keys := coalesce(cardinality(s.k_keys), 0);
+
+    -- How much of each key there is.
+    if n_keys > 0 then
+        locked := array(select pg_try_advisory_xact_lock(hashtextextended('postmill seats ' || u.key, 0))
+                          from unnest(s.k_keys) with ordinality as u(key, k) order by u.k);
+        moment := postmill.now();
+        select array_agg(coalesce(c.n, 0)::integer order by u.k), array_agg(c.low order by u.k), array_agg(t.tat order by u.k)
+          into used, lows, arrivals
+          from unnest(s.k_keys, s.caps, s.counts, locked) with ordinality as u(key, cap, rate_count, locked, k)
+          left join lateral (select max(z.low) as low from unnest(p_keys, p_lows) as z(key, low) where z.key = u.key) known on true
+          left join lateral (select count(*) as n, min(e.seat_no) as low from postmill.seat e
+                              where e.key = u.key and e.seat_no >= coalesce(known.low, 0) and u.cap is not null and u.locked) c on true
+          left join lateral (select a.tat from postmill.rate_take a
+                              where a.key = u.key and u.rate_count is not null and u.locked order by a.seq desc limit 1) t on true;
+    end if;
+    for k in 1 .. n_keys loop
+        took[k] := 0;
+        room[k] := case when not locked[k] then 0 when s.caps[k] is null then 2147483647 else s.caps[k] - used[k] end;
+        tokens[k] := 2147483647;
+        if s.counts[k] is not null and locked[k] then
+            arrivals[k] := greatest(coalesce(arrivals[k], moment), moment);
+            tokens[k] := greatest(0, floor(s.bursts[k] - extract(epoch from arrivals[k] - moment) * s.counts[k] / s.spans[k]
+                                           + 1e-6))::integer;
+        end if;
+    end loop;
+
+    -- How many each line may give, whatever the others do.
+    stops := array_fill(null::integer, array[lines]);
+    line_seats := array_fill(null::bytea, array[lines]);
+    p := 1;
+    for i in 1 .. lines loop
+        firsts[i] := p;
+        quotas[i] := case when s.heads[i] is null or s.mixed[i] then 0 else p_counts[i] end;
+        n := 0;
+        while p <= pairs and s.pair_lines[p] = i loop
+            k := s.pair_keys[p];
+            n := n + (s.caps[k] is not null)::integer;
+            j := postmill.lets_pass(room[k], tokens[k], s.caps[k], p_firm);
+            if j < quotas[i] then
+                quotas[i] := j;
+                stops[i] := k;
+            end if;
+            p := p + 1;
+        end loop;
+        width := greatest(width, n);
+        since[i] := s.heads[i];
+        takes[i] := 0;
+        asked[i] := case when quotas[i] = 0 then 0 else least(p_counts[i], quotas[i] + 1) end;
+        rest[i] := case when s.mixed[i] and s.heads[i] is not null then p_counts[i] else 0 end;
+        begins[i] := 0;
+        if quotas[i] > 0 then
+            stops[i] := null;
+        end if;
+    end loop;
+    firsts[lines + 1] := p;
+
+    if 0 < any (quotas) then
+        with cand as materialized (
+            select l.slot::integer as slot, q.*
+              from unnest(p_queues, p_lanes, p_priorities, p_from, asked) with ordinality as l(queue, lane, priority, since, n, slot)
+             cross join lateral (
+                 select r.ctid as tid, r.ready_at from postmill.ready r
+                  where r.queue = l.queue and r.lane = l.lane and r.priority = l.priority
+                    and r.ready_at >= case when l.since is null then '-infinity'
+                                            else least(l.since, (select postmill.now()) - interval '250 ms') end
+                  order by r.ready_at, r.id
+                  limit l.n for update skip locked) q
+             where l.n > 0
+             limit p_total
+        )
+        select c.tids, c.slots, c.moments, t.slots, t.tallies into found, slots, moments, tallied, tallies
+          from (select array_agg(x.tid) as tids, array_agg(x.slot) as slots, array_agg(x.ready_at) as moments from cand x) c,
+               (select array_agg(y.slot order by y.slot) as slots, array_agg(y.n order by y.slot) as tallies
+                  from (select x.slot, count(*)::integer as n from cand x group by x.slot) y) t;
+    end if;
+
+    -- Line by line, each key's room and tokens go to who comes first.
+    p := 1;
+    for j in 1 .. coalesce(cardinality(tallied), 0) loop
+        i := tallied[j];
+        n := least(tallies[j], quotas[i]);
+        for q in firsts[i] .. firsts[i + 1] - 1 loop
+            k := s.pair_keys[q];
+            n := least(n, postmill.lets_pass(room[k], tokens[k], s.caps[k], p_firm - taken));
+        end loop;
+        if n < tallies[j] then
+            since[i] := moments[p + n];
+            for q in firsts[i] .. firsts[i + 1] - 1 loop
+                k := s.pair_keys[q];
+                if stops[i] is null and postmill.lets_pass(room[k], tokens[k], s.caps[k], p_firm - taken) <= n then
+                    stops[i] := k;
+                end if;
+            end loop;
+        end if;
+        for q in firsts[i] .. firsts[i + 1] - 1 loop
+            k := s.pair_keys[q];
+            room[k] := room[k] - n;
+            tokens[k] := tokens[k] - n;
+            took[k] := took[k] + n;
+        end loop;
+        takes[i] := n;
+        taken := taken + n;
+        begins[i] := p;
+        p := p + tallies[j];
+    end loop;
+    if taken < p - 1 then
+        select array_agg(u.tid order by u.n), array_agg(u.slot order by u.n) into found, slots
+          from unnest(found, slots) with ordinality as u(tid, slot, n) where u.n < begins[u.slot] + takes[u.slot];
+    end if;
+
+    -- Which seats a ticket of each line takes: `width` entries a line.
+    if width > 0 and taken > 0 then
+        base := nextval('postmill.seat_seq');
+        seat_keys := array_fill(zero, array[lines * width]);
+        seat_limits := array_fill(0::bigint, array[lines * width]);
+        for i in 1 .. lines loop
+            n := 0;
+            for q in firsts[i] .. firsts[i + 1] - 1 loop
+                k := s.pair_keys[q];
+                if s.caps[k] is not null then
+                    n := n + 1;
+                    seat_keys[(i - 1) * width + n] := s.k_keys[k];
+                    seat_limits[(i - 1) * width + n] := s.k_limits[k];
+                    line_seats[i] := coalesce(line_seats[i], '') || uuid_send(s.k_keys[k]);
+                end if;
+            end loop;
+        end loop;
+    end if;
+
+    loop
+        n := 0;
+        if cardinality(found) > 0 then
+            return query
+            with taken as materialized (
+                select u.slot, u.n, coalesce(held[u.n], line_seats[u.slot]) as keys, r.ctid as tid, r.id, r.queue, r.lane, r.priority, r.ready_at,
+                       r.attempt, r.run, r.lost, j.job_type, j.payload, j.tenant_id, j.max_attempts, j.timeout_seconds, j.expires_at,
+                       j.created_at, j.project_id, j.actor_type, j.actor_id, j.request_id, j.correlation_id, j.traceparent,
+                       j.idempotency_key, j.scheduled_for, j.workflow_id
+                  from unnest(found, slots) with ordinality as u(tid, slot, n)
+                  join postmill.ready r on r.ctid = u.tid
+                  left join lateral (select * from postmill.job b where b.id = r.id limit 1) j on true
+                 where one_by_one or coalesce(
+                       j.tenant_id = s.tenants[u.slot]
+                       and (j.job_type = s.types[u.slot] or s.loose[u.slot] and j.job_type <> all (s.ruled))
+                       and (s.marks[u.slot] is null or postmill.payload_mark(s.parts[u.slot], j.payload) = s.marks[u.slot]), false)
+            ), gone as (
+                delete from postmill.ready r where r.ctid = any (array(select t.tid from taken t))
+            ), begun as (
+                insert into postmill.running
+                       (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at, seated)
+                select t.id, p_holder, p_claim_no, t.queue, t.lane, t.priority, t.attempt, t.run + 1, t.lost,
+                       (select postmill.now()), case when t.keys is not null then true end
+                  from taken t
+            ), seated as (
+                insert into postmill.seat (key, seat_no, limit_id, job_id)
+                select seat_keys[(t.slot - 1) * width + g.j], base + t.n * width + g.j, seat_limits[(t.slot - 1) * width + g.j], t.id
+                  from taken t cross join generate_series(1, width) as g(j)
+                 where not one_by_one and seat_keys[(t.slot - 1) * width + g.j] <> zero
+            )
+            select t.id, t.slot, t.ready_at, t.attempt, t.run + 1, t.lost, t.job_type, t.payload, t.tenant_id,
+                   t.max_attempts, t.timeout_seconds, t.expires_at <= (select postmill.now()), t.created_at, t.project_id,
+                   t.actor_type::text, t.actor_id, t.request_id, t.correlation_id, t.traceparent, t.idempotency_key, t.scheduled_for,
+                   (select postmill.now()), t.workflow_id, t.keys, null::uuid, null::bigint, null::double precision, null::boolean, null::bigint
+              from taken t;
+            get diagnostics n = row_count;
+        end if;
+        exit when one_by_one;
+        if n < taken then
+            -- Those are not like the first of their line: what was counted for them is given back.
+            for i, n in select u.slot, count(*) from unnest(found, slots) as u(tid, slot)
+                          join postmill.ready r on r.ctid = u.tid group by u.slot loop
+                takes[i] := takes[i] - n;
+                taken := taken - n;
+                rest[i] := p_counts[i] - takes[i];
+                stops[i] := null;
+                for q in firsts[i] .. firsts[i + 1] - 1 loop
+                    k := s.pair_keys[q];
+                    room[k] := room[k] + n;
+                    tokens[k] := tokens[k] + n;
+                    took[k] := took[k] - n;
+                end loop;
+            end loop;
+        end if;
+
+        for k in 1 .. n_keys loop
+            drawn := drawn or took[k] > 0;
+            if s.counts[k] is not null and took[k] > 0 then
+                insert into postmill.rate_take (key, seq, tat)
+                values (s.k_keys[k], nextval('postmill.rate_seq'),
+                        arrivals[k] + took[k] * s.spans[k] / s.counts[k] * interval '1 second');
+                delete from postmill.rate_take t where t.ctid = any (array(
+                    select o.ctid from postmill.rate_take o where o.key = s.k_keys[k] and o.tat < arrivals[k] order by o.seq limit 10));
+            end if;
+        end loop;
+        return query
+        select null::uuid, u.slot::integer, u.at, null::integer, null::integer, null::integer, null::text, null::jsonb, null::uuid,
+               null::integer, null::double precision, null::boolean, null::timestamptz, null::uuid, null::text, null::text, null::text,
+               null::text, null::text, null::text, null::timestamptz, null::timestamptz, null::uuid, null::bytea,
+               -- Without a key: only for a ticket that could not start yet.
+               case when not locked[u.k] or tokens[u.k] <= 0 or room[u.k] <= 0 then s.k_keys[u.k] end, s.k_limits[u.k],
+               case when locked[u.k] and tokens[u.k] <= 0
+                    then greatest(0.001, extract(epoch from arrivals[u.k] - moment)
+                                         + (took[u.k] - s.bursts[u.k] + 1) * s.spans[u.k] / s.counts[u.k])
+                    when locked[u.k] and room[u.k] > 0 and s.caps[u.k] < 100 then -1 else 0 end::double precision,
+               not locked[u.k], null::bigint
+          from unnest(stops, since) with ordinality as u(k, at, slot)
+         where u.k is not null and rest[u.slot] = 0
+        union all
+        select null, 0, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
+               null, null, null, null, u.key, u.limit_id, 0, false, coalesce(u.low, (select q.last_value from postmill.seat_seq q))
+          from unnest(s.k_keys, s.k_limits, s.caps, locked, lows) as u(key, limit_id, cap, locked, low)
+         where u.cap is not null and u.locked;
+        exit when not 0 < any (rest);
+        select x.* into picked from postmill.pick_limited(p_total, greatest(0, p_firm - taken), p_queues, p_lanes, p_priorities, p_from,
+                                                          rest, p_keys, p_lows, null, null) x;
+        perform set_config('synchronous_commit', durable, true);
+        drawn := drawn or picked.seats is not null;
+        one_by_one := true;
+        found := picked.tids;
+        slots := picked.slots;
+        held := picked.seats;
+        line_seats := '{}';
         return query
         select null::uuid, u.slot, u.at, null::integer, null::integer, null::integer, null::text, null::jsonb, null::uuid, null::integer,
                null::double precision, null::boolean, null::timestamptz, null::uuid, null::text, null::text, null::text, null::text,
                null::text, null::text, null::timestamptz, null::timestamptz, null::uuid, null::bytea, u.key, u.limit_id, u.wait, u.rival, u.low
           from unnest(picked.n_slot, picked.n_key, picked.n_limit, picked.n_at, picked.n_wait, picked.n_rival, picked.n_low)
                as u(slot, key, limit_id, at, wait, rival, low);
+    end loop;
+    if not drawn then
+        perform set_config('synchronous_commit', 'off', true);
     end if;
-    if picked.tids is null then
-        return;
-    end if;
-    return query
-    with taken as materialized (
-        select u.slot, u.keys, r.* from unnest(picked.tids, picked.slots, picked.seats) with ordinality as u(tid, slot, keys, n)
-          join postmill.ready r on r.ctid = u.tid order by u.n
-    ), gone as (
-        delete from postmill.ready r where r.ctid = any (picked.tids)
-    ), begun as (
-        insert into postmill.running
-               (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at, seated)
-        select t.id, p_holder, p_claim_no, t.queue, t.lane, t.priority, t.attempt, t.run + 1, t.lost,
-               (select postmill.now()), case when t.keys is not null then true end
-          from taken t
-    )
-    select t.id, t.slot, t.ready_at, t.attempt, t.run + 1, t.lost, j.job_type, j.payload, j.tenant_id,
-           j.max_attempts, j.timeout_seconds, j.expires_at <= (select postmill.now()), j.created_at, j.project_id,
-           j.actor_type::text, j.actor_id, j.request_id, j.correlation_id, j.traceparent, j.idempotency_key, j.scheduled_for,
-           (select postmill.now()), j.workflow_id, t.keys, null::uuid, null::bigint, null::double precision, null::boolean, null::bigint
-      from taken t
-      left join lateral (select * from postmill.job b where b.id = t.id limit 1) j on true;
 end
 $$;
 
@@ -1492,6 +1823,17 @@ begin
            postmill.histogram_sum(f.wait_hist), postmill.histogram_sum(f.run_hist), postmill.histogram_sum(f.total_hist)
       from fine f group by 2, 3, 4;
     return true;
+end
+$$;
+
+-- FUNCTION code_workers(text, text)
+
+CREATE FUNCTION postmill.code_workers(p_job_type text, p_code text) RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return (select count(*) from postmill.worker w join postmill.lease l on l.holder = w.holder and l.expires_at > (select postmill.now())
+             where w.stopped_at is null and not w.draining and w.metadata -> 'definitions' ->> p_job_type = p_code);
 end
 $$;
 
@@ -3216,7 +3558,8 @@ begin
                              order by t.id limit p_most) b
     ), mine as materialized (
         select s.id, s.queue,
-               case when coalesce(definition.limit_lane, definition.lane) like 'type%'
+               case when exists (select from postmill.pin p where p.job_id = s.id) then s.lane
+                    when coalesce(definition.limit_lane, definition.lane) like 'type%'
                       or s.lane in (j.tenant_id, '00000000-0000-0000-0000-000000000000',
                                     postmill.lane_of('type', j.tenant_id, definition.key, j.payload, null))
                     then postmill.lane_of(coalesce(definition.limit_lane, definition.lane), j.tenant_id, definition.key, j.payload, null)
@@ -3656,15 +3999,15 @@ begin
 end
 $$;
 
--- FUNCTION door_replay_jobs(uuid[], jsonb, boolean, boolean, text, text, boolean, integer, jsonb)
+-- FUNCTION door_replay_jobs(uuid[], jsonb, boolean, boolean, text, text, boolean, integer, jsonb, boolean)
 
-CREATE FUNCTION postmill.door_replay_jobs(p_ids uuid[], p_payload jsonb DEFAULT NULL::jsonb, p_again boolean DEFAULT false, p_confirm boolean DEFAULT false, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, p_despite_success boolean DEFAULT false, p_version integer DEFAULT NULL::integer, p_changes jsonb DEFAULT NULL::jsonb) RETURNS TABLE(id uuid, status text, new_id uuid)
+CREATE FUNCTION postmill.door_replay_jobs(p_ids uuid[], p_payload jsonb DEFAULT NULL::jsonb, p_again boolean DEFAULT false, p_confirm boolean DEFAULT false, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, p_despite_success boolean DEFAULT false, p_version integer DEFAULT NULL::integer, p_changes jsonb DEFAULT NULL::jsonb, p_original boolean DEFAULT false) RETURNS TABLE(id uuid, status text, new_id uuid)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
     return query select r.* from postmill.rerun_jobs('dead.replay', p_ids, p_payload, p_again, p_confirm, p_actor_type,
-                                                          p_actor_id, p_despite_success, p_version, p_changes) r;
+                                                          p_actor_id, p_despite_success, p_version, p_changes, p_original => p_original) r;
 end
 $$;
 
@@ -4370,7 +4713,7 @@ begin
     end if;
     id := postmill.new_id();
     insert into postmill.operation as o (id, tenant_id, kind, stage, filter, matching, cut_off, held, rate, canary, again, confirm,
-           despite_success, version, fair, same_version, priority, queue, run_at, tags, stop_ratio, start_at, approve_above, reason,
+           despite_success, version, fair, same_version, original_version, priority, queue, run_at, tags, stop_ratio, start_at, approve_above, reason,
            total, actor_type, actor_id, actor_role, request_id, created_at)
     values (id, own, p_kind, 'select', p_filter, postmill.at_moments(p_matching, moment),
             case when p_matching is not null then least(coalesce(p_cut_off, id), id) end,
@@ -4378,6 +4721,7 @@ begin
             coalesce((p_options ->> 'canary')::integer, 0), coalesce((p_options ->> 'again')::boolean, false),
             coalesce((p_options ->> 'confirm')::boolean, false), coalesce((p_options ->> 'despite_success')::boolean, false),
             (p_options ->> 'version')::integer, fairly, coalesce((p_options ->> 'same_version')::boolean, false),
+            coalesce((p_options ->> 'original_version')::boolean, false),
             (p_options ->> 'priority')::integer, p_options ->> 'queue', (p_options ->> 'run_at')::timestamptz, p_options -> 'tags',
             (p_options ->> 'stop_ratio')::double precision,
             greatest((p_options ->> 'start_at')::timestamptz, moment + (p_options ->> 'undo_seconds')::double precision * interval '1 s'),
@@ -6333,6 +6677,10 @@ declare
     lanes uuid[];
     urgencies integer[];
     rung record;
+    -- Its tenant is about to leave: what is free now runs in the other cell (see park_tickets).
+    leaving boolean := (select h.gated from postmill.partition_horizon h) and exists (
+        select from postmill.workflow w join postmill.tenant_gate g on g.tenant_id = w.tenant_id
+         where w.id = p_id and g.stage in ('draining', 'closed'));
 begin
     update postmill.workflow_step s set state = 'held'
      where s.workflow_id = p_id and s.state = 'waiting' and s.waits = 0 and s.holds > 0 and s.cause is null;
@@ -6346,10 +6694,13 @@ begin
         delete from postmill.blocked t where t.ctid = any (array(select f.tid from free f))
     ), due_now as (
         insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
-        select f.queue, f.lane, f.priority, postmill.now(), f.id, f.attempt, f.run, f.lost from free f where coalesce(f.due <= moment, true)
+        select f.queue, f.lane, f.priority, postmill.now(), f.id, f.attempt, f.run, f.lost from free f
+         where not leaving and coalesce(f.due <= moment, true)
     ), due_later as (
         insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
-        select f.queue, f.lane, f.due, f.id, f.priority, f.attempt, f.run, f.lost from free f where f.due > moment
+        select f.queue, f.lane, case when leaving then postmill.parked_at(greatest(f.due, moment), coalesce(f.due <= moment, true))
+                                     else f.due end, f.id, f.priority, f.attempt, f.run, f.lost
+          from free f where leaving or f.due > moment
     ), opened as (
         update postmill.workflow_step s set state = 'open' from free f where s.ctid = f.place
     )
@@ -6541,6 +6892,27 @@ begin
 end
 $$;
 
+-- FUNCTION histogram_add(bigint[], bigint[])
+
+CREATE FUNCTION postmill.histogram_add(p_one bigint[], p_other bigint[]) RETURNS bigint[]
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+begin
+    return postmill.histogram_plus(p_one, p_other);
+end
+$$;
+
+-- FUNCTION histogram_cells(text)
+
+CREATE FUNCTION postmill.histogram_cells(p_column text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return (select format('array[%s]::bigint[]', string_agg(format('coalesce(sum(%s[%s]), 0)', p_column, i), ', '))
+              from generate_series(1, cardinality(postmill.rollup_bounds()) + 1) i);
+end
+$$;
+
 -- FUNCTION histogram_plus(bigint[], bigint[])
 
 CREATE FUNCTION postmill.histogram_plus(p_one bigint[], p_other bigint[]) RETURNS bigint[]
@@ -6654,6 +7026,20 @@ begin
     if not found then
         perform postmill.raise_incident(p_kind, p_key, p_severity, p_title, p_facts, p_tenant, p_queue, p_job_type);
     end if;
+end
+$$;
+
+-- FUNCTION hold_tickets(uuid)
+
+CREATE FUNCTION postmill.hold_tickets(p_tenant uuid, OUT parked bigint, OUT busy boolean, OUT running jsonb) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+begin
+    parked := postmill.park_tickets(p_tenant);
+    busy := exists (select from postmill.operation o where o.tenant_id = p_tenant and o.ended_at is null)
+        or exists (select from postmill.workflow_inbox i join postmill.workflow w on w.id = i.workflow_id where w.tenant_id = p_tenant);
+    running := coalesce((select jsonb_agg(jsonb_build_array(r.id, r.job_type) order by r.claimed_at)
+                           from postmill.running_of(p_tenant, 20) r), '[]');
 end
 $$;
 
@@ -7274,15 +7660,17 @@ begin
            ('forgotten', 'is on its way into rollup'),
            ('error_group_part', 'is on its way into error_group'),
            ('retention_progress', 'says how far this cell has pruned'),
-           ('leaving', 'is on its way into the archive of this cell'),
-           ('incident', 'is of the cell that raised it; what goes on is raised anew'),
-           ('incident_part', 'belongs to an incident'),
-           ('incident_job', 'belongs to an incident'),
-           ('notification', 'belongs to an incident'),
-           ('operation', 'has ended, or the move waits for it'),
-           ('operation_item', 'belongs to an operation'),
-           ('operation_share', 'belongs to an operation');
+           ('leaving', 'is on its way into the archive of this cell');
 end
+$$;
+
+-- FUNCTION lets_pass(integer, integer, integer, integer)
+
+CREATE FUNCTION postmill.lets_pass(p_room integer, p_tokens integer, p_cap integer, p_firm integer) RETURNS integer
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select greatest(0, least(p_room, p_tokens, case when p_cap is null then 2147483647 when p_cap < 100 then p_firm
+                                                    else greatest(p_firm, p_room - p_cap / 4) end))
 $$;
 
 -- FUNCTION letter_typed()
@@ -7392,7 +7780,7 @@ begin
            greatest(0, extract(epoch from (select a.tat from postmill.rate_take a where a.key = k.key order by a.seq desc limit 1)
                                - moment) - (o.rate_burst - 1) * o.rate_seconds / o.rate_count)::double precision,
            case when postmill.sees_all() then h.ids end
-      from postmill.limits_on(p_queue, p_job_type, p_tenant) o
+      from postmill.limits_on(p_queue, postmill.type_key(p_job_type), p_tenant) o
       left join postmill.limit_rule r on r.id = o.limit_id
       left join postmill.tenant n on n.id = p_tenant
      cross join lateral (select postmill.limit_key(o.key, o.per, p_tenant, body) as key) k
@@ -7405,15 +7793,11 @@ $$;
 
 -- FUNCTION limits_on(text, text, uuid)
 
-CREATE FUNCTION postmill.limits_on(p_queue text, p_job_type text, p_tenant uuid) RETURNS TABLE(limit_id bigint, key uuid, per text[], max_running integer, rate_count integer, rate_seconds double precision, rate_burst integer)
-    LANGUAGE plpgsql STABLE
-    SET enable_seqscan TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
+CREATE FUNCTION postmill.limits_on(p_queue text, p_type_key text, p_tenant uuid) RETURNS TABLE(limit_id bigint, key uuid, per text[], max_running integer, rate_count integer, rate_seconds double precision, rate_burst integer)
+    LANGUAGE sql STABLE
     AS $$
-begin
-    return query
     select r.id, r.key, r.per, r.max_running, r.rate_count, r.rate_seconds, r.rate_burst
-      from (select a.* from postmill.limit_rule a where a.job_type = postmill.type_key(p_job_type)
+      from (select a.* from postmill.limit_rule a where a.job_type = p_type_key
             union all select b.* from postmill.limit_rule b where b.queue = p_queue
             union all select c.* from postmill.limit_rule c where c.tenant_id = p_tenant
             union all select e.* from postmill.limit_rule e
@@ -7422,8 +7806,7 @@ begin
     union all
     select 0, t.id, '{}', postmill.tenant_cap(t.status, t.max_running, t.raised_to, t.raised_until), null, null, null
       from postmill.tenant t
-     where t.id = p_tenant and (t.max_running is not null or t.raised_to is not null or t.status <> 'active');
-end
+     where t.id = p_tenant and (t.max_running is not null or t.raised_to is not null or t.status <> 'active')
 $$;
 
 -- FUNCTION lock_workflows_of(uuid[])
@@ -7503,6 +7886,89 @@ begin
                looked_at = case when last is null then postmill.now() else w.looked_at end where w.id = flow.id;
     end loop;
     return found_some;
+end
+$$;
+
+-- FUNCTION look_at_lines(text[], uuid[], integer[], timestamp with time zone[])
+
+CREATE FUNCTION postmill.look_at_lines(p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], OUT types text[], OUT tenants uuid[], OUT heads timestamp with time zone[], OUT loose boolean[], OUT mixed boolean[], OUT parts text[], OUT marks uuid[], OUT k_keys uuid[], OUT k_limits bigint[], OUT caps integer[], OUT counts integer[], OUT spans double precision[], OUT bursts integer[], OUT pair_lines integer[], OUT pair_keys integer[], OUT ruled text[]) RETURNS record
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    with heads as materialized (
+        select l.slot::integer as slot, l.queue, l.lane, h.*
+          from unnest(p_queues, p_lanes, p_priorities, p_from) with ordinality as l(queue, lane, priority, since, slot)
+          left join lateral (
+             select r.id, r.ready_at from postmill.ready r
+              where r.queue = l.queue and r.lane = l.lane and r.priority = l.priority
+                and r.ready_at >= case when l.since is null then '-infinity'
+                                        else least(l.since, (select postmill.now()) - interval '250 ms') end
+                and not exists (select from postmill.queue w where w.name = l.queue and w.paused_at is not null
+                                   and (w.resume_at is null or w.resume_at > (select postmill.now())))
+              order by r.ready_at, r.id limit 1) h on true
+    ), line as materialized (
+        select h.slot, h.queue, h.lane, h.ready_at, b.job_type, b.tenant_id, b.payload
+          from heads h
+          left join lateral (select j.job_type, j.tenant_id, j.payload from postmill.job j where j.id = h.id
+                             union all
+                             select o.job_type, o.tenant_id, o.payload from postmill.job_kept o where o.id = h.id offset 0) b on true
+    ), named as materialized (
+        select y.job_type, y.key, (select true from postmill.limit_rule r where r.job_type = y.key limit 1) is null as loose
+          from (select x.job_type, postmill.type_key(x.job_type) as key
+                  from (select distinct l.job_type from line l where l.job_type is not null) x offset 0) y
+    ), kind as materialized (
+        select k.*, o.*
+          from (select distinct l.queue, l.job_type, l.tenant_id, n.key as type_key from line l join named n on n.job_type = l.job_type) k
+         cross join lateral postmill.limits_on(k.queue, k.type_key, k.tenant_id)
+               as o(limit_id, key, per, max_running, rate_count, rate_seconds, rate_burst)
+    ), held as materialized (
+        select l.slot, case when k.per = '{}' then k.key else postmill.limit_key(k.key, k.per, l.tenant_id, l.payload) end as worth, k.*
+          from line l
+          join kind k on k.queue = l.queue and k.job_type = l.job_type and k.tenant_id = l.tenant_id
+    ), numbered as materialized (
+        select h.slot, dense_rank() over (order by h.worth)::integer as k, h.worth, h.limit_id, h.max_running, h.rate_count,
+               h.rate_seconds, h.rate_burst
+          from held h
+    ), counted as (
+        select array_agg(c.worth order by c.k) as keys, array_agg(c.limit_id order by c.k) as limits, array_agg(c.cap order by c.k) as caps,
+               array_agg(c.rate_count order by c.k) as counts, array_agg(c.rate_seconds order by c.k) as spans,
+               array_agg(c.rate_burst order by c.k) as bursts
+          from (select n.k, n.worth, min(n.limit_id) as limit_id, min(n.max_running) as cap, min(n.rate_count) as rate_count,
+                       min(n.rate_seconds) as rate_seconds, min(n.rate_burst) as rate_burst
+                  from numbered n group by n.k, n.worth) c
+    ), paired as (
+        select array_agg(p.slot order by p.slot, p.k) as slots, array_agg(p.k order by p.slot, p.k) as ks
+          from (select distinct n.slot, n.k from numbered n) p
+    ), shared as materialized (
+        select h.slot, string_agg(distinct u.part, chr(31)) as parts
+          from held h cross join lateral unnest(h.per) as u(part) where u.part like 'payload.%' group by h.slot
+    ), told as (
+        select array_agg(l.job_type order by l.slot) as types, array_agg(l.tenant_id order by l.slot) as tenants,
+               array_agg(l.ready_at order by l.slot) as heads,
+               array_agg(n.loose order by l.slot) as loose,
+               array_agg(l.job_type is null or l.lane = '00000000-0000-0000-0000-000000000000'
+                         or case when d.home is null then not n.loose else l.lane <> d.home end order by l.slot) as mixed,
+               array_agg(s.parts order by l.slot) as parts,
+               array_agg(case when s.parts is not null
+                   then postmill.payload_mark(s.parts, l.payload) end order by l.slot) as marks
+          from line l
+          left join named n on n.job_type = l.job_type
+          left join lateral (select postmill.lane_of(coalesce(d.limit_lane, d.lane), l.tenant_id, d.key, l.payload, null) as home
+                               from postmill.job_definition d
+                              where d.key = n.key and coalesce(d.limit_lane, d.lane) like 'type%') d on true
+          left join shared s on s.slot = l.slot
+    )
+    select t.types, t.tenants, t.heads, t.loose, t.mixed, t.parts, t.marks, c.keys, c.limits, c.caps, c.counts, c.spans, c.bursts,
+           p.slots, p.ks
+      into types, tenants, heads, loose, mixed, parts, marks, k_keys, k_limits, caps, counts, spans, bursts, pair_lines, pair_keys
+      from told t, counted c, paired p;
+    if true = any (loose) then
+        ruled := array(select u.name from postmill.limit_rule r join postmill.job_definition d on d.key = r.job_type
+                        cross join lateral unnest(d.key || d.aliases) as u(name)
+                        where num_nonnulls(r.max_running, r.rate_count) > 0);
+    end if;
 end
 $$;
 
@@ -8059,6 +8525,20 @@ begin
 end
 $$;
 
+-- FUNCTION original_version(uuid)
+
+CREATE FUNCTION postmill.original_version(p_id uuid) RETURNS integer
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return coalesce((select p.version from postmill.pin p where p.job_id = p_id), (
+        select coalesce((select max(v.version) from postmill.definition_version v where v.definition_id = d.id and v.at <= j.created_at),
+                        d.version)
+          from (select f.job_type, f.created_at from postmill.any_job f where f.id = p_id offset 0) j
+          join postmill.job_definition d on d.key = j.job_type));
+end
+$$;
+
 -- FUNCTION other_group(text)
 
 CREATE FUNCTION postmill.other_group(p_job_type text) RETURNS text
@@ -8174,6 +8654,16 @@ begin
 end
 $$;
 
+-- FUNCTION payload_mark(text, jsonb)
+
+CREATE FUNCTION postmill.payload_mark(p_parts text, p_payload jsonb) RETURNS uuid
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return postmill.limit_key('00000000-0000-0000-0000-000000000000', string_to_array(p_parts, chr(31)), null, p_payload);
+end
+$$;
+
 -- FUNCTION pending_deliveries(integer)
 
 CREATE FUNCTION postmill.pending_deliveries(p_most integer) RETURNS TABLE(event_id uuid, name text, context text, published_at timestamp with time zone, correlation_id text, tenant_id uuid, trigger_id uuid, label text, job_type text, payload_template text, tenant_slug text, tenant_zone text)
@@ -8244,7 +8734,7 @@ begin
         select distinct c.queue, c.job_type, c.tenant_id from cand c where c.job_type is not null
     ), bound as materialized (
         select s.queue, s.job_type, s.tenant_id, o.* from kinds s
-         cross join lateral postmill.limits_on(s.queue, s.job_type, s.tenant_id) o
+         cross join lateral postmill.limits_on(s.queue, postmill.type_key(s.job_type), s.tenant_id) o
     ), held as materialized (
         select c.n, postmill.limit_key(b.key, b.per, c.tenant_id, c.payload) as key, b.limit_id, b.max_running, b.rate_count,
                b.rate_seconds, b.rate_burst
@@ -8303,10 +8793,10 @@ begin
             arrivals[k] := greatest(coalesce(arrivals[k], moment), moment);
             tokens[k] := greatest(0, floor((bursts[k] * spacing - extract(epoch from arrivals[k] - moment)) / spacing + 1e-6))::integer;
         end if;
-        -- How many this key lets pass where all are under it; beyond p_firm only what a roomy one has left above its half.
+        -- How many this key lets pass where all are under it; beyond p_firm only what a roomy one has left above a quarter of it.
         n := case when not locked[k] then 0
                   else least(room[k], tokens[k], case when caps[k] is null then total when caps[k] < 100 then p_firm
-                                                      else greatest(p_firm, room[k] - caps[k] / 2) end) end;
+                                                      else greatest(p_firm, room[k] - caps[k] / 4) end) end;
         if n < fits then
             fits := greatest(n, 0);
             stop := k;
@@ -8334,7 +8824,7 @@ begin
             while p <= pairs and pair_n[p] = n loop
                 k := pair_k[p];
                 if stop is null and (not locked[k] or room[k] <= 0 or tokens[k] <= 0
-                        or (taken >= p_firm and caps[k] is not null and (caps[k] < 100 or room[k] <= caps[k] / 2))) then
+                        or (taken >= p_firm and caps[k] is not null and (caps[k] < 100 or room[k] <= caps[k] / 4))) then
                     stop := k;
                 end if;
                 p := p + 1;
@@ -8364,6 +8854,7 @@ begin
                                  select o.job_type, o.tenant_id, o.payload from postmill.job_kept o where o.id = ids[u.n] offset 0) j
               join postmill.job_definition d on d.key = postmill.type_key(j.job_type) and d.limit_lane is not null and astray
              where p_lanes[lines[u.n]] <> postmill.lane_of(d.limit_lane, j.tenant_id, d.key, j.payload, null)
+               and not exists (select from postmill.pin p where p.job_id = ids[u.n])
         ), gone as (
             delete from postmill.ready r where r.ctid = any (array(select y.tid from stray y)) returning r.*
         ), put as (
@@ -8428,6 +8919,56 @@ begin
       from unnest(chosen) as c(n)
       left join (select u.n, string_agg(uuid_send(k_keys[u.k]), '') as keys from unnest(pair_n, pair_k) as u(n, k)
                   where caps[u.k] is not null group by u.n) h on h.n = c.n;
+end
+$$;
+
+-- FUNCTION pin_job(uuid, uuid, text, integer, text)
+
+CREATE FUNCTION postmill.pin_job(p_id uuid, p_tenant uuid, p_job_type text, p_version integer, p_code text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    half constant text := postmill.version_half(p_job_type, p_version);
+    rung record;
+begin
+    insert into postmill.pin (job_id, tenant_id, job_type, version, lane)
+    values (p_id, p_tenant, p_job_type, p_version, (half || '0000000000000000')::uuid);
+    with gone as (delete from postmill.ready r where r.id = p_id returning r.*)
+    insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+    select g.queue, (half || left(md5(g.lane::text), 16))::uuid, g.priority, g.ready_at, g.id, g.attempt, g.run, g.lost from gone g;
+    with gone as (delete from postmill.scheduled s where s.id = p_id returning s.*)
+    insert into postmill.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
+    select g.queue, (half || left(md5(g.lane::text), 16))::uuid, g.run_at, g.id, g.priority, g.attempt, g.run, g.lost from gone g;
+    with gone as (delete from postmill.blocked b where b.id = p_id returning b.*)
+    insert into postmill.blocked (id, queue, lane, priority, attempt, run, lost)
+    select g.id, g.queue, (half || left(md5(g.lane::text), 16))::uuid, g.priority, g.attempt, g.run, g.lost from gone g;
+    for rung in
+        select s.holder, s.queue from postmill.ready r
+          join postmill.sleeper s on s.queue = r.queue and s.valid_until > (select postmill.now())
+          join postmill.worker w on w.holder = s.holder and w.metadata -> 'definitions' ->> p_job_type = p_code
+         where r.id = p_id order by s.valid_until desc limit 16
+    loop
+        perform postmill.tell('@' || rung.holder || ' ' || rung.queue);
+    end loop;
+end
+$$;
+
+-- FUNCTION pinned_lanes()
+
+CREATE FUNCTION postmill.pinned_lanes() RETURNS TABLE(lane uuid, job_type text, code text)
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    return query
+    with recursive step as (
+        (select p.lane, p.job_type, p.version from postmill.pin p order by p.lane limit 1)
+        union all
+        select f.lane, f.job_type, f.version from step s
+         cross join lateral (select p.lane, p.job_type, p.version from postmill.pin p where p.lane > s.lane order by p.lane limit 1) f
+    )
+    select s.lane, s.job_type, postmill.version_code(s.job_type, s.version) from step s;
 end
 $$;
 
@@ -9033,22 +9574,55 @@ $$;
 CREATE FUNCTION postmill.quantile(hist bigint[], q double precision) RETURNS double precision
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS $$
+begin
+    return (postmill.quantiles(hist, array[q]))[1];
+end
+$$;
+
+-- FUNCTION quantiles(bigint[], double precision[])
+
+CREATE FUNCTION postmill.quantiles(p_hist bigint[], p_shares double precision[]) RETURNS double precision[]
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
 declare
     bounds constant double precision[] := postmill.rollup_bounds();
-    rank constant double precision := q * (select sum(h) from unnest(hist) h);
+    last constant integer := cardinality(bounds);
+    most constant integer := cardinality(p_shares);
+    found double precision[] := array_fill(null::double precision, array[cardinality(p_shares) + 1]);
+    whole double precision := 0;
     below double precision := 0;
+    low double precision := 0;
+    next integer := 1;
+    i integer := 0;
+    n bigint;
 begin
-    if coalesce(rank, 0) = 0 and coalesce((select sum(h) from unnest(hist) h), 0) = 0 then
-        return null;
+    if p_hist is null then
+        return found;
     end if;
-    for i in 1 .. cardinality(bounds) loop
-        if hist[i] > 0 and below + hist[i] >= rank then
-            return coalesce(bounds[i - 1], 0)
-                 + (bounds[i] - coalesce(bounds[i - 1], 0)) * greatest(rank - below, 0) / hist[i];
-        end if;
-        below := below + hist[i];
+    foreach n in array p_hist loop
+        whole := whole + coalesce(n, 0);
     end loop;
-    return bounds[cardinality(bounds)];
+    if whole = 0 then
+        return found;
+    end if;
+    found[most + 1] := whole;
+    foreach n in array p_hist loop
+        i := i + 1;
+        exit when i > last;
+        if n > 0 then
+            while next <= most and below + n >= p_shares[next] * whole loop
+                found[next] := low + (bounds[i] - low) * greatest(p_shares[next] * whole - below, 0) / n;
+                next := next + 1;
+            end loop;
+            exit when next > most;
+            below := below + n;
+        end if;
+        low := bounds[i];
+    end loop;
+    for i in next .. most loop
+        found[i] := bounds[last];
+    end loop;
+    return found;
 end
 $$;
 
@@ -9245,11 +9819,7 @@ CREATE FUNCTION postmill.read_attainment(p_since timestamp with time zone, p_unt
     AS $_$
 declare
     own constant uuid := postmill.scope_tenant();
-    cells text;
 begin
-    -- Cell by cell, as in read_stats.
-    select string_agg(format('coalesce(sum(r.total_hist[%s]), 0)', i), ', ') into cells
-      from generate_series(1, cardinality(postmill.rollup_bounds()) + 1) i;
     return query execute format($q$
         select s.job_type, s.queue, q.sla_seconds, s.enqueued::bigint, s.ended::bigint, s.failed::bigint,
                case when q.sla_seconds is not null
@@ -9258,12 +9828,12 @@ begin
           from (select r.job_type, r.queue, coalesce(sum(r.n) filter (where r.outcome = 'enqueued'), 0) as enqueued,
                        coalesce(sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'dead_letter')), 0) as ended,
                        coalesce(sum(r.n) filter (where r.outcome in ('failed', 'dead_letter')), 0) as failed,
-                       (array[%s])::bigint[] as hist
+                       %s as hist
                   from %s r
                  where r.minute >= postmill.minute_of($1) and r.minute < $2 and ($3 is null or r.tenant_id = $3)
                  group by 1, 2) s
           left join postmill.queue q on q.name = s.queue
-         order by 7 nulls last, 6 desc, 1, 2$q$, cells,
+         order by 7 nulls last, 6 desc, 1, 2$q$, postmill.histogram_cells('r.total_hist'),
         postmill.rollup_source(p_since, p_until, own is null, null))
     using p_since, p_until, own;
 end
@@ -9275,6 +9845,7 @@ CREATE FUNCTION postmill.read_attempt_page(p_id uuid, p_below integer DEFAULT 21
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
     return query
@@ -9307,6 +9878,7 @@ CREATE FUNCTION postmill.read_attempt_text(p_id uuid, p_run integer, p_what text
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
     return (
@@ -9422,7 +9994,7 @@ begin
        and (p_action is null or l.action = p_action) and (p_actor is null or l.actor_id = p_actor)
        and (p_target_kind is null or l.target_kind = p_target_kind) and (p_target is null or l.target = p_target)
        and (p_result is null or (l.result = p_result and (p_result = 'done' or l.result <> 'done')))
-       and (p_via is null or l.via = p_via)
+       and (p_via is null or case when p_via = 'asked' then l.via <> 'upkeep' else l.via = p_via end)
      order by l.at desc, l.id desc limit p_most;
 end
 $$;
@@ -9833,10 +10405,14 @@ begin
          where (own is null or y.tenant_id = own) and (p_job_type is null or y.job_type = p_job_type)
            and (p_queue is null or y.queue = p_queue)
          group by 1, 2, 3, 4 having sum(y.opened - y.closed) > 0
-    ), keyed as materialized (
-        select l.*, concat_ws('/', coalesce(l.error_group, '-' || l.only), l.tenant_id, l.job_type) as key from live l
+    ), least as materialized (
+        -- Below it no group can be on the page, and needs no key.
+        select l.n from live l where p_n is null or l.n < p_n order by l.n desc offset greatest(p_most - 1, 0) limit 1
     ), page as materialized (
-        select k.* from keyed k where p_n is null or k.n < p_n or (k.n = p_n and k.key > p_key)
+        select k.* from (select l.*, concat_ws('/', coalesce(l.error_group, '-' || l.only), l.tenant_id, l.job_type) as key
+                           from live l
+                          where l.n >= coalesce((select f.n from least f), 0) and (p_n is null or l.n <= p_n) offset 0) k
+         where p_n is null or k.n < p_n or k.key > p_key
          order by k.n desc, k.key limit p_most
     )
     select p.key, p.error_group, p.tenant_id, t.slug, p.job_type, p.reason, p.n, a.hour, a.day, z.week, o.failed_at, w.failed_at,
@@ -10419,7 +10995,7 @@ $$;
 CREATE FUNCTION postmill.read_event_rate(p_kind text, p_queue text, p_job_type text, p_since timestamp with time zone, p_until timestamp with time zone) RETURNS double precision
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
     counted text[] := case when p_kind = 'sla_breach' then array['succeeded', 'failed', 'dead_letter', 'canceled']
@@ -10581,6 +11157,28 @@ begin
     return query
     select d.key, d.queue from postmill.job_definition d where d.key = p_name or d.aliases @> array[p_name]
      order by d.key <> p_name limit 1;
+end
+$$;
+
+-- FUNCTION read_hurt(integer)
+
+CREATE FUNCTION postmill.read_hurt(p_most integer DEFAULT 200) RETURNS TABLE(what text, id uuid, slug text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    (select 'tenant', t.id, t.slug
+       from (select p.tenant_id, sum(p.jobs) as n from postmill.incident_part p
+              where p.incident_id = any (array(select x.id from postmill.incident x where x.resolved_at is null))
+              group by 1 order by 2 desc limit p_most) h
+       join postmill.tenant t on t.id = h.tenant_id order by h.n desc, t.slug)
+    union all
+    (select 'trigger', x.key::uuid, null from postmill.incident x
+      where x.kind = 'missed_trigger' and x.resolved_at is null order by x.opened_at desc limit p_most);
 end
 $$;
 
@@ -10759,6 +11357,7 @@ CREATE FUNCTION postmill.read_job_lines(p_ids uuid[], p_paths jsonb DEFAULT '[]'
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $_$
 declare
     at_now constant timestamptz := postmill.now();
@@ -10772,7 +11371,9 @@ begin
            coalesce(w.priority, s.priority, b.priority, r.priority, d.priority, j.priority),
            coalesce(w.attempt - 1, s.attempt - 1, b.attempt - 1, r.attempt, d.attempts, o.attempt, 0), j.max_attempts,
            j.idempotency_key, j.created_at, coalesce(s.run_at, j.scheduled_for),
-           coalesce(r.claimed_at, o.started_at, d.last_attempt_at, a.started_at), coalesce(o.finished_at, d.failed_at),
+           coalesce(r.claimed_at, o.started_at, d.last_attempt_at, a.started_at),
+           -- A letter that is closed ended with its last attempt.
+           coalesce(case when o.status = 'dead_letter' then a.finished_at end, o.finished_at, d.failed_at),
            (select k.worker_id from postmill.worker k where k.holder = coalesce(r.holder, o.holder, a.holder)),
            coalesce(d.reason, o.reason), coalesce(d.error_class, o.error_class, a.error_class),
            left(coalesce(d.error_message, o.error_message, a.error_message), 500),
@@ -10798,7 +11399,7 @@ begin
       left join lateral (select t.* from postmill.running t where t.id = j.id offset 0) r on true
       left join lateral (select t.* from postmill.dead_letter t where t.id = j.id offset 0) d on true
       left join lateral (select t.* from postmill.outcome t where t.job_id = j.id offset 0) o on true
-      left join lateral (select t.error_class, t.error_message, t.error_group, t.started_at, t.holder from postmill.attempt t
+      left join lateral (select t.error_class, t.error_message, t.error_group, t.started_at, t.finished_at, t.holder from postmill.attempt t
                           where t.job_id = j.id and (o.job_id is null or o.status = 'dead_letter') and r.id is null
                           order by t.run desc limit 1) a on true
       left join postmill.queue q on q.name = coalesce(w.queue, s.queue, b.queue)
@@ -10826,6 +11427,7 @@ CREATE FUNCTION postmill.read_job_page(p_id uuid) RETURNS jsonb
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $_$
 begin
     return (
@@ -10847,7 +11449,9 @@ begin
         'replays', coalesce((select jsonb_agg(n.id order by n.id desc) from (
             (select f.id from postmill.job f where f.replayed_from = j.id order by f.id desc limit 20)
             union all
-            (select f.id from postmill.job_kept f where f.replayed_from = j.id order by f.id desc limit 20)) n), '[]'))
+            (select f.id from postmill.job_kept f where f.replayed_from = j.id order by f.id desc limit 20)) n), '[]'),
+        'in_workflow', j.workflow_id is not null, 'pinned', (select p.version from postmill.pin p where p.job_id = j.id),
+        'has_artifacts', exists (select from postmill.artifact a where a.job_id = j.id and a.gone_at is null))
       from (select f.* from postmill.any_job f where f.id = p_id offset 0) j
       left join postmill.job_definition d on d.key = j.job_type
       left join lateral (select t.* from postmill.ready t where t.id = j.id offset 0) w on true
@@ -10865,6 +11469,7 @@ CREATE FUNCTION postmill.read_job_payload(p_id uuid) RETURNS TABLE(payload text,
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
     return query
@@ -11418,6 +12023,9 @@ begin
           into candidates
           from unnest(array['attempt', 'outcome']) as t(name) cross join unnest(groups) as g(id)
          cross join unnest(coalesce(tenants, array[nobody])) as n(id);
+    elsif groups is not null then
+        tests := tests || format(' and (exists (select from postmill.attempt a where a.job_id = j.id and a.error_group = any (%1$L::text[]) offset 0)
+            or exists (select from postmill.outcome o where o.job_id = j.id and o.error_group = any (%1$L::text[]) offset 0))', groups);
     end if;
     if tags is not null and candidates is null then
         select string_agg(format('(select g.job_id as id from postmill.job_tag g where g.tag = %L and g.job_id < $1 and g.job_id >= $2
@@ -11458,8 +12066,10 @@ begin
                 part := part || ' and ' || postmill.state_test(states);
             end if;
             -- Within a tenant what was not made by hand or code has an index.
-            select string_agg(format('(select j.* from postmill.any_job j where %s and %s and j.id < $1 and j.id >= $2
-                    order by j.id desc limit $3)', case when n.id = nobody then 'true' else format('j.tenant_id = %L', n.id) end,
+            -- Where nothing is asked of them, their ids come out of an index.
+            select string_agg(format('(select %s from postmill.any_job j where %s and %s and j.id < $1 and j.id >= $2
+                    order by j.id desc limit $3)', case when part = 'true' then 'j.id' else 'j.*' end,
+                    case when n.id = nobody then 'true' else format('j.tenant_id = %L', n.id) end,
                     case when o.name = '' then 'true' else format('j.source = %L and j.source <> ''manual''', o.name) end), ' union all ') into named
               from unnest(coalesce(tenants, array[nobody])) as n(id)
              cross join unnest(case when tenants is not null and 'manual' <> all (sources) then sources else array[''] end) as o(name);
@@ -11525,30 +12135,60 @@ CREATE FUNCTION postmill.read_matching_bars(p_filter jsonb, p_need integer DEFAU
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $_$
 declare
-    found_ones record;
-    span double precision;
-    starts timestamptz[];
-    ids uuid[];
+    own constant uuid := postmill.scope_tenant();
+    whole constant boolean := not p_filter ? 'states' and coalesce(jsonb_array_length(p_filter -> 'terms'), 0) = 0;
     dear constant boolean := jsonb_path_exists(p_filter, '$.terms[*] ? (@.field == "ran" || @.field == "attempt" || @.field == "worker"
         || @.field == "queue" || (@.field == "error" && @.not == true) || (@.field == "op" && @.not == true))')
-        or (p_filter ? 'states' and postmill.scope_tenant() is not null and not p_filter -> 'states' <@ '["failed", "canceled", "dead_letter", "replayed"]');
+        or (p_filter ? 'states' and own is not null and not p_filter -> 'states' <@ '["failed", "canceled", "dead_letter", "replayed"]');
+    found_ones record;
+    newest uuid;
+    oldest uuid;                -- of those that are counted
+    starts timestamptz[];
+    ids uuid[];
 begin
-    select w.ids, w.low into found_ones
-      from postmill.read_matching(p_filter, p_need => p_need + 1, p_look => case when dear then p_look / 4 else p_look end) w;
-    total := cardinality(found_ones.ids);
-    complete_to := case when found_ones.low is not null then postmill.id_time(found_ones.low)
-                        when total > p_need then postmill.id_time(found_ones.ids[total]) end;
-    span := extract(epoch from postmill.now() - postmill.id_time(found_ones.ids[total]))::double precision;
+    if whole and own is null then
+        newest := (select j.id from postmill.any_job j order by j.id desc limit 1);
+        oldest := (select j.id from postmill.any_job j order by j.id desc offset p_need limit 1);
+        complete_to := postmill.id_time(oldest);
+        oldest := coalesce(oldest, (select j.id from postmill.any_job j order by j.id limit 1));
+    elsif whole then
+        newest := (select j.id from postmill.any_job j where j.tenant_id = own order by j.id desc limit 1);
+        oldest := (select j.id from postmill.any_job j where j.tenant_id = own order by j.id desc offset p_need limit 1);
+        complete_to := postmill.id_time(oldest);
+        oldest := coalesce(oldest, (select j.id from postmill.any_job j where j.tenant_id = own order by j.id limit 1));
+    else
+        select w.ids, w.low into found_ones
+          from postmill.read_matching(p_filter, p_need => p_need + 1, p_look => case when dear then p_look / 4 else p_look end) w;
+        total := cardinality(found_ones.ids);
+        newest := found_ones.ids[1];
+        oldest := found_ones.ids[total];
+        complete_to := case when found_ones.low is not null then postmill.id_time(found_ones.low)
+                            when total > p_need then postmill.id_time(oldest) end;
+    end if;
     select coalesce(min(w), 604800) into width
-      from unnest(array[60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 604800]::double precision[]) w where span / w <= 60;
+      from unnest(array[60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 604800]::double precision[]) w
+     where extract(epoch from postmill.now() - postmill.id_time(oldest)) / w <= 60;
     -- An id tells its moment, and comparing ids is quicker than reading it from each of them.
-    starts := array(select generate_series(date_bin(width * interval '1 second', postmill.id_time(found_ones.ids[total]), timestamptz '2000-01-03 00:00+00'),
-                                           postmill.id_time(found_ones.ids[1]), width * interval '1 second') where total > 0);
+    starts := array(select generate_series(date_bin(width * interval '1 second', postmill.id_time(oldest), timestamptz '2000-01-03 00:00+00'),
+                                           postmill.id_time(newest), width * interval '1 second') where newest is not null);
     ids := array(select postmill.id_at(s) from unnest(starts) s);
-    select coalesce(jsonb_agg(jsonb_build_array(extract(epoch from starts[b.place]), b.n) order by b.place), '[]') into bars
-      from (select greatest(width_bucket(u.id, ids), 1) as place, count(*) as n from unnest(found_ones.ids) as u(id) group by 1) b;
+    if whole and own is null then
+        select coalesce(sum(b.n), 0), jsonb_agg(jsonb_build_array(extract(epoch from starts[b.place]), b.n) order by b.place) into total, bars
+          from (select greatest(width_bucket(j.id, ids), 1) as place, count(*) as n from postmill.any_job j where j.id >= oldest group by 1) b;
+    elsif whole then
+        select coalesce(sum(b.n), 0), jsonb_agg(jsonb_build_array(extract(epoch from starts[b.place]), b.n) order by b.place) into total, bars
+          from (select greatest(width_bucket(j.id, ids), 1) as place, count(*) as n from postmill.any_job j
+                 where j.tenant_id = own and j.id >= oldest group by 1) b;
+    else
+        select jsonb_agg(jsonb_build_array(extract(epoch from starts[b.place]), b.n) order by b.place) into bars
+          from (select greatest(width_bucket(u.id, ids), 1) as place, count(*) as n from unnest(found_ones.ids) as u(id) group by 1) b;
+    end if;
+    bars := coalesce(bars, '[]');
     return next;
 end
 $_$;
@@ -11669,7 +12309,7 @@ $$;
 CREATE FUNCTION postmill.read_now() RETURNS TABLE(queues bigint, promised bigint, paused text[], breaches bigint, breach_since timestamp with time zone, stale_workers bigint, missed_triggers bigint, budgets bigint, others bigint, tenants bigint, new_errors bigint, new_since timestamp with time zone, quiet_since timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
     moment timestamptz := postmill.now();
@@ -11727,11 +12367,28 @@ $$;
 CREATE FUNCTION postmill.read_oldest(p_queue text, p_lane uuid) RETURNS timestamp with time zone
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
     found record;
 begin
-    if p_queue is null and p_lane is null then
+    if p_lane is not null then
+        return (
+            with recursive step as (
+                select f.* from postmill.queue q cross join lateral (
+                    select r.queue, r.priority, r.ready_at from postmill.ready r where r.queue = q.name and r.lane = p_lane
+                     order by r.priority, r.ready_at limit 1) f
+                 where q.name = coalesce(p_queue, q.name)
+                union all
+                select f.* from step s cross join lateral (
+                    select r.queue, r.priority, r.ready_at from postmill.ready r
+                     where r.queue = s.queue and r.lane = p_lane and r.priority > s.priority
+                     order by r.priority, r.ready_at limit 1) f
+            )
+            select min(x.ready_at) from (select s.ready_at from step s limit 1000) x);
+    end if;
+    if p_queue is null then
         select min(x.ready_at) as ready_at, max(postmill.id_time(x.id)) as made, count(*) as n into found
           from (select r.ready_at, r.id from postmill.ready r order by r.id limit 100) x;
         if found.n < 100 or found.ready_at <= found.made then
@@ -11742,13 +12399,12 @@ begin
         with recursive step as (
             select f.* from postmill.queue q cross join lateral (
                 select r.queue, r.lane, r.priority, r.ready_at from postmill.ready r
-                 where r.queue = q.name and (p_lane is null or r.lane = p_lane)
-                 order by r.queue, r.lane, r.priority, r.ready_at limit 1) f
-             where p_queue is null or q.name = p_queue
+                 where r.queue = q.name order by r.queue, r.lane, r.priority, r.ready_at limit 1) f
+             where q.name = coalesce(p_queue, q.name)
             union all
             select f.* from step s cross join lateral (
                 select r.queue, r.lane, r.priority, r.ready_at from postmill.ready r
-                 where r.queue = s.queue and (r.lane, r.priority) > (s.lane, s.priority) and (p_lane is null or r.lane = p_lane)
+                 where r.queue = s.queue and (r.lane, r.priority) > (s.lane, s.priority)
                  order by r.queue, r.lane, r.priority, r.ready_at limit 1) f
         )
         select min(x.ready_at) from (select s.ready_at from step s limit 1000) x);
@@ -11796,7 +12452,8 @@ begin
     end loop;
     with f as materialized (
         select j.*, d.version as version_now, d.replay_class, d.is_active, d.budget, d.key is null as unknown_type,
-               coalesce((select max(v.version) from postmill.definition_version v where v.definition_id = d.id and v.at <= j.created_at),
+               coalesce((select p.version from postmill.pin p where p.job_id = j.id),
+                        (select max(v.version) from postmill.definition_version v where v.definition_id = d.id and v.at <= j.created_at),
                         d.version) as version_then,
                case p_kind when 'replay' then j.state in ('dead_letter', 'failed', 'canceled')
                            when 'retry' then j.state in ('scheduled', 'dead_letter', 'failed', 'canceled')
@@ -11849,6 +12506,10 @@ begin
         select w.build, count(*) as n from postmill.worker w join postmill.lease l on l.holder = w.holder
          where l.expires_at > began and w.build is not null and exists (select from failed_of)
            and w.job_types && array(select distinct f.job_type from f) group by 1
+    ), versions as materialized (
+        select x.*, x.code <> '' and postmill.code_workers(x.job_type, x.code) = 0 as unserved
+          from (select v.job_type, v.version, postmill.version_code(v.job_type, v.version) as code
+                  from (select distinct f.job_type, f.version_then as version from f where p_kind = 'replay' and not f.unknown_type) v) x
     )
     select jsonb_build_object(
         'count', cardinality(ids), 'complete', done, 'cut_off', cut, 'looked_at', (select count(*) from f),
@@ -11856,7 +12517,9 @@ begin
         'groups', coalesce((select jsonb_agg(to_jsonb(g)) from (
             select f.fits, f.state, f.replay_class, coalesce(f.unknown_type or not f.is_active, true) as gone,
                    exists (select from since s where s.id = f.id) as done_since,
-                   coalesce(f.version_then <> f.version_now, false) as changed, count(*) as count from f group by 1, 2, 3, 4, 5, 6) g), '[]'),
+                   coalesce(f.version_then <> f.version_now, false) as changed,
+                   exists (select from versions v where v.job_type = f.job_type and v.version = f.version_then and v.code is null) as version_gone,
+                   count(*) as count from f group by 1, 2, 3, 4, 5, 6, 7) g), '[]'),
         'tenants', (select count(distinct f.tenant_id) from f), 'oldest', (select min(f.created_at) from f),
         'newest', (select max(f.created_at) from f),
         'by_tenant', coalesce((select jsonb_agg(jsonb_build_object('name', coalesce(t.slug, g.tenant_id::text), 'count', g.n)
@@ -11887,6 +12550,12 @@ begin
         'succeeded_since', (select count(*) from since),
         'past_deadline', (select count(*) from f where f.expires_at <= began),
         'version_changed', (select count(*) from f where f.version_then <> f.version_now),
+        'version_gone', (select count(*) from f join versions v on v.job_type = f.job_type and v.version = f.version_then
+                          where v.code is null),
+        'version_unserved', coalesce((select jsonb_agg(jsonb_build_object('name', g.job_type || ' v' || g.version, 'count', g.n)
+                order by g.n desc, g.job_type, g.version)
+              from (select v.job_type, v.version, count(*) as n from f join versions v on v.job_type = f.job_type
+                       and v.version = f.version_then where v.unserved group by 1, 2 order by 3 desc limit 20) g), '[]'),
         'gone', (select count(*) from f where f.unknown_type or not f.is_active),
         'paused_queues', coalesce((select jsonb_agg(jsonb_build_object('name', g.queue, 'count', g.n) order by g.n desc, g.queue)
               from (select f.queue, count(*) as n from f group by 1) g join postmill.queue q on q.name = g.queue
@@ -11919,7 +12588,7 @@ $$;
 
 -- FUNCTION read_operations(uuid, uuid, integer, boolean)
 
-CREATE FUNCTION postmill.read_operations(p_id uuid DEFAULT NULL::uuid, p_before uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 50, p_open boolean DEFAULT false) RETURNS TABLE(id uuid, tenant_id uuid, kind text, status text, stage text, filter jsonb, rate double precision, canary integer, again boolean, confirm boolean, despite_success boolean, version integer, reason text, total integer, done integer, skipped integer, failed integer, actor_type text, actor_id text, created_at timestamp with time zone, started_at timestamp with time zone, paused_at timestamp with time zone, paused_by text, pause_reason text, ended_at timestamp with time zone, fair boolean, same_version boolean, priority integer, queue text, run_at timestamp with time zone, stop_ratio double precision, start_at timestamp with time zone, approve_above integer, approved_by text, approved_at timestamp with time zone, cut_off uuid, tags jsonb)
+CREATE FUNCTION postmill.read_operations(p_id uuid DEFAULT NULL::uuid, p_before uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 50, p_open boolean DEFAULT false) RETURNS TABLE(id uuid, tenant_id uuid, kind text, status text, stage text, filter jsonb, rate double precision, canary integer, again boolean, confirm boolean, despite_success boolean, version integer, reason text, total integer, done integer, skipped integer, failed integer, actor_type text, actor_id text, created_at timestamp with time zone, started_at timestamp with time zone, paused_at timestamp with time zone, paused_by text, pause_reason text, ended_at timestamp with time zone, fair boolean, same_version boolean, priority integer, queue text, run_at timestamp with time zone, stop_ratio double precision, start_at timestamp with time zone, approve_above integer, approved_by text, approved_at timestamp with time zone, cut_off uuid, tags jsonb, original_version boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -11928,7 +12597,7 @@ begin
     select o.id, o.tenant_id, o.kind, o.status, o.stage, o.filter, o.rate, o.canary, o.again, o.confirm, o.despite_success,
            o.version, o.reason, o.total, o.done, o.skipped, o.failed, o.actor_type, o.actor_id, o.created_at, o.started_at,
            o.paused_at, o.paused_by, o.pause_reason, o.ended_at, o.fair, o.same_version, o.priority, o.queue, o.run_at,
-           o.stop_ratio, o.start_at, o.approve_above, o.approved_by, o.approved_at, o.cut_off, o.tags
+           o.stop_ratio, o.start_at, o.approve_above, o.approved_by, o.approved_at, o.cut_off, o.tags, o.original_version
       from postmill.operation o
      where (p_id is null or o.id = p_id) and o.id < p_before and (not p_open or o.status in ('proposed', 'running', 'paused'))
      order by o.id desc limit p_most;
@@ -11981,25 +12650,46 @@ begin
 end
 $_$;
 
--- FUNCTION read_queue_course(text, timestamp with time zone, double precision)
+-- FUNCTION read_queue_boost(text)
 
-CREATE FUNCTION postmill.read_queue_course(p_queue text, p_since timestamp with time zone, p_seconds double precision) RETURNS TABLE(bucket timestamp with time zone, arrived bigint, ended bigint, failed bigint, queued bigint, running bigint, slots bigint, waits double precision[], runs double precision[])
+CREATE FUNCTION postmill.read_queue_boost(p_name text) RETURNS TABLE(after_seconds double precision, step integer, up_to integer, raised bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
     AS $$
 begin
     if not postmill.sees_all() then
         return;
     end if;
     return query
-    select date_bin(p_seconds * interval '1 second', m.minute, timestamptz '2000-01-01 00:00+00'), sum(m.arrived)::bigint,
-           sum(m.ended)::bigint, sum(m.failed)::bigint, max(m.queued), max(m.running), max(m.slots),
-           postmill.summary_of(postmill.histogram_sum(m.wait_hist), null), postmill.summary_of(postmill.histogram_sum(m.run_hist), null)
-      from postmill.queue_minute m where m.queue = p_queue and m.minute >= p_since
-     group by 1 order by 1;
+    select q.boost_after_seconds, q.boost_step, q.boost_to,
+           (select count(*) from (select from postmill.boost b where b.queue = q.name and b.ended_at is null limit 10000) x)
+      from postmill.queue q where q.name = p_name and q.boost_after_seconds is not null;
 end
 $$;
+
+-- FUNCTION read_queue_course(text, timestamp with time zone, double precision)
+
+CREATE FUNCTION postmill.read_queue_course(p_queue text, p_since timestamp with time zone, p_seconds double precision) RETURNS TABLE(bucket timestamp with time zone, arrived bigint, ended bigint, failed bigint, queued bigint, running bigint, slots bigint, waits double precision[], runs double precision[])
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query execute format($q$
+        select s.bucket, s.arrived, s.ended, s.failed, s.queued, s.running, s.slots, postmill.summary_of(s.waits, null),
+               postmill.summary_of(s.runs, null)
+          from (select date_bin($3 * interval '1 second', m.minute, timestamptz '2000-01-01 00:00+00') as bucket,
+                       sum(m.arrived)::bigint as arrived, sum(m.ended)::bigint as ended, sum(m.failed)::bigint as failed,
+                       max(m.queued) as queued, max(m.running) as running, max(m.slots) as slots, %s as waits, %s as runs
+                  from postmill.queue_minute m where m.queue = $1 and m.minute >= $2
+                 group by 1) s
+         order by 1$q$, postmill.histogram_cells('m.wait_hist'), postmill.histogram_cells('m.run_hist'))
+    using p_queue, p_since, p_seconds;
+end
+$_$;
 
 -- FUNCTION read_queue_limits(text)
 
@@ -12064,7 +12754,7 @@ $$;
 CREATE FUNCTION postmill.read_queue_standing(p_name text DEFAULT NULL::text) RETURNS TABLE(queue text, workers bigint, draining bigint, slots bigint, arrived_rate double precision, ended_rate double precision, failed_rate double precision, wait_p95 double precision, run_p95 double precision, total_p95 double precision, n bigint, attained_day double precision, burn_day double precision, breach_since timestamp with time zone, breach_title text, incident_id uuid, ended_hour bigint[], runbook text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
     moment timestamptz := postmill.now();
@@ -12214,6 +12904,7 @@ $$;
 CREATE FUNCTION postmill.read_saved_views(p_page text, p_most integer DEFAULT 100) RETURNS TABLE(id uuid, name text, query text, shared boolean, own boolean, actor_id text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
     return query
@@ -12287,45 +12978,42 @@ begin
 end
 $$;
 
--- FUNCTION read_stats(timestamp with time zone, timestamp with time zone, double precision, text, uuid, text, text, boolean)
+-- FUNCTION read_stats(timestamp with time zone, timestamp with time zone, double precision, text, uuid, text, text, text[])
 
-CREATE FUNCTION postmill.read_stats(p_since timestamp with time zone, p_until timestamp with time zone, p_seconds double precision DEFAULT NULL::double precision, p_by text DEFAULT NULL::text, p_tenant uuid DEFAULT NULL::uuid, p_queue text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text, p_times boolean DEFAULT true) RETURNS TABLE(bucket timestamp with time zone, name text, counts jsonb, waits double precision[], runs double precision[], totals double precision[])
+CREATE FUNCTION postmill.read_stats(p_since timestamp with time zone, p_until timestamp with time zone, p_seconds double precision DEFAULT NULL::double precision, p_by text DEFAULT NULL::text, p_tenant uuid DEFAULT NULL::uuid, p_queue text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text, p_times text[] DEFAULT ARRAY['wait'::text, 'run'::text, 'total'::text]) RETURNS TABLE(bucket timestamp with time zone, name text, counts jsonb, waits double precision[], runs double precision[], totals double precision[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
 declare
     own constant uuid := coalesce(p_tenant, postmill.scope_tenant());
-    cells constant integer := cardinality(postmill.rollup_bounds()) + 1;
     sums text;
 begin
-    -- Cell by cell: an aggregate over arrays takes ten times as long.
-    select string_agg(format(case when p_times then 'array[%s] as %I' else 'null::bigint[] as %2$I' end, cell.sums,
-                             kind || 's_hist'), ', ') into sums
-      from unnest(array['wait', 'run', 'total']) as kind
-     cross join lateral (select string_agg(format('coalesce(sum(r.%I[%s]), 0)', kind || '_hist', i), ', ') as sums
-                           from generate_series(1, cells) i) cell;
+    select string_agg(case when kind = any (p_times)
+                           then format('sum(r.%1$s_sum) as %1$s, %2$s as %1$s_hist', kind, postmill.histogram_cells('r.' || kind || '_hist'))
+                           else format('null::double precision as %1$s, null::bigint[] as %1$s_hist', kind) end, ', ') into sums
+      from unnest(array['wait', 'run', 'total']) as kind;
     return query execute format($q$
         with counted as (
-            select case when $3 is null then $1
-                        else date_bin($3 * interval '1 second', r.minute, timestamptz '2000-01-01 00:00+00') end as bucket,
-                   case $4 when 'queue' then r.queue when 'job_type' then r.job_type when 'tenant' then r.tenant_id::text
-                        else '' end as name, r.outcome, sum(r.n) as n, sum(r.wait_sum) as wait, sum(r.run_sum) as run,
-                   sum(r.total_sum) as total, %s
+            select %s as bucket, %s as name, r.outcome, sum(r.n) as n, %s
               from %s r
-             where r.minute >= postmill.minute_of($1) and r.minute < $2 and ($5 is null or r.tenant_id = $5)
-               and ($6 is null or r.queue = $6) and ($7 is null or r.job_type = $7)
+             where r.minute >= postmill.minute_of($1) and r.minute < $2 and ($4 is null or r.tenant_id = $4)
+               and ($5 is null or r.queue = $5) and ($6 is null or r.job_type = $6)
              group by 1, 2, 3
         ), merged as (
             select c.bucket, c.name, jsonb_object_agg(c.outcome, c.n) as counts, sum(c.wait) as wait, sum(c.run) as run,
-                   sum(c.total) as total, postmill.histogram_sum(c.waits_hist::bigint[]) as waits_hist,
-                   postmill.histogram_sum(c.runs_hist::bigint[]) as runs_hist,
-                   postmill.histogram_sum(c.totals_hist::bigint[]) as totals_hist
+                   sum(c.total) as total, postmill.histogram_sum(c.wait_hist) as waits, postmill.histogram_sum(c.run_hist) as runs,
+                   postmill.histogram_sum(c.total_hist) as totals
               from counted c group by 1, 2
         )
-        select m.bucket, m.name, m.counts, postmill.summary_of(m.waits_hist, m.wait), postmill.summary_of(m.runs_hist, m.run),
-               postmill.summary_of(m.totals_hist, m.total)
-          from merged m order by 1, 2$q$, sums,
-        postmill.rollup_source(p_since, p_until, own is null and p_by is distinct from 'tenant', p_seconds)) using p_since, p_until, p_seconds, p_by, own, p_queue, p_job_type;
+        select m.bucket, m.name, m.counts, postmill.summary_of(m.waits, m.wait), postmill.summary_of(m.runs, m.run),
+               postmill.summary_of(m.totals, m.total)
+          from merged m order by 1, 2$q$,
+        case when p_seconds is null then '$1'
+             else $b$date_bin($3 * interval '1 second', r.minute, timestamptz '2000-01-01 00:00+00')$b$ end,
+        case p_by when 'queue' then 'r.queue::text' when 'job_type' then 'r.job_type::text' when 'tenant' then 'r.tenant_id::text'
+             else $b$''::text$b$ end, sums,
+        postmill.rollup_source(p_since, p_until, own is null and p_by is distinct from 'tenant', p_seconds))
+        using p_since, p_until, p_seconds, own, p_queue, p_job_type;
 end
 $_$;
 
@@ -12334,7 +13022,8 @@ $_$;
 CREATE FUNCTION postmill.read_step_of(p_job uuid) RETURNS TABLE(workflow_id uuid, workflow text, kind text, status text, no integer, step text, role text, state text, waits integer, failed text[], pending text[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
     return query
@@ -12357,40 +13046,56 @@ $$;
 
 -- FUNCTION read_summary(uuid, integer)
 
-CREATE FUNCTION postmill.read_summary(p_tenant uuid DEFAULT NULL::uuid, p_most integer DEFAULT 10000) RETURNS TABLE(state text, n bigint, at_least boolean, oldest_seconds double precision, open_letters bigint)
+CREATE FUNCTION postmill.read_summary(p_tenant uuid DEFAULT NULL::uuid, p_most integer DEFAULT 10000) RETURNS TABLE(state text, n bigint, at_least boolean, oldest_seconds double precision, open_letters bigint, retrying bigint, retrying_at_least boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
+    SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
     AS $$
 declare
-    own uuid := coalesce(p_tenant, postmill.scope_tenant());
-    moment timestamptz := postmill.now();
-    bodies bigint;
+    own constant uuid := coalesce(p_tenant, postmill.scope_tenant());
+    moment constant timestamptz := postmill.now();
+    look constant integer := 2000;
+    bodies bigint := 0;
     tickets bigint;
     mine uuid[];
     known bigint := 0;
+    ended bigint := 0;          -- outcomes that are no successes
     bounded boolean := false;
+    first uuid;
 begin
-    select count(*) into bodies from (
-        select from postmill.job j where own is null or j.tenant_id = own limit p_most + 1) x;
-    select bodies + count(*) into bodies from (
-        select from postmill.job_kept k where own is null or k.tenant_id = own limit p_most + 1) x;
+    if own is not null then
+        select count(*) into bodies from (select from postmill.job j where j.tenant_id = own limit p_most + 1) x;
+        select bodies + count(*) into bodies from (select from postmill.job_kept k where k.tenant_id = own limit p_most + 1) x;
+        if bodies <= p_most then
+            mine := array(select j.id from postmill.any_job j where j.tenant_id = own);
+        end if;
+    end if;
     for state in select unnest(array['scheduled', 'queued', 'blocked', 'running', 'dead_letter', 'failed', 'canceled']) loop
         at_least := false;
         oldest_seconds := null;
         open_letters := null;
+        retrying := null;
+        retrying_at_least := null;
         if state in ('failed', 'canceled', 'dead_letter') then
-            select count(*) into n from (
-                select from postmill.outcome o
-                 where o.status = state and o.status <> 'succeeded' and (own is null or o.tenant_id = own) limit p_most + 1) x;
+            if own is null then
+                select count(*) into n from (select from postmill.outcome o
+                    where o.status = read_summary.state and o.status <> 'succeeded' limit p_most + 1) x;
+            else
+                select count(*) into n from (select from postmill.outcome o
+                    where o.tenant_id = own and o.status = read_summary.state and o.status <> 'succeeded' limit p_most + 1) x;
+            end if;
+            ended := ended + n;
             if state = 'dead_letter' then
-                select count(*) into open_letters from (
-                    select from postmill.dead_letter d where own is null or d.tenant_id = own limit p_most + 1) x;
+                if own is null then
+                    select count(*) into open_letters from (select from postmill.dead_letter d limit p_most + 1) x;
+                else
+                    select count(*) into open_letters from (select from postmill.dead_letter d where d.tenant_id = own limit p_most + 1) x;
+                end if;
                 n := n + open_letters;
             end if;
         else
-            -- One statement of one table: a plan of all four takes as long as the count.
             if state = 'queued' then
                 select count(*) into tickets from (select from postmill.ready t limit p_most + 1) x;
             elsif state = 'scheduled' then
@@ -12402,7 +13107,22 @@ begin
             end if;
             if own is null or tickets = 0 then
                 n := tickets;
-            elsif bodies > p_most and tickets > p_most then
+                if state = 'scheduled' then
+                    select count(*) filter (where x.attempt > 1 and x.run_at > moment), count(*) >= look into retrying, retrying_at_least
+                      from (select t.attempt, t.run_at from postmill.scheduled t order by t.id desc limit look) x;
+                end if;
+            elsif cardinality(mine) < tickets then
+                if state = 'queued' then
+                    select count(*) into n from unnest(mine) as u(id) where exists (select from postmill.ready t where t.id = u.id offset 0);
+                elsif state = 'scheduled' then
+                    select count(*), count(*) filter (where t.attempt > 1 and t.run_at > moment), false into n, retrying, retrying_at_least
+                      from unnest(mine) as u(id) cross join lateral (select f.attempt, f.run_at from postmill.scheduled f where f.id = u.id offset 0) t;
+                elsif state = 'blocked' then
+                    select count(*) into n from unnest(mine) as u(id) where exists (select from postmill.blocked t where t.id = u.id offset 0);
+                else
+                    select count(*) into n from unnest(mine) as u(id) where exists (select from postmill.running t where t.id = u.id offset 0);
+                end if;
+            elsif tickets > p_most then
                 at_least := true;
                 -- The limit at the end, too: a queue is not looked at where the ones before it are enough.
                 if state = 'queued' then
@@ -12411,25 +13131,27 @@ begin
                 elsif state = 'scheduled' then
                     select count(*) into n from (select from postmill.queue q cross join lateral (
                         select from postmill.scheduled t where t.queue = q.name and t.lane = own offset 0) x limit p_most + 1) y;
+                    -- The latest of each queue: tries again come after the jobs that are due.
+                    select count(*) filter (where y.attempt > 1 and y.run_at > moment), true into retrying, retrying_at_least
+                      from (select x.attempt, x.run_at from postmill.queue q cross join lateral (
+                            select t.attempt, t.run_at from postmill.scheduled t where t.queue = q.name and t.lane = own
+                             order by t.run_at desc limit look) x limit look) y;
                 else
                     n := 0;
                 end if;
-            elsif bodies <= p_most then
-                if mine is null then
-                    mine := array(select j.id from postmill.any_job j where j.tenant_id = own);
-                end if;
-                select count(*) into n from unnest(mine) as u(id)
-                 where case state when 'queued' then exists (select from postmill.ready t where t.id = u.id offset 0)
-                                  when 'scheduled' then exists (select from postmill.scheduled t where t.id = u.id offset 0)
-                                  when 'blocked' then exists (select from postmill.blocked t where t.id = u.id offset 0)
-                                  else exists (select from postmill.running t where t.id = u.id offset 0) end;
+            elsif state = 'queued' then
+                select count(*) into n from (select f.id from postmill.ready f order by f.id limit p_most) t
+                 where exists (select from postmill.any_job j where j.id = t.id and j.tenant_id = own offset 0);
+            elsif state = 'scheduled' then
+                select count(*), count(*) filter (where t.attempt > 1 and t.run_at > moment), false into n, retrying, retrying_at_least
+                  from (select f.id, f.attempt, f.run_at from postmill.scheduled f order by f.id limit p_most) t
+                 where exists (select from postmill.any_job j where j.id = t.id and j.tenant_id = own offset 0);
+            elsif state = 'blocked' then
+                select count(*) into n from (select f.id from postmill.blocked f order by f.id limit p_most) t
+                 where exists (select from postmill.any_job j where j.id = t.id and j.tenant_id = own offset 0);
             else
-                select count(*) into n from (
-                    select t.id from postmill.ready t where state = 'queued' union all
-                    select t.id from postmill.scheduled t where state = 'scheduled' union all
-                    select t.id from postmill.blocked t where state = 'blocked' union all
-                    select t.id from postmill.running t where state = 'running') x
-                 cross join lateral (select from postmill.any_job j where j.id = x.id and j.tenant_id = own offset 0) b;
+                select count(*) into n from (select f.id from postmill.running f order by f.id limit p_most) t
+                 where exists (select from postmill.any_job j where j.id = t.id and j.tenant_id = own offset 0);
             end if;
             if state = 'queued' then
                 oldest_seconds := extract(epoch from moment - postmill.read_oldest(null, own));
@@ -12441,25 +13163,46 @@ begin
         bounded := bounded or at_least;
         return next;
     end loop;
-    -- What is neither waiting nor running, nor ended otherwise, has succeeded.
     state := 'succeeded';
     oldest_seconds := null;
     open_letters := null;
-    if bodies > p_most or bounded then
+    retrying := null;
+    retrying_at_least := null;
+    if own is null and 10 * (p_most + ended) < (
+        select sum(c.reltuples) from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'postmill.outcome'::regclass) then
+        -- Counting as far as that takes longer than all the rest, where the last look of the vacuum leaves no doubt.
+        n := p_most + 1;
+        at_least := true;
+    elsif not bounded then
+        -- What is neither waiting nor running, nor ended otherwise, has succeeded.
         if own is null then
-            select count(*) into n from (select o.status from postmill.outcome o order by o.job_id desc limit p_most * 5 / 4) x
-             where x.status = 'succeeded';
+            select count(*) into n from (select from postmill.job j limit p_most + 1 + known) x;
+            select n + count(*) into n from (select from postmill.job_kept k limit p_most + 1 + known) x;
         else
-            select count(*) into n from (
-                select o.status, o.tenant_id from postmill.outcome o order by o.job_id desc limit 2 * p_most) x
-             where x.status = 'succeeded' and x.tenant_id = own;
+            select count(*) into n from (select from postmill.job j where j.tenant_id = own limit p_most + 1 + known) x;
+            select n + count(*) into n from (select from postmill.job_kept k where k.tenant_id = own limit p_most + 1 + known) x;
         end if;
-        n := least(greatest(n, bodies - known, 0), p_most);
+        n := greatest(n - known, 0);
+        at_least := n > p_most;
+    elsif own is null then
+        -- Among the latest outcomes; an index tells which of them are no successes.
+        tickets := p_most * 5 / 4;
+        first := (select o.job_id from postmill.outcome o order by o.job_id desc offset tickets - 1 limit 1);
+        if first is null then
+            first := '00000000-0000-0000-0000-000000000000';
+            select count(*) into tickets from (select from postmill.outcome o order by o.job_id limit p_most * 5 / 4) x;
+        end if;
+        select tickets - count(*) into n from postmill.outcome o
+         where o.status in ('failed', 'canceled', 'dead_letter') and o.status <> 'succeeded' and o.job_id >= first;
         at_least := true;
     else
-        n := greatest(bodies - known, 0);
-        at_least := false;
+        select count(*) into n from (select from (
+            select o.status, o.tenant_id from postmill.outcome o order by o.job_id desc limit p_most) x
+             where x.status = 'succeeded' and x.tenant_id = own) y;
+        n := greatest(n, bodies - known);
+        at_least := true;
     end if;
+    n := least(n, p_most);
     return next;
 end
 $$;
@@ -12503,7 +13246,10 @@ begin
         return;
     end if;
     return query
-    select r.* from postmill.tenant t cross join lateral postmill.read_tenants('', 1, t.id, t.slug) r
+    select t.id, t.slug, t.name, t.timezone, t.status, t.weight, t.max_running, extract(epoch from t.retention)::double precision,
+           t.created_at, t.updated_at, case when t.raised_until > (select postmill.now()) then t.raised_to end,
+           case when t.raised_until > (select postmill.now()) then t.raised_until end
+      from postmill.tenant t
      where t.slug > p_after and (p_status is null or t.status = p_status) and (p_slugs is null or t.slug = any (p_slugs))
        and (p_begins is null or starts_with(t.slug, lower(p_begins)) or starts_with(lower(t.name), lower(p_begins)))
      order by t.slug limit p_most;
@@ -12526,39 +13272,39 @@ $$;
 CREATE FUNCTION postmill.read_tenant_standing(p_ids uuid[], p_seconds double precision) RETURNS TABLE(tenant_id uuid, arrived bigint, ended bigint, failed bigint, run_seconds double precision, judged bigint, late bigint, fleet_seconds double precision, last_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $_$
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
 declare
-    until timestamptz := postmill.now() + interval '1 minute';
-    since timestamptz := postmill.minute_of(postmill.now()) - p_seconds * interval '1 second';
+    since timestamptz := date_bin('1 hour', postmill.now() - p_seconds * interval '1 second', timestamptz '2000-01-01 00:00+00');
     fleet double precision;
 begin
     if not postmill.sees_all() then
         return;
     end if;
-    execute format('select sum(f.run_sum) from %s f where f.minute >= $1', postmill.rollup_source(since, until, true, null))
-        into fleet using since;
-    return query execute format($q$
-        with promise as materialized (
-            select q.name, (select count(*) from unnest(postmill.rollup_bounds()) as b where b <= q.sla_seconds)::integer as cells
-              from postmill.queue q where q.sla_seconds is not null
-        )
-        select u.id, coalesce(s.arrived, 0), coalesce(s.ended, 0), coalesce(s.failed, 0), coalesce(s.run_seconds, 0),
-               coalesce(s.judged, 0), coalesce(s.late, 0), $3,
-               greatest((select x.minute from postmill.rollup x where x.tenant_id = u.id order by x.minute desc limit 1), s.last_minute)
-          from unnest($1) as u(id)
-         cross join lateral (
-            select (sum(r.n) filter (where r.outcome = 'enqueued'))::bigint as arrived,
-                   (sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'canceled', 'dead_letter')))::bigint as ended,
-                   (sum(r.n) filter (where r.outcome in ('retried', 'lost', 'failed', 'dead_letter')))::bigint as failed,
-                   sum(r.run_sum) as run_seconds,
-                   (sum(r.n) filter (where r.total_hist is not null and p.name is not null))::bigint as judged,
-                   (sum((select sum(h) from unnest(r.total_hist[p.cells + 1:]) as h)) filter (where p.name is not null))::bigint as late,
-                   max(r.minute) as last_minute
-              from %s r left join promise p on p.name = r.queue
-             where r.tenant_id = u.id and r.minute >= $2) s$q$, postmill.rollup_source(since, until, false, null))
-    using p_ids, since, fleet;
+    select sum(f.run_sum) into fleet from postmill.fleet_rollup_hours f where f.minute >= since;
+    return query
+    with promise as materialized (
+        select q.name, (select count(*) from unnest(postmill.rollup_bounds()) as b where b <= q.sla_seconds)::integer as cells
+          from postmill.queue q where q.sla_seconds is not null
+    ), coming as materialized (
+        select p.tenant_id, max(p.minute) as minute from postmill.rollup_part p group by 1
+    )
+    select u.id, coalesce(s.arrived, 0), coalesce(s.ended, 0), coalesce(s.failed, 0), coalesce(s.run_seconds, 0),
+           coalesce(s.judged, 0), coalesce(s.late, 0), fleet,
+           greatest((select x.minute from postmill.rollup x where x.tenant_id = u.id order by x.minute desc limit 1), c.minute)
+      from unnest(p_ids) as u(id)
+      left join coming c on c.tenant_id = u.id
+     cross join lateral (
+        select (sum(r.n) filter (where r.outcome = 'enqueued'))::bigint as arrived,
+               (sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'canceled', 'dead_letter')))::bigint as ended,
+               (sum(r.n) filter (where r.outcome in ('retried', 'lost', 'failed', 'dead_letter')))::bigint as failed,
+               sum(r.run_sum) as run_seconds,
+               (sum(r.n) filter (where r.total_hist is not null and p.name is not null))::bigint as judged,
+               (sum((select sum(h) from unnest(r.total_hist[p.cells + 1:]) as h)) filter (where p.name is not null))::bigint as late
+          from postmill.rollup_hours r left join promise p on p.name = r.queue
+         where r.tenant_id = u.id and r.minute >= since) s;
 end
-$_$;
+$$;
 
 -- FUNCTION read_tenants(text, integer, uuid, text)
 
@@ -12669,6 +13415,34 @@ begin
 end
 $$;
 
+-- FUNCTION read_type_callers(text, integer, integer)
+
+CREATE FUNCTION postmill.read_type_callers(p_job_type text, p_most integer DEFAULT 50, p_look integer DEFAULT 5000) RETURNS TABLE(source text, actor_type text, actor_id text, n bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    AS $$
+declare
+    own constant uuid := postmill.scope_tenant();
+begin
+    if own is null then
+        return query
+        select coalesce(m.source, ''), coalesce(m.actor_type, ''), coalesce(m.actor_id, ''), count(*)
+          from (select l.* from (select j.job_type, j.source::text, j.actor_type::text, j.actor_id from postmill.any_job j
+                                  order by j.id desc limit p_look) l where l.job_type = p_job_type limit p_most) m
+         group by 1, 2, 3 order by 4 desc, 1, 2, 3;
+    else
+        return query
+        select coalesce(m.source, ''), coalesce(m.actor_type, ''), coalesce(m.actor_id, ''), count(*)
+          from (select l.* from (select j.job_type, j.source::text, j.actor_type::text, j.actor_id from postmill.any_job j
+                                  where j.tenant_id = own order by j.id desc limit p_look) l where l.job_type = p_job_type limit p_most) m
+         group by 1, 2, 3 order by 4 desc, 1, 2, 3;
+    end if;
+end
+$$;
+
 -- FUNCTION read_type_costs(text[])
 
 CREATE FUNCTION postmill.read_type_costs(p_job_types text[]) RETURNS TABLE(job_type text, unit text, per_run numeric, runs bigint)
@@ -12755,6 +13529,40 @@ begin
      where p.ended_at is null and (p.resume_at is null or p.resume_at > (select postmill.now()))
        and (p_job_type is null or p.job_type = p_job_type)
      order by p.job_type;
+end
+$$;
+
+-- FUNCTION read_version_workers(text, integer)
+
+CREATE FUNCTION postmill.read_version_workers(p_key text, p_most integer DEFAULT 11) RETURNS TABLE(version integer, workers bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select v.version, postmill.code_workers(p_key, case d.kind when 'command' then v.version::text
+                                                               else nullif(postmill.version_code(p_key, v.version), '') end)
+      from postmill.job_definition d join postmill.definition_version v on v.definition_id = d.id
+     where d.key = p_key and d.kind <> 'http' order by v.version desc limit p_most;
+end
+$$;
+
+-- FUNCTION read_waits(uuid[])
+
+CREATE FUNCTION postmill.read_waits(p_ids uuid[]) RETURNS TABLE(id uuid, what text, name text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    return query
+    select w.id, w.what, w.name
+      from postmill.waits_of(array(select u.id from unnest(p_ids) as u(id)
+                                    cross join lateral (select from postmill.any_job f where f.id = u.id offset 0) mine)) w;
 end
 $$;
 
@@ -12849,10 +13657,13 @@ $$;
 
 -- FUNCTION read_why(uuid)
 
-CREATE FUNCTION postmill.read_why(p_id uuid) RETURNS TABLE(id uuid, job_type text, queue text, state text, attempt integer, max_attempts integer, reason text, error_class text, error_message text, cancel_requested boolean, worker_id text, paused boolean, pause_reason text, resume_at timestamp with time zone, tenant_status text, is_active boolean, due_seconds double precision, expired boolean, limits text, worker_limit integer, type_running bigint, held_by uuid[], type_workers bigint, queue_workers bigint, draining_workers bigint, outdated bigint, slots bigint, queue_running bigint, ahead bigint, ready_seconds double precision, replayed_as uuid, budget text, budget_level integer, budget_action text, budget_ends timestamp with time zone, type_paused boolean, type_pause_reason text, type_resume_at timestamp with time zone)
+CREATE FUNCTION postmill.read_why(p_id uuid) RETURNS TABLE(id uuid, job_type text, queue text, state text, attempt integer, max_attempts integer, reason text, error_class text, error_message text, cancel_requested boolean, worker_id text, paused boolean, pause_reason text, resume_at timestamp with time zone, tenant_status text, is_active boolean, due_seconds double precision, expired boolean, limits text, worker_limit integer, type_running bigint, held_by uuid[], type_workers bigint, queue_workers bigint, draining_workers bigint, outdated bigint, slots bigint, queue_running bigint, ahead bigint, ready_seconds double precision, replayed_as uuid, budget text, budget_level integer, budget_action text, budget_ends timestamp with time zone, type_paused boolean, type_pause_reason text, type_resume_at timestamp with time zone, pinned integer, pin_workers bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
     moment timestamptz := postmill.now();
@@ -12872,9 +13683,11 @@ begin
                                    where o.queue = r.queue and o.lane = r.lane
                                      and (o.priority, o.ready_at, o.id) < (r.priority, r.ready_at, r.id) limit 10000) x),
            extract(epoch from moment - r.ready_at)::double precision, s.replayed_as, g.name, g.level, g.action, g.ends_at,
-           z.id is not null, z.reason, z.resume_at
+           z.id is not null, z.reason, z.resume_at, p.version, w.of_version
       from postmill.read_job_state(array[p_id]) s
      cross join lateral (select f.expires_at from postmill.any_job f where f.id = s.id offset 0) j
+      left join lateral (select i.version, postmill.version_code(i.job_type, i.version) as code, i.job_type
+                           from postmill.pin i where i.job_id = s.id offset 0) p on true
       left join postmill.queue q on q.name = s.queue
       left join postmill.tenant t on t.id = s.tenant_id
       left join postmill.job_definition d on d.key = s.job_type
@@ -12891,6 +13704,7 @@ begin
         select count(*) filter (where s.job_type = any (k.job_types) and not k.draining) as of_type,
                count(*) filter (where not k.draining) as of_queue, count(*) filter (where k.draining) as draining,
                count(*) filter (where not k.draining and s.job_type <> all (k.job_types) and k.started_at < d.created_at) as outdated,
+               count(*) filter (where not k.draining and k.metadata -> 'definitions' ->> p.job_type = p.code) as of_version,
                sum((k.slots ->> s.queue)::bigint) filter (where not k.draining)::bigint as slots,
                coalesce(bool_or(k.slots ->> s.queue is null) filter (where not k.draining), true) as silent
           from postmill.worker k join postmill.lease e on e.holder = k.holder and e.expires_at > moment
@@ -12993,7 +13807,8 @@ $$;
 CREATE FUNCTION postmill.read_workflow(p_id uuid) RETURNS TABLE(id uuid, tenant_id uuid, kind text, name text, key text, status text, created_at timestamp with time zone, finished_at timestamp with time zone, sealed boolean, fail_fast boolean, verdict text, cancel_requested_at timestamp with time zone, cancel_reason text, actor_type text, actor_id text, total integer, succeeded integer, failed integer, canceled integer, waiting bigint, held bigint, compensations bigint, compensated bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
     return query
@@ -13013,6 +13828,8 @@ $$;
 CREATE FUNCTION postmill.read_workflow_edges(p_id uuid, p_parent integer DEFAULT 0, p_child integer DEFAULT 0, p_most integer DEFAULT 10000) RETURNS TABLE(parent integer, child integer, policy text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
     return query
@@ -13736,9 +14553,9 @@ begin
 end
 $$;
 
--- FUNCTION replay_jobs(uuid[], text, text, jsonb, boolean, boolean, boolean, integer, integer)
+-- FUNCTION replay_jobs(uuid[], text, text, jsonb, boolean, boolean, boolean, integer, integer, boolean)
 
-CREATE FUNCTION postmill.replay_jobs(p_ids uuid[], p_actor_type text DEFAULT 'user'::text, p_actor_id text DEFAULT NULL::text, p_payload jsonb DEFAULT NULL::jsonb, p_again boolean DEFAULT false, p_confirm boolean DEFAULT false, p_despite_success boolean DEFAULT false, p_version integer DEFAULT NULL::integer, p_priority integer DEFAULT NULL::integer) RETURNS TABLE(id uuid, status text, new_id uuid)
+CREATE FUNCTION postmill.replay_jobs(p_ids uuid[], p_actor_type text DEFAULT 'user'::text, p_actor_id text DEFAULT NULL::text, p_payload jsonb DEFAULT NULL::jsonb, p_again boolean DEFAULT false, p_confirm boolean DEFAULT false, p_despite_success boolean DEFAULT false, p_version integer DEFAULT NULL::integer, p_priority integer DEFAULT NULL::integer, p_original boolean DEFAULT false) RETURNS TABLE(id uuid, status text, new_id uuid)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -13750,6 +14567,8 @@ declare
     answer record;
     flows uuid[] := postmill.lock_workflows_of(p_ids);
     steps uuid[] := '{}'; -- the old job and the new one, by turns
+    original integer;
+    code text;
 begin
     for id in select distinct u.id from unnest(p_ids) as u(id) order by 1 loop
         status := null;
@@ -13792,6 +14611,11 @@ begin
             select from postmill.job_definition d where d.key = body.job_type and d.version < p_version) then
             status := 'old_version';
         end if;
+        if status is null and p_original then
+            original := postmill.original_version(body.id);
+            code := postmill.version_code(body.job_type, original);
+            status := case when code is null then 'version_gone' end;
+        end if;
         if status is null and p_despite_success is not true then
             new_id := postmill.later_success(body, coalesce(p_payload, body.payload));
             status := case when new_id is not null then 'succeeded_since' end;
@@ -13832,6 +14656,9 @@ begin
             status := case answer.status when 'created' then 'replayed' when 'duplicate' then 'key_held' else answer.status end;
             if status = 'replayed' and exists (select from postmill.job_tag t where t.job_id = body.id) then
                 perform postmill.keep_tags(new_id, body.tenant_id, to_jsonb(postmill.tags_of(body.id)));
+            end if;
+            if status = 'replayed' and p_original and code <> '' then
+                perform postmill.pin_job(new_id, body.tenant_id, body.job_type, original, code);
             end if;
             if status = 'replayed' and letter.id is not null then
                 perform postmill.close_letter(id, 'dead_letter', letter.reason);
@@ -13924,9 +14751,9 @@ begin
 end
 $$;
 
--- FUNCTION rerun_jobs(text, uuid[], jsonb, boolean, boolean, text, text, boolean, integer, jsonb, integer)
+-- FUNCTION rerun_jobs(text, uuid[], jsonb, boolean, boolean, text, text, boolean, integer, jsonb, integer, boolean)
 
-CREATE FUNCTION postmill.rerun_jobs(p_action text, p_ids uuid[], p_payload jsonb, p_again boolean, p_confirm boolean, p_actor_type text, p_actor_id text, p_despite_success boolean DEFAULT false, p_version integer DEFAULT NULL::integer, p_changes jsonb DEFAULT NULL::jsonb, p_priority integer DEFAULT NULL::integer) RETURNS TABLE(id uuid, status text, new_id uuid)
+CREATE FUNCTION postmill.rerun_jobs(p_action text, p_ids uuid[], p_payload jsonb, p_again boolean, p_confirm boolean, p_actor_type text, p_actor_id text, p_despite_success boolean DEFAULT false, p_version integer DEFAULT NULL::integer, p_changes jsonb DEFAULT NULL::jsonb, p_priority integer DEFAULT NULL::integer, p_original boolean DEFAULT false) RETURNS TABLE(id uuid, status text, new_id uuid)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -13945,7 +14772,7 @@ begin
             union all
             select r.* from postmill.replay_jobs(case p_action when 'dead.replay' then known end, postmill.acting_type(),
                                                  postmill.acting_id(), p_payload, p_again, p_confirm,
-                                                 p_despite_success, p_version, p_priority) r)
+                                                 p_despite_success, p_version, p_priority, p_original) r)
         select u.id, coalesce(d.status, 'unknown') as status, d.new_id, tenants[array_position(known, u.id)] as tenant,
                states[array_position(known, u.id)] as state
           from (select distinct unnest(p_ids) as id) u left join done d on d.id = u.id
@@ -13956,7 +14783,8 @@ begin
         if status in ('due', 'replayed') then
             perform postmill.audit(p_action, 'job', id::text, one.tenant, jsonb_build_object('status', one.state),
                 jsonb_strip_nulls(jsonb_build_object('status', case status when 'due' then 'queued' end, 'replayed_as', new_id,
-                                                     'payload_edited', p_payload is not null, 'changes', p_changes)));
+                                                     'payload_edited', p_payload is not null, 'changes', p_changes,
+                                                     'original_version', nullif(p_original, false))));
         end if;
         return next;
     end loop;
@@ -14576,9 +15404,10 @@ begin
         if own_column like 'read\_%' or own_column like 'door\_%' or own_column in ('now', 'new_id', 'id_at', 'id_time',
             'scope_tenant', 'sees_all', 'in_scope', 'ids_in_scope') then
             execute format('grant execute on function %s to postmill_reader, postmill_request', name);
-        elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'error_status', 'version_run', 'keep_of', 'type_paused', 'rollup_bounds', 'rollup_source', 'quantile', 'summary_of',
-            'histogram_plus', 'histogram_sum', 'histogram_within',
-            'incident_outline', 'incident_status', 'limits_of', 'tenant_cap', 'args_matching', 'state_test', 'places_of', 'states_of') then
+        elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'error_status', 'version_run', 'keep_of',
+            'type_paused', 'version_code', 'code_workers', 'rollup_bounds', 'rollup_source', 'quantile', 'quantiles', 'summary_of',
+            'histogram_plus', 'histogram_add', 'histogram_sum', 'histogram_cells', 'histogram_within',
+            'incident_outline', 'incident_status', 'limits_of', 'waits_of', 'tenant_cap', 'args_matching', 'state_test', 'places_of', 'states_of') then
             execute format('grant execute on function %s to postmill_reader', name);
         end if;
     end loop;
@@ -15089,6 +15918,7 @@ CREATE FUNCTION postmill.states_of(p_ids uuid[]) RETURNS jsonb
     LANGUAGE plpgsql STABLE
     SET enable_seqscan TO 'off'
     SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
     at_now constant timestamptz := postmill.now();
@@ -15198,7 +16028,7 @@ begin
       from (select count(*) filter (where i.status in ('replayed', 'due', 'requested', 'canceled', 'discarded', 'changed')) as done,
                    count(*) filter (where i.status in ('live', 'already_replayed', 'succeeded_since', 'succeeded', 'running',
                        'waiting', 'never', 'unconfirmed', 'not_dead', 'unknown', 'key_held', 'old_version',
-                       'version_changed', 'finished', 'unchanged', 'blocked')) as skipped,
+                       'version_changed', 'version_gone', 'finished', 'unchanged', 'blocked')) as skipped,
                    count(*) filter (where i.status is not null) as all_of_them
               from postmill.operation_item i where i.operation_id = p_id and i.n = any (p_ns)) n
      cross join lateral (select n.done, n.skipped, n.all_of_them - n.done - n.skipped as failed) c
@@ -15291,9 +16121,10 @@ $$;
 CREATE FUNCTION postmill.summary_of(p_hist bigint[], p_sum double precision) RETURNS double precision[]
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS $$
+declare
+    found constant double precision[] := postmill.quantiles(p_hist, array[0.5, 0.95, 0.99]);
 begin
-    return array[p_sum / nullif((select sum(h) from unnest(p_hist) h), 0), postmill.quantile(p_hist, 0.5),
-                 postmill.quantile(p_hist, 0.95), postmill.quantile(p_hist, 0.99)];
+    return array[p_sum / found[4], found[1], found[2], found[3]];
 end
 $$;
 
@@ -15322,6 +16153,7 @@ begin
          or exists (select from postmill.dead_letter d where d.id = c.job_id)
          or c.requested_at < moment - interval '1 day');
     perform postmill.sweep_tags(p_most);
+    perform postmill.sweep_pins(p_most);
     delete from postmill.progress g where not exists (select from postmill.running r where r.id = g.job_id);
     delete from postmill.tally t using postmill.partition_policy p where t.at < moment - p.retention;
 end
@@ -15444,6 +16276,21 @@ begin
         delete from postmill.operation o where o.ended_at < (select postmill.now()) - (select postmill.keep_of('operations'));
     end if;
     return gone;
+end
+$$;
+
+-- FUNCTION sweep_pins(integer)
+
+CREATE FUNCTION postmill.sweep_pins(p_most integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    oldest timestamptz := (select min(x.since) from postmill.partition x where x.parent = 'job');
+begin
+    delete from postmill.pin p where p.job_id = any (array(
+        select i.job_id from postmill.pin i
+         where i.job_id < postmill.id_at(oldest) and not exists (select from postmill.job_kept k where k.id = i.job_id)
+         order by i.job_id limit p_most for update skip locked));
 end
 $$;
 
@@ -16322,6 +17169,30 @@ begin
 end
 $$;
 
+-- FUNCTION version_code(text, integer)
+
+CREATE FUNCTION postmill.version_code(p_job_type text, p_version integer) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return (select case when d.kind <> 'function' then case when d.version = p_version then '' end
+                        when d.version = p_version then nullif(d.fingerprint, '')
+                        else (select nullif(v.definition ->> 'fingerprint', '') from postmill.definition_version v
+                               where v.definition_id = d.id and v.version = p_version and v.definition ->> 'kind' = 'function') end
+              from postmill.job_definition d where d.key = p_job_type);
+end
+$$;
+
+-- FUNCTION version_half(text, integer)
+
+CREATE FUNCTION postmill.version_half(p_job_type text, p_version integer) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return left(md5('version:' || p_version || ':' || p_job_type), 16);
+end
+$$;
+
 -- FUNCTION version_run(uuid, text, timestamp with time zone)
 
 CREATE FUNCTION postmill.version_run(p_holder uuid, p_job_type text, p_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone) RETURNS integer
@@ -16336,6 +17207,49 @@ begin
               from postmill.job_definition d where d.key = p_job_type);
 end
 $_$;
+
+-- FUNCTION waits_of(uuid[])
+
+CREATE FUNCTION postmill.waits_of(p_ids uuid[]) RETURNS TABLE(id uuid, what text, name text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+declare
+    moment constant timestamptz := postmill.now();
+begin
+    return query
+    with waiting as materialized (
+        select r.id, r.queue, b.job_type, b.tenant_id, b.payload, q.limited
+          from (select t.id, t.queue from postmill.ready t where t.id = any (p_ids)) r
+          join postmill.queue q on q.name = r.queue
+         cross join lateral (select f.job_type, f.tenant_id, f.payload from postmill.any_job f where f.id = r.id and q.limited offset 0) b
+    ), asked as materialized (
+        select w.id, w.tenant_id, o.limit_id, o.max_running, o.rate_count, o.rate_seconds, o.rate_burst,
+               postmill.limit_key(o.key, o.per, w.tenant_id, w.payload) as key
+          from waiting w cross join lateral postmill.limits_on(w.queue, postmill.type_key(w.job_type), w.tenant_id) o
+    ), stands as materialized (
+        select k.*, k.max_running is not null and (
+                   select count(*) from (select from postmill.seat s where s.key = k.key limit k.max_running) x) >= k.max_running as is_full,
+               (select a.tat from postmill.rate_take a where a.key = k.key and k.rate_count is not null order by a.seq desc limit 1)
+                   - (k.rate_burst - 1) * k.rate_seconds / k.rate_count * interval '1 s' > moment as no_token
+          from (select distinct a.key, a.limit_id, a.max_running, a.rate_count, a.rate_seconds, a.rate_burst from asked a) k
+    ), held as (
+        select a.id, case when s.is_full and (a.limit_id = 0 or r.tenant_id is not null) then 1 when s.is_full then 2 else 3 end as place,
+               case when s.is_full then case when a.limit_id = 0 or r.tenant_id is not null then 'tenant_limit' else 'limit' end
+                    else 'rate' end as what, coalesce(r.name, '') as name
+          from asked a join stands s on s.key = a.key and s.limit_id = a.limit_id
+          left join postmill.limit_rule r on r.id = a.limit_id
+         where s.is_full or s.no_token
+        union all
+        select p.job_id, 4, 'version', p.version || ' ' || postmill.code_workers(p.job_type, postmill.version_code(p.job_type, p.version))
+          from postmill.pin p where p.job_id = any (p_ids) and exists (select from postmill.ready r where r.id = p.job_id)
+    )
+    select distinct on (h.id) h.id, h.what, h.name from held h order by h.id, h.place, h.name;
+end
+$$;
 
 -- FUNCTION wake(uuid, text[])
 
@@ -16676,7 +17590,7 @@ $$;
 -- AGGREGATE histogram_sum(bigint[])
 
 CREATE AGGREGATE postmill.histogram_sum(bigint[]) (
-    SFUNC = postmill.histogram_plus,
+    SFUNC = postmill.histogram_add,
     STYPE = bigint[]
 );
 
@@ -18142,6 +19056,16 @@ CREATE TABLE postmill.partition_policy (
     CONSTRAINT partition_policy_width_check CHECK ((width >= '01:00:00'::interval))
 );
 
+-- TABLE pin
+
+CREATE TABLE postmill.pin (
+    job_id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    job_type text NOT NULL COLLATE pg_catalog."C",
+    version integer NOT NULL,
+    lane uuid NOT NULL
+);
+
 -- TABLE progress
 
 CREATE UNLOGGED TABLE postmill.progress (
@@ -18441,7 +19365,7 @@ WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', a
 
 CREATE SEQUENCE postmill.seat_seq
     START WITH 1
-    INCREMENT BY 1
+    INCREMENT BY 1048576
     NO MINVALUE
     NO MAXVALUE
     CACHE 1;
@@ -18522,15 +19446,18 @@ CREATE TABLE postmill.tenant_move (
     copied_until timestamp with time zone,
     closed_at timestamp with time zone,
     opened_at timestamp with time zone,
+    parts jsonb DEFAULT '{}'::jsonb NOT NULL,
     reason text,
     actor_type text NOT NULL COLLATE pg_catalog."C",
     actor_id text,
+    via text DEFAULT 'cli'::text NOT NULL COLLATE pg_catalog."C",
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     ended_at timestamp with time zone,
     CONSTRAINT tenant_move_check CHECK ((from_cell <> to_cell)),
     CONSTRAINT tenant_move_status_check CHECK ((status = ANY (ARRAY['running'::text, 'aborting'::text, 'aborted'::text, 'done'::text]))),
-    CONSTRAINT tenant_move_step_check CHECK ((step = ANY (ARRAY['prepare'::text, 'copy'::text, 'drain'::text, 'switch'::text, 'open'::text, 'clean'::text, 'done'::text])))
+    CONSTRAINT tenant_move_step_check CHECK ((step = ANY (ARRAY['prepare'::text, 'copy'::text, 'drain'::text, 'switch'::text, 'open'::text, 'clean'::text, 'done'::text]))),
+    CONSTRAINT tenant_move_via_check CHECK ((via = ANY (ARRAY['api'::text, 'console'::text, 'cli'::text])))
 );
 
 -- TABLE trigger_recent
@@ -18991,6 +19918,11 @@ ALTER TABLE ONLY postmill.partition
 ALTER TABLE ONLY postmill.partition_policy
     ADD CONSTRAINT partition_policy_pkey PRIMARY KEY (only_row);
 
+-- CONSTRAINT pin pin_pkey
+
+ALTER TABLE ONLY postmill.pin
+    ADD CONSTRAINT pin_pkey PRIMARY KEY (job_id);
+
 -- CONSTRAINT progress progress_pkey
 
 ALTER TABLE ONLY postmill.progress
@@ -19236,6 +20168,10 @@ CREATE INDEX audit_log_action ON postmill.audit_log USING btree (action, at, id,
 -- INDEX audit_log_actor
 
 CREATE INDEX audit_log_actor ON postmill.audit_log USING btree (actor_id, at, id, tenant_id);
+
+-- INDEX audit_log_asked
+
+CREATE INDEX audit_log_asked ON postmill.audit_log USING btree (at, id, tenant_id) WHERE (via <> 'upkeep'::text);
 
 -- INDEX audit_log_at
 
@@ -19580,6 +20516,10 @@ CREATE INDEX outcome_tenant_unsuccessful ON ONLY postmill.outcome USING btree (t
 -- INDEX outcome_unsuccessful
 
 CREATE INDEX outcome_unsuccessful ON ONLY postmill.outcome USING btree (status, job_id) WHERE (status <> 'succeeded'::text);
+
+-- INDEX pin_lane
+
+CREATE INDEX pin_lane ON postmill.pin USING btree (lane);
 
 -- INDEX queue_minute_minute
 
@@ -20274,6 +21214,10 @@ CREATE POLICY of_the_scope ON postmill.operation_share AS RESTRICTIVE FOR SELECT
 
 CREATE POLICY of_the_scope ON postmill.outcome AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
 
+-- POLICY pin of_the_scope
+
+CREATE POLICY of_the_scope ON postmill.pin AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
+
 -- POLICY project of_the_scope
 
 CREATE POLICY of_the_scope ON postmill.project AS RESTRICTIVE FOR SELECT TO postmill_reader USING ((( SELECT postmill.sees_all() AS sees_all) OR (tenant_id = ( SELECT postmill.scope_tenant() AS scope_tenant))));
@@ -20357,6 +21301,10 @@ ALTER TABLE postmill.operation_share ENABLE ROW LEVEL SECURITY;
 -- ROW SECURITY outcome
 
 ALTER TABLE postmill.outcome ENABLE ROW LEVEL SECURITY;
+
+-- ROW SECURITY pin
+
+ALTER TABLE postmill.pin ENABLE ROW LEVEL SECURITY;
 
 -- ROW SECURITY project
 
@@ -20569,6 +21517,10 @@ CREATE POLICY whoever_has_rights ON postmill.operation_share USING (true) WITH C
 -- POLICY outcome whoever_has_rights
 
 CREATE POLICY whoever_has_rights ON postmill.outcome USING (true) WITH CHECK (true);
+
+-- POLICY pin whoever_has_rights
+
+CREATE POLICY whoever_has_rights ON postmill.pin USING (true) WITH CHECK (true);
 
 -- POLICY project whoever_has_rights
 

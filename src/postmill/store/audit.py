@@ -116,7 +116,7 @@ class LogFilter:
         actor: the actor's id.
         target_kind, target: what it was done to, such as `queue` and its name.
         result: done, denied or refused.
-        via: api, console, cli, sql or upkeep.
+        via: api, console, cli, sql or upkeep; asked: all but upkeep, which carries out what was asked, job by job.
         since, until: moments; `until` itself is left out.
         tenant: of this one.
     """

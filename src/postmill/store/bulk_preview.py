@@ -44,6 +44,7 @@ class Alike:
     Attributes:
         fits: whether their state is one in which the act does something; `state` replayed: a letter that was so before.
         gone: their definition is gone or takes no new jobs; changed: it has another version.
+        version_gone: nobody can run the version that they were made under.
         done_since: a later job has done the same.
     """
 
@@ -53,6 +54,7 @@ class Alike:
     gone: bool
     done_since: bool
     changed: bool
+    version_gone: bool
     count: int
 
 
@@ -81,6 +83,8 @@ class BulkPreview:
         succeeded_since: of which a later job with the same key, or the same type and payload, has succeeded.
         past_deadline: whose `expires_at` has passed.
         version_changed: whose definition has changed since.
+        version_gone: made under a version of their definition that nobody can run any more. version_unserved: by the version
+            that they were made under, those that no live worker runs now.
         gone: whose definition is gone or takes no new jobs.
         over_budget: of tenants whose budget would not let them run.
         groups: the same jobs by all that decides whether the act does something.
@@ -106,13 +110,22 @@ class BulkPreview:
     succeeded_since: int
     past_deadline: int
     version_changed: int
+    version_gone: int
+    version_unserved: list[Named]
     gone: int
     paused_queues: list[Named]
     over_budget: list[Named]
     groups: list[Alike]
 
     def touched(
-        self, kind: Kind, *, again: bool, confirm: bool, despite_success: bool, same_version: bool
+        self,
+        kind: Kind,
+        *,
+        again: bool,
+        confirm: bool,
+        despite_success: bool,
+        same_version: bool,
+        original_version: bool = False,
     ) -> int:
         """To how many of those looked at an act of this kind does something, with these of `Pace`."""
 
@@ -125,7 +138,9 @@ class BulkPreview:
             if one.gone or one.replay_class == "never" or (one.replay_class == "ask" and not confirm):
                 return False
             return kind == "retry" or not (
-                (one.done_since and not despite_success) or (one.changed and same_version)
+                (one.done_since and not despite_success)
+                or (one.changed and same_version)
+                or (one.version_gone and original_version)
             )
 
         return sum(one.count for one in self.groups if acts(one))
@@ -151,7 +166,16 @@ def _preview(rows: Rows) -> BulkPreview:
     found = json.loads(rows[0][0])
     for name in ("oldest", "newest"):
         found[name] = None if found[name] is None else datetime.fromisoformat(found[name])
-    for name in ("by_tenant", "by_age", "by_state", "by_build", "builds_now", "paused_queues", "over_budget"):
+    for name in (
+        "by_tenant",
+        "by_age",
+        "by_state",
+        "by_build",
+        "builds_now",
+        "paused_queues",
+        "over_budget",
+        "version_unserved",
+    ):
         found[name] = [Named(**one) for one in found[name]]
     found["by_type"] = [TypeShare(**one) for one in found["by_type"]]
     found["by_error"] = [ErrorShare(**one) for one in found["by_error"]]

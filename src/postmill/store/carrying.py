@@ -22,8 +22,8 @@ class Carried:
 
     @property
     def ahead(self) -> bool:
-        """Whether its rows go ahead, while all goes on."""
-        return self.how in ("grows", "kept")
+        """Whether its rows go ahead by stretches of time: they are the most."""
+        return self.how in ("grows", "kept") and self.moment is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,15 @@ class Load:
     triggers: int
     keys: int
     operations: int
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a tenant's tickets are at: how many came back to wait, what runs (job and type), and what else goes on."""
+
+    parked: int
+    busy: bool
+    running: list[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +108,9 @@ def lock_gate(tenant: UUID, move: UUID, *, schema: str = DEFAULT_SCHEMA) -> Stat
     return _one("lock_gate", (tenant, move), lambda rows: str(rows[0][0]) if rows else None, schema)
 
 
-def park_tickets(tenant: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[int]:
-    """Puts what waits where nobody claims it; how many."""
-    return _one("park_tickets", (tenant,), _number, schema)
+def hold_tickets(tenant: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[Held]:
+    """Puts what waits where nobody claims it, and says what still goes on."""
+    return _one("hold_tickets", (tenant,), lambda rows: Held(rows[0][0], rows[0][1], rows[0][2]), schema)
 
 
 def unpark_tickets(tenant: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[int]:
@@ -112,18 +121,6 @@ def unpark_tickets(tenant: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[i
 def lock_tickets(tenant: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[int]:
     """Holds a tenant's tickets until the transaction ends."""
     return _one("lock_tickets", (tenant,), _number, schema)
-
-
-def running_of(
-    tenant: UUID, most: int = 20, *, schema: str = DEFAULT_SCHEMA
-) -> Statement[list[tuple[UUID, str, str, datetime]]]:
-    """What runs of a tenant: job, type, queue, since when."""
-    return _one("running_of", (tenant, most), lambda rows: [(r[0], r[1], r[2], r[3]) for r in rows], schema)
-
-
-def open_operations(tenant: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[list[UUID]]:
-    """Bulk operations within the tenant that have not ended, and workflows that are about to move on."""
-    return _one("open_operations", (tenant,), lambda rows: [row[0] for row in rows], schema)
 
 
 def open_transactions(
@@ -155,6 +152,48 @@ def carry_in(table: str, *, schema: str = DEFAULT_SCHEMA) -> Statement[int]:
     return _one("carry_in", (table,), _number, schema)
 
 
+def carry_digests(tenant: UUID, since: datetime | None, *, schema: str = DEFAULT_SCHEMA) -> Statement[str]:
+    """The COPY that reads the digests of what a cell has."""
+    return _one("carry_digests", (tenant, since), lambda rows: str(rows[0][0]), schema)
+
+
+def carry_known(*, schema: str = DEFAULT_SCHEMA) -> Statement[str]:
+    """The COPY into a place for them, of this session."""
+    return _one("carry_known", (), lambda rows: str(rows[0][0]), schema)
+
+
+def carry_rest(
+    tenant: UUID, since: datetime | None, last: bool, *, schema: str = DEFAULT_SCHEMA
+) -> Statement[str]:
+    """The COPY that reads what the other side has not got; `last`: and what is carried at the switch only."""
+    return _one("carry_rest", (tenant, since, last), lambda rows: str(rows[0][0]), schema)
+
+
+def carry_place(*, schema: str = DEFAULT_SCHEMA) -> Statement[str]:
+    """The COPY into a place for it, of this transaction."""
+    return _one("carry_place", (), lambda rows: str(rows[0][0]), schema)
+
+
+def carry_down(tenant: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[dict[str, int]]:
+    """Puts down what arrived; how many rows of each table were new."""
+    return _one("carry_down", (tenant,), lambda rows: dict(rows[0][0]), schema)
+
+
+def sum_up(*, schema: str = DEFAULT_SCHEMA) -> Statement[None]:
+    """Sums up what was counted of late, which would be left behind."""
+    return _one("sum_up", (), lambda rows: None, schema)
+
+
+def has_tenant(tenant: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[bool]:
+    """Whether the cell has a row of that tenant."""
+    return _one("has_tenant", (tenant,), lambda rows: bool(rows[0][0]), schema)
+
+
+def same_text(*, schema: str = DEFAULT_SCHEMA) -> Statement[None]:
+    """Lets a session write rows as text in the one way."""
+    return _one("same_text", (), lambda rows: None, schema)
+
+
 def carry_off(
     table: str,
     tenant: UUID,
@@ -183,9 +222,14 @@ def ensure_partitions(moment: datetime, *, schema: str = DEFAULT_SCHEMA) -> Stat
     return _one("ensure_partitions", (moment,), _number, schema)
 
 
-def same_database(*, schema: str = DEFAULT_SCHEMA) -> Statement[str]:
-    """What tells a database from every other one."""
-    return _one("same_database", (), lambda rows: str(rows[0][0]), schema)
+def mark_database(mark: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[None]:
+    """Leaves a mark in a database while the session lasts."""
+    return _one("mark_database", (mark,), lambda rows: None, schema)
+
+
+def is_marked(mark: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[bool]:
+    """Whether that mark is in this database."""
+    return _one("is_marked", (mark,), lambda rows: bool(rows[0][0]), schema)
 
 
 def _number(rows: Any) -> int:

@@ -41,7 +41,9 @@ class Move:
         note: what it waits for, or does.
         carried: rows by table.
         copied_until: what was recorded before this moment has been copied.
-        closed_at, opened_at: between them nothing came in for the tenant.
+        closed_at, opened_at: between them nothing came in for the tenant, by the directory's clock.
+        parts: what of that took how many seconds.
+        via: who moves it: cli, a command; api or console, the server that was asked.
     """
 
     id: UUID
@@ -61,6 +63,8 @@ class Move:
     created_at: datetime
     updated_at: datetime
     ended_at: datetime | None
+    parts: dict[str, float]
+    via: str
 
     @property
     def closed_seconds(self) -> float | None:
@@ -68,6 +72,15 @@ class Move:
         if self.closed_at is None or self.opened_at is None:
             return None
         return (self.opened_at - self.closed_at).total_seconds()
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """Tenants of one cell, and those that are being moved from or to it."""
+
+    tenants: int = 0
+    leaving: int = 0
+    arriving: int = 0
 
 
 def read_places(
@@ -91,10 +104,15 @@ def place_tenant(id: UUID, slug: str, cell: str, *, schema: str = DEFAULT_SCHEMA
     return Statement("place_tenant", sql("cells/place_tenant", schema), (id, slug, cell), bool)
 
 
-def count_places(*, schema: str = DEFAULT_SCHEMA) -> Statement[dict[str, int]]:
-    """Tenants of the directory by cell."""
+def set_place(id: UUID, slug: str, cell: str, *, schema: str = DEFAULT_SCHEMA) -> Statement[bool]:
+    """Says where a tenant lives; False where it moves just now, or its slug belongs to another one."""
+    return Statement("set_place", sql("cells/set_place", schema), (id, slug, cell), bool)
+
+
+def crowds(*, schema: str = DEFAULT_SCHEMA) -> Statement[dict[str, Crowd]]:
+    """How many tenants the directory has in each cell, and how many are on their way."""
     return Statement(
-        "count_places", sql("cells/count_places", schema), (), lambda rows: {row[0]: row[1] for row in rows}
+        "crowds", sql("cells/crowds", schema), (), lambda rows: {row[0]: Crowd(*row[1:]) for row in rows}
     )
 
 
@@ -104,25 +122,30 @@ def begin_move(
     from_cell: str,
     to_cell: str,
     reason: str | None,
-    actor_id: str | None,
+    actor: tuple[str, str | None, str],
     *,
     schema: str = DEFAULT_SCHEMA,
 ) -> Statement[UUID | None]:
-    """A new move; None where one of this tenant goes on."""
-    args = (tenant_id, slug, from_cell, to_cell, reason, actor_id)
+    """A new move; None where one of this tenant goes on. `actor`: type, id, and the face it came by."""
+    args = (tenant_id, slug, from_cell, to_cell, reason, *actor)
     return Statement(
         "begin_move", sql("cells/begin_move", schema), args, lambda rows: rows[0][0] if rows else None
     )
 
 
 def read_moves(
-    *, id: UUID | None = None, tenant_id: UUID | None = None, most: int = 50, schema: str = DEFAULT_SCHEMA
+    *,
+    id: UUID | None = None,
+    tenant_id: UUID | None = None,
+    before: UUID | None = None,
+    most: int = 50,
+    schema: str = DEFAULT_SCHEMA,
 ) -> Statement[list[Move]]:
-    """Moves, the latest first."""
+    """Moves, the latest first; `before`: those that began before that one."""
     return Statement(
         "read_moves",
         sql("cells/read_moves", schema),
-        (id, tenant_id, most),
+        (id, tenant_id, most, before),
         lambda rows: [_move(row) for row in rows],
     )
 
@@ -136,13 +159,18 @@ def note_move(
     note: str | None = None,
     carried: Mapping[str, int] | None = None,
     copied_until: datetime | None = None,
-    closed_at: datetime | None = None,
-    opened_at: datetime | None = None,
+    closed: float | None = None,
+    opened: float | None = None,
+    parts: Mapping[str, float] | None = None,
     schema: str = DEFAULT_SCHEMA,
 ) -> Statement[bool]:
-    """What was done at step `at`, and which one is next; False where the move is not at that step any more."""
+    """What was done at step `at`, and which one is next; False where the move is not at that step any more.
+
+    `closed`, `opened`: so many seconds ago the gate closed or opened.
+    """
     counts = None if carried is None else json.dumps(dict(carried))
-    args = (id, at, status, step, note, counts, copied_until, closed_at, opened_at)
+    times = None if parts is None else json.dumps(dict(parts))
+    args = (id, at, status, step, note, counts, copied_until, closed, opened, times)
     return Statement("note_move", sql("cells/note_move", schema), args, bool)
 
 
@@ -160,14 +188,20 @@ def switch_tenant(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[bool]:
 
 def _move(row: Sequence[Any]) -> Move:
     values = list(row)
-    if isinstance(values[8], str):
-        values[8] = json.loads(values[8])
+    for n in (8, 17):
+        if isinstance(values[n], str):
+            values[n] = json.loads(values[n])
     return Move(*values)
 
 
 def lock_move(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[None]:
     """Only one mover has it, until its connection ends. Waits as long as lock_timeout says."""
     return Statement("lock_move", sql("cells/lock_move", schema), (id,), lambda rows: None)
+
+
+def left_moves(*, schema: str = DEFAULT_SCHEMA) -> Statement[list[UUID]]:
+    """Moves that servers were asked for and that nobody is at."""
+    return Statement("left_moves", sql("cells/left_moves", schema), (), lambda rows: [row[0] for row in rows])
 
 
 def audit_move(

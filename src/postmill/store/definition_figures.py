@@ -39,6 +39,16 @@ class TypeCost:
 
 
 @dataclass(frozen=True, slots=True)
+class Caller:
+    """Where jobs of a type came from, and how many of the newest ones."""
+
+    source: str
+    actor_type: str
+    actor_id: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
 class DefinitionHome:
     """Whose queue a definition belongs to, what that promises (seconds), whether it is paused; and its jobs' budget."""
 
@@ -77,6 +87,16 @@ def read_costs(job_types: Sequence[str], *, schema: str = DEFAULT_SCHEMA) -> Sta
         sql("definitions/read_costs", schema),
         (list(job_types),),
         lambda rows: [TypeCost(row[0], row[1], Decimal(row[2]), row[3]) for row in rows],
+    )
+
+
+def read_callers(job_type: str, *, most: int = 50, schema: str = DEFAULT_SCHEMA) -> Statement[list[Caller]]:
+    """Who made the newest jobs of a type, up to so many that are among the last some thousands of all; the most first."""
+    return Statement(
+        "read_callers",
+        sql("definitions/read_callers", schema),
+        (job_type, most),
+        lambda rows: [Caller(*row) for row in rows],
     )
 
 

@@ -133,6 +133,7 @@ def door_replay_jobs(
     confirm: bool = False,
     despite_success: bool = False,
     version: int | None = None,
+    original_version: bool = False,
     changes: Sequence[Mapping[str, Any]] | None = None,
     actor_type: ActorType = "user",
     actor_id: str | None = None,
@@ -142,12 +143,15 @@ def door_replay_jobs(
 
     again: those that were replayed already, too. confirm: those whose definition wants to be asked (`replay_class = ask`), too.
     despite_success: also those of which a later job with the same key, or the same type and payload, has succeeded.
-    version: only once the definition is at it.
+    version: only once the definition is at it. original_version: each under the version of its definition that it was made
+    under, so that only workers which run this version take it.
     changes: what an edited payload changed, for the audit log.
     """
     text = None if payload is None else payload.decode()
     told = None if changes is None else json.dumps(list(changes))
-    args = (list(ids), text, again, confirm, actor_type, actor_id, despite_success, version, told)
+    args = (
+        list(ids), text, again, confirm, actor_type, actor_id, despite_success, version, told, original_version
+    )  # fmt: skip
     return Statement("door_replay_jobs", sql("jobs/door_replay_jobs", schema), args, _reruns)
 
 

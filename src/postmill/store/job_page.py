@@ -46,6 +46,8 @@ class JobFacts:
         lease_until: until when the worker that runs it has the right to.
         event_id: the event that made it.
         replays: the latest first, at most 20 of each store.
+        pinned: the version of its job type that alone may run it.
+        has_artifacts: whether there were files of it to read lately.
     """
 
     project_id: UUID | None
@@ -68,6 +70,9 @@ class JobFacts:
     cancel: CancelAsked | None
     key: HeldKey | None
     replays: list[UUID]
+    in_workflow: bool
+    pinned: int | None
+    has_artifacts: bool
 
     @property
     def trace_id(self) -> str | None:

@@ -40,7 +40,8 @@ class Rerun:
     it is live already. already_replayed: one has ended; replay that one, or ask for it again. unconfirmed:
     its definition says `replay_class = ask`; confirm it. never: its definition forbids it. key_held: its key
     belongs to another live job. succeeded_since: a later job with its key, or its type and payload, has succeeded
-    (`new_id`). old_version: its definition has not come to the version asked for. waiting | running | succeeded | unknown:
+    (`new_id`). old_version: its definition has not come to the version asked for.
+    version_gone: nobody can run the version that it was made under. waiting | running | succeeded | unknown:
     nothing to do. Other statuses are those of an enqueue that was refused.
     """
 
@@ -98,6 +99,7 @@ def replay_jobs(
     confirm: bool = False,
     despite_success: bool = False,
     version: int | None = None,
+    original_version: bool = False,
     actor_type: ActorType = "user",
     actor_id: str | None = None,
     schema: str = DEFAULT_SCHEMA,
@@ -106,10 +108,11 @@ def replay_jobs(
 
     again: those that were replayed already, too. confirm: those whose definition wants to be asked (`replay_class = ask`), too.
     despite_success: also those of which a later job with the same key, or the same type and payload, has succeeded.
-    version: only once the definition is at it.
+    version: only once the definition is at it. original_version: each under the version of its definition that it was made
+    under, so that only workers which run this version take it.
     """
     text = None if payload is None else payload.decode()
-    args = (list(ids), actor_type, actor_id, text, again, confirm, despite_success, version)
+    args = (list(ids), actor_type, actor_id, text, again, confirm, despite_success, version, original_version)
     return Statement(
         "replay_jobs", sql("jobs/replay_jobs", schema), args, lambda rows: [Rerun(*r) for r in rows]
     )

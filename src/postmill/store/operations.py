@@ -86,6 +86,7 @@ class Operation:
     approved_at: datetime | None
     cut_off: UUID | None
     tags: list[str] | None
+    original_version: bool
 
     @property
     def tried(self) -> int:
@@ -201,5 +202,5 @@ def read_operation_results(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Stateme
 def _operation(row: Sequence[Any]) -> Operation:
     values = list(row)
     values[5] = json.loads(values[5])
-    values[-1] = None if values[-1] is None else json.loads(values[-1])
+    values[-2] = None if values[-2] is None else json.loads(values[-2])
     return Operation(*values)

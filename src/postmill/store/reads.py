@@ -64,7 +64,8 @@ class StateCount:
     """How many jobs are in a state. `at_least`: there may be more than were counted.
 
     `oldest_seconds` is told for queued ones: how long the oldest has been ready; `open_letters` for dead letters: how many of
-    them were not replayed yet, counted up to one more than 10,000.
+    them were not replayed yet, counted up to one more than 10,000; `retrying` for scheduled ones: how many of them have failed
+    before, of 2,000 that were looked at (`retrying_at_least`: there are more to look at).
     """
 
     state: State
@@ -72,6 +73,8 @@ class StateCount:
     at_least: bool
     oldest_seconds: float | None
     open_letters: int | None = None
+    retrying: int | None = None
+    retrying_at_least: bool | None = None
 
     @property
     def shown(self) -> StateCount:

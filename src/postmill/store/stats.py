@@ -14,6 +14,9 @@ from postmill.store.catalog import DEFAULT_SCHEMA, sql
 from postmill.store.statement import Statement
 
 By = Literal["queue", "job_type", "tenant"]
+Length = Literal["wait", "run", "total"]
+
+LENGTHS: tuple[Length, ...] = ("wait", "run", "total")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +81,14 @@ def read_stats(
     tenant: UUID | None = None,
     queue: str | None = None,
     job_type: str | None = None,
-    times: bool = True,
+    times: Sequence[Length] = LENGTHS,
     schema: str = DEFAULT_SCHEMA,
 ) -> Statement[list[Stat]]:
     """What happened since a moment, or in so many seconds before `until` (default: now), within the scope.
 
-    Without `times` only the counts are read, several times as fast.
+    Of lengths of time those in `times` are read: without any it is ten times as fast.
     """
-    args = (since, until, seconds, bucket, by, tenant, queue, job_type, times)
+    args = (since, until, seconds, bucket, by, tenant, queue, job_type, list(times))
     return Statement("read_stats", sql("insight/read_stats", schema), args, lambda rows: [*map(_stat, rows)])
 
 

@@ -44,6 +44,7 @@ class WhyFacts:
         outdated: live workers of the queue that started before the type was registered.
         slots, queue_running: slots of the queue's live workers (None: one does not say), and its running jobs.
         budget …: of the type, with its level (1 to 4) and what comes of a run.
+        pinned, pin_workers: the version that it is bound to, and live workers that run it.
         ahead: tickets before it in its lane, at most 10,000.
     """
 
@@ -85,6 +86,8 @@ class WhyFacts:
     type_paused: bool
     type_pause_reason: str | None
     type_resume_at: datetime | None
+    pinned: int | None
+    pin_workers: int
 
 
 def read_why(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[WhyFacts | None]:

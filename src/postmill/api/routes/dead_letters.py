@@ -139,6 +139,7 @@ async def replay_dead_letter(
             confirm=body.confirm,
             despite_success=body.despite_success,
             version=body.version,
+            original_version=body.original_version,
             schema=asked.schema,
         )
     )

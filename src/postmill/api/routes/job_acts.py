@@ -32,6 +32,7 @@ REFUSED = {
     "succeeded_since": "a later job (`job_id`) with the same key, or the same type and payload, has succeeded;"
     " send `despite_success` with true to run it all the same",
     "old_version": "its definition is not at that version yet",
+    "version_gone": "nobody can run the version of its definition that it was made under",
     "key_held": "its key belongs to another live job",
     "inactive": "its definition takes no new jobs",
     "unknown_type": "its definition is gone",

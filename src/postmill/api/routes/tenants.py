@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any
 
 from fastapi import Depends
@@ -9,7 +10,10 @@ from fastapi import Depends
 from postmill.api.asked import Asked, may
 from postmill.api.paging import Cursor, Limit, cursor_of, parts_of
 from postmill.api.routing import new_router
+from postmill.cells import moves
 from postmill.domain.access import Action
+from postmill.domain.errors import AlreadyThere
+from postmill.domain.settings_cells import directory_of
 from postmill.operate import tenants
 from postmill.shapes.paging import Page
 from postmill.shapes.tenants import NewProject, NewTenant, Project, Tenant, TenantChanges
@@ -32,8 +36,15 @@ async def list_tenants(
 async def create_tenant(
     body: NewTenant, asked: Annotated[Asked, Depends(may(Action.TENANTS_WRITE))]
 ) -> Tenant:
-    """Make a tenant."""
+    """Make a tenant; where there are cells, in the one that the request goes to."""
+    settings = asked.backend.settings
+    home = settings.cell or directory_of(settings.cells)
+    schema = settings.schema_name
+    if home is not None and await asyncio.to_thread(moves.placed, settings.cells, body.slug, schema=schema):
+        raise AlreadyThere(f"the directory of cells has a tenant {body.slug!r} already")
     made = await asked.drive(tenants.create_tenant(body.slug, schema=asked.schema, **_named(body)))
+    if home is not None:
+        await asyncio.to_thread(moves.enter, settings.cells, made.id, made.slug, home, schema=schema)
     return Tenant.model_validate(made)
 
 

@@ -1,4 +1,4 @@
-"""`postmill cells list | each | tenants | moves | show | resume | abort`, and `postmill tenants move`."""
+"""`postmill cells list | each | tenants | where | place | moves | show | resume | abort`, and `postmill tenants move`."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ import typer
 from postmill.cells import moves
 from postmill.cells.moves import MoveStopped
 from postmill.cells.preview import Preview
-from postmill.cells.sides import directory_name, side
+from postmill.cells.sides import directory_name
 from postmill.cli.ages import length
 from postmill.cli.completion import complete_cell, complete_tenant
 from postmill.cli.database import described
 from postmill.cli.errors import CliError
 from postmill.cli.exits import ExitCode
 from postmill.cli.family import child_command
-from postmill.cli.progress import stepping
+from postmill.cli.progress import staging
 from postmill.cli.run import Run
 from postmill.cli.tables import pairs, table
 from postmill.cli.who import who
-from postmill.domain.errors import PostmillError
-from postmill.schema.check import check
-from postmill.store.cells import Move, count_places
+from postmill.operate.cells import list_cells
+from postmill.store.cells import Move
 
+STEPS = ("prepare", "copy", "drain", "switch", "open", "clean", "done")
 To = Annotated[
     str,
     typer.Option("--to", metavar="CELL", help="The cell to move it to.", autocompletion=complete_cell),
@@ -42,39 +42,24 @@ OnlyLook = Annotated[
 def list_(run: Run) -> None:
     """List the cells: whether they answer, which version their schema has, how many tenants they have."""
     cells = run.settings.cells
-    home = directory_name(cells)
-    rows: list[dict[str, Any]] = []
-    counts: dict[str, int] = {}
-    for name, cell in cells.items():
-        row: dict[str, Any] = {
-            "cell": name,
-            "database": described(cell.dsn),
-            "directory": name == home,
-            "version": None,
-            "error": None,
-        }
-        try:
-            with side(cells, name, run.schema) as found:
-                row["version"] = check(found.conn, run.schema).version
-                if name == home:
-                    counts = found.run(count_places(schema=run.schema))
-        except PostmillError as fault:
-            row["error"] = str(fault)
-        rows.append(row)
-    for row in rows:
-        row["tenants"] = counts.get(row["cell"], 0)
+    directory_name(cells)
+    rows = [
+        asdict(cell) | {"database": described(cells[cell.name].dsn)}
+        for cell in list_cells(cells, schema=run.schema)
+    ]
 
     def shown() -> Any:
-        columns = ("cell", "database", "schema", "tenants placed", "state")
+        columns = ("cell", "database", "schema", "tenants placed", "moves", "state")
         return table(
             columns,
             [
                 (
-                    f"{row['cell']} (directory)" if row["directory"] else row["cell"],
+                    f"{row['name']} (directory)" if row["directory"] else row["name"],
                     row["database"],
                     row["version"],
                     row["tenants"],
-                    row["error"] or "answers",
+                    _moves_of(row),
+                    row["error"] or row["state"],
                 )
                 for row in rows
             ],
@@ -82,6 +67,11 @@ def list_(run: Run) -> None:
         )
 
     run.out.show(rows, shown)
+
+
+def _moves_of(row: dict[str, Any]) -> str | None:
+    said = [f"{row[way]} {way}" for way in ("leaving", "arriving") if row[way]]
+    return ", ".join(said) or None
 
 
 def each(
@@ -147,13 +137,45 @@ def move(
 
 def resume(run: Run, move: MoveId) -> None:
     """Go on with a move whose mover was stopped."""
+    moves.note_resumed(run.settings.cells, move, actor=who(), schema=run.schema)
     _go_on(run, move)
 
 
-def abort(run: Run, move: MoveId) -> None:
+def abort(run: Run, move: MoveId, reason: Reason = None) -> None:
     """Take a move back: both cells are as before. Not possible once the tenant lives in the other cell."""
-    ended = moves.abort(run.settings.cells, move, actor=who(), schema=run.schema)
+    ended = moves.abort(run.settings.cells, move, actor=who(), reason=reason, schema=run.schema)
     _show(run, ended)
+
+
+def place(
+    run: Run,
+    tenant: Annotated[str, typer.Argument(metavar="TENANT", help="Its slug or id.")],
+    cell: Annotated[
+        str,
+        typer.Option("--in", metavar="CELL", help="The cell it lives in.", autocompletion=complete_cell),
+    ],
+    reason: Reason = None,
+) -> None:
+    """Put the directory right: say that a tenant lives in the cell where it does. Moves nothing; see postmill doctor."""
+    placed = moves.place(run.settings.cells, tenant, cell, actor=who(), reason=reason, schema=run.schema)
+    run.out.show(placed, lambda: pairs([("tenant", placed.slug), ("cell", placed.cell)]))
+
+
+def where(
+    run: Run,
+    tenant: Annotated[
+        str, typer.Argument(metavar="TENANT", help="Its slug or id.", autocompletion=complete_tenant)
+    ],
+) -> None:
+    """Say in which cell a tenant lives, and whether it is being moved."""
+    found = moves.where(run.settings.cells, tenant, schema=run.schema)
+    going = None if found.moving_to is None else f"{found.moving_to}, at step {found.step}: {found.move_id}"
+    run.out.show(
+        found,
+        lambda: pairs(
+            [("tenant", found.slug), ("cell", found.cell), *([("moves to", going)] if going else [])]
+        ),
+    )
 
 
 def list_moves(run: Run) -> None:
@@ -183,19 +205,16 @@ def list_moves(run: Run) -> None:
 
 def show(run: Run, move: MoveId) -> None:
     """Show one move: where it stands, what it waits for, how many rows it has carried."""
-    found = [m for m in moves.moves(run.settings.cells, most=1000, schema=run.schema) if m.id == move]
-    if not found:
-        raise CliError(f"there is no move {move}", "postmill cells moves lists them")
-    _show(run, found[0])
+    _show(run, moves.move(run.settings.cells, move, schema=run.schema))
 
 
 def _go_on(run: Run, id: UUID) -> None:
-    with stepping(run.out, "moving") as told:
+    with staging(run.out, "moving", STEPS) as told:
         try:
             ended = moves.resume(
                 run.settings.cells,
                 id,
-                told=lambda m: told(f"{m.step}: {m.note}" if m.note else m.step),
+                told=lambda m: told(m.step, f"{m.step}: {m.note}" if m.note else m.step),
                 schema=run.schema,
             )
         except MoveStopped as stopped:
@@ -216,6 +235,11 @@ def _show(run: Run, move: Move) -> None:
                 ("to", move.to_cell),
                 ("status", move.status if move.status != "running" else f"at step {move.step}"),
                 ("nothing came in for", "not yet" if closed is None else length(closed)),
+                *(
+                    [("of that", ", ".join(f"{k} {length(v)}" for k, v in move.parts.items()))]
+                    if move.parts
+                    else []
+                ),
                 ("rows", ", ".join(f"{n:,} {name}" for name, n in move.carried.items() if n) or "none"),
                 *([("note", move.note)] if move.note else []),
             ]

@@ -79,6 +79,14 @@ def replay(
         int | None,
         typer.Option("--on-version", metavar="N", min=1, help="Only once the definition is at this version."),
     ] = None,
+    original_version: Annotated[
+        bool,
+        typer.Option(
+            "--original-version",
+            metavar="",
+            help="Each under the version of its definition that it was made under: only workers that run it take it.",
+        ),
+    ] = False,
     rate: Rate = None,
     canary: Canary = 0,
     detach: Detach = False,
@@ -114,6 +122,7 @@ def replay(
             confirm=yes,
             despite_success=despite_success,
             version=version,
+            original_version=original_version,
         )
         if how:
             bulk(run, conn, "replay", _for_bulk(run, conn, ids, all_, chosen, "replay"), how, pace, None, yes)
@@ -130,6 +139,7 @@ def replay(
                 confirm=confirm,
                 despite_success=despite_success,
                 version=version,
+                original_version=original_version,
                 actor_id=who(),
                 schema=run.schema,
             )

@@ -68,6 +68,7 @@ def _probe(run: Run, conn: psycopg.Connection[Any]) -> Probe:
         else lambda: open_connection(settings.listen_dsn or run.dsn),
         prepared=settings.prepared_statements,
         notify=settings.notify,
+        cells=settings.cells,
     )
 
 

@@ -15,8 +15,9 @@ from rich.text import Text
 from postmill.cli.ages import between
 from postmill.cli.assignments import parse_assignments
 from postmill.cli.completion import complete_argument, complete_job_type, complete_tag, complete_tenant
-from postmill.cli.errors import CliError, explain
+from postmill.cli.errors import CliError
 from postmill.cli.exits import ExitCode
+from postmill.cli.explaining import explain
 from postmill.cli.job_page import as_json
 from postmill.cli.lookups import Connection, JobTypeShape, job_type_shape, tenant_id
 from postmill.cli.reasons import why

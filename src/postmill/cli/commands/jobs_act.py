@@ -40,6 +40,7 @@ RERUN = {
         failed=True,
     ),
     "old_version": Told("its definition has not come to that version", failed=True),
+    "version_gone": Told("nobody can run the version that it was made under", failed=True),
     "rolled_back": Told("its workflow was taken back; start it again", failed=True),
     "waiting": Told("still waits; nothing to retry", failed=True),
     "running": Told("runs right now; nothing to retry", failed=True),

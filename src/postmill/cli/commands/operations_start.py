@@ -58,6 +58,12 @@ def start(
     same_version: Annotated[
         bool, typer.Option("--same-version", metavar="", help="Only where the definition has not changed.")
     ] = False,
+    original_version: Annotated[
+        bool,
+        typer.Option(
+            "--original-version", metavar="", help="Of replay: under the version that each was made under."
+        ),
+    ] = False,
     priority: Annotated[int | None, typer.Option(metavar="N", help="Of the replays, or the new one.")] = None,
     queue: Annotated[
         str | None, typer.Option(metavar="QUEUE", help="Where to, of move.", autocompletion=complete_queue)
@@ -90,7 +96,8 @@ def start(
         raise CliError(f"unknown kind of act {kind!r}", f"it is one of {', '.join(KINDS)}")
     pace = Pace(
         rate=rate, canary=canary, stop_ratio=stop_ratio, fair=fair, again=again, confirm=confirm,
-        despite_success=despite_success, same_version=same_version, priority=priority, queue=queue,
+        despite_success=despite_success, same_version=same_version, original_version=original_version,
+        priority=priority, queue=queue,
         run_at=moment(run_at, "--run-at"), tags=tuple(tag) if tag else None, start_at=moment(start_at, "--start-at"),
         approve_above=run.settings.console.second_person_above,
     )  # fmt: skip

@@ -78,10 +78,15 @@ def flags(found: BulkPreview, wizard: Wizard) -> list[Flag]:
             )
             made.append(Flag(found.succeeded_since, what, then))
         if found.version_changed:
-            then = _("They are left as they are.") if wizard.same else _("They run as their job type is now.")
+            then = {
+                "current": _("They run as their job type is now."),
+                "original": _("They run under that version."),
+                "unchanged": _("They are left as they are."),
+            }[wizard.version]
             made.append(
                 Flag(found.version_changed, _("were made under another version of their job type"), then)
             )
+        made += versions(found, wizard)
     if found.past_deadline:
         then = (
             _("A replay of them has no deadline.")
@@ -100,6 +105,28 @@ def flags(found: BulkPreview, wizard: Wizard) -> list[Flag]:
         ):
             if name:
                 made.append(Flag(sum(one.count for one in name), text % _names(name), then))
+    return made
+
+
+def versions(found: BulkPreview, wizard: Wizard) -> list[Flag]:
+    """Versions that are gone, or that nobody runs at the moment; they matter where replays shall run under them."""
+    made = []
+    original = wizard.version == "original"
+    if found.version_gone:
+        then = (
+            _("They are left as they are.") if original else _("They can run only as their job type is now.")
+        )
+        what = _("were made under a version of their job type that nobody can run any more")
+        made.append(Flag(found.version_gone, what, then, "critical" if original else "info"))
+    if found.version_unserved:
+        n = sum(one.count for one in found.version_unserved)
+        text = _("were made under versions that no live worker runs: %s") % _names(found.version_unserved)
+        then = (
+            _("They wait until one does: start workers of that version.")
+            if original
+            else _("They cannot run under these now, only as their job type is now.")
+        )
+        made.append(Flag(n, text, then, "warning" if original else "info"))
     return made
 
 

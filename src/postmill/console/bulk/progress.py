@@ -20,6 +20,7 @@ class Line:
         standing: its state in words: with its stage, or why it is paused.
         word: the state that colours it.
         rate: jobs a second so far.
+        canary: how its first replays went, in words.
         eta: seconds until it ends, as it goes now; None: nobody knows.
         undo: whether nothing was done yet, nor will be in this moment, so that an abort undoes all of it.
         cut: jobs that were enqueued from this moment on are not meant; None: it is about dead letters.
@@ -31,6 +32,7 @@ class Line:
     standing: str
     word: str
     rate: float | None
+    canary: str
     eta: float | None
     undo: bool
     cut: datetime | None
@@ -50,6 +52,7 @@ class Line:
             _standing(op, begun),
             _WORDS.get(op.status, "queued"),
             rate,
+            _canary(op),
             left / speed if going and begun and speed and left else None,
             not op.ended and not op.tried and (op.status == "proposed" or not begun),
             None if op.cut_off is None else datetime.fromtimestamp((op.cut_off.int >> 80) / 1000, UTC),
@@ -87,6 +90,17 @@ def _standing(op: Operation, begun: bool) -> str:
     if op.status == "running" and op.stage == "canary":
         return _("waits for its first replays")
     return {"running": _("running"), "finished": _("finished"), "aborted": _("aborted")}[op.status]
+
+
+def _canary(op: Operation) -> str:
+    n = f"{op.canary:,}"
+    if (op.pause_reason or "").startswith("canary:"):
+        return _("failed: see why it is paused")
+    if op.stage == "rest":
+        return _("passed: the first %s had ended before the rest was enqueued") % n
+    if op.stage == "canary" and op.done:
+        return _("the first %s are enqueued; the rest waits until they have ended") % n
+    return _("the first %s go alone") % n
 
 
 def _rate(op: Operation, now: datetime | None) -> float | None:

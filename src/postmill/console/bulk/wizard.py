@@ -18,6 +18,8 @@ from postmill.store.bulk_preview import BulkPreview
 from postmill.store.flow import Flow
 
 Step = Literal["scope", "impact", "how", "canary", "confirm"]
+Version = Literal["current", "original", "unchanged"]
+VERSIONS: tuple[Version, ...] = ("current", "original", "unchanged")
 STEPS: tuple[Step, ...] = ("scope", "impact", "how", "canary", "confirm")
 
 LOW = 1000
@@ -37,6 +39,7 @@ class Wizard:
         cut: jobs with ids from here on are not meant; None before the first look.
         priority: of replays, or the new one; None: that of the old jobs.
         stop: per cent of failures above which it is paused.
+        version: under which version of their job type replays run; `unchanged`: only jobs whose type has not changed.
     """
 
     step: Step
@@ -47,7 +50,7 @@ class Wizard:
     again: bool
     despite: bool
     ask: bool
-    same: bool
+    version: Version
     fair: bool
     priority: int | None
     rate: float | None
@@ -73,7 +76,7 @@ class Wizard:
             again=_on(args, "again", False),
             despite=_on(args, "despite", False),
             ask=_on(args, "ask", False),
-            same=_on(args, "same", False),
+            version=args.one_of("version", VERSIONS, "current"),
             fair=_on(args, "fair", True),
             priority=args.whole("priority", default, least=-MOST_PRIORITY, most=MOST_PRIORITY),
             rate=args.number("rate", None, least=0.001, most=MOST_RATE),
@@ -101,11 +104,11 @@ class Wizard:
             "again": self.again,
             "despite": self.despite,
             "ask": self.ask,
-            "same": self.same,
             "fair": self.fair,
         }
         values: dict[str, object] = {
             "act": self.act, "q": self.q or None, "cut": self.cut, "rate": None if self.rate is None else f"{self.rate:g}",
+            "version": None if self.version == "current" else self.version,
             "queue": self.queue or None, "run_at": self.run_at and f"{self.run_at:%Y-%m-%dT%H:%M}", "tags": self.tags or None,
             "start_at": self.start_at and f"{self.start_at:%Y-%m-%dT%H:%M}",
             "priority": "" if self.priority is None else self.priority, "canary": self.canary, "stop": f"{self.stop:g}",
@@ -146,7 +149,8 @@ class Wizard:
             again=replay and self.again,
             confirm=self.ask and self.act in ("replay", "retry"),
             despite_success=replay and self.despite,
-            same_version=replay and self.same,
+            same_version=replay and self.version == "unchanged",
+            original_version=replay and self.version == "original",
             fair=self.fair,
             priority=self.priority if self.act in ("replay", "priority") else None,
             queue=(self.queue or None) if self.act == "move" else None,
@@ -181,8 +185,9 @@ class Wizard:
         """Of those looked at, to how many the act does something, as it was chosen so far: by their state, and by all that
         leaves jobs as they are."""
         return found.touched(
-            self.act, again=self.again, confirm=self.ask, despite_success=self.despite, same_version=self.same
-        )
+            self.act, again=self.again, confirm=self.ask, despite_success=self.despite,
+            same_version=self.version == "unchanged", original_version=self.version == "original",
+        )  # fmt: skip
 
     def replayed(self, found: BulkPreview) -> int:
         """Of those looked at, how many dead letters were replayed before."""

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from postmill.console.charts.data import Level, Look, Series
 from postmill.console.charts.numbers import Unit, tick
 from postmill.console.charts.scale import nice_ticks
-from postmill.console.charts.svg import clean, element
+from postmill.console.charts.svg import clean, element, rectangle
 
 LETTER = 6.2
 """Width of a letter in the chart's own units, about."""
@@ -77,12 +77,12 @@ def text(x: float, y: float, words: str, *, anchor: str = "start", look: Look = 
 
 def area(x: float, y: float, width: float, height: float, look: Look) -> Markup:
     """A filled rectangle."""
-    return element("rect", cls=look, x=x, y=y, width=width, height=max(height, 0.0), fill="currentColor")
+    return rectangle(x, y, width, max(height, 0.0), look)
 
 
 def hit(x: float, y: float, width: float, height: float) -> Markup:
     """What the pointer meets: a whole column, however small its bar."""
-    return element("rect", x=x, y=y, width=width, height=height, fill="none", pointer_events="all")
+    return rectangle(x, y, width, height)
 
 
 def stroke(points: Sequence[tuple[float, float]], look: Look, *, dashed: bool = False) -> Markup:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from markupsafe import Markup, escape
@@ -27,11 +28,15 @@ def element(tag: str, *children: str, cls: str | None = None, **attributes: Valu
         attributes = {"class": cls, **attributes}
     # Plain joins of what is escaped here: a page has thousands of these, and Markup's own format takes ten times as long.
     told = "".join(
-        [f' {_name(name)}="{_text(value)}"' for name, value in attributes.items() if value is not None]
+        [
+            f' {_name(name)}="{_escaped(value) if isinstance(value, str) else _number(value)}"'
+            for name, value in attributes.items()
+            if value is not None
+        ]
     )
-    within = "".join([one if isinstance(one, Markup) else escape(one) for one in children])
+    within = "".join([one if isinstance(one, Markup) else _escaped(one) for one in children])
     called = _name(tag)
-    return Markup(f"<{called}{told}>{within}</{called}>")
+    return str.__new__(Markup, f"<{called}{told}>{within}</{called}>")
 
 
 def clean(text: object, most: int = 200) -> str:
@@ -45,16 +50,34 @@ def link(href: str | None) -> str | None:
     return href if href is not None and len(href) <= 2000 and _LINK.fullmatch(href) else None
 
 
+def rectangle(x: float, y: float, width: float, height: float, look: str | None = None) -> Markup:
+    """One that is filled in this look; None: one that is not seen, for the pointer."""
+    place = f'x="{_number(x)}" y="{_number(y)}" width="{_number(width)}" height="{_number(height)}"'
+    if look is None:
+        return Markup(f'<rect {place} fill="none" pointer-events="all"></rect>')
+    return Markup(f'<rect class="{_escaped(look)}" {place} fill="currentColor"></rect>')
+
+
+def row(name: str, href: str | None, cells: Sequence[str]) -> Markup:
+    """A row of a table: what it is called, with a link where there is one, and its figures."""
+    words, found = _escaped(clean(name)), link(href)
+    called = words if found is None else f'<a href="{_escaped(found)}">{words}</a>'
+    figures = "".join([f'<td class="num">{_cell(one)}</td>' for one in cells])
+    return Markup(f'<tr><th scope="row">{called}</th>{figures}</tr>')
+
+
 def linked(href: str | None, label: str, *children: Markup) -> Markup:
     """The children within a link, or a group where there is no address. It is not on the way of the Tab key: the table
     beneath has the same link for the keyboard.
     """
-    words = clean(label)
-    title = element("title", words)
+    words = _escaped(clean(label))
     found = link(href)
+    # As `element` has it, in one go: a page has hundreds of these.
+    within = f"<title>{words}</title>{''.join(children)}"
     if found is None:
-        return element("g", title, *children, data_tip=words)
-    return element("a", title, *children, href=found, tabindex=-1, aria_label=words, data_tip=words)
+        return Markup(f'<g data-tip="{words}">{within}</g>')
+    where = _escaped(found)
+    return Markup(f'<a href="{where}" tabindex="-1" aria-label="{words}" data-tip="{words}">{within}</a>')
 
 
 @lru_cache(maxsize=500)
@@ -68,8 +91,16 @@ def _name(name: str) -> str:
 _CASED = {"viewbox": "viewBox"}
 
 
-def _text(value: str | float) -> str:
-    return escape(value) if isinstance(value, str) else _number(value)
+@lru_cache(maxsize=2000, typed=True)
+def _escaped(text: str) -> str:
+    """Looks and anchors come again and again, labels and addresses at least twice: in the drawing and in its table.
+    By type, since what is Markup stays as it is."""
+    return str(escape(text))
+
+
+@lru_cache(maxsize=4000)
+def _cell(text: str) -> str:
+    return _escaped(clean(text))
 
 
 @lru_cache(maxsize=4000)

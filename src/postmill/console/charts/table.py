@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from postmill.console.charts.svg import clean, element, link
+from postmill.console.charts.svg import clean, element, link, row
 from postmill.console.frame.words import _
 
 MOST = 120
@@ -32,14 +32,7 @@ def table(
         "tr",
         *(element("th", clean(name), scope="col", cls="num" if n else None) for n, name in enumerate(head)),
     )
-    body = [
-        element(
-            "tr",
-            element("th", anchor(clean(row[0]), href), scope="row"),
-            *(element("td", clean(cell), cls="num") for cell in row[1:]),
-        )
-        for row, href in shown
-    ]
+    body = [row(one[0], href, one[1:]) for one, href in shown]
     whole = element(
         "div",
         element(

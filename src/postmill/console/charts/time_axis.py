@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from functools import lru_cache
 
 _STEPS = (1, 5, 15, 30, 60, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200)
 _DAYS = (1, 2, 7, 14, 30, 91, 182, 365)
@@ -63,6 +64,7 @@ def moment_text(moment: datetime, zone: tzinfo = UTC) -> str:
     return f"{local:%Y-%m-%d %H:%M:%S}".removesuffix(":00") + f" {local.tzname()}"
 
 
+@lru_cache(maxsize=2000)
 def bucket_text(moment: datetime, step: float, zone: tzinfo = UTC) -> str:
     """A bucket of `step` seconds that begins then: `2031-03-12 02:30–03:00 UTC`; of a minute, or none, its moment."""
     if step <= 60:

@@ -43,13 +43,13 @@ async def face_of(request: Request, problem: Problem) -> Response | None:
         answer = RedirectResponse(to, 303)
     else:
         said = {
-            "detail": _("There is no page %s.") % path[:200]
-            if problem.detail == "Not Found"
-            else problem.detail,
+            "detail": _detail(problem, path),
             "problem": problem,
             "title": _title(problem),
+            "again": path if problem.status == 503 and request.method in ("GET", "HEAD") else None,
             "request_id": getattr(request.state, "request_id", None),
             "home": f"{root}/",
+            "root_path": root,
         }
         visit = await _visit(request, path) if problem.status < 500 else None
         if visit is not None:
@@ -83,7 +83,21 @@ async def _visit(request: Request, path: str) -> Visit | None:
     return None
 
 
+def _detail(problem: Problem, path: str) -> str:
+    words = {
+        "tenant-moving": _(
+            "It is being carried to another cell, which takes a few seconds. Nothing was done, and nothing is lost: try again."
+        ),
+        "tenant-moved": _("It lives in another cell now: log in there. Nothing was done here."),
+    }
+    if problem.detail == "Not Found":
+        return _("There is no page %s.") % path[:200]
+    return words.get(problem.kind) or str(problem.detail)
+
+
 def _title(problem: Problem) -> str:
+    if problem.kind in ("tenant-moving", "tenant-moved"):
+        return _("This tenant is moving") if problem.kind == "tenant-moving" else _("This tenant has moved")
     titles = {
         401: _("Log in first"),
         403: _("Not allowed"),

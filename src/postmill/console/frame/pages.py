@@ -14,6 +14,7 @@ from postmill.api.problems import Problem, unauthorized
 from postmill.console.frame import headers, preferences, rendering
 from postmill.console.frame.arguments import Arguments
 from postmill.console.frame.banner import notices
+from postmill.console.frame.cells import offered
 from postmill.console.frame.compression import compressed
 from postmill.console.frame.forms import check_token, read_form
 from postmill.console.frame.scope import OPS, TENANT, entered
@@ -84,11 +85,15 @@ class Pages(APIRouter):
             async def endpoint(visit: Visit = Depends(visiting(action))) -> Response:  # noqa: B008
                 if visit.scope.viewing and "POST" in methods and not viewing:
                     raise Problem(403, "forbidden", "who views as a tenant only reads: end it first")
-                if "GET" in methods:
-                    if (known := rendering.remembered(visit)) is not None:
-                        return known
-                    if visit.fragment is None:
-                        visit.notices = await notices(visit)
+                if "GET" not in methods:
+                    try:
+                        return await handler(visit)
+                    finally:
+                        rendering.forget(visit)
+                if (known := rendering.remembered(visit)) is not None:
+                    return known
+                if visit.fragment is None:
+                    visit.notices = await notices(visit)
                 return await handler(visit)
 
             for prefix in ([OPS] if ops else []) + ([TENANT] if tenant else []):
@@ -127,6 +132,11 @@ def visiting(action: Action | None) -> Callable[[Request], Awaitable[Visit]]:
         args = Arguments.parsed(request.url.query)
         made = Visit(request, asked, scope, args, form, preferences.read(request))
         request.state.visit = made
+        backend = asked.backend
+        if backend.settings.cells and principal.platform:
+            made.cells = offered(
+                backend.settings, await backend.cells.get(), request.scope.get("root_path", "")
+            )
         return made
 
     visit.action = action  # type: ignore[attr-defined]

@@ -11,9 +11,11 @@ from jinja2.runtime import Context
 from starlette.responses import HTMLResponse, Response
 
 from postmill.console.frame import flash, headers, preferences
+from postmill.console.frame.known import Known, topics_of
 from postmill.console.frame.nav import ENTRIES
 from postmill.console.frame.sharing import Shared, SharedPages
 from postmill.console.frame.shown import FILTERS, when
+from postmill.console.frame.translated import Translated
 from postmill.console.frame.words import catalogue
 from postmill.console.static_files import asset
 from postmill.version import VERSION
@@ -35,7 +37,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
-        extensions=["jinja2.ext.i18n"],
+        extensions=["jinja2.ext.i18n", Translated],
     )
     made.install_gettext_translations(catalogue(), newstyle=True)  # type: ignore[attr-defined]
     made.filters.update(FILTERS)
@@ -57,7 +59,7 @@ def page(visit: Visit, template: str, status: int, context: dict[str, Any]) -> R
         if status == 200 and not (secret or visit.cut):
             read_for = visit.fragment if visit.reads_by_part else None
             _shared(visit).keep(visit.sharing, Shared(visit.began, shown, values, read_for))
-        return _part(visit, shown, values, visit.fragment, status, secret)
+        return _part(visit, shown, values, visit.fragment, visit.began, status, secret)
     text = "".join(shown.root_render_func(values))
     answer = _unless_known(visit, HTMLResponse(text, status), said is None and not secret)
     if said is not None:
@@ -69,13 +71,33 @@ def remembered(visit: Visit) -> Response | None:
     """The part that is asked for, of what was read a moment ago; None: it must be read."""
     part = visit.fragment
     found = None if part is None else _shared(visit).find(visit.sharing, part)
-    return None if found is None else _part(visit, found.template, found.values, part or "", 200, False)
+    return None if found is None else _part(visit, found.template, found.values, part or "", found.began)
 
 
-def _part(visit: Visit, shown: Template, values: Context, part: str, status: int, secret: bool) -> Response:
+def forget(visit: Visit) -> None:
+    """Something was done: what was read before it is shown to nobody any more."""
+    state = visit.request.app.state
+    for one in (state.readings, state.shared, state.known):
+        one.over()
+
+
+def _part(
+    visit: Visit,
+    shown: Template,
+    values: Context,
+    part: str,
+    began: float,
+    status: int = 200,
+    secret: bool = False,
+) -> Response:
     block = shown.blocks.get(PART + part) or _inherited(shown, part)
-    answer = HTMLResponse("", 404) if block is None else HTMLResponse("".join(block(values)), status)
-    return headers.secure(_unless_known(visit, answer, not secret), secret=secret)
+    made = HTMLResponse("", 404) if block is None else HTMLResponse("".join(block(values)), status)
+    answer = headers.secure(_unless_known(visit, made, not secret), secret=secret)
+    tag, topics = answer.headers.get("etag"), topics_of(shown).get(part)
+    if tag is not None and topics and not visit.cut:
+        known: Known = visit.request.app.state.known
+        known.keep(visit.request, tag, topics, visit.scope.topic, began)
+    return answer
 
 
 def _shared(visit: Visit) -> SharedPages:

@@ -35,6 +35,7 @@ class SharedPages:
     def __init__(self, unchanged: Callable[[float], bool]) -> None:
         self._unchanged = unchanged
         self._made: dict[Hashable, Shared] = {}
+        self._over_at = 0.0
 
     def find(self, key: Hashable, part: str) -> Shared | None:
         """The page, if it still holds and has this part."""
@@ -48,5 +49,11 @@ class SharedPages:
         if self._holds(page) and len(self._made) < MOST:
             self._made[key, page.part] = page
 
+    def over(self) -> None:
+        """Somebody has done something: everything is read anew."""
+        self._made.clear()
+        self._over_at = monotonic()
+
     def _holds(self, page: Shared) -> bool:
-        return monotonic() - page.began < SECONDS and self._unchanged(page.began)
+        recent = monotonic() - page.began < SECONDS and page.began > self._over_at
+        return recent and self._unchanged(page.began)

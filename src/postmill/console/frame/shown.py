@@ -66,7 +66,17 @@ def seconds(value: float | None) -> str:
 
 def moment(value: datetime | None) -> str:
     """`2026-11-28 09:41:07 UTC`."""
-    return "–" if value is None else f"{value.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    return "–" if value is None else _exact(_stamp(value))
+
+
+def _stamp(value: datetime) -> str:
+    """`2026-11-28T09:41:07.123+00:00`."""
+    return (value if value.tzinfo is UTC else value.astimezone(UTC)).isoformat(timespec="milliseconds")
+
+
+def _exact(stamp: str) -> str:
+    """The moment of a stamp for people; cut out of it, since that takes a third of the time that a format takes."""
+    return f"{stamp[:10]} {stamp[11:19]} UTC"
 
 
 def relative(value: datetime, now: datetime) -> str:
@@ -87,12 +97,12 @@ def when(value: datetime | None, now: datetime | None, *, since: bool = False) -
     """
     if value is None:
         return Markup("–")
-    exact = moment(value)
+    # A list has 150 of these, and Markup's own format takes ten times as long as this.
+    stamp, mark = _stamp(value), "since" if since else ""
+    exact = _exact(stamp)
     words = exact if now is None else relative(value, now)
     if since and now is not None:
         words = seconds((now - value).total_seconds())
-    # A list has 150 of these, and Markup's own format takes ten times as long as this.
-    stamp, mark = value.astimezone(UTC).isoformat(timespec="milliseconds"), "since" if since else ""
     return Markup(f'<time datetime="{stamp}" title="{exact}" data-rel-time="{mark}">{escape(words)}</time>')
 
 
@@ -100,8 +110,8 @@ def exactly(value: datetime | None) -> Markup:
     """The exact moment; scripts show it by the browser's own clock where that was chosen."""
     if value is None:
         return Markup("–")
-    stamp = value.astimezone(UTC).isoformat(timespec="milliseconds")
-    return Markup(f'<time datetime="{stamp}" data-abs-time="">{moment(value)}</time>')
+    stamp = _stamp(value)
+    return Markup(f'<time datetime="{stamp}" data-abs-time="">{_exact(stamp)}</time>')
 
 
 def duration_field(value: float | None) -> str:

@@ -3,13 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from time import perf_counter
-from typing import Any, TypeVar
-
-from postmill.store.flow import Flow
-from postmill.store.statement import Statement
-
-T = TypeVar("T")
 
 MOST = 500
 """Names that are kept apart; statements are named by code, so there are fewer."""
@@ -50,16 +43,3 @@ class Timings:
     def slowest(self, most: int) -> list[Timing]:
         """Those that took longest at their worst."""
         return sorted(self._by_name.values(), key=lambda one: -one.longest)[:most]
-
-    def flow(self, flow: Flow[T]) -> Flow[T]:
-        """The same operation, each statement of which is noted."""
-        answer: Any = None
-        while True:
-            try:
-                step = flow.send(answer)
-            except StopIteration as end:
-                return end.value  # type: ignore[no-any-return]
-            began = perf_counter()
-            answer = yield step
-            if isinstance(step, Statement):
-                self.note(step.name, perf_counter() - began)

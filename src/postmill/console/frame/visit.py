@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,12 +18,14 @@ from starlette.responses import RedirectResponse, Response
 
 from postmill.api.asked import Asked
 from postmill.api.cookies import COOKIE, csrf_token
-from postmill.api.scope import begun
-from postmill.bind import adrive, arun
+from postmill.api.scope import looking
+from postmill.bind import arun, astep
 from postmill.console.frame import flash, rendering
 from postmill.console.frame.arguments import Arguments
 from postmill.console.frame.banner import Notice
+from postmill.console.frame.cells import Choice, own
 from postmill.console.frame.preferences import Preferences
+from postmill.console.frame.readings import Readings
 from postmill.console.frame.scope import Scope
 from postmill.console.frame.timings import Timings
 from postmill.domain.access import Action
@@ -43,13 +45,17 @@ def _quoted(path: str) -> str:
 READING_SECONDS = 2.0
 """What one query of a page may take; then the page says what was left out."""
 
+OWN = frozenset({"read_saved_views"})
+"""Statements whose answer depends on who asks, beyond his scope and his permissions."""
+
 
 @dataclass(slots=True)
 class Visit:
     """One request for a page.
 
     Reads are one read-only transaction, opened by the first of them and closed before the answer is sent; each query
-    has two seconds. Acts have transactions of their own.
+    has two seconds. What somebody else with the same scope and permissions reads at the same time is not read twice (see
+    `Readings`); who acts reads everything himself. Acts have transactions of their own.
 
     Attributes:
         request: as it came.
@@ -58,11 +64,12 @@ class Visit:
         args: the query's parameters.
         form: the fields of a form that was sent; none of a GET.
         prefers: theme, clock, and whether single keys do something.
-        now: the database's time at the first read; None before.
+        now: the database's time at the first read, or at that of who read it for all; None before.
         cut: names of what took too long and is not on the page.
         began: when it came, on the monotonic clock.
         reads_by_part: whether the page asked which part is wanted, so that what it has read may be of that part only.
         notices: what is said above the page.
+        cells: those that somebody can go to; none where there is one, or none at all.
     """
 
     request: Request
@@ -74,15 +81,21 @@ class Visit:
     now: datetime | None = None
     cut: list[str] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
+    cells: list[Choice] = field(default_factory=list)
     began: float = field(default_factory=monotonic)
     reads_by_part: bool = False
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
-    _reading: AsyncConnection[Any] | None = None
+    _reading: tuple[AsyncConnection[Any], datetime] | None = None
 
     @property
     def schema(self) -> str:
         """The PostgreSQL schema."""
         return self.asked.schema
+
+    @property
+    def cell(self) -> str | None:
+        """The cell whose pages these are; None: there are no cells."""
+        return own(self.asked.backend.settings)
 
     @property
     def csrf(self) -> str:
@@ -101,6 +114,10 @@ class Visit:
         self.reads_by_part = True
         return self.fragment
 
+    def wants(self, *parts: str) -> bool:
+        """Whether what is of these parts is to be read: of the page, or of one of them that alone is asked for."""
+        return self.part is None or self.part in parts
+
     @property
     def sharing(self) -> Hashable:
         """What two requests must have alike for their parts to be the same text."""
@@ -113,17 +130,32 @@ class Visit:
         """Whether the role is allowed it."""
         return self.asked.principal.may(action)
 
+    async def moment(self) -> datetime:
+        """The database's time, which all of a page is of."""
+        if self.now is None:
+            self.now = await self._shared((), self._moment)
+        return self.now
+
     async def read(self, statement: Statement[T]) -> T:
         """One statement of the page's reading."""
-        conn = await self._opened()
-        began = perf_counter()
-        answer = await arun(conn, statement)
-        self._timings.note(statement.name, perf_counter() - began)
-        return answer
+        await self.moment()
+        key = statement.sql, tuple(tuple(one) if isinstance(one, list) else one for one in statement.args)
+        if statement.name in OWN:
+            return await self._read(statement)
+        return await self._shared(key, lambda: self._read(statement))
 
     async def see(self, flow: Flow[T]) -> T:
         """One operation that only reads, of the page's reading."""
-        return await adrive(await self._opened(), self._timings.flow(flow))
+        answer: Any = None
+        while True:
+            try:
+                step = flow.send(answer)
+            except StopIteration as end:
+                return end.value  # type: ignore[no-any-return]
+            if isinstance(step, Statement):
+                answer = await self.read(step)
+            else:
+                answer = await astep((await self._opened())[0], step)
 
     async def attempt(self, name: str, what: Statement[T] | Flow[T]) -> T | None:
         """As `read` or `see`, for what a page can be without: after two seconds None, and `name` is in `cut`.
@@ -131,12 +163,11 @@ class Visit:
         Args:
             name: what it is, in the words of the page.
         """
-        conn = await self._opened()
         try:
-            async with conn.transaction():
-                return await (self.read(what) if isinstance(what, Statement) else self.see(what))
+            return await (self.read(what) if isinstance(what, Statement) else self.see(what))
         except psycopg.errors.QueryCanceled:
             self.cut.append(name)
+            await self.close()  # its transaction has failed: what is read after it begins another one
             return None
 
     async def run(self, statement: Statement[T]) -> T:
@@ -215,19 +246,33 @@ class Visit:
 
     async def close(self) -> None:
         """Ends the reading."""
+        self._reading = None
         await self._stack.aclose()
 
-    @property
-    def _timings(self) -> Timings:
-        timings: Timings = self.request.app.state.timings
-        return timings
+    async def _shared(self, key: Hashable, read: Callable[[], Awaitable[T]]) -> T:
+        """What somebody in this scope with these permissions reads; who acts for himself."""
+        if self.request.method not in ("GET", "HEAD"):
+            return await read()
+        readings: Readings = self.request.app.state.readings
+        who = self.asked.principal
+        return await readings.read((who.tenant_id, who.platform, who.role, key), read)
 
-    async def _opened(self) -> AsyncConnection[Any]:
+    async def _read(self, statement: Statement[T]) -> T:
+        conn, _ = await self._opened()
+        timings: Timings = self.request.app.state.timings
+        began = perf_counter()
+        answer = await arun(conn, statement)
+        timings.note(statement.name, perf_counter() - began)
+        return answer
+
+    async def _moment(self) -> datetime:
+        return (await self._opened())[1]
+
+    async def _opened(self) -> tuple[AsyncConnection[Any], datetime]:
+        """The connection, in a transaction that began at this time of the database."""
         if self._reading is None:
             asked = self.asked
-            conn = await self._stack.enter_async_context(
-                begun(asked.backend, asked.principal, asked.request_id)
-            )
-            self.now = await arun(conn, begin_reading(READING_SECONDS, schema=asked.schema))
-            self._reading = conn
+            begin = begin_reading(READING_SECONDS, schema=asked.schema)
+            opened = looking(asked.backend, asked.principal, asked.request_id, begin)
+            self._reading = await self._stack.enter_async_context(opened)
         return self._reading

@@ -45,7 +45,7 @@ def offered(job: FoundJob, definition: DefinitionView | None, *, ops: bool) -> l
         names.append("retry")
     if job.state in (*WAITS, "running"):
         names.append("cancel")
-    if job.state == "dead_letter":
+    if job.state == "dead_letter" and not job.replayed:
         names.append("discard")
     if job.state in WAITS:
         names += ["priority", "run_at", "move"] if ops else ["priority", "run_at"]
@@ -139,6 +139,10 @@ def told(status: str) -> tuple[str, str]:
         ),
         "unconfirmed": _("Its job type wants that somebody is asked; say that somebody was."),
         "never": _("Its job type says that it is never replayed."),
+        "rolled_back": _("The workflow that it is a step of was taken back: start the workflow again."),
+        "moving": _("Its tenant is being carried to another cell: try again in a few seconds."),
+        "moved": _("Its tenant lives in another cell now."),
+        "version_gone": _("Nobody can run the version that it was made under."),
         "key_held": _("Its key belongs to another live job."),
         "running": _("It runs just now."),
         "finished": _("It has ended already."),

@@ -11,12 +11,14 @@ from postmill.operate.why import Reason
 from postmill.store.error_groups import ErrorGroupView
 from postmill.store.finding import FoundJob
 
-_ENDED = ("succeeded", "failed", "canceled", "dead_letter")
+ENDED = ("succeeded", "failed", "canceled", "dead_letter")
 
 
-def why(job: FoundJob, reasons: Sequence[Reason], group: ErrorGroupView | None) -> str:
+def why(
+    job: FoundJob, reasons: Sequence[Reason], group: ErrorGroupView | None, kin: Sequence[FoundJob] = ()
+) -> str:
     """`Dead since … after 5 attempts; last error TimeoutError; same error in 1,204 jobs of 37 tenants.`"""
-    if job.state not in _ENDED:
+    if job.state not in ENDED:
         said = [_told(one) for one in reasons[:3]]
         if job.state in ("queued", "scheduled", "blocked") and job.waited:
             said.append(_("waits for %s so far") % seconds(job.waited))
@@ -42,6 +44,10 @@ def why(job: FoundJob, reasons: Sequence[Reason], group: ErrorGroupView | None) 
         if group.tenants > 1:
             told += " " + _("of %s tenants") % f"{group.tenants:,}"
         said.append(told)
+    if latest := max(
+        (one for one in kin if one.replayed_from == job.id), key=lambda one: one.id, default=None
+    ):
+        said.append(_("replayed as a new job: %s") % latest.shown_state.replace("_", " "))
     return "; ".join(said) + "."
 
 

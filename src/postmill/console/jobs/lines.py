@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
 import orjson
 
@@ -15,6 +16,8 @@ from postmill.store.catalog import DEFAULT_SCHEMA
 from postmill.store.definitions import enqueue_rules
 from postmill.store.finding import FoundJob
 from postmill.store.flow import Flow
+from postmill.store.replays import Replay, read_latest_replays
+from postmill.store.waits import Wait, read_waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,37 @@ def lines(
     rules: dict[str, EnqueueRules] = {}
     if paths and jobs:
         rules = yield enqueue_rules(sorted({job.job_type for job in jobs}), schema=schema)
-    return [Line(job, reason(job), _args(job, paths, rules)) for job in jobs]
+    waits: dict[UUID, Wait] = {}
+    ready = [job.id for job in jobs if job.state == "queued" and job.waits_on is None]
+    if ready:
+        waits = yield read_waits(ready, schema=schema)
+    replays: dict[UUID, Replay] = {}
+    if replayed := [job.id for job in jobs if job.replayed]:
+        replays = yield read_latest_replays(replayed, schema=schema)
+    return [Line(job, _said(job, waits, replays), _args(job, paths, rules)) for job in jobs]
+
+
+def _said(job: FoundJob, waits: Mapping[UUID, Wait], replays: Mapping[UUID, Replay]) -> str | None:
+    if job.id in waits:
+        return waits_for(waits[job.id])
+    if job.id in replays:
+        return _("as a new job: %s") % replays[job.id].state.replace("_", " ")
+    return reason(job)
+
+
+def waits_for(wait: Wait) -> str:
+    """What holds a ready job back."""
+    if wait.what == "version":
+        said = (
+            _("waits for version v%s: no live worker runs it") if wait.unserved else _("bound to version v%s")
+        )
+        return said % wait.name.split(" ")[0]
+    words = {
+        "tenant_limit": _("tenant at its limit"),
+        "limit": _("limit %s is full") % wait.name,
+        "rate": _("waits for the rate of %s") % wait.name,
+    }
+    return words[wait.what]
 
 
 def reason(job: FoundJob) -> str | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from urllib.parse import parse_qsl
+from datetime import UTC, datetime, timedelta
+from urllib.parse import parse_qsl, quote_plus
 
 from postmill.console.frame.nav import N_
 from postmill.console.frame.visit import Visit
@@ -84,14 +85,20 @@ def spans(visit: Visit, query: Query) -> list[tuple[str, str, bool]]:
     return made
 
 
-def within(visit: Visit, query: Query, since: datetime, width: float) -> str:
-    """The same list between two moments: what a bar of the chart leads to."""
-    bare = query.without("since", "until", "age")
-    until = since + timedelta(seconds=width)
-    q = bare.with_values("since", f"{since:%Y-%m-%dT%H:%M:%SZ}").with_values(
-        "until", f"{until:%Y-%m-%dT%H:%M:%SZ}"
-    )
-    return visit.same(q=str(q))
+def within(visit: Visit, query: Query, starts: Sequence[datetime], width: float) -> list[str]:
+    """The same list within each of these spans, so many seconds wide: what the bars of the chart lead to."""
+    # The query is written and quoted once for all of them; a moment has nothing to be quoted but its colons.
+    bare, rest = query.without("since", "until", "age"), visit.same(q=None)
+    before = f"{rest}{'&' if '?' in rest else '?'}q={quote_plus(f'{bare} since:'.lstrip())}"
+    ends = [_quoted(at) for at in (*starts, *(at + timedelta(seconds=width) for at in starts))]
+    return [
+        f"{before}{since}+until%3A{until}"
+        for since, until in zip(ends[: len(starts)], ends[len(starts) :], strict=True)
+    ]
+
+
+def _quoted(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC).isoformat(timespec='seconds')[:19].replace(':', '%3A')}Z"
 
 
 def views(visit: Visit, query: Query | None, saved: list[SavedView]) -> list[View]:

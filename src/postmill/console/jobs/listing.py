@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -15,9 +16,10 @@ from postmill.console.jobs import links
 from postmill.console.jobs.acts import ACTS
 from postmill.console.jobs.columns import COLUMNS, chosen
 from postmill.console.jobs.lines import lines
+from postmill.console.jobs.rows import rows
 from postmill.domain.access import Action
 from postmill.domain.query import Query
-from postmill.domain.query_fields import REPLAYED
+from postmill.domain.query_fields import REPLAYED, RETRYING
 from postmill.domain.query_words import QueryError, written
 from postmill.operate import finding
 from postmill.operate.finding import Wanted
@@ -48,6 +50,7 @@ async def listing(visit: Visit, text: str, want: Wanted | None, fault: QueryErro
     part = visit.part
     if part in (None, "rows"):
         made |= await _rows(visit, want, shown.paths)
+        made["rows"] = partial(rows, visit, shown, made["lines"])
     summary = None
     if part in (None, "summary", "tabs"):
         summary = await visit.attempt(_("the counts"), read_summary(schema=visit.schema))
@@ -105,18 +108,13 @@ async def _counts(visit: Visit, want: Wanted, summary: list[StateCount] | None) 
         return await visit.attempt(_("the counts of states"), finding.counts(want, schema=visit.schema))
     if summary is None:
         return None
-    retrying = await visit.attempt(
-        _("the number of retrying jobs"),
-        store.read_matching_ids({"states": ["retrying"], "terms": []}, most=1000, schema=visit.schema),
-    )
     shown = [one.shown for one in summary]
     made = [FoundCount(str(one.state), one.n, one.at_least) for one in shown]
-    letters = next((one for one in summary if one.open_letters is not None), None)
-    if letters is not None:
-        replayed = max(letters.n - (letters.open_letters or 0), 0)
-        made.append(FoundCount(REPLAYED, replayed, letters.at_least))
-    if retrying is not None:
-        made.append(FoundCount("retrying", len(retrying[0]), retrying[1] is not None))
+    for one in summary:
+        if one.open_letters is not None:
+            made.append(FoundCount(REPLAYED, max(one.n - one.open_letters, 0), one.at_least))
+        if one.retrying is not None:
+            made.append(FoundCount(RETRYING, one.retrying, bool(one.retrying_at_least)))
     return made
 
 
@@ -150,6 +148,6 @@ def _chart(visit: Visit, query: Query, bars: FoundBars) -> Markup:
         step=bars.width,
         width=1040,
         height=110,
-        hrefs=[links.within(visit, query, at, bars.width) for at in times],
+        hrefs=links.within(visit, query, times, bars.width),
         until=times[-1] + timedelta(seconds=bars.width),
     )

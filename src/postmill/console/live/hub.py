@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import itertools
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from time import monotonic
 from uuid import UUID, uuid4
@@ -20,7 +20,7 @@ from psycopg_pool import PoolTimeout
 from postmill.api.backend import Backend
 from postmill.bind import arun
 from postmill.console.live.stream import DOWN, UP, Stream
-from postmill.console.live.topics import ended_in, pings_of
+from postmill.console.live.topics import ACTED, MANY, PLATFORM, ended_in, pings_of
 from postmill.engine.listener import Listener
 from postmill.store.live import watch_live
 from postmill.telemetry.bus import Bus
@@ -28,6 +28,10 @@ from postmill.telemetry.counters import Counters
 
 WATCH = 60.0
 """Seconds for which the database is told that somebody watches; it is told anew in a third of that."""
+
+
+MOST = 20_000
+"""Topics of scopes whose last ping is remembered."""
 
 
 class Full(Exception):
@@ -43,6 +47,9 @@ class Hub:
         gap: seconds between two pings about the same topic, at least.
         heartbeat: seconds after which a stream without pings sends a comment, so that no proxy takes it for dead.
         recheck: seconds between two looks whether the login of a stream still holds.
+
+    Attributes:
+        acted: called when somebody has done something, which may be that a login ended.
     """
 
     def __init__(
@@ -60,12 +67,15 @@ class Hub:
         self.recheck = recheck
         self.listening = False
         self.heard_at = 0.0
+        self.acted: Callable[[], None] = lambda: None
         self.closing = False
         self.streams: set[Stream] = set()
         self._bus = bus
         self._per_user = per_user
         self._most = most
         self._numbers = itertools.count(1)
+        self._deaf_until = 0.0
+        self._heard: dict[tuple[str, str], float] = {}
         self._pending: set[tuple[str, str]] = set()
         self._restored = asyncio.Event()
         self._flushing: asyncio.Task[None] | None = None
@@ -97,15 +107,34 @@ class Hub:
         """Whether changes would have been heard of, and none were since a moment of the monotonic clock."""
         return self.listening and self.heard_at < since
 
+    def quiet(self, topics: Collection[str], scope: str, since: float) -> bool:
+        """The same of some topics of a scope: `ops`, or a tenant's id."""
+        if not self.listening or self._deaf_until >= since:
+            return False
+        told = [(topic, scope) for topic in topics]
+        if scope != PLATFORM:
+            told += [(topic, MANY) for topic in topics]
+        return all(self._heard.get(one, 0.0) < since for one in told)
+
     def heard(self, notification: str) -> None:
         """A notification came."""
         self.heard_at = monotonic()
         ended = ended_in(notification)
         if ended is not False:
             self.look_again(None if ended is True else ended)
-        self._pending.update(pings_of(notification))
+        pings = pings_of(notification)
+        if ended is not False or any(topic == ACTED for topic, _ in pings):
+            self.acted()
+        self._remember(pings)
+        self._pending.update(pings)
         if self._pending and (self._flushing is None or self._flushing.done()):
             self._flushing = asyncio.create_task(self._flush(), name="console live pings")
+
+    def _remember(self, pings: Collection[tuple[str, str]]) -> None:
+        self._heard.update(dict.fromkeys(pings, self.heard_at))
+        if len(self._heard) > MOST:  # of more tenants than anybody looks at: as if none had been heard of
+            self._heard.clear()
+            self._deaf_until = self.heard_at
 
     def look_again(self, home: UUID | None) -> None:
         """A login of this tenant's people, or of the platform's, has ended: does each stream of theirs still hold?"""
@@ -125,7 +154,7 @@ class Hub:
 
     def _state(self, listening: bool) -> None:
         self.listening = listening
-        self.heard_at = monotonic()  # what was said meanwhile, nobody heard
+        self.heard_at = self._deaf_until = monotonic()  # what was said meanwhile, nobody heard
         if listening:
             self._restored.set()
         n = next(self._numbers)

@@ -29,6 +29,9 @@ PLATFORM = "ops"
 ENDED = "logins"
 """Not for browsers: a login or a key of the scope has ended, and streams of its people are looked at."""
 
+ACTED = "audit"
+"""The topic of whatever somebody does."""
+
 MANY = "*"
 """The scope of a ping that may concern any tenant."""
 

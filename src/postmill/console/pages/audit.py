@@ -11,6 +11,7 @@ from uuid import UUID
 import orjson
 from starlette.responses import Response, StreamingResponse
 
+from postmill.console.frame.action_words import ACTIONS, action_words
 from postmill.console.frame.arguments import Arguments, as_id, refused
 from postmill.console.frame.pages import Pages
 from postmill.console.frame.shown import cut, short_id
@@ -33,13 +34,15 @@ FILE_PAGE = 500
 LINKS = 200
 FIELDS = ("action", "actor", "kind", "target", "result", "via", "since", "until", "tenant")
 RESULTS = ("done", "denied", "refused")
-VIAS = ("api", "console", "cli", "sql", "upkeep")
+VIAS = ("asked", "all", "api", "console", "cli", "sql", "upkeep")
 
 
 @router.page("/audit", Action.AUDIT_READ)
 async def audit(visit: Visit) -> Response:
     """The log, the newest first."""
-    values = {name: visit.args.text(name) for name in FIELDS}
+    values = {name: visit.args.text(name) for name in FIELDS} | {
+        "via": visit.args.one_of("via", VIAS, VIAS[0])
+    }
     chosen = await _chosen(visit, visit.args)
     before = _place(visit.args)
     found = await visit.read(
@@ -65,7 +68,8 @@ async def audit(visit: Visit) -> Response:
         values=values,
         results=RESULTS,
         vias=VIAS,
-        filtered=any(values.values()),
+        actions=sorted(ACTIONS),
+        filtered=any(text for name, text in values.items() if name != "via") or values["via"] != "all",
         chain=chain,
         newer=visit.same() if before else None,
         older=None if older is None else visit.same(before=older),
@@ -159,16 +163,27 @@ async def _chosen(visit: Visit, args: Arguments) -> LogFilter:
     if visit.scope.ops and args.text("tenant"):
         tenant = (await visit.see(tenants.tenant(args.text("tenant"), schema=visit.schema))).id
     return LogFilter(
-        action=args.text("action", None),
+        action=_action(args.text("action")),
         actor=args.text("actor", None),
         target_kind=args.text("kind", None),
         target=args.text("target", None),
         result=args.one_of("result", RESULTS, None),
-        via=args.one_of("via", VIAS, None),
+        via=None if (via := args.one_of("via", VIAS, VIAS[0])) == "all" else via,
         since=moments["since"],
         until=moments["until"],
         tenant=tenant,
     )
+
+
+def _action(text: str) -> str | None:
+    """What somebody means by `types.pause`, by "Job type paused", or by `pause`: of several he has to choose."""
+    if not text or "." in text:
+        return text or None
+    means = [one for one in sorted(ACTIONS) if text.lower() in (action_words(one).lower(), one)]
+    means = means or [one for one in sorted(ACTIONS) if text.lower() in f"{action_words(one)} {one}".lower()]
+    if len(means) > 1:
+        raise refused("action", _("several are meant: %s") % ", ".join(means))
+    return means[0] if means else text
 
 
 async def _lines(visit: Visit, chosen: LogFilter) -> AsyncIterator[bytes]:

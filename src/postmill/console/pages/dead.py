@@ -13,7 +13,7 @@ from postmill.console.failures.replaying import wizard
 from postmill.console.frame.pages import Pages
 from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _
-from postmill.console.pages.errors import began, named_tenant
+from postmill.console.pages.errors import named_tenant
 from postmill.domain.access import Action
 from postmill.domain.redaction import redacted_text
 from postmill.store.console import tenant_slugs
@@ -54,7 +54,7 @@ async def _groups(visit: Visit, tenant: TenantView | None) -> Response:
     args = visit.args
     given = args.text("after", None)
     after = None if given is None else parts_of(given, int, str)
-    await began(visit)
+    await visit.moment()
     found = await visit.attempt(
         _("the groups"),
         read_dead_groups(
@@ -86,7 +86,7 @@ async def _letters(visit: Visit, tenant: TenantView | None) -> Response:
     given = args.text("after", None)
     before = None if given is None else parts_of(given, datetime.fromisoformat, UUID)
     age = args.one_of("age", AGES, None)
-    now = await began(visit)
+    now = await visit.moment()
     youngest, oldest = (None, None) if age is None else AGES[age]
     chosen: dict[str, Any] = {
         "error_group": args.text("error_group", None),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from datetime import timedelta
 
 from markupsafe import Markup
@@ -14,12 +13,19 @@ from postmill.console.frame.pages import Pages
 from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _
 from postmill.console.pages import definition_words as words
+from postmill.console.pages import queue_rules
 from postmill.domain.access import Action
 from postmill.domain.named_links import named_links
 from postmill.operate import definitions as operate
-from postmill.store.definition_figures import Latency, read_costs, read_homes, read_latency
+from postmill.store.definition_figures import (
+    Latency,
+    read_callers,
+    read_costs,
+    read_homes,
+    read_latency,
+)
 from postmill.store.definition_rows import DefinitionView
-from postmill.store.reads import read_jobs
+from postmill.store.definitions import version_workers
 from postmill.store.stats import read_stats
 from postmill.store.triggers import list_triggers
 
@@ -38,7 +44,7 @@ async def definition(visit: Visit) -> Response:
     since = visit.now - timedelta(hours=HOURS)
     homes = await visit.read(read_homes([found.key], schema=visit.schema))
     stats = await visit.attempt(
-        _("figures"), read_stats(since=since, job_type=found.key, schema=visit.schema)
+        _("figures"), read_stats(since=since, job_type=found.key, times=("wait",), schema=visit.schema)
     )
     latency = await visit.attempt(_("latency"), read_latency(found.key, since, schema=visit.schema))
     costs = await visit.attempt(_("costs"), read_costs([found.key], schema=visit.schema))
@@ -46,12 +52,10 @@ async def definition(visit: Visit) -> Response:
     makers = await visit.attempt(
         _("triggers"), list_triggers(definition_key=found.key, most=LOOKED_AT, schema=visit.schema)
     )
-    jobs = await visit.attempt(
-        _("callers"), read_jobs(job_type=found.key, most=LOOKED_AT, schema=visit.schema)
-    )
-    callers = Counter(
-        (job.source or "", job.actor_type or "", job.actor_id or "") for job in (jobs.jobs if jobs else [])
-    )
+    rules = None
+    if visit.scope.ops:
+        rules = await visit.attempt(_("limits of the fleet"), queue_rules.everything(schema=visit.schema))
+    callers = await visit.attempt(_("callers"), read_callers(found.key, most=LOOKED_AT, schema=visit.schema))
     return visit.page(
         "definitions/detail.html",
         one=found,
@@ -68,9 +72,11 @@ async def definition(visit: Visit) -> Response:
         run_chart=_runs(found, latency),
         costs=costs or [],
         versions=words.with_changes(versions),
+        runs_on=await visit.read(version_workers(found.key, schema=visit.schema)),
+        rules=[one for one in rules or [] if one.limit.job_type == found.key],
         makers=makers or [],
-        callers=callers.most_common(10),
-        looked_at=sum(callers.values()),
+        callers=(callers or [])[:10],
+        looked_at=sum(one.n for one in callers or []),
         hours=HOURS,
     )
 

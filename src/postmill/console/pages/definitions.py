@@ -80,9 +80,11 @@ async def _figures(visit: Visit, hours: int) -> tuple[dict[str, Stat], dict[str,
     assert visit.now is not None
     since = visit.now - timedelta(hours=hours)
     bucket = 300.0 if hours == 1 else 3600.0
-    whole = await visit.attempt(_("figures"), read_stats(since=since, by="job_type", schema=visit.schema))
+    whole = await visit.attempt(
+        _("figures"), read_stats(since=since, by="job_type", times=("run",), schema=visit.schema)
+    )
     parts = await visit.attempt(
-        _("trends"), read_stats(since=since, bucket=bucket, by="job_type", times=False, schema=visit.schema)
+        _("trends"), read_stats(since=since, bucket=bucket, by="job_type", times=(), schema=visit.schema)
     )
     courses: dict[str, list[Stat]] = {}
     for stat in parts or []:

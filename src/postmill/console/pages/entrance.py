@@ -14,6 +14,7 @@ from postmill.api.problems import Problem, not_found, unauthorized
 from postmill.bind import arun
 from postmill.console.frame import headers, preferences, rendering, view_as
 from postmill.console.frame.arguments import Arguments
+from postmill.console.frame.cells import own
 from postmill.console.frame.forms import check_token, read_form
 from postmill.console.frame.scope import OPS, TENANT
 from postmill.console.frame.words import _
@@ -107,7 +108,7 @@ async def _opened(request: Request, token: str, next: str) -> Response:
 def _form(request: Request, next: str, fault: str | None = None) -> Response:
     root = request.scope.get("root_path", "")
     return rendering.bare("login.html", 200 if fault is None else 401, {
-        "fault": fault, "next": _inside(next), "action": f"{root}/login",
+        "fault": fault, "cell": own(request.app.state.backend.settings), "next": _inside(next), "action": f"{root}/login",
         "asset": lambda name: f"{root}{asset(name)}", "prefers": preferences.read(request),
     })  # fmt: skip
 

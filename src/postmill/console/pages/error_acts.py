@@ -13,7 +13,7 @@ from postmill.console.frame.arguments import refused
 from postmill.console.frame.pages import Pages
 from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _
-from postmill.console.pages.errors import began, the_group
+from postmill.console.pages.errors import the_group
 from postmill.domain.access import Action
 from postmill.domain.duration import parse
 from postmill.operate import error_groups as acts
@@ -36,7 +36,7 @@ COLUMNS = (
 @router.act("/errors/{fp}/ignore", Action.ERRORS_WRITE, tenant=False)
 async def ignore(visit: Visit) -> Response:
     """Nobody needs to look at it for a while."""
-    until = await began(visit) + timedelta(seconds=length(visit, "for"))
+    until = await visit.moment() + timedelta(seconds=length(visit, "for"))
     await visit.drive(
         acts.ignore(_id(visit), until, reason=visit.form.text("reason", None), schema=visit.schema)
     )
@@ -77,7 +77,7 @@ async def pause(visit: Visit) -> Response:
         raise refused("reason", _("say why: whoever is on call next reads it"))
     resume_at = None
     if visit.form.text("for") != "never":
-        resume_at = await began(visit) + timedelta(seconds=length(visit, "for", "1h"))
+        resume_at = await visit.moment() + timedelta(seconds=length(visit, "for", "1h"))
     name = await visit.drive(
         pause_type(group.job_type, reason=reason, resume_at=resume_at, schema=visit.schema)
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from markupsafe import Markup
@@ -98,7 +99,7 @@ async def errors(visit: Visit) -> Response:
     before = None if given is None else parts_of(given, datetime.fromisoformat, str)
     tenant = await named_tenant(visit)
     length, step = RANGES[span]
-    now = await began(visit)
+    now = await visit.moment()
     found = await visit.read(
         read_error_groups(
             tenant=None if tenant is None else tenant.id,
@@ -154,7 +155,7 @@ async def _lines(
         )
     stats = await visit.attempt(
         _("the share of all attempts"),
-        read_stats(since=since, until=now, by="job_type", tenant=own, times=False, schema=visit.schema),
+        read_stats(since=since, until=now, by="job_type", tenant=own, times=(), schema=visit.schema),
     )
     runs = None if stats is None else {one.name: one.n(*RUNS) for one in stats}
     made = []
@@ -175,9 +176,11 @@ async def error(visit: Visit) -> Response:
     group = await the_group(visit)
     span = visit.args.one_of("range", RANGES, "24h")
     length, step = RANGES[span]
-    now = await began(visit)
+    now = await visit.moment()
     since = _floor(now - timedelta(seconds=length), step)
-    marks = await visit.read(look.read_type_marks(group.job_type, since, schema=visit.schema))
+    marks: list[TypeMark] = []
+    if visit.wants("curve"):
+        marks = await visit.read(look.read_type_marks(group.job_type, since, schema=visit.schema))
     minutes = await visit.read(look.read_error_minutes([group.id], since, now, step, schema=visit.schema))
     counts = minutes[group.id]
     times = [since + timedelta(seconds=n * step) for n in range(int(length / step) + 1)]
@@ -192,11 +195,8 @@ async def error(visit: Visit) -> Response:
         since=since,
         until=times[-1] + timedelta(seconds=step),
     )
-    samples = await visit.attempt(
-        _("what the failures share"),
-        look.read_error_samples(group.id, group.job_type, schema=visit.schema),
-    )
-    names = await visit.see(secret_names(group.job_type, visit.schema))
+    if visit.part == "curve":
+        return visit.page("error.html", secret=True, group=group, chart=chart)
     dead = await visit.read(look.read_error_dead(group.id, schema=visit.schema))
     alike = await visit.attempt(
         _("the same error of other job types"),
@@ -204,19 +204,30 @@ async def error(visit: Visit) -> Response:
             error_class=group.error_class, text=group.message or None, most=20, schema=visit.schema
         ),
     )
-    pauses = await visit.read(read_type_pauses(group.job_type, schema=visit.schema))
     jobs = await visit.attempt(_("the number of jobs"), look.read_error_jobs([group.id], schema=visit.schema))
+    facts: dict[str, Any] = {
+        "group": group,
+        "span": span,
+        "lately": sum(counts.values()),
+        "jobs": None if jobs is None else jobs.get(group.id, 0),
+        "dead": dead,
+        "alike": [one for one in alike or [] if one.message == group.message and one.id != group.id],
+    }
+    if visit.part == "facts":
+        return visit.page("error.html", secret=True, **facts)
+    samples = await visit.attempt(
+        _("what the failures share"),
+        look.read_error_samples(group.id, group.job_type, schema=visit.schema),
+    )
+    names = await visit.see(secret_names(group.job_type, visit.schema))
+    pauses = await visit.read(read_type_pauses(group.job_type, schema=visit.schema))
     return visit.page(
         "error.html",
         secret=True,
-        group=group,
-        span=span,
+        **facts,
         ranges=RANGES,
         chart=chart,
-        lately=sum(counts.values()),
-        jobs=None if jobs is None else jobs.get(group.id, 0),
         tenants=await visit.read(read_error_tenants(group.id, most=20, schema=visit.schema)),
-        dead=dead,
         shares=_shares(visit, samples or []),
         compared=(
             sum(one.failed for one in samples or []),
@@ -224,7 +235,6 @@ async def error(visit: Visit) -> Response:
         ),
         arguments=compare.arguments(samples or [], names) if visit.may(Action.PAYLOADS_READ) else None,
         traces=await _traces(visit, group, samples or []),
-        alike=[one for one in alike or [] if one.message == group.message and one.id != group.id],
         notes=await visit.see(acts.notes(group.id, schema=visit.schema)),
         pause=pauses[0] if pauses else None,
         replay=wizard(visit, error=group.id),
@@ -321,11 +331,3 @@ async def named_tenant(visit: Visit) -> TenantView | None:
     if not found:
         raise not_found("tenant")
     return found[0]
-
-
-async def began(visit: Visit) -> datetime:
-    """The database's time at the beginning of the reading."""
-    if visit.now is None:
-        await visit.read(list_tenants(most=1, schema=visit.schema))
-    assert visit.now is not None
-    return visit.now

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -21,7 +22,7 @@ from postmill.console.job.course import MOST, course
 from postmill.console.job.lineage import lineage
 from postmill.console.job.payload import parsed, printed
 from postmill.console.job.texts import Text
-from postmill.console.job.why import why
+from postmill.console.job.why import ENDED, why
 from postmill.domain.access import Action
 from postmill.domain.budget import Level
 from postmill.domain.pace import KINDS
@@ -31,6 +32,8 @@ from postmill.operate.payloads import opened, secret_names
 from postmill.operate.why import reasons
 from postmill.store.archive import units
 from postmill.store.artifacts import read_artifacts
+from postmill.store.boost import read_boost
+from postmill.store.definition_rows import DefinitionView
 from postmill.store.definitions import list_definitions
 from postmill.store.error_groups import read_error_groups
 from postmill.store.finding import FoundJob, read_job_lines
@@ -80,15 +83,18 @@ async def job(visit: Visit) -> Response:
     facts = await visit.read(read_job_page(id, schema=schema))
     if facts is None:
         return await _gone(visit, id)
-    known = await visit.read(read_why(id, schema=schema))
+    # Only what has not ended is held up by anything.
+    known = None if line.state in ENDED else await visit.read(read_why(id, schema=schema))
     definitions = await visit.read(list_definitions(key=line.job_type, most=1, schema=schema))
     definition = definitions[0] if definitions else None
-    drawn = await visit.read(read_attempt_page(id, most=MOST + 1, text=0, tail=0, schema=schema))
     shown = await visit.read(
         read_attempt_page(
             id, below=below, most=PAGE + 1, text=texts.MOST + 4_000, tail=TAIL + 4_000, schema=schema
         )
     )
+    drawn = shown
+    if below != LAST or len(shown) > PAGE:
+        drawn = await visit.read(read_attempt_page(id, most=MOST + 1, text=0, tail=0, schema=schema))
     group = None
     if line.error_group is not None and visit.may(Action.DEAD_READ):
         groups = await visit.attempt(
@@ -98,13 +104,15 @@ async def job(visit: Visit) -> Response:
     related = [*facts.replays, *([line.replayed_from] if line.replayed_from else [])]
     kin = await visit.read(read_job_lines(related, schema=schema)) if related else []
     payloads = visit.may(Action.PAYLOADS_READ)
-    payload, result = await _payloads(visit, line) if payloads else (None, None)
+    payload, result = await _payloads(visit, line, definition) if payloads else (None, None)
+    offered = acts.offered(line, definition, ops=visit.scope.ops)
+    movable = any(act.name == "move" for act in offered)
     return visit.page(
         "job.html",
         job=line,
         error=texts.clean(line.error_message),
         facts=facts,
-        why=why(line, reasons(known) if known is not None else (), group),
+        why=why(line, reasons(known) if known is not None else (), group, kin),
         group=group,
         definition=definition,
         course=course(visit, line, drawn, sorted(kin, key=lambda one: one.id)),
@@ -118,13 +126,17 @@ async def job(visit: Visit) -> Response:
         curve=policy.curve(line, definition),
         lane=None if definition is None else policy.lane(definition),
         budget=None if known is None or known.budget is None else known,
+        pinned=facts.pinned,
+        raised=await visit.read(read_boost(id, schema=schema))
+        if line.state in ("queued", "running")
+        else None,
         levels=tuple(Level),
         history=await _history(visit, line),
-        artifacts=await _artifacts(visit, id),
-        lineage=await lineage(visit, id),
+        artifacts=await _artifacts(visit, id) if facts.has_artifacts else None,
+        lineage=await lineage(visit, id) if facts.in_workflow else None,
         quoted=written,
-        acts=acts.offered(line, definition, ops=visit.scope.ops),
-        queues=await visit.read(read_queue_names(schema=schema)) if visit.scope.ops else [],
+        acts=offered,
+        queues=await visit.read(read_queue_names(schema=schema)) if movable else [],
         secret=payloads,
     )
 
@@ -209,11 +221,17 @@ async def _gone(visit: Visit, id: UUID) -> Response:
     return visit.page("job/gone.html", 404, id=id, made=made, archived=archived)
 
 
-async def _payloads(visit: Visit, line: FoundJob) -> tuple[Text | None, Text | None]:
+async def _payloads(
+    visit: Visit, line: FoundJob, definition: DefinitionView | None
+) -> tuple[Text | None, Text | None]:
     found = await visit.read(read_job_payload(line.id, schema=visit.schema))
     if found is None:
         return None, None
-    names = await visit.see(secret_names(line.job_type, visit.schema))
+    names: Sequence[str]
+    if definition is None:
+        names = await visit.see(secret_names(line.job_type, visit.schema))
+    else:
+        names = definition.secret_keys
     ring = visit.asked.backend.settings.encryption.ring
     made: list[Text | None] = []
     for what, stored in zip(PAYLOADS, found, strict=True):
@@ -252,7 +270,7 @@ async def _whole(visit: Visit, line: FoundJob, most: int | None) -> tuple[str, i
     return what, run, texts.clean(kept) or ""
 
 
-def _printed(stored: str, names: tuple[str, ...], most: int | None) -> str:
+def _printed(stored: str, names: Sequence[str], most: int | None) -> str:
     try:
         return printed(parsed(stored), names, most)
     except RecursionError:
@@ -284,7 +302,7 @@ async def _history(visit: Visit, line: FoundJob) -> Any:
     """How its kind did in the last day, by the hour."""
     found = await visit.attempt(
         _("how its job type did"),
-        read_stats(seconds=86_400.0, bucket=3600.0, job_type=line.job_type, times=False, schema=visit.schema),
+        read_stats(seconds=86_400.0, bucket=3600.0, job_type=line.job_type, times=(), schema=visit.schema),
     )
     if not found or not any(
         stat.n("succeeded", "retried", "lost", "failed", "dead_letter") for stat in found

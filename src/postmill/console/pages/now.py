@@ -33,21 +33,26 @@ PAUSES = {
 async def now(visit: Visit) -> Response:
     """All of it; `?incident=` (where alerts lead to) and `?queue=` narrow it down."""
     incident, queue = visit.args.id("incident"), visit.args.text("queue", None)
-    seen = await visit.see(model.now(incident=incident, queue=queue, schema=visit.schema))
-    of_queue = queue or (seen.incidents[0].queue if incident and seen.incidents else None)
-    changes = await visit.attempt(
-        _("changes of the last two hours"), read_changes(model.CHANGES, 100, schema=visit.schema)
-    )
-    counted = await visit.attempt(
-        _("the last hour minute by minute"), model.minutes(queue=of_queue, schema=visit.schema)
-    )
-    rows = [wrong.row(visit, one, seen.scenes.get(one.head.id)) for one in seen.kin]
+    seen = None
+    if visit.wants("verdict", "incidents", "changes") or incident is not None:
+        seen = await visit.see(model.now(incident=incident, queue=queue, schema=visit.schema))
+    of_queue = queue or (seen.incidents[0].queue if incident and seen and seen.incidents else None)
+    changes = counted = None
+    if visit.wants("changes", "strip"):
+        changes = await visit.attempt(
+            _("changes of the last two hours"), read_changes(model.CHANGES, 100, schema=visit.schema)
+        )
+    if visit.wants("strip"):
+        counted = await visit.attempt(
+            _("the last hour minute by minute"), model.minutes(queue=of_queue, schema=visit.schema)
+        )
+    rows = [wrong.row(visit, one, seen.scenes.get(one.head.id)) for one in seen.kin] if seen else []
     # The verdict says so already.
     visit.notices = [one for one in visit.notices if one.about != "paused"]
     return visit.page(
         "now.html",
         seen=seen,
-        situation=seen.situation,
+        situation=seen and seen.situation,
         rows=rows,
         clock=lambda moment: clock(moment, visit.now),
         alone=incident is not None,

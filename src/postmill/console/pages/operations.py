@@ -15,7 +15,7 @@ from postmill.console.bulk.undo import TooLate, undo
 from postmill.console.bulk.wizard import Wizard
 from postmill.console.bulk.words import LABELS, STEPS, WHAT, sentence
 from postmill.console.frame.pages import Pages
-from postmill.console.frame.shown import first_upper
+from postmill.console.frame.shown import first_upper, seconds
 from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _
 from postmill.domain.access import Action
@@ -32,6 +32,7 @@ router = Pages()
 
 PAGE = 50
 ITEMS = 100
+WAITING = frozenset(("scheduled", "queued", "blocked", "retrying"))
 VERBS: tuple[acts.Verb, ...] = ("pause", "resume", "approve", "abort")
 
 
@@ -89,7 +90,11 @@ async def begin(visit: Visit) -> Response:
         return await _step(visit, made, look, [str(fault)])
     if begun.id is None:
         return await _step(visit, made, look, [_("No job matches any more; nothing was begun.")])
-    said = _("Begun.") if begun.status == "started" else _("It waits until somebody else approves it.")
+    said = _("It is asked for; workers carry it out.")
+    if begun.status != "started":
+        said = _("It waits until somebody else approves it.")
+    elif console.undo_window and made.start_at is None:
+        said = _("It begins in %s; until then it can be undone.") % seconds(console.undo_window)
     return visit.done(said, visit.url(f"/ops-log/{begun.id}"))
 
 
@@ -101,12 +106,14 @@ async def operation(visit: Visit) -> Response:
     items = await visit.see(
         acts.items(op.id, status=status, after=after, most=ITEMS + 1, schema=visit.schema)
     )
+    results = await visit.attempt(
+        _("what its replays have come to"), acts.results(op.id, schema=visit.schema)
+    )
     return visit.page(
         "operation.html",
         line=Line.of(op, visit.now),
-        results=await visit.attempt(
-            _("what its replays have come to"), acts.results(op.id, schema=visit.schema)
-        ),
+        results=results,
+        waiting=op.kind == "replay" and (op.done if results is None else WAITING & results.keys()),
         items=items[:ITEMS],
         filtered=status,
         older=visit.same(after=items[ITEMS - 1].n) if len(items) > ITEMS else None,
@@ -229,6 +236,7 @@ async def _step(
             "straight": met > 0 and not made.faults() and not made.unsafe(found),
             "flags": impact.flags(found, made),
             "builds": impact.builds(found) if found.by_build else None,
+            "version_flags": impact.versions(found, made) if made.act == "replay" else [],
             "ages": impact.ages(found),
             "looked": impact.looked(found),
             "sentence": partly or sentence(made.act, impact.count(found), found.tenants),

@@ -29,27 +29,31 @@ DAY = 86400.0
 async def overview(visit: Visit) -> Response:
     """Counts, promises, failures, what comes next, money; each part stands for itself where another takes too long."""
     schema = visit.schema
-    counted = await visit.attempt(_("counts by state"), read_summary(schema=schema))
-    hour = await visit.attempt(_("the last hour minute by minute"), model.minutes(schema=schema))
-    attained = await visit.attempt(_("attainment"), read_attainment(DAY, schema=schema))
+    counted = hour = attained = standing = None
+    if visit.wants("states"):
+        counted = await visit.attempt(_("counts by state"), read_summary(schema=schema))
+    if visit.wants("states", "strip", "blame"):
+        hour = await visit.attempt(_("the last hour minute by minute"), model.minutes(schema=schema))
+    if visit.wants("attained", "blame"):
+        attained = await visit.attempt(_("attainment"), read_attainment(DAY, schema=schema))
     assert visit.scope.tenant is not None
-    assert visit.now is not None
-    standing = await visit.attempt(
-        _("the state of the platform"),
-        blame(visit.scope.tenant.status, attained or [], hour or [], schema=schema),
-    )
+    if visit.wants("blame"):
+        standing = await visit.attempt(
+            _("the state of the platform"),
+            blame(visit.scope.tenant.status, attained or [], hour or [], schema=schema),
+        )
     causes: list[ErrorGroupView] | None = None
-    if visit.may(Action.DEAD_READ):
+    if visit.wants("causes") and visit.may(Action.DEAD_READ):
         causes = await visit.attempt(_("error groups"), read_error_groups(most=50, schema=schema))
     runs, missed = None, None
-    if visit.may(Action.TRIGGERS_READ):
+    if visit.wants("runs") and visit.may(Action.TRIGGERS_READ):
         runs = await visit.attempt(_("the next runs"), read_next_runs(5, schema=schema))
         missed = await visit.attempt(_("the last missed run"), read_last_missed(schema=schema))
     budgets: list[BudgetView] | None = None
-    if visit.may(Action.BUDGETS_READ):
+    if visit.wants("budgets") and visit.may(Action.BUDGETS_READ):
         budgets = await visit.attempt(_("budgets"), read_budgets(most=6, schema=schema))
     bulk = None
-    if visit.may(Action.DEAD_READ):
+    if visit.wants("bulk") and visit.may(Action.DEAD_READ):
         bulk = await visit.attempt(_("bulk operations"), operations.operations(most=5, schema=schema))
     return visit.page(
         "overview.html",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from postmill.console.frame.shown import seconds
 from postmill.console.frame.words import _
+from postmill.console.pages import queue_rules
+from postmill.console.pages.queue_rules import Rule
 from postmill.domain.queue_health import Health
 from postmill.operate.commands import Moved
 from postmill.operate.fleet import QueueCard
-from postmill.store.fleet import Depth, TenantInQueue, TypeLimit
+from postmill.store.fleet import Depth, TenantInQueue
 from postmill.store.flow import Flow
 from postmill.store.moving import Batch
 
@@ -52,7 +53,7 @@ def health_words() -> dict[str, str]:
     }
 
 
-def binding(card: QueueCard, limits: list[TypeLimit]) -> list[str]:
+def binding(card: QueueCard, rules: list[Rule] | None) -> list[str]:
     """Which limits hold jobs back right now, in words; none: nothing does."""
     if not card.waiting:
         return []
@@ -65,12 +66,7 @@ def binding(card: QueueCard, limits: list[TypeLimit]) -> list[str]:
     elif slots and running >= slots:
         told.append(_("the slots of its workers: %(running)d of %(slots)d are taken") % {
             "running": running, "slots": slots})  # fmt: skip
-    told += [
-        _("the rate of %(type)s: nothing of it may start for %(time)s")
-        % {"type": one.job_type, "time": seconds(one.blocked_seconds)}
-        for one in limits
-        if one.blocked_seconds
-    ]
+    told += queue_rules.binding(rules or [])
     return told
 
 

@@ -14,14 +14,17 @@ from postmill.console.frame.pages import Pages
 from postmill.console.frame.shown import seconds
 from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _, many
-from postmill.console.pages import queue_courses, queue_limits
+from postmill.console.pages import queue_courses, queue_limits, queue_rules
 from postmill.domain.access import Action
 from postmill.domain.queue import check_runbook, match_queue
 from postmill.domain.queue_health import Health
 from postmill.operate import commands, fleet
 from postmill.operate.definitions import definitions
 from postmill.operate.fleet import QueueCard
+from postmill.operate.scaling import scaling
 from postmill.store import fleet as store
+from postmill.store.boost import read_queue_boost
+from postmill.store.fleet import LogLine, TypeLimit
 from postmill.store.queues import read_queue_names
 from postmill.store.top import top_moment
 from postmill.store.workers import read_workers
@@ -70,17 +73,38 @@ async def queue(visit: Visit) -> Response:
         raise not_found("queue")
     [card] = found
     span = visit.args.one_of("span", [*queue_courses.SPANS], "1h")
-    log = await visit.read(store.object_log("queue", name, 50, schema=schema))
-    limits = await visit.read(store.queue_limits(name, schema=schema))
-    points = await visit.attempt(
-        _("the course of the queue"), store.queue_course(name, *queue_courses.SPANS[span], schema=schema)
-    )
-    tenants = await visit.attempt(_("tenants in the queue"), store.queue_tenants(name, schema=schema))
-    workers = [
+    log: list[LogLine] = []
+    if visit.wants("course"):
+        log = await visit.read(store.object_log("queue", name, 50, schema=schema))
+    limits: list[TypeLimit] = []
+    if visit.wants("facts"):
+        limits = await visit.read(store.queue_limits(name, schema=schema))
+    points = None
+    shares: list[queue_limits.Share] = []
+    if visit.wants("course"):
+        points = await visit.attempt(
+            _("the course of the queue"), store.queue_course(name, *queue_courses.SPANS[span], schema=schema)
+        )
+    if visit.wants("tenants") or visit.wants("facts"):
+        tenants = await visit.attempt(_("tenants in the queue"), store.queue_tenants(name, schema=schema))
+        depths = await visit.read(store.depths(name, schema=schema))
+        shares = queue_limits.fairness(tenants or [], depths)
+    workers = [] if visit.part else [
         one for one in await visit.read(read_workers(seen_within=3600.0, most=1000, schema=schema))
         if name in one.queues and one.state != "stopped"
     ]  # fmt: skip
-    types = await visit.see(definitions(queue=name, most=100, schema=schema))
+    types = await visit.see(definitions(queue=name, most=100, schema=schema)) if visit.wants("facts") else []
+    others = [] if visit.part else await visit.read(read_queue_names(schema=schema))
+    rules, needed, boost = None, None, None
+    if visit.wants("facts"):
+        rules = await visit.attempt(
+            _("its limits"),
+            queue_rules.rules(
+                name, [one.key for one in types], [one.slug for one in shares if one.waiting], schema=schema
+            ),
+        )
+        needed = await visit.attempt(_("how many workers it needs"), scaling(name, schema=schema))
+        boost = await visit.read(read_queue_boost(name, schema=schema))
     assert visit.now is not None
     return visit.page(
         "queue.html",
@@ -90,14 +114,17 @@ async def queue(visit: Visit) -> Response:
         span=span,
         spans=[*queue_courses.SPANS],
         charts=None if points is None else queue_courses.charts(card, points, log, span, visit),
-        fairness=queue_limits.fairness(tenants or [], await visit.read(store.depths(name, schema=schema))),
+        fairness=shares,
+        rules=rules,
+        scaling=needed[0] if needed else None,
+        boost=boost,
         limits=limits,
-        binding=queue_limits.binding(card, limits),
+        binding=queue_limits.binding(card, rules),
         workers=workers,
         types=types,
         pauses=[line for line in log if line.action in ("queues.pause", "queues.resume")],
         promises=[line for line in log if line.action == "queues.declare"],
-        others=[one for one in await visit.read(read_queue_names(schema=schema)) if one != name],
+        others=[one for one in others if one != name],
         choices=durations.CHOICES,
         runbook=_runbook(card),
     )

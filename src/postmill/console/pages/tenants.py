@@ -17,6 +17,7 @@ from postmill.console.frame.arguments import refused
 from postmill.console.frame.pages import Pages
 from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _
+from postmill.console.pages import queue_rules
 from postmill.domain.access import Action
 from postmill.domain.tenant import STATUSES
 from postmill.operate import fleet, tenants
@@ -25,6 +26,7 @@ from postmill.store.audit import deny
 from postmill.store.budgets import read_budgets
 from postmill.store.error_groups import read_error_groups
 from postmill.store.keys import list_keys, list_logins
+from postmill.store.now import read_hurt
 from postmill.store.reads import read_summary
 from postmill.store.retention import rules
 from postmill.store.tenants import TenantView, list_projects
@@ -42,7 +44,15 @@ async def list_(visit: Visit) -> Response:
     begins = visit.args.text("q", None)
     sort = visit.args.one_of("sort", ("slug", "busy"), "slug")
     after, schema = visit.args.text("after"), visit.schema
-    if sort == "busy":
+    affected = visit.args.one_of("affected", ("1",), None) is not None
+    if affected:
+        slugs = (await visit.read(read_hurt(PAGE, schema=schema))).tenants
+        found = await visit.read(
+            store.tenant_page(slugs=slugs, status=status, begins=begins, most=PAGE, schema=schema)
+        )
+        found.sort(key=lambda one: slugs.index(one.slug))
+        more = None
+    elif sort == "busy":
         slugs = fleet.busiest(await visit.read(store.depths(schema=schema)), PAGE)
         found = await visit.read(
             store.tenant_page(slugs=slugs, status=status, begins=begins, most=PAGE, schema=schema)
@@ -65,7 +75,8 @@ async def list_(visit: Visit) -> Response:
         statuses=STATUSES,
         begins=begins,
         sort=sort,
-        narrowed=bool(status or begins or after),
+        affected=affected,
+        narrowed=bool(status or begins or after or affected),
     )
 
 
@@ -81,6 +92,7 @@ async def one(visit: Visit) -> Response:
     )
     budgets = await visit.read(read_budgets(tenant=tenant.id, most=20, schema=schema))
     inside = _within(visit, tenant)
+    rules_ = await visit.attempt(_("its limits"), queue_rules.of_tenant(tenant.slug, schema=schema))
     keys = logins = None
     if visit.may(Action.KEYS_READ):
         keys = await inside.run(list_keys(most=20, tenant_id=tenant.id, live=True, schema=schema))
@@ -104,19 +116,21 @@ async def one(visit: Visit) -> Response:
         kept=await visit.read(rules(tenant.id, schema=schema)) if visit.may(Action.RETENTION_READ) else None,
         log=await visit.read(store.object_log("tenant", tenant.slug, 30, schema=schema)),
         choices=durations.CHOICES,
+        own=next((one for one in rules_ or [] if one.limit.name == f"tenant:{tenant.slug}"), None),
+        rules=[one for one in rules_ or [] if one.limit.name != f"tenant:{tenant.slug}"],
         may_view=view_as.may_view(visit.asked.principal),
     )
 
 
 @router.act("/tenants/{which}/throttle", Action.TENANTS_WRITE, tenant=False)
 async def throttle(visit: Visit) -> Response:
-    """Mark it as throttled."""
+    """Run only a tenth of what it may."""
     return await _status(visit, "throttled", _("%s is throttled."))
 
 
 @router.act("/tenants/{which}/suspend", Action.TENANTS_WRITE, tenant=False)
 async def suspend(visit: Visit) -> Response:
-    """Take nothing more of it in; what waits is still run."""
+    """Take nothing more of it in, and start nothing of it."""
     return await _status(visit, "suspended", _("%s is suspended: its keys and logins open nothing."))
 
 

@@ -12,6 +12,7 @@ from postmill.console.frame.pages import Pages
 from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _
 from postmill.console.workflow.drawing import graph
+from postmill.console.workflow.undone import undone
 from postmill.domain.access import Action
 from postmill.domain.graph import Node, labels
 from postmill.domain.workflow_view import KINDS, STATUSES, GraphView
@@ -61,6 +62,7 @@ async def workflow(visit: Visit) -> Response:
         drawing=drawing(visit, found),
         steps=listed[:STEPS],
         names=names,
+        undone=undone(found.steps, names),
         older=visit.same(after=listed[STEPS - 1].no) if len(listed) > STEPS else None,
         paged=after > 0,
     )

@@ -8,6 +8,8 @@ from html import escape
 
 from markupsafe import Markup
 
+from postmill.console.frame.words import _
+from postmill.console.workflow.undone import taken_back
 from postmill.domain.graph import Node, folded, lines, told
 from postmill.domain.workflow_view import EdgeView, StepView
 
@@ -43,13 +45,20 @@ def graph(
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     out = [f'<svg class="chart" role="img" {size} aria-label="{escape(title)}">']
     by_key = {node.key: node for node in nodes}
+    back = taken_back(steps)
     for node in nodes:
         x, y = places[node.key]
         for parent in node.parents:
             px, py = places[by_key[parent].key]
             out.append(_line(px + WIDE, py + HIGH / 2, x, y + HIGH / 2))
     out += [
-        _box(node, *places[node.key], link(node), any(step.no == own for step in node.steps))
+        _box(
+            node,
+            *places[node.key],
+            link(node),
+            any(step.no == own for step in node.steps),
+            all(step.no in back for step in node.steps),
+        )
         for node in nodes
     ]
     return Markup("".join([*out, "</svg>"]))
@@ -80,19 +89,20 @@ def _line(x1: float, y1: float, x2: float, y2: float) -> str:
     return f'<path class="grid" d="{way}" fill="none" stroke="currentColor" stroke-width="1.5"/>'
 
 
-def _box(node: Node, x: int, y: int, link: str | None, own: bool) -> str:
+def _box(node: Node, x: int, y: int, link: str | None, own: bool, back: bool) -> str:
     worst = next(
         (state for state in ("dead_letter", "failed", "held", "canceled", "running") if state in node.states),
         "succeeded" if set(node.states) == {"succeeded"} else "",
     )
-    kind = CLASSES.get(worst, "axis")
-    whole = f"{node.label}: {told(node)}"
+    kind = "warn" if back else CLASSES.get(worst, "axis")
+    below = _("taken back") if back else told(node)
+    whole = f"{node.label}: {below}"
     box = (
         f"<title>{escape(whole)}</title>"
         f'<rect class="{kind}" x="{x}" y="{y}" width="{WIDE}" height="{HIGH}" rx="6" fill="currentColor" fill-opacity="0.12"'
         f' stroke="currentColor" stroke-width="{3 if own else 1.5}"/>'
         f'<text x="{x + 10}" y="{y + 18}">{escape(_cut(node.label))}</text>'
-        f'<text class="axis" x="{x + 10}" y="{y + 35}">{escape(_cut(told(node)))}</text>'
+        f'<text class="axis" x="{x + 10}" y="{y + 35}">{escape(_cut(below))}</text>'
     )
     return f'<a href="{escape(link)}">{box}</a>' if link is not None else f"<g>{box}</g>"
 

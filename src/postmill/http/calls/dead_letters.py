@@ -66,10 +66,12 @@ def replay_dead_letter(
     confirm: bool = False,
     despite_success: bool = False,
     version: int | None = None,
+    original_version: bool = False,
     idempotency_key: str | None = None,
 ) -> Call[ReplayedJob]:
     """Runs a dead letter again as a new job, with `payload` in place of the old one if given, or with what the merge patch
-    `edit` (RFC 7396) makes of it. `version`: only once the definition is at it.
+    `edit` (RFC 7396) makes of it. `version`: only once the definition is at it. `original_version`:
+    only workers take it that run the version of the definition that it was made under.
 
     Conflict, whose `more["job_id"]` names the other job, where it was replayed already; unless that one has ended and
     `again` is true. Conflict, too, where the definition says `replay_class = ask` and `confirm` is not true, and where a
@@ -82,6 +84,7 @@ def replay_dead_letter(
         "confirm": confirm,
         "despite_success": despite_success,
         "version": version,
+        "original_version": original_version,
     }
     return write("POST", at("dead-letters", job_id, "replay"), model(ReplayedJob), body, key=idempotency_key)
 

@@ -55,6 +55,7 @@ def start_operation(
     despite_success: bool = False,
     version: int | None = None,
     same_version: bool = False,
+    original_version: bool = False,
     fair: bool = False,
     priority: int | None = None,
     queue: str | None = None,
@@ -70,6 +71,7 @@ def start_operation(
         cut_off: of a query: only jobs with ids below it, as an impact told.
         rate: jobs a second at most; None: what a worker gets done.
         canary: so many first; the rest waits until they have ended, and more failures than `stop_ratio` pause it.
+        original_version: replays run under the version that each job was made under.
         fair: tenants take turns.
         priority: of the new jobs, or the new one of `priority`.
         queue, run_at: of `move`, of `run_at`.
@@ -92,6 +94,7 @@ def start_operation(
         "despite_success": despite_success,
         "version": version,
         "same_version": same_version,
+        "original_version": original_version,
         "fair": fair,
         "priority": priority,
         "queue": queue,

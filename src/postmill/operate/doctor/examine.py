@@ -11,6 +11,7 @@ from postmill.domain.errors import InvalidValue
 from postmill.domain.suggest import did_you_mean
 from postmill.operate.doctor.archive import check_archive
 from postmill.operate.doctor.bloat import check_bloat
+from postmill.operate.doctor.cells import check_cells
 from postmill.operate.doctor.clock import check_clock
 from postmill.operate.doctor.finding import Finding, Level, worst
 from postmill.operate.doctor.fleet import check_job_types, check_upkeep, check_workers
@@ -19,6 +20,7 @@ from postmill.operate.doctor.incidents import check_incidents
 from postmill.operate.doctor.jobs import check_invariants
 from postmill.operate.doctor.listening import check_listen
 from postmill.operate.doctor.migrations import check_migrations
+from postmill.operate.doctor.moves import check_moves
 from postmill.operate.doctor.partitions import check_partitions
 from postmill.operate.doctor.permissions import check_permissions
 from postmill.operate.doctor.pooler import check_pooler
@@ -56,6 +58,8 @@ SCHEMA_CHECKS: dict[str, Check] = {
     "job_types": check_job_types,
     "queues": check_queues,
     "incidents": check_incidents,
+    "moves": check_moves,
+    "cells": check_cells,
     "unserved": check_unserved,
     "strays": check_strays,
     "invariants": check_invariants,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
 from psycopg.rows import dict_row
 
+from postmill.domain.settings_cells import CellSettings
 from postmill.store.catalog import sql
 
 Row = dict[str, Any]
@@ -27,6 +28,7 @@ class Probe:
         listen: opens a connection by the setting `listen_url`; None where that is not set.
         prepared: the setting `prepared_statements`.
         notify: the setting `notify`.
+        cells: the setting `cells`.
     """
 
     conn: psycopg.Connection[Any]
@@ -35,6 +37,7 @@ class Probe:
     listen: Callable[[], psycopg.Connection[Any]] | None = None
     prepared: bool = True
     notify: bool = True
+    cells: Mapping[str, CellSettings] = field(default_factory=dict)
 
     def ask(self, name: str, *args: object) -> list[Row]:
         """The rows of `sql/insight/<name>.sql`."""

@@ -1,5 +1,6 @@
 -- What differs from the default: lanes and tenants with a weight of their own; the job types with lanes of their own, by the
--- first half of these lanes; and the queues whose jobs some limit may bind.
+-- first half of these lanes; the queues whose jobs some limit may bind; and the versions that jobs are bound to, by the first
+-- half of their lanes, with the code (under queue) that a worker must run to take them.
 select 'lane' as what, l.queue, l.lane, l.weight, null::text as job_type
   from {schema}.lane l
  where l.queue = any ($1::text[])
@@ -11,3 +12,5 @@ select 'type', null, {schema}.lane_of('type', '00000000-0000-0000-0000-000000000
  where coalesce(d.limit_lane, d.lane) like 'type%'
 union all
 select 'limited', q.name, null, null, null from {schema}.queue q where q.name = any ($1::text[]) and q.limited
+union all
+select 'pin', p.code, p.lane, null, p.job_type from {schema}.pinned_lanes() p

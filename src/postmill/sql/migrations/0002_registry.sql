@@ -131,7 +131,8 @@ create table {schema}.seat (
     primary key (key, seat_no)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0);
 create index seat_job on {schema}.seat (job_id);
-create sequence {schema}.seat_seq;
+-- A claim draws one number and numbers its seats from there on.
+create sequence {schema}.seat_seq increment 1048576;
 
 -- Workers that lay down because all seats of a limit were taken. A row is valid until its own deadline, as sleepers' are.
 create unlogged table {schema}.seat_waiter (

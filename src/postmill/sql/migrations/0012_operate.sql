@@ -86,11 +86,13 @@ $$;
 -- waiting | running | succeeded | unknown: there is nothing to replay. never: its definition forbids it.
 -- unconfirmed: its definition says ask, and p_confirm did not say that somebody was asked. succeeded_since: a later job
 -- with its key, or with its type and payload, has succeeded (new_id), and p_despite_success did not say that it shall run
--- all the same. old_version: its definition is not at version p_version yet. rolled_back: the workflow that it is a step of
+-- all the same. old_version: its definition is not at version p_version yet. version_gone: p_original wants it to run under the
+-- version that it was made under (0067), and nobody can run that any more. rolled_back: the workflow that it is a step of
 -- was taken back. p_priority: of the new jobs, NULL that of the old.
 create function {schema}.replay_jobs(p_ids uuid[], p_actor_type text default 'user', p_actor_id text default null,
     p_payload jsonb default null, p_again boolean default false, p_confirm boolean default false,
-    p_despite_success boolean default false, p_version integer default null, p_priority integer default null)
+    p_despite_success boolean default false, p_version integer default null, p_priority integer default null,
+    p_original boolean default false)
 returns table (id uuid, status text, new_id uuid)
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -101,6 +103,8 @@ declare
     answer record;
     flows uuid[] := {schema}.lock_workflows_of(p_ids);
     steps uuid[] := '{}'; -- the old job and the new one, by turns
+    original integer;
+    code text;
 begin
     for id in select distinct u.id from unnest(p_ids) as u(id) order by 1 loop
         status := null;
@@ -143,6 +147,11 @@ begin
             select from {schema}.job_definition d where d.key = body.job_type and d.version < p_version) then
             status := 'old_version';
         end if;
+        if status is null and p_original then
+            original := {schema}.original_version(body.id);
+            code := {schema}.version_code(body.job_type, original);
+            status := case when code is null then 'version_gone' end;
+        end if;
         if status is null and p_despite_success is not true then
             new_id := {schema}.later_success(body, coalesce(p_payload, body.payload));
             status := case when new_id is not null then 'succeeded_since' end;
@@ -184,6 +193,9 @@ begin
             if status = 'replayed' and exists (select from {schema}.job_tag t where t.job_id = body.id) then
                 perform {schema}.keep_tags(new_id, body.tenant_id, to_jsonb({schema}.tags_of(body.id)));
             end if;
+            if status = 'replayed' and p_original and code <> '' then
+                perform {schema}.pin_job(new_id, body.tenant_id, body.job_type, original, code);
+            end if;
             if status = 'replayed' and letter.id is not null then
                 perform {schema}.close_letter(id, 'dead_letter', letter.reason);
             end if;
@@ -218,24 +230,6 @@ begin
            g.error_code, g.error_message, g.error_status, g.error_group, g.stack
       from gone g;
     return found;
-end
-$$;
-
-create function {schema}.discard_jobs(p_ids uuid[], p_reason text)
-returns table (id uuid, status text)
-language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
-begin
-    for id in select distinct u.id from unnest(p_ids) as u(id) order by 1 loop
-        if {schema}.close_letter(id, 'failed', p_reason) then
-            status := 'discarded';
-        elsif exists (select from {schema}.job j where j.id = discard_jobs.id)
-            or exists (select from {schema}.job_kept k where k.id = discard_jobs.id) then
-            status := 'not_dead';
-        else
-            status := 'unknown';
-        end if;
-        return next;
-    end loop;
 end
 $$;
 

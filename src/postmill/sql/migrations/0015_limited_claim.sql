@@ -31,28 +31,6 @@ begin
 end
 $$;
 
--- The limits that jobs of a type and tenant in a queue are under. limit_id 0: the tenant's own cap.
-create function {schema}.limits_on(p_queue text, p_job_type text, p_tenant uuid)
-returns table (limit_id bigint, key uuid, per text[], max_running integer, rate_count integer, rate_seconds double precision,
-    rate_burst integer)
-language plpgsql stable
-set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
-begin
-    return query
-    select r.id, r.key, r.per, r.max_running, r.rate_count, r.rate_seconds, r.rate_burst
-      from (select a.* from {schema}.limit_rule a where a.job_type = {schema}.type_key(p_job_type)
-            union all select b.* from {schema}.limit_rule b where b.queue = p_queue
-            union all select c.* from {schema}.limit_rule c where c.tenant_id = p_tenant
-            union all select e.* from {schema}.limit_rule e
-                       where e.queue is null and e.job_type is null and e.tenant_id is null) r
-     where r.max_running is not null or r.rate_count is not null
-    union all
-    select 0, t.id, '{}', {schema}.tenant_cap(t.status, t.max_running, t.raised_to, t.raised_until), null, null, null
-      from {schema}.tenant t
-     where t.id = p_tenant and (t.max_running is not null or t.raised_to is not null or t.status <> 'active');
-end
-$$;
-
 -- The key of the definition that has this name, or had it.
 create function {schema}.type_key(p_job_type text) returns text
 language plpgsql stable as $$
@@ -129,7 +107,7 @@ begin
         select distinct c.queue, c.job_type, c.tenant_id from cand c where c.job_type is not null
     ), bound as materialized (
         select s.queue, s.job_type, s.tenant_id, o.* from kinds s
-         cross join lateral {schema}.limits_on(s.queue, s.job_type, s.tenant_id) o
+         cross join lateral {schema}.limits_on(s.queue, {schema}.type_key(s.job_type), s.tenant_id) o
     ), held as materialized (
         select c.n, {schema}.limit_key(b.key, b.per, c.tenant_id, c.payload) as key, b.limit_id, b.max_running, b.rate_count,
                b.rate_seconds, b.rate_burst
@@ -188,10 +166,10 @@ begin
             arrivals[k] := greatest(coalesce(arrivals[k], moment), moment);
             tokens[k] := greatest(0, floor((bursts[k] * spacing - extract(epoch from arrivals[k] - moment)) / spacing + 1e-6))::integer;
         end if;
-        -- How many this key lets pass where all are under it; beyond p_firm only what a roomy one has left above its half.
+        -- How many this key lets pass where all are under it; beyond p_firm only what a roomy one has left above a quarter of it.
         n := case when not locked[k] then 0
                   else least(room[k], tokens[k], case when caps[k] is null then total when caps[k] < 100 then p_firm
-                                                      else greatest(p_firm, room[k] - caps[k] / 2) end) end;
+                                                      else greatest(p_firm, room[k] - caps[k] / 4) end) end;
         if n < fits then
             fits := greatest(n, 0);
             stop := k;
@@ -219,7 +197,7 @@ begin
             while p <= pairs and pair_n[p] = n loop
                 k := pair_k[p];
                 if stop is null and (not locked[k] or room[k] <= 0 or tokens[k] <= 0
-                        or (taken >= p_firm and caps[k] is not null and (caps[k] < 100 or room[k] <= caps[k] / 2))) then
+                        or (taken >= p_firm and caps[k] is not null and (caps[k] < 100 or room[k] <= caps[k] / 4))) then
                     stop := k;
                 end if;
                 p := p + 1;
@@ -249,6 +227,7 @@ begin
                                  select o.job_type, o.tenant_id, o.payload from {schema}.job_kept o where o.id = ids[u.n] offset 0) j
               join {schema}.job_definition d on d.key = {schema}.type_key(j.job_type) and d.limit_lane is not null and astray
              where p_lanes[lines[u.n]] <> {schema}.lane_of(d.limit_lane, j.tenant_id, d.key, j.payload, null)
+               and not exists (select from {schema}.pin p where p.job_id = ids[u.n])
         ), gone as (
             delete from {schema}.ready r where r.ctid = any (array(select y.tid from stray y)) returning r.*
         ), put as (
@@ -313,60 +292,6 @@ begin
       from unnest(chosen) as c(n)
       left join (select u.n, string_agg(uuid_send(k_keys[u.k]), '') as keys from unnest(pair_n, pair_k) as u(n, k)
                   where caps[u.k] is not null group by u.n) h on h.n = c.n;
-end
-$$;
-
--- The claim. Beside the columns of claim: keys that a ticket holds seats of, and rows without a ticket as pick_limited has
--- them. A claim that takes a seat or a token commits synchronously: a lost one would give them back while the job runs.
-create function {schema}.claim_limited(
-    p_holder uuid, p_claim_no bigint, p_total integer, p_firm integer, p_queues text[], p_lanes uuid[], p_priorities integer[],
-    p_from timestamptz[], p_counts integer[], p_keys uuid[], p_lows bigint[])
-returns table (
-    id uuid, slot integer, ready_at timestamptz, attempt integer, run integer, lost integer, job_type text,
-    payload jsonb, tenant_id uuid, max_attempts integer, timeout_seconds double precision, expired boolean,
-    created_at timestamptz, project_id uuid, actor_type text, actor_id text, request_id text, correlation_id text,
-    traceparent text, idempotency_key text, scheduled_for timestamptz,
-    claimed_at timestamptz, workflow_id uuid, keys bytea, key uuid, limit_id bigint, wait_seconds double precision, contended boolean, low bigint)
-language plpgsql volatile
-set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
-declare
-    picked record;
-begin
-    if not exists (select from {schema}.lease e where e.holder = p_holder and e.expires_at > (select {schema}.now())) then
-        return;
-    end if;
-    select p.* into picked from {schema}.pick_limited(p_total, p_firm, p_queues, p_lanes, p_priorities, p_from, p_counts,
-                                                      p_keys, p_lows, null, null) p;
-    if picked.n_slot is not null then
-        return query
-        select null::uuid, u.slot, u.at, null::integer, null::integer, null::integer, null::text, null::jsonb, null::uuid, null::integer,
-               null::double precision, null::boolean, null::timestamptz, null::uuid, null::text, null::text, null::text, null::text,
-               null::text, null::text, null::timestamptz, null::timestamptz, null::uuid, null::bytea, u.key, u.limit_id, u.wait, u.rival, u.low
-          from unnest(picked.n_slot, picked.n_key, picked.n_limit, picked.n_at, picked.n_wait, picked.n_rival, picked.n_low)
-               as u(slot, key, limit_id, at, wait, rival, low);
-    end if;
-    if picked.tids is null then
-        return;
-    end if;
-    return query
-    with taken as materialized (
-        select u.slot, u.keys, r.* from unnest(picked.tids, picked.slots, picked.seats) with ordinality as u(tid, slot, keys, n)
-          join {schema}.ready r on r.ctid = u.tid order by u.n
-    ), gone as (
-        delete from {schema}.ready r where r.ctid = any (picked.tids)
-    ), begun as (
-        insert into {schema}.running
-               (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at, seated)
-        select t.id, p_holder, p_claim_no, t.queue, t.lane, t.priority, t.attempt, t.run + 1, t.lost,
-               (select {schema}.now()), case when t.keys is not null then true end
-          from taken t
-    )
-    select t.id, t.slot, t.ready_at, t.attempt, t.run + 1, t.lost, j.job_type, j.payload, j.tenant_id,
-           j.max_attempts, j.timeout_seconds, j.expires_at <= (select {schema}.now()), j.created_at, j.project_id,
-           j.actor_type::text, j.actor_id, j.request_id, j.correlation_id, j.traceparent, j.idempotency_key, j.scheduled_for,
-           (select {schema}.now()), j.workflow_id, t.keys, null::uuid, null::bigint, null::double precision, null::boolean, null::bigint
-      from taken t
-      left join lateral (select * from {schema}.job b where b.id = t.id limit 1) j on true;
 end
 $$;
 

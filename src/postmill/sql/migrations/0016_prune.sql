@@ -32,6 +32,7 @@ begin
          or exists (select from {schema}.dead_letter d where d.id = c.job_id)
          or c.requested_at < moment - interval '1 day');
     perform {schema}.sweep_tags(p_most);
+    perform {schema}.sweep_pins(p_most);
     delete from {schema}.progress g where not exists (select from {schema}.running r where r.id = g.job_id);
     delete from {schema}.tally t using {schema}.partition_policy p where t.at < moment - p.retention;
 end

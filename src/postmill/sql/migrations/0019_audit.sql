@@ -30,6 +30,8 @@ create index audit_log_tenant on {schema}.audit_log (tenant_id, at, id);
 create index audit_log_action on {schema}.audit_log (action, at, id, tenant_id);
 create index audit_log_actor on {schema}.audit_log (actor_id, at, id, tenant_id);
 create index audit_log_target on {schema}.audit_log (target_kind, target, at, id, tenant_id);
+-- What people and programs did themselves, without each job that upkeep has replayed or canceled for them.
+create index audit_log_asked on {schema}.audit_log (at, id, tenant_id) where via <> 'upkeep';
 create index audit_log_not_done on {schema}.audit_log (at, id, tenant_id) where result <> 'done';
 
 -- What is not in the chain yet. A row is here from the commit of its writer to the next round, however late that commit
@@ -296,7 +298,7 @@ $$;
 
 -- One page of the log alone, the newest first, below (p_before, p_id) and not before p_since. Who is bound to a tenant
 -- names it in the condition, so that the index by tenant serves him; the policy alone would filter everybody's rows. Each
--- call is planned for what it asks, or no index by action, actor or target would serve it.
+-- call is planned for what it asks, or no index by action, actor or target would serve it. p_via asked: all but upkeep.
 create function {schema}.read_audit_log(p_before timestamptz, p_id uuid, p_most integer, p_action text default null,
     p_actor text default null, p_target_kind text default null, p_target text default null, p_result text default null,
     p_via text default null, p_since timestamptz default null, p_tenant uuid default null)
@@ -311,7 +313,7 @@ begin
        and (p_action is null or l.action = p_action) and (p_actor is null or l.actor_id = p_actor)
        and (p_target_kind is null or l.target_kind = p_target_kind) and (p_target is null or l.target = p_target)
        and (p_result is null or (l.result = p_result and (p_result = 'done' or l.result <> 'done')))
-       and (p_via is null or l.via = p_via)
+       and (p_via is null or case when p_via = 'asked' then l.via <> 'upkeep' else l.via = p_via end)
      order by l.at desc, l.id desc limit p_most;
 end
 $$;

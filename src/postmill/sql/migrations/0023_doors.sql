@@ -142,7 +142,7 @@ $$;
 -- changed, without its secrets.
 create function {schema}.rerun_jobs(p_action text, p_ids uuid[], p_payload jsonb, p_again boolean, p_confirm boolean,
     p_actor_type text, p_actor_id text, p_despite_success boolean default false, p_version integer default null,
-    p_changes jsonb default null, p_priority integer default null)
+    p_changes jsonb default null, p_priority integer default null, p_original boolean default false)
 returns table (id uuid, status text, new_id uuid)
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -160,7 +160,7 @@ begin
             union all
             select r.* from {schema}.replay_jobs(case p_action when 'dead.replay' then known end, {schema}.acting_type(),
                                                  {schema}.acting_id(), p_payload, p_again, p_confirm,
-                                                 p_despite_success, p_version, p_priority) r)
+                                                 p_despite_success, p_version, p_priority, p_original) r)
         select u.id, coalesce(d.status, 'unknown') as status, d.new_id, tenants[array_position(known, u.id)] as tenant,
                states[array_position(known, u.id)] as state
           from (select distinct unnest(p_ids) as id) u left join done d on d.id = u.id
@@ -171,7 +171,8 @@ begin
         if status in ('due', 'replayed') then
             perform {schema}.audit(p_action, 'job', id::text, one.tenant, jsonb_build_object('status', one.state),
                 jsonb_strip_nulls(jsonb_build_object('status', case status when 'due' then 'queued' end, 'replayed_as', new_id,
-                                                     'payload_edited', p_payload is not null, 'changes', p_changes)));
+                                                     'payload_edited', p_payload is not null, 'changes', p_changes,
+                                                     'original_version', nullif(p_original, false))));
         end if;
         return next;
     end loop;
@@ -189,15 +190,16 @@ end
 $$;
 
 -- p_payload: another one for the new jobs; NULL keeps the old. p_again: one that was replayed already is so once more.
--- p_despite_success, p_version: see replay_jobs.
+-- p_despite_success, p_version, p_original: see replay_jobs.
 create function {schema}.door_replay_jobs(p_ids uuid[], p_payload jsonb default null, p_again boolean default false,
     p_confirm boolean default false, p_actor_type text default null, p_actor_id text default null,
-    p_despite_success boolean default false, p_version integer default null, p_changes jsonb default null)
+    p_despite_success boolean default false, p_version integer default null, p_changes jsonb default null,
+    p_original boolean default false)
 returns table (id uuid, status text, new_id uuid)
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 begin
     return query select r.* from {schema}.rerun_jobs('dead.replay', p_ids, p_payload, p_again, p_confirm, p_actor_type,
-                                                          p_actor_id, p_despite_success, p_version, p_changes) r;
+                                                          p_actor_id, p_despite_success, p_version, p_changes, p_original => p_original) r;
 end
 $$;
 

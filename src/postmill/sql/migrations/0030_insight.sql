@@ -115,11 +115,27 @@ $$;
 -- and priority, of at most 1,000. Of all there is a shorter way as a rule: no ticket is ready before its job was made, which
 -- its id tells, so nothing made after the earliest found among the first 100 made was ready before it.
 create function {schema}.read_oldest(p_queue text, p_lane uuid) returns timestamptz
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off
+set plan_cache_mode = force_generic_plan as $$
 declare
     found record;
 begin
-    if p_queue is null and p_lane is null then
+    if p_lane is not null then
+        return (
+            with recursive step as (
+                select f.* from {schema}.queue q cross join lateral (
+                    select r.queue, r.priority, r.ready_at from {schema}.ready r where r.queue = q.name and r.lane = p_lane
+                     order by r.priority, r.ready_at limit 1) f
+                 where q.name = coalesce(p_queue, q.name)
+                union all
+                select f.* from step s cross join lateral (
+                    select r.queue, r.priority, r.ready_at from {schema}.ready r
+                     where r.queue = s.queue and r.lane = p_lane and r.priority > s.priority
+                     order by r.priority, r.ready_at limit 1) f
+            )
+            select min(x.ready_at) from (select s.ready_at from step s limit 1000) x);
+    end if;
+    if p_queue is null then
         select min(x.ready_at) as ready_at, max({schema}.id_time(x.id)) as made, count(*) as n into found
           from (select r.ready_at, r.id from {schema}.ready r order by r.id limit 100) x;
         if found.n < 100 or found.ready_at <= found.made then
@@ -130,124 +146,15 @@ begin
         with recursive step as (
             select f.* from {schema}.queue q cross join lateral (
                 select r.queue, r.lane, r.priority, r.ready_at from {schema}.ready r
-                 where r.queue = q.name and (p_lane is null or r.lane = p_lane)
-                 order by r.queue, r.lane, r.priority, r.ready_at limit 1) f
-             where p_queue is null or q.name = p_queue
+                 where r.queue = q.name order by r.queue, r.lane, r.priority, r.ready_at limit 1) f
+             where q.name = coalesce(p_queue, q.name)
             union all
             select f.* from step s cross join lateral (
                 select r.queue, r.lane, r.priority, r.ready_at from {schema}.ready r
-                 where r.queue = s.queue and (r.lane, r.priority) > (s.lane, s.priority) and (p_lane is null or r.lane = p_lane)
+                 where r.queue = s.queue and (r.lane, r.priority) > (s.lane, s.priority)
                  order by r.queue, r.lane, r.priority, r.ready_at limit 1) f
         )
         select min(x.ready_at) from (select s.ready_at from step s limit 1000) x);
-end
-$$;
-
--- How many jobs are where, each count ending at p_most (at_least: there may be more), and since when the oldest is due.
--- Within a tenant, tickets are counted by whichever are fewer, its jobs or all tickets; where both are many, by the
--- tenant's own lane, which most of its jobs wait in.
-create function {schema}.read_summary(p_tenant uuid default null, p_most integer default 10000)
-returns table (state text, n bigint, at_least boolean, oldest_seconds double precision, open_letters bigint)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
-set enable_seqscan = off as $$
-declare
-    own uuid := coalesce(p_tenant, {schema}.scope_tenant());
-    moment timestamptz := {schema}.now();
-    bodies bigint;
-    tickets bigint;
-    mine uuid[];
-    known bigint := 0;
-    bounded boolean := false;
-begin
-    select count(*) into bodies from (
-        select from {schema}.job j where own is null or j.tenant_id = own limit p_most + 1) x;
-    select bodies + count(*) into bodies from (
-        select from {schema}.job_kept k where own is null or k.tenant_id = own limit p_most + 1) x;
-    for state in select unnest(array['scheduled', 'queued', 'blocked', 'running', 'dead_letter', 'failed', 'canceled']) loop
-        at_least := false;
-        oldest_seconds := null;
-        open_letters := null;
-        if state in ('failed', 'canceled', 'dead_letter') then
-            select count(*) into n from (
-                select from {schema}.outcome o
-                 where o.status = state and o.status <> 'succeeded' and (own is null or o.tenant_id = own) limit p_most + 1) x;
-            if state = 'dead_letter' then
-                select count(*) into open_letters from (
-                    select from {schema}.dead_letter d where own is null or d.tenant_id = own limit p_most + 1) x;
-                n := n + open_letters;
-            end if;
-        else
-            -- One statement of one table: a plan of all four takes as long as the count.
-            if state = 'queued' then
-                select count(*) into tickets from (select from {schema}.ready t limit p_most + 1) x;
-            elsif state = 'scheduled' then
-                select count(*) into tickets from (select from {schema}.scheduled t limit p_most + 1) x;
-            elsif state = 'blocked' then
-                select count(*) into tickets from (select from {schema}.blocked t limit p_most + 1) x;
-            else
-                select count(*) into tickets from (select from {schema}.running t limit p_most + 1) x;
-            end if;
-            if own is null or tickets = 0 then
-                n := tickets;
-            elsif bodies > p_most and tickets > p_most then
-                at_least := true;
-                -- The limit at the end, too: a queue is not looked at where the ones before it are enough.
-                if state = 'queued' then
-                    select count(*) into n from (select from {schema}.queue q cross join lateral (
-                        select from {schema}.ready t where t.queue = q.name and t.lane = own offset 0) x limit p_most + 1) y;
-                elsif state = 'scheduled' then
-                    select count(*) into n from (select from {schema}.queue q cross join lateral (
-                        select from {schema}.scheduled t where t.queue = q.name and t.lane = own offset 0) x limit p_most + 1) y;
-                else
-                    n := 0;
-                end if;
-            elsif bodies <= p_most then
-                if mine is null then
-                    mine := array(select j.id from {schema}.any_job j where j.tenant_id = own);
-                end if;
-                select count(*) into n from unnest(mine) as u(id)
-                 where case state when 'queued' then exists (select from {schema}.ready t where t.id = u.id offset 0)
-                                  when 'scheduled' then exists (select from {schema}.scheduled t where t.id = u.id offset 0)
-                                  when 'blocked' then exists (select from {schema}.blocked t where t.id = u.id offset 0)
-                                  else exists (select from {schema}.running t where t.id = u.id offset 0) end;
-            else
-                select count(*) into n from (
-                    select t.id from {schema}.ready t where state = 'queued' union all
-                    select t.id from {schema}.scheduled t where state = 'scheduled' union all
-                    select t.id from {schema}.blocked t where state = 'blocked' union all
-                    select t.id from {schema}.running t where state = 'running') x
-                 cross join lateral (select from {schema}.any_job j where j.id = x.id and j.tenant_id = own offset 0) b;
-            end if;
-            if state = 'queued' then
-                oldest_seconds := extract(epoch from moment - {schema}.read_oldest(null, own));
-            end if;
-        end if;
-        known := known + least(n, p_most);
-        at_least := at_least or n > p_most;
-        n := least(n, p_most);
-        bounded := bounded or at_least;
-        return next;
-    end loop;
-    -- What is neither waiting nor running, nor ended otherwise, has succeeded.
-    state := 'succeeded';
-    oldest_seconds := null;
-    open_letters := null;
-    if bodies > p_most or bounded then
-        if own is null then
-            select count(*) into n from (select o.status from {schema}.outcome o order by o.job_id desc limit p_most * 5 / 4) x
-             where x.status = 'succeeded';
-        else
-            select count(*) into n from (
-                select o.status, o.tenant_id from {schema}.outcome o order by o.job_id desc limit 2 * p_most) x
-             where x.status = 'succeeded' and x.tenant_id = own;
-        end if;
-        n := least(greatest(n, bodies - known, 0), p_most);
-        at_least := true;
-    else
-        n := greatest(bodies - known, 0);
-        at_least := false;
-    end if;
-    return next;
 end
 $$;
 
@@ -272,8 +179,10 @@ returns table (
     worker_limit integer, type_running bigint, held_by uuid[],
     type_workers bigint, queue_workers bigint, draining_workers bigint, outdated bigint, slots bigint, queue_running bigint,
     ahead bigint, ready_seconds double precision, replayed_as uuid, budget text, budget_level integer, budget_action text,
-    budget_ends timestamptz, type_paused boolean, type_pause_reason text, type_resume_at timestamptz)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+    budget_ends timestamptz, type_paused boolean, type_pause_reason text, type_resume_at timestamptz,
+    pinned integer, pin_workers bigint)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_hashjoin = off
+set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
 declare
     moment timestamptz := {schema}.now();
 begin
@@ -292,9 +201,11 @@ begin
                                    where o.queue = r.queue and o.lane = r.lane
                                      and (o.priority, o.ready_at, o.id) < (r.priority, r.ready_at, r.id) limit 10000) x),
            extract(epoch from moment - r.ready_at)::double precision, s.replayed_as, g.name, g.level, g.action, g.ends_at,
-           z.id is not null, z.reason, z.resume_at
+           z.id is not null, z.reason, z.resume_at, p.version, w.of_version
       from {schema}.read_job_state(array[p_id]) s
      cross join lateral (select f.expires_at from {schema}.any_job f where f.id = s.id offset 0) j
+      left join lateral (select i.version, {schema}.version_code(i.job_type, i.version) as code, i.job_type
+                           from {schema}.pin i where i.job_id = s.id offset 0) p on true
       left join {schema}.queue q on q.name = s.queue
       left join {schema}.tenant t on t.id = s.tenant_id
       left join {schema}.job_definition d on d.key = s.job_type
@@ -311,6 +222,7 @@ begin
         select count(*) filter (where s.job_type = any (k.job_types) and not k.draining) as of_type,
                count(*) filter (where not k.draining) as of_queue, count(*) filter (where k.draining) as draining,
                count(*) filter (where not k.draining and s.job_type <> all (k.job_types) and k.started_at < d.created_at) as outdated,
+               count(*) filter (where not k.draining and k.metadata -> 'definitions' ->> p.job_type = p.code) as of_version,
                sum((k.slots ->> s.queue)::bigint) filter (where not k.draining)::bigint as slots,
                coalesce(bool_or(k.slots ->> s.queue is null) filter (where not k.draining), true) as silent
           from {schema}.worker k join {schema}.lease e on e.holder = k.holder and e.expires_at > moment

@@ -44,7 +44,8 @@ begin
                              order by t.id limit p_most) b
     ), mine as materialized (
         select s.id, s.queue,
-               case when coalesce(definition.limit_lane, definition.lane) like 'type%'
+               case when exists (select from {schema}.pin p where p.job_id = s.id) then s.lane
+                    when coalesce(definition.limit_lane, definition.lane) like 'type%'
                       or s.lane in (j.tenant_id, '00000000-0000-0000-0000-000000000000',
                                     {schema}.lane_of('type', j.tenant_id, definition.key, j.payload, null))
                     then {schema}.lane_of(coalesce(definition.limit_lane, definition.lane), j.tenant_id, definition.key, j.payload, null)

@@ -133,30 +133,15 @@ begin
 end
 $$;
 
-create aggregate {schema}.histogram_sum(bigint[]) (sfunc = {schema}.histogram_plus, stype = bigint[]);
-
--- The value in seconds below which the share q (0 to 1) of a histogram lies, by linear interpolation within its cell as
--- Prometheus does it: the highest bound for what lies beyond, NULL for an empty histogram.
-create function {schema}.quantile(hist bigint[], q double precision) returns double precision
-language plpgsql immutable parallel safe as $$
-declare
-    bounds constant double precision[] := {schema}.rollup_bounds();
-    rank constant double precision := q * (select sum(h) from unnest(hist) h);
-    below double precision := 0;
+-- Of two that are there: an aggregate passes over those that are not by itself.
+create function {schema}.histogram_add(p_one bigint[], p_other bigint[]) returns bigint[]
+language plpgsql immutable strict parallel safe as $$
 begin
-    if coalesce(rank, 0) = 0 and coalesce((select sum(h) from unnest(hist) h), 0) = 0 then
-        return null;
-    end if;
-    for i in 1 .. cardinality(bounds) loop
-        if hist[i] > 0 and below + hist[i] >= rank then
-            return coalesce(bounds[i - 1], 0)
-                 + (bounds[i] - coalesce(bounds[i - 1], 0)) * greatest(rank - below, 0) / hist[i];
-        end if;
-        below := below + hist[i];
-    end loop;
-    return bounds[cardinality(bounds)];
+    return {schema}.histogram_plus(p_one, p_other);
 end
 $$;
+
+create aggregate {schema}.histogram_sum(bigint[]) (sfunc = {schema}.histogram_add, stype = bigint[]);
 
 -- How many values of a histogram are at most so many seconds: exact where that is a bound, else interpolated.
 create function {schema}.histogram_within(hist bigint[], seconds double precision) returns double precision

@@ -298,56 +298,54 @@ $$;
 
 -- What happened between two moments within the scope, in buckets of p_seconds (NULL: one for all) and by p_by: queue |
 -- job_type | tenant (NULL: all together). Moments are taken down to their minute, and where
--- minutes are hours by now to their hour. waits, runs, totals: average, p50, p95 and p99 in seconds; NULL where p_times is
--- false, which is ten times as fast. What is of all tenants is read from the fleet's sums.
+-- minutes are hours by now to their hour. waits, runs, totals: average, p50, p95 and p99 in seconds; NULL for those that are not
+-- in p_times: without any it is ten times as fast. What is of all tenants is read from the fleet's sums.
 create function {schema}.read_stats(p_since timestamptz, p_until timestamptz, p_seconds double precision default null,
     p_by text default null, p_tenant uuid default null, p_queue text default null, p_job_type text default null,
-    p_times boolean default true)
+    p_times text[] default array['wait', 'run', 'total'])
 returns table (bucket timestamptz, name text, counts jsonb, waits double precision[], runs double precision[],
     totals double precision[])
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 declare
     own constant uuid := coalesce(p_tenant, {schema}.scope_tenant());
-    cells constant integer := cardinality({schema}.rollup_bounds()) + 1;
     sums text;
 begin
-    -- Cell by cell: an aggregate over arrays takes ten times as long.
-    select string_agg(format(case when p_times then 'array[%s] as %I' else 'null::bigint[] as %2$I' end, cell.sums,
-                             kind || 's_hist'), ', ') into sums
-      from unnest(array['wait', 'run', 'total']) as kind
-     cross join lateral (select string_agg(format('coalesce(sum(r.%I[%s]), 0)', kind || '_hist', i), ', ') as sums
-                           from generate_series(1, cells) i) cell;
+    select string_agg(case when kind = any (p_times)
+                           then format('sum(r.%1$s_sum) as %1$s, %2$s as %1$s_hist', kind, {schema}.histogram_cells('r.' || kind || '_hist'))
+                           else format('null::double precision as %1$s, null::bigint[] as %1$s_hist', kind) end, ', ') into sums
+      from unnest(array['wait', 'run', 'total']) as kind;
     return query execute format($q$
         with counted as (
-            select case when $3 is null then $1
-                        else date_bin($3 * interval '1 second', r.minute, timestamptz '2000-01-01 00:00+00') end as bucket,
-                   case $4 when 'queue' then r.queue when 'job_type' then r.job_type when 'tenant' then r.tenant_id::text
-                        else '' end as name, r.outcome, sum(r.n) as n, sum(r.wait_sum) as wait, sum(r.run_sum) as run,
-                   sum(r.total_sum) as total, %s
+            select %s as bucket, %s as name, r.outcome, sum(r.n) as n, %s
               from %s r
-             where r.minute >= {schema}.minute_of($1) and r.minute < $2 and ($5 is null or r.tenant_id = $5)
-               and ($6 is null or r.queue = $6) and ($7 is null or r.job_type = $7)
+             where r.minute >= {schema}.minute_of($1) and r.minute < $2 and ($4 is null or r.tenant_id = $4)
+               and ($5 is null or r.queue = $5) and ($6 is null or r.job_type = $6)
              group by 1, 2, 3
         ), merged as (
             select c.bucket, c.name, jsonb_object_agg(c.outcome, c.n) as counts, sum(c.wait) as wait, sum(c.run) as run,
-                   sum(c.total) as total, {schema}.histogram_sum(c.waits_hist::bigint[]) as waits_hist,
-                   {schema}.histogram_sum(c.runs_hist::bigint[]) as runs_hist,
-                   {schema}.histogram_sum(c.totals_hist::bigint[]) as totals_hist
+                   sum(c.total) as total, {schema}.histogram_sum(c.wait_hist) as waits, {schema}.histogram_sum(c.run_hist) as runs,
+                   {schema}.histogram_sum(c.total_hist) as totals
               from counted c group by 1, 2
         )
-        select m.bucket, m.name, m.counts, {schema}.summary_of(m.waits_hist, m.wait), {schema}.summary_of(m.runs_hist, m.run),
-               {schema}.summary_of(m.totals_hist, m.total)
-          from merged m order by 1, 2$q$, sums,
-        {schema}.rollup_source(p_since, p_until, own is null and p_by is distinct from 'tenant', p_seconds)) using p_since, p_until, p_seconds, p_by, own, p_queue, p_job_type;
+        select m.bucket, m.name, m.counts, {schema}.summary_of(m.waits, m.wait), {schema}.summary_of(m.runs, m.run),
+               {schema}.summary_of(m.totals, m.total)
+          from merged m order by 1, 2$q$,
+        case when p_seconds is null then '$1'
+             else $b$date_bin($3 * interval '1 second', r.minute, timestamptz '2000-01-01 00:00+00')$b$ end,
+        case p_by when 'queue' then 'r.queue::text' when 'job_type' then 'r.job_type::text' when 'tenant' then 'r.tenant_id::text'
+             else $b$''::text$b$ end, sums,
+        {schema}.rollup_source(p_since, p_until, own is null and p_by is distinct from 'tenant', p_seconds))
+        using p_since, p_until, p_seconds, own, p_queue, p_job_type;
 end
 $$;
 
 -- Average, p50, p95 and p99; NULL where nothing was measured.
 create function {schema}.summary_of(p_hist bigint[], p_sum double precision) returns double precision[]
 language plpgsql immutable parallel safe as $$
+declare
+    found constant double precision[] := {schema}.quantiles(p_hist, array[0.5, 0.95, 0.99]);
 begin
-    return array[p_sum / nullif((select sum(h) from unnest(p_hist) h), 0), {schema}.quantile(p_hist, 0.5),
-                 {schema}.quantile(p_hist, 0.95), {schema}.quantile(p_hist, 0.99)];
+    return array[p_sum / found[4], found[1], found[2], found[3]];
 end
 $$;
 

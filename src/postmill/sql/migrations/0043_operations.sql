@@ -5,7 +5,8 @@
 -- tenant_id: whose letters; NULL: of several. total, done (replayed or discarded), skipped, failed: counts of its items.
 -- matching: the jobs meant, as read_matching takes it, with ids below cut_off; NULL: letters of the filter, all selected
 -- at the start. select_below: how far down it has selected (stage select). held: somebody is asked once they are counted.
--- fair: tenants take turns. same_version: only jobs whose definition has not changed since they were made. priority: the new
+-- fair: tenants take turns. same_version: only jobs whose definition has not changed since they were made. original_version: each
+-- runs under the version that it was made under. priority: the new
 -- one, or that of replays. stop_ratio: share of failures that pauses it. start_at: nothing is done before; until then an
 -- abort undoes all of it. approve_above: with more jobs than that somebody else has to approve (status proposed).
 -- tags: of tag, those that a minus stands before are taken away. taken_at: up to which moment the rate's allowance is used up. twins_at: when later jobs that do the same were looked for.
@@ -30,6 +31,7 @@ create table {schema}.operation (
     version integer,
     fair boolean not null default false,
     same_version boolean not null default false,
+    original_version boolean not null default false,
     priority integer,
     queue text collate "C",
     run_at timestamptz,
@@ -118,7 +120,7 @@ begin
     end if;
     id := {schema}.new_id();
     insert into {schema}.operation as o (id, tenant_id, kind, stage, filter, matching, cut_off, held, rate, canary, again, confirm,
-           despite_success, version, fair, same_version, priority, queue, run_at, tags, stop_ratio, start_at, approve_above, reason,
+           despite_success, version, fair, same_version, original_version, priority, queue, run_at, tags, stop_ratio, start_at, approve_above, reason,
            total, actor_type, actor_id, actor_role, request_id, created_at)
     values (id, own, p_kind, 'select', p_filter, {schema}.at_moments(p_matching, moment),
             case when p_matching is not null then least(coalesce(p_cut_off, id), id) end,
@@ -126,6 +128,7 @@ begin
             coalesce((p_options ->> 'canary')::integer, 0), coalesce((p_options ->> 'again')::boolean, false),
             coalesce((p_options ->> 'confirm')::boolean, false), coalesce((p_options ->> 'despite_success')::boolean, false),
             (p_options ->> 'version')::integer, fairly, coalesce((p_options ->> 'same_version')::boolean, false),
+            coalesce((p_options ->> 'original_version')::boolean, false),
             (p_options ->> 'priority')::integer, p_options ->> 'queue', (p_options ->> 'run_at')::timestamptz, p_options -> 'tags',
             (p_options ->> 'stop_ratio')::double precision,
             greatest((p_options ->> 'start_at')::timestamptz, moment + (p_options ->> 'undo_seconds')::double precision * interval '1 s'),
@@ -210,14 +213,14 @@ returns table (id uuid, tenant_id uuid, kind text, status text, stage text, filt
     skipped integer, failed integer, actor_type text, actor_id text, created_at timestamptz, started_at timestamptz,
     paused_at timestamptz, paused_by text, pause_reason text, ended_at timestamptz, fair boolean, same_version boolean,
     priority integer, queue text, run_at timestamptz, stop_ratio double precision, start_at timestamptz, approve_above integer,
-    approved_by text, approved_at timestamptz, cut_off uuid, tags jsonb)
+    approved_by text, approved_at timestamptz, cut_off uuid, tags jsonb, original_version boolean)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 begin
     return query
     select o.id, o.tenant_id, o.kind, o.status, o.stage, o.filter, o.rate, o.canary, o.again, o.confirm, o.despite_success,
            o.version, o.reason, o.total, o.done, o.skipped, o.failed, o.actor_type, o.actor_id, o.created_at, o.started_at,
            o.paused_at, o.paused_by, o.pause_reason, o.ended_at, o.fair, o.same_version, o.priority, o.queue, o.run_at,
-           o.stop_ratio, o.start_at, o.approve_above, o.approved_by, o.approved_at, o.cut_off, o.tags
+           o.stop_ratio, o.start_at, o.approve_above, o.approved_by, o.approved_at, o.cut_off, o.tags, o.original_version
       from {schema}.operation o
      where (p_id is null or o.id = p_id) and o.id < p_before and (not p_open or o.status in ('proposed', 'running', 'paused'))
      order by o.id desc limit p_most;

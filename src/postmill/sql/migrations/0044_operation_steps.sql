@@ -99,7 +99,7 @@ begin
         if p_op.kind = 'replay' then
             return query select r.id, r.status, r.new_id, null::text
                            from {schema}.rerun_jobs('dead.replay', p_ids, null, p_op.again, p_op.confirm, null, null, true,
-                                                    p_op.version, null, p_op.priority) r;
+                                                    p_op.version, null, p_op.priority, p_op.original_version) r;
         elsif p_op.kind = 'retry' then
             return query select r.id, r.status, r.new_id, null::text
                            from {schema}.rerun_jobs('jobs.retry', p_ids, null, false, p_op.confirm, null, null) r;
@@ -185,7 +185,7 @@ begin
       from (select count(*) filter (where i.status in ('replayed', 'due', 'requested', 'canceled', 'discarded', 'changed')) as done,
                    count(*) filter (where i.status in ('live', 'already_replayed', 'succeeded_since', 'succeeded', 'running',
                        'waiting', 'never', 'unconfirmed', 'not_dead', 'unknown', 'key_held', 'old_version',
-                       'version_changed', 'finished', 'unchanged', 'blocked')) as skipped,
+                       'version_changed', 'version_gone', 'finished', 'unchanged', 'blocked')) as skipped,
                    count(*) filter (where i.status is not null) as all_of_them
               from {schema}.operation_item i where i.operation_id = p_id and i.n = any (p_ns)) n
      cross join lateral (select n.done, n.skipped, n.all_of_them - n.done - n.skipped as failed) c

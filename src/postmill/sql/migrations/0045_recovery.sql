@@ -164,10 +164,14 @@ begin
          where (own is null or y.tenant_id = own) and (p_job_type is null or y.job_type = p_job_type)
            and (p_queue is null or y.queue = p_queue)
          group by 1, 2, 3, 4 having sum(y.opened - y.closed) > 0
-    ), keyed as materialized (
-        select l.*, concat_ws('/', coalesce(l.error_group, '-' || l.only), l.tenant_id, l.job_type) as key from live l
+    ), least as materialized (
+        -- Below it no group can be on the page, and needs no key.
+        select l.n from live l where p_n is null or l.n < p_n order by l.n desc offset greatest(p_most - 1, 0) limit 1
     ), page as materialized (
-        select k.* from keyed k where p_n is null or k.n < p_n or (k.n = p_n and k.key > p_key)
+        select k.* from (select l.*, concat_ws('/', coalesce(l.error_group, '-' || l.only), l.tenant_id, l.job_type) as key
+                           from live l
+                          where l.n >= coalesce((select f.n from least f), 0) and (p_n is null or l.n <= p_n) offset 0) k
+         where p_n is null or k.n < p_n or k.key > p_key
          order by k.n desc, k.key limit p_most
     )
     select p.key, p.error_group, p.tenant_id, t.slug, p.job_type, p.reason, p.n, a.hour, a.day, z.week, o.failed_at, w.failed_at,

@@ -4,7 +4,8 @@
 
 -- How jobs stand, for a line of a list, in the order of their ids from the newest down. state is queued as soon as a job is
 -- due. waits_on: what holds a waiting job back, as far as a list can tell without looking at each. p_paths: of each
--- argument that shall be shown the path; values are the payload's own (sealed where it is encrypted).
+-- argument that shall be shown the path; values are the payload's own (sealed where it is encrypted). A plan takes twice as
+-- long as fifty lines do, and is the same for all.
 create function {schema}.read_job_lines(p_ids uuid[], p_paths jsonb default '[]')
 returns table (
     id uuid, tenant_id uuid, tenant text, job_type text, queue text, state text, retrying boolean, replayed boolean, source text, source_ref text,
@@ -13,7 +14,8 @@ returns table (
     error_message text, error_group text, actor_type text, actor_id text, correlation_id text, replayed_from uuid,
     waits_on text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text,
     args jsonb, moment timestamptz, tags text[])
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
+set plan_cache_mode = force_generic_plan as $$
 declare
     at_now constant timestamptz := {schema}.now();
 begin
@@ -26,7 +28,9 @@ begin
            coalesce(w.priority, s.priority, b.priority, r.priority, d.priority, j.priority),
            coalesce(w.attempt - 1, s.attempt - 1, b.attempt - 1, r.attempt, d.attempts, o.attempt, 0), j.max_attempts,
            j.idempotency_key, j.created_at, coalesce(s.run_at, j.scheduled_for),
-           coalesce(r.claimed_at, o.started_at, d.last_attempt_at, a.started_at), coalesce(o.finished_at, d.failed_at),
+           coalesce(r.claimed_at, o.started_at, d.last_attempt_at, a.started_at),
+           -- A letter that is closed ended with its last attempt.
+           coalesce(case when o.status = 'dead_letter' then a.finished_at end, o.finished_at, d.failed_at),
            (select k.worker_id from {schema}.worker k where k.holder = coalesce(r.holder, o.holder, a.holder)),
            coalesce(d.reason, o.reason), coalesce(d.error_class, o.error_class, a.error_class),
            left(coalesce(d.error_message, o.error_message, a.error_message), 500),
@@ -52,7 +56,7 @@ begin
       left join lateral (select t.* from {schema}.running t where t.id = j.id offset 0) r on true
       left join lateral (select t.* from {schema}.dead_letter t where t.id = j.id offset 0) d on true
       left join lateral (select t.* from {schema}.outcome t where t.job_id = j.id offset 0) o on true
-      left join lateral (select t.error_class, t.error_message, t.error_group, t.started_at, t.holder from {schema}.attempt t
+      left join lateral (select t.error_class, t.error_message, t.error_group, t.started_at, t.finished_at, t.holder from {schema}.attempt t
                           where t.job_id = j.id and (o.job_id is null or o.status = 'dead_letter') and r.id is null
                           order by t.run desc limit 1) a on true
       left join {schema}.queue q on q.name = coalesce(w.queue, s.queue, b.queue)
@@ -75,7 +79,7 @@ $$;
 
 -- The words for where these jobs stand, retrying and replayed (letters that are open no longer) among them, and how many there are of each.
 create function {schema}.states_of(p_ids uuid[]) returns jsonb
-language plpgsql stable set enable_seqscan = off set jit = off as $$
+language plpgsql stable set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan as $$
 declare
     at_now constant timestamptz := {schema}.now();
 begin
@@ -128,39 +132,6 @@ begin
         at_least := coalesce(at_least, false);
         return next;
     end loop;
-end
-$$;
-
--- When the jobs of a filter were made, in bars: of p_need + 1 at most. total: how many they are; complete: down to where
--- (NULL: to the end). Bars are as wide as makes 60 of them at most. Where each job that is met must be looked for in
--- several tables, fewer are looked at.
-create function {schema}.read_matching_bars(p_filter jsonb, p_need integer default 10000, p_look integer default 10001)
-returns table (total bigint, complete_to timestamptz, width double precision, bars jsonb)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off as $$
-declare
-    found_ones record;
-    span double precision;
-    starts timestamptz[];
-    ids uuid[];
-    dear constant boolean := jsonb_path_exists(p_filter, '$.terms[*] ? (@.field == "ran" || @.field == "attempt" || @.field == "worker"
-        || @.field == "queue" || (@.field == "error" && @.not == true) || (@.field == "op" && @.not == true))')
-        or (p_filter ? 'states' and {schema}.scope_tenant() is not null and not p_filter -> 'states' <@ '["failed", "canceled", "dead_letter", "replayed"]');
-begin
-    select w.ids, w.low into found_ones
-      from {schema}.read_matching(p_filter, p_need => p_need + 1, p_look => case when dear then p_look / 4 else p_look end) w;
-    total := cardinality(found_ones.ids);
-    complete_to := case when found_ones.low is not null then {schema}.id_time(found_ones.low)
-                        when total > p_need then {schema}.id_time(found_ones.ids[total]) end;
-    span := extract(epoch from {schema}.now() - {schema}.id_time(found_ones.ids[total]))::double precision;
-    select coalesce(min(w), 604800) into width
-      from unnest(array[60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 604800]::double precision[]) w where span / w <= 60;
-    -- An id tells its moment, and comparing ids is quicker than reading it from each of them.
-    starts := array(select generate_series(date_bin(width * interval '1 second', {schema}.id_time(found_ones.ids[total]), timestamptz '2000-01-03 00:00+00'),
-                                           {schema}.id_time(found_ones.ids[1]), width * interval '1 second') where total > 0);
-    ids := array(select {schema}.id_at(s) from unnest(starts) s);
-    select coalesce(jsonb_agg(jsonb_build_array(extract(epoch from starts[b.place]), b.n) order by b.place), '[]') into bars
-      from (select greatest(width_bucket(u.id, ids), 1) as place, count(*) as n from unnest(found_ones.ids) as u(id) group by 1) b;
-    return next;
 end
 $$;
 
@@ -262,7 +233,7 @@ create unique index saved_view_name on {schema}.saved_view
 -- One's own views of a page, and those that others in this scope share.
 create function {schema}.read_saved_views(p_page text, p_most integer default 100)
 returns table (id uuid, name text, query text, shared boolean, own boolean, actor_id text)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 begin
     return query
     select v.id, v.name, v.query, v.shared, x.own, v.actor_id
@@ -360,7 +331,8 @@ $$;
 
 -- One text of an execution, whole: error | stack | stdout | stderr.
 create function {schema}.read_attempt_text(p_id uuid, p_run integer, p_what text) returns text
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
     return (
     select case p_what when 'error' then h.error_message when 'stack' then h.stack when 'stdout' then h.stdout_tail
@@ -376,7 +348,8 @@ $$;
 
 -- Payload and result as they are stored.
 create function {schema}.read_job_payload(p_id uuid) returns table (payload text, result text)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
     return query
     select j.payload::text, (select o.result::text from {schema}.outcome o where o.job_id = p_id limit 1)

@@ -167,6 +167,31 @@ begin
 end
 $$;
 
+-- Who made the newest jobs of a type: of the p_look newest of all within the scope, p_most of the type. Newest first along the
+-- ids, so that it ends as soon as it has seen enough.
+create function {schema}.read_type_callers(p_job_type text, p_most integer default 50, p_look integer default 5000)
+returns table (source text, actor_type text, actor_id text, n bigint)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_sort = off as $$
+declare
+    own constant uuid := {schema}.scope_tenant();
+begin
+    if own is null then
+        return query
+        select coalesce(m.source, ''), coalesce(m.actor_type, ''), coalesce(m.actor_id, ''), count(*)
+          from (select l.* from (select j.job_type, j.source::text, j.actor_type::text, j.actor_id from {schema}.any_job j
+                                  order by j.id desc limit p_look) l where l.job_type = p_job_type limit p_most) m
+         group by 1, 2, 3 order by 4 desc, 1, 2, 3;
+    else
+        return query
+        select coalesce(m.source, ''), coalesce(m.actor_type, ''), coalesce(m.actor_id, ''), count(*)
+          from (select l.* from (select j.job_type, j.source::text, j.actor_type::text, j.actor_id from {schema}.any_job j
+                                  where j.tenant_id = own order by j.id desc limit p_look) l where l.job_type = p_job_type limit p_most) m
+         group by 1, 2, 3 order by 4 desc, 1, 2, 3;
+    end if;
+end
+$$;
+
 -- What runs of these types cost lately: the average of the last 200 lines of each that somebody spent, by unit. A spend
 -- stands in the ledger of each budget above it, and counts once.
 create index budget_line_type on {schema}.budget_line (job_type, id, tenant_id) where reservation_id is not null;

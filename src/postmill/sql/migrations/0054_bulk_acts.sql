@@ -14,18 +14,6 @@ begin
 end
 $$;
 
--- Has the definition of a job changed since the job was made, or gone?
-create function {schema}.definition_changed(p_id uuid) returns boolean
-language plpgsql stable as $$
-begin
-    return not exists (
-        select from (select f.job_type, f.created_at from {schema}.any_job f where f.id = p_id offset 0) j
-          join {schema}.job_definition d on d.key = j.job_type
-         where d.is_active and d.version = coalesce((select max(v.version) from {schema}.definition_version v
-                                                      where v.definition_id = d.id and v.at <= j.created_at), d.version));
-end
-$$;
-
 -- The next jobs of an operation that still selects: one stretch of the walk from the newest down. They are tried the oldest
 -- first, or of each tenant one by one.
 create function {schema}.select_items(p_id uuid, p_most integer) returns void
@@ -217,7 +205,8 @@ begin
     end loop;
     with f as materialized (
         select j.*, d.version as version_now, d.replay_class, d.is_active, d.budget, d.key is null as unknown_type,
-               coalesce((select max(v.version) from {schema}.definition_version v where v.definition_id = d.id and v.at <= j.created_at),
+               coalesce((select p.version from {schema}.pin p where p.job_id = j.id),
+                        (select max(v.version) from {schema}.definition_version v where v.definition_id = d.id and v.at <= j.created_at),
                         d.version) as version_then,
                case p_kind when 'replay' then j.state in ('dead_letter', 'failed', 'canceled')
                            when 'retry' then j.state in ('scheduled', 'dead_letter', 'failed', 'canceled')
@@ -270,6 +259,10 @@ begin
         select w.build, count(*) as n from {schema}.worker w join {schema}.lease l on l.holder = w.holder
          where l.expires_at > began and w.build is not null and exists (select from failed_of)
            and w.job_types && array(select distinct f.job_type from f) group by 1
+    ), versions as materialized (
+        select x.*, x.code <> '' and {schema}.code_workers(x.job_type, x.code) = 0 as unserved
+          from (select v.job_type, v.version, {schema}.version_code(v.job_type, v.version) as code
+                  from (select distinct f.job_type, f.version_then as version from f where p_kind = 'replay' and not f.unknown_type) v) x
     )
     select jsonb_build_object(
         'count', cardinality(ids), 'complete', done, 'cut_off', cut, 'looked_at', (select count(*) from f),
@@ -277,7 +270,9 @@ begin
         'groups', coalesce((select jsonb_agg(to_jsonb(g)) from (
             select f.fits, f.state, f.replay_class, coalesce(f.unknown_type or not f.is_active, true) as gone,
                    exists (select from since s where s.id = f.id) as done_since,
-                   coalesce(f.version_then <> f.version_now, false) as changed, count(*) as count from f group by 1, 2, 3, 4, 5, 6) g), '[]'),
+                   coalesce(f.version_then <> f.version_now, false) as changed,
+                   exists (select from versions v where v.job_type = f.job_type and v.version = f.version_then and v.code is null) as version_gone,
+                   count(*) as count from f group by 1, 2, 3, 4, 5, 6, 7) g), '[]'),
         'tenants', (select count(distinct f.tenant_id) from f), 'oldest', (select min(f.created_at) from f),
         'newest', (select max(f.created_at) from f),
         'by_tenant', coalesce((select jsonb_agg(jsonb_build_object('name', coalesce(t.slug, g.tenant_id::text), 'count', g.n)
@@ -308,6 +303,12 @@ begin
         'succeeded_since', (select count(*) from since),
         'past_deadline', (select count(*) from f where f.expires_at <= began),
         'version_changed', (select count(*) from f where f.version_then <> f.version_now),
+        'version_gone', (select count(*) from f join versions v on v.job_type = f.job_type and v.version = f.version_then
+                          where v.code is null),
+        'version_unserved', coalesce((select jsonb_agg(jsonb_build_object('name', g.job_type || ' v' || g.version, 'count', g.n)
+                order by g.n desc, g.job_type, g.version)
+              from (select v.job_type, v.version, count(*) as n from f join versions v on v.job_type = f.job_type
+                       and v.version = f.version_then where v.unserved group by 1, 2 order by 3 desc limit 20) g), '[]'),
         'gone', (select count(*) from f where f.unknown_type or not f.is_active),
         'paused_queues', coalesce((select jsonb_agg(jsonb_build_object('name', g.queue, 'count', g.n) order by g.n desc, g.queue)
               from (select f.queue, count(*) as n from f group by 1) g join {schema}.queue q on q.name = g.queue
@@ -323,71 +324,3 @@ begin
 end
 $$;
 
--- What the page of one job shows beside its line (read_job_lines): facts of its body, its key, and its kin. Payload and
--- result are not in it.
-create function {schema}.read_job_page(p_id uuid) returns jsonb
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off as $$
-begin
-    return (
-    select jsonb_build_object(
-        'project_id', j.project_id, 'request_id', j.request_id, 'traceparent', j.traceparent, 'expires_at', j.expires_at,
-        'timeout_seconds', j.timeout_seconds, 'scheduled_for', j.scheduled_for, 'result_ref', o.result_ref, 'error_ref', o.error_ref,
-        'has_result', o.result is not null, 'encrypted', j.payload ? '$encrypted', 'definition_id', d.id, 'version', d.version,
-        'version_then', (select max(v.version) from {schema}.definition_version v where v.definition_id = d.id and v.at <= j.created_at),
-        'runs', coalesce(r.run, o.run, x.run, w.run, s.run, b.run, 0),
-        'lost', coalesce(r.lost, o.lost, x.lost, w.lost, s.lost, b.lost, 0),
-        'lease_until', (select l.expires_at from {schema}.lease l where l.holder = r.holder),
-        'event_id', case when j.source = 'event' then j.source_ref end,
-        'cancel', (select jsonb_build_object('at', c.requested_at, 'by', coalesce(c.actor_id, c.actor_type), 'reason', c.reason)
-                     from {schema}.cancel_request c where c.job_id = j.id),
-        'key', (select jsonb_build_object('mode', k.mode, 'job_id', k.job_id, 'first_seen_at', k.first_seen_at,
-                    'last_seen_at', k.last_seen_at, 'expires_at', k.expires_at) from {schema}.idempotency_key k
-                 where k.tenant_id = j.tenant_id and k.key = j.idempotency_key
-                   and k.project_id = coalesce(j.project_id, '00000000-0000-0000-0000-000000000000')),
-        'replays', coalesce((select jsonb_agg(n.id order by n.id desc) from (
-            (select f.id from {schema}.job f where f.replayed_from = j.id order by f.id desc limit 20)
-            union all
-            (select f.id from {schema}.job_kept f where f.replayed_from = j.id order by f.id desc limit 20)) n), '[]'))
-      from (select f.* from {schema}.any_job f where f.id = p_id offset 0) j
-      left join {schema}.job_definition d on d.key = j.job_type
-      left join lateral (select t.* from {schema}.ready t where t.id = j.id offset 0) w on true
-      left join lateral (select t.* from {schema}.scheduled t where t.id = j.id offset 0) s on true
-      left join lateral (select t.* from {schema}.blocked t where t.id = j.id offset 0) b on true
-      left join lateral (select t.* from {schema}.running t where t.id = j.id offset 0) r on true
-      left join lateral (select t.* from {schema}.dead_letter t where t.id = j.id offset 0) x on true
-      left join lateral (select t.* from {schema}.outcome t where t.job_id = j.id offset 0) o on true);
-end
-$$;
-
--- Executions of a job, the latest first, below run p_below, with the first p_text characters of what they said and the last
--- p_tail of their output; how long each of these is.
-create function {schema}.read_attempt_page(p_id uuid, p_below integer default 2147483647, p_most integer default 10,
-    p_text integer default 70000, p_tail integer default 20000)
-returns table (run integer, attempt integer, status text, worker_id text, pid integer, started_at timestamptz, finished_at timestamptz,
-    exit_code integer, error_class text, error_code text, error_message text, error_status integer, error_group text, stack text,
-    stdout_tail text, stderr_tail text, lengths integer[], build text)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
-begin
-    return query
-    with h as materialized (
-        select a.run, a.attempt, a.status, a.holder, a.pid, a.started_at, a.finished_at, a.exit_code, a.error_class, a.error_code,
-               a.error_message, a.error_status, a.error_group, a.stack, a.stdout_tail, a.stderr_tail
-          from {schema}.attempt a where a.job_id = p_id and a.run < p_below
-        union all
-        select o.run, o.attempt, o.attempt_status, o.holder, o.pid, o.started_at, o.finished_at, o.exit_code, o.error_class,
-               o.error_code, o.error_message, o.error_status, o.error_group, o.stack, o.stdout_tail, o.stderr_tail
-          from {schema}.outcome o where o.job_id = p_id and o.holder is not null and o.run < p_below
-        union all
-        select r.run, r.attempt, 'running', r.holder, null, r.claimed_at, null, null, null, null, null, null, null, null, null, null
-          from {schema}.running r where r.id = p_id and r.run < p_below and exists (select from {schema}.any_job j where j.id = p_id)
-    ), page as (
-        select h.* from h order by h.run desc limit p_most
-    )
-    select p.run, p.attempt, p.status, coalesce(w.worker_id, p.holder::text), coalesce(p.pid, w.pid), p.started_at, p.finished_at,
-           p.exit_code, p.error_class, p.error_code, left(p.error_message, p_text), p.error_status, p.error_group,
-           left(p.stack, p_text), right(p.stdout_tail, p_tail), right(p.stderr_tail, p_tail),
-           array[length(p.error_message), length(p.stack), length(p.stdout_tail), length(p.stderr_tail)], w.build
-      from page p left join {schema}.worker w on w.holder = p.holder
-     order by p.run desc;
-end
-$$;

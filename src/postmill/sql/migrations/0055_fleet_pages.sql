@@ -85,7 +85,7 @@ returns table (queue text, workers bigint, draining bigint, slots bigint, arrive
     failed_rate double precision, wait_p95 double precision, run_p95 double precision, total_p95 double precision, n bigint,
     attained_day double precision, burn_day double precision, breach_since timestamptz, breach_title text, incident_id uuid,
     ended_hour bigint[], runbook text)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
     moment timestamptz := {schema}.now();
     this timestamptz := {schema}.minute_of(moment);
@@ -124,17 +124,21 @@ $$;
 create function {schema}.read_queue_course(p_queue text, p_since timestamptz, p_seconds double precision)
 returns table (bucket timestamptz, arrived bigint, ended bigint, failed bigint, queued bigint, running bigint, slots bigint,
     waits double precision[], runs double precision[])
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 begin
     if not {schema}.sees_all() then
         return;
     end if;
-    return query
-    select date_bin(p_seconds * interval '1 second', m.minute, timestamptz '2000-01-01 00:00+00'), sum(m.arrived)::bigint,
-           sum(m.ended)::bigint, sum(m.failed)::bigint, max(m.queued), max(m.running), max(m.slots),
-           {schema}.summary_of({schema}.histogram_sum(m.wait_hist), null), {schema}.summary_of({schema}.histogram_sum(m.run_hist), null)
-      from {schema}.queue_minute m where m.queue = p_queue and m.minute >= p_since
-     group by 1 order by 1;
+    return query execute format($q$
+        select s.bucket, s.arrived, s.ended, s.failed, s.queued, s.running, s.slots, {schema}.summary_of(s.waits, null),
+               {schema}.summary_of(s.runs, null)
+          from (select date_bin($3 * interval '1 second', m.minute, timestamptz '2000-01-01 00:00+00') as bucket,
+                       sum(m.arrived)::bigint as arrived, sum(m.ended)::bigint as ended, sum(m.failed)::bigint as failed,
+                       max(m.queued) as queued, max(m.running) as running, max(m.slots) as slots, %s as waits, %s as runs
+                  from {schema}.queue_minute m where m.queue = $1 and m.minute >= $2
+                 group by 1) s
+         order by 1$q$, {schema}.histogram_cells('m.wait_hist'), {schema}.histogram_cells('m.run_hist'))
+    using p_queue, p_since, p_seconds;
 end
 $$;
 
@@ -229,50 +233,52 @@ begin
         return;
     end if;
     return query
-    select r.* from {schema}.tenant t cross join lateral {schema}.read_tenants('', 1, t.id, t.slug) r
+    select t.id, t.slug, t.name, t.timezone, t.status, t.weight, t.max_running, extract(epoch from t.retention)::double precision,
+           t.created_at, t.updated_at, case when t.raised_until > (select {schema}.now()) then t.raised_to end,
+           case when t.raised_until > (select {schema}.now()) then t.raised_until end
+      from {schema}.tenant t
      where t.slug > p_after and (p_status is null or t.status = p_status) and (p_slugs is null or t.slug = any (p_slugs))
        and (p_begins is null or starts_with(t.slug, lower(p_begins)) or starts_with(lower(t.name), lower(p_begins)))
      order by t.slug limit p_most;
 end
 $$;
 
--- What tenants did lately: late of judged jobs took longer than their queue promises, as far as the cells of a histogram tell
--- (the cell in which the promise lies counts as late). fleet_seconds: what the jobs of all took. last_at: the minute of the last
--- thing that happened.
+-- What tenants did in the hour of p_seconds ago and since, by whole hours, so that a list of tenants reads some rows of each: late of
+-- judged jobs took longer than their queue promises, as far as the cells of a histogram tell (the cell in which the promise lies
+-- counts as late). fleet_seconds: what the jobs of all took. last_at: the minute of the last thing that happened.
 create function {schema}.read_tenant_standing(p_ids uuid[], p_seconds double precision)
 returns table (tenant_id uuid, arrived bigint, ended bigint, failed bigint, run_seconds double precision, judged bigint,
     late bigint, fleet_seconds double precision, last_at timestamptz)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
-    until timestamptz := {schema}.now() + interval '1 minute';
-    since timestamptz := {schema}.minute_of({schema}.now()) - p_seconds * interval '1 second';
+    since timestamptz := date_bin('1 hour', {schema}.now() - p_seconds * interval '1 second', timestamptz '2000-01-01 00:00+00');
     fleet double precision;
 begin
     if not {schema}.sees_all() then
         return;
     end if;
-    execute format('select sum(f.run_sum) from %s f where f.minute >= $1', {schema}.rollup_source(since, until, true, null))
-        into fleet using since;
-    return query execute format($q$
-        with promise as materialized (
-            select q.name, (select count(*) from unnest({schema}.rollup_bounds()) as b where b <= q.sla_seconds)::integer as cells
-              from {schema}.queue q where q.sla_seconds is not null
-        )
-        select u.id, coalesce(s.arrived, 0), coalesce(s.ended, 0), coalesce(s.failed, 0), coalesce(s.run_seconds, 0),
-               coalesce(s.judged, 0), coalesce(s.late, 0), $3,
-               greatest((select x.minute from {schema}.rollup x where x.tenant_id = u.id order by x.minute desc limit 1), s.last_minute)
-          from unnest($1) as u(id)
-         cross join lateral (
-            select (sum(r.n) filter (where r.outcome = 'enqueued'))::bigint as arrived,
-                   (sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'canceled', 'dead_letter')))::bigint as ended,
-                   (sum(r.n) filter (where r.outcome in ('retried', 'lost', 'failed', 'dead_letter')))::bigint as failed,
-                   sum(r.run_sum) as run_seconds,
-                   (sum(r.n) filter (where r.total_hist is not null and p.name is not null))::bigint as judged,
-                   (sum((select sum(h) from unnest(r.total_hist[p.cells + 1:]) as h)) filter (where p.name is not null))::bigint as late,
-                   max(r.minute) as last_minute
-              from %s r left join promise p on p.name = r.queue
-             where r.tenant_id = u.id and r.minute >= $2) s$q$, {schema}.rollup_source(since, until, false, null))
-    using p_ids, since, fleet;
+    select sum(f.run_sum) into fleet from {schema}.fleet_rollup_hours f where f.minute >= since;
+    return query
+    with promise as materialized (
+        select q.name, (select count(*) from unnest({schema}.rollup_bounds()) as b where b <= q.sla_seconds)::integer as cells
+          from {schema}.queue q where q.sla_seconds is not null
+    ), coming as materialized (
+        select p.tenant_id, max(p.minute) as minute from {schema}.rollup_part p group by 1
+    )
+    select u.id, coalesce(s.arrived, 0), coalesce(s.ended, 0), coalesce(s.failed, 0), coalesce(s.run_seconds, 0),
+           coalesce(s.judged, 0), coalesce(s.late, 0), fleet,
+           greatest((select x.minute from {schema}.rollup x where x.tenant_id = u.id order by x.minute desc limit 1), c.minute)
+      from unnest(p_ids) as u(id)
+      left join coming c on c.tenant_id = u.id
+     cross join lateral (
+        select (sum(r.n) filter (where r.outcome = 'enqueued'))::bigint as arrived,
+               (sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'canceled', 'dead_letter')))::bigint as ended,
+               (sum(r.n) filter (where r.outcome in ('retried', 'lost', 'failed', 'dead_letter')))::bigint as failed,
+               sum(r.run_sum) as run_seconds,
+               (sum(r.n) filter (where r.total_hist is not null and p.name is not null))::bigint as judged,
+               (sum((select sum(h) from unnest(r.total_hist[p.cells + 1:]) as h)) filter (where p.name is not null))::bigint as late
+          from {schema}.rollup_hours r left join promise p on p.name = r.queue
+         where r.tenant_id = u.id and r.minute >= since) s;
 end
 $$;
 

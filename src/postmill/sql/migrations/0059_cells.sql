@@ -12,7 +12,8 @@ create table {schema}.cell_tenant (
 create index cell_tenant_cell on {schema}.cell_tenant (cell, slug);
 
 -- Moves, kept in the directory. Each step can be done again: a mover that was killed is followed by another one.
--- carried: rows by table. closed_at to opened_at: how long nothing came in.
+-- carried: rows by table. closed_at to opened_at: how long nothing came in; parts: what of it took how many seconds. via: who
+-- moves it, a command or the server that was asked.
 create table {schema}.tenant_move (
     id uuid primary key,
     tenant_id uuid not null,
@@ -27,9 +28,11 @@ create table {schema}.tenant_move (
     copied_until timestamptz,
     closed_at timestamptz,
     opened_at timestamptz,
+    parts jsonb not null default '{}',
     reason text,
     actor_type text collate "C" not null,
     actor_id text,
+    via text collate "C" not null default 'cli' check (via in ('api', 'console', 'cli')),
     created_at timestamptz not null,
     updated_at timestamptz not null,
     ended_at timestamptz,

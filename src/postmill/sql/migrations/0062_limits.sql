@@ -17,7 +17,7 @@ begin
            greatest(0, extract(epoch from (select a.tat from {schema}.rate_take a where a.key = k.key order by a.seq desc limit 1)
                                - moment) - (o.rate_burst - 1) * o.rate_seconds / o.rate_count)::double precision,
            case when {schema}.sees_all() then h.ids end
-      from {schema}.limits_on(p_queue, p_job_type, p_tenant) o
+      from {schema}.limits_on(p_queue, {schema}.type_key(p_job_type), p_tenant) o
       left join {schema}.limit_rule r on r.id = o.limit_id
       left join {schema}.tenant n on n.id = p_tenant
      cross join lateral (select {schema}.limit_key(o.key, o.per, p_tenant, body) as key) k

@@ -74,6 +74,10 @@ declare
     lanes uuid[];
     urgencies integer[];
     rung record;
+    -- Its tenant is about to leave: what is free now runs in the other cell (see park_tickets).
+    leaving boolean := (select h.gated from {schema}.partition_horizon h) and exists (
+        select from {schema}.workflow w join {schema}.tenant_gate g on g.tenant_id = w.tenant_id
+         where w.id = p_id and g.stage in ('draining', 'closed'));
 begin
     update {schema}.workflow_step s set state = 'held'
      where s.workflow_id = p_id and s.state = 'waiting' and s.waits = 0 and s.holds > 0 and s.cause is null;
@@ -87,10 +91,13 @@ begin
         delete from {schema}.blocked t where t.ctid = any (array(select f.tid from free f))
     ), due_now as (
         insert into {schema}.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
-        select f.queue, f.lane, f.priority, {schema}.now(), f.id, f.attempt, f.run, f.lost from free f where coalesce(f.due <= moment, true)
+        select f.queue, f.lane, f.priority, {schema}.now(), f.id, f.attempt, f.run, f.lost from free f
+         where not leaving and coalesce(f.due <= moment, true)
     ), due_later as (
         insert into {schema}.scheduled (queue, lane, run_at, id, priority, attempt, run, lost)
-        select f.queue, f.lane, f.due, f.id, f.priority, f.attempt, f.run, f.lost from free f where f.due > moment
+        select f.queue, f.lane, case when leaving then {schema}.parked_at(greatest(f.due, moment), coalesce(f.due <= moment, true))
+                                     else f.due end, f.id, f.priority, f.attempt, f.run, f.lost
+          from free f where leaving or f.due > moment
     ), opened as (
         update {schema}.workflow_step s set state = 'open' from free f where s.ctid = f.place
     )

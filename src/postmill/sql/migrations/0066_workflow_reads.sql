@@ -65,7 +65,8 @@ create function {schema}.read_workflow(p_id uuid)
 returns table (id uuid, tenant_id uuid, kind text, name text, key text, status text, created_at timestamptz, finished_at timestamptz,
     sealed boolean, fail_fast boolean, verdict text, cancel_requested_at timestamptz, cancel_reason text, actor_type text, actor_id text,
     total integer, succeeded integer, failed integer, canceled integer, waiting bigint, held bigint, compensations bigint, compensated bigint)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
     return query
     select w.id, w.tenant_id, w.kind, w.name, w.key, w.status, w.created_at, w.finished_at, w.sealed, w.fail_fast, w.verdict,
@@ -105,7 +106,8 @@ $$;
 -- The lines between steps, by their numbers, from the one after (p_parent, p_child).
 create function {schema}.read_workflow_edges(p_id uuid, p_parent integer default 0, p_child integer default 0, p_most integer default 10000)
 returns table (parent integer, child integer, policy text)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
     return query
     select e.parent, e.child, e.policy from {schema}.workflow_edge e
@@ -118,7 +120,8 @@ $$;
 create function {schema}.read_step_of(p_job uuid)
 returns table (workflow_id uuid, workflow text, kind text, status text, no integer, step text, role text, state text, waits integer,
     failed text[], pending text[])
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
     return query
     select w.id, w.name, w.kind, w.status, s.no, s.name, s.role, s.state, s.waits,

@@ -1,0 +1,1 @@
+select {schema}.carry_place()

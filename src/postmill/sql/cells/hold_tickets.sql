@@ -1,0 +1,1 @@
+select h.parked, h.busy, h.running from {schema}.hold_tickets($1::uuid) h

@@ -1,1 +1,0 @@
-select {schema}.park_tickets($1::uuid)
