@@ -19,15 +19,20 @@ class Source:
         self.n = 0
         self.heard = False
         self.answers: list[asyncio.Future[list[int]]] = []
-        self.readings = Readings(lambda: listening, lambda since: listening and not self.heard)
+        self.topics: set[str] = set()
+        self.readings = Readings(
+            lambda: listening,
+            lambda since: listening and not self.heard,
+            lambda topics, scope, since: listening and not self.topics & {*topics},
+        )
 
     async def read(self) -> list[int]:
         self.n += 1
         self.answers.append(asyncio.get_running_loop().create_future())
         return await self.answers[-1]
 
-    def ask(self, key: str = "a") -> asyncio.Task[list[int]]:
-        return asyncio.create_task(self.readings.read(key, self.read))
+    def ask(self, key: str = "a", name: str = "") -> asyncio.Task[list[int]]:
+        return asyncio.create_task(self.readings.read(key, self.read, name))
 
 
 async def test_who_asks_meanwhile_is_told_the_same() -> None:
@@ -69,6 +74,21 @@ async def test_what_was_read_holds_until_something_is_heard_of_or_done() -> None
     assert source.n == 4
     source.answers[-1].set_result([3])
     assert await anew == [3]
+
+
+async def test_what_lasts_is_read_anew_once_its_own_topics_are_heard_of() -> None:
+    source = Source(listening=True)
+    source.heard = True
+    first = source.ask(name="read_changes")
+    await asyncio.sleep(0)
+    source.answers[0].set_result([1])
+    assert await first == [1] == await source.ask(name="read_changes")
+    source.topics.add("audit")
+    again = source.ask(name="read_changes")
+    await asyncio.sleep(0)
+    assert source.n == 2
+    source.answers[-1].set_result([2])
+    assert await again == [2]
 
 
 async def test_a_reader_who_leaves_leaves_the_others_unharmed() -> None:

@@ -19,7 +19,7 @@ from postmill.store.catalog import sql
 from postmill.store.flow import Flow
 
 T = TypeVar("T")
-_NOT_READ_COMMITTED = "PM067"
+_NOT_READ_COMMITTED = "PM071"
 
 
 class Link:
@@ -44,7 +44,7 @@ class Link:
         return self._connection
 
     async def committed_rows(self, path: str, args: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Run a statement that needs READ COMMITTED, and refuses anything else with PM067.
+        """Run a statement that needs READ COMMITTED, and refuses anything else with PM071.
 
         A pooler's sessions may have another default: from the first refusal on, it runs in a transaction that says what it is.
 

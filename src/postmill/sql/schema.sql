@@ -1361,7 +1361,7 @@ declare
     taken integer := 0; drawn boolean := false; n integer; i integer; j integer; k integer; p integer; pairs integer; n_keys integer;
 begin
     if current_setting('transaction_isolation') <> 'read committed' then
-        raise exception 'postmill: claims under limits need READ COMMITTED' using errcode = 'PM067';
+        raise exception 'postmill: claims under limits need READ COMMITTED' using errcode = 'PM071';
     end if;
     if not exists (select from postmill.lease e where e.holder = p_holder and e.expires_at > (select postmill.now())) then
         return;
@@ -8354,7 +8354,8 @@ begin
                   where u.name = 'monitor' group by 1) d on d.queue = q.name
       left join (select v.queue, sum(v.slots) as slots from postmill.read_live_slots() v group by 1) s on s.queue = q.name
      where coalesce(d.queued, 0) > 0 or coalesce(d.running, 0) > 0 or coalesce(s.slots, 0) > 0
-    on conflict (queue, minute) do update set queued = excluded.queued, running = excluded.running, slots = excluded.slots;
+    on conflict (queue, minute) do update set queued = greatest(m.queued, excluded.queued), running = greatest(m.running, excluded.running),
+                                               slots = excluded.slots;
     update postmill.attainment a
        set attained_day = 1 - d.late::double precision / nullif(d.judged, 0),
            burn_day = d.late::double precision / nullif(d.judged, 0) / 0.05
@@ -10391,6 +10392,7 @@ CREATE FUNCTION postmill.read_dead_groups(p_tenant uuid DEFAULT NULL::uuid, p_jo
     SET plan_cache_mode TO 'force_custom_plan'
     SET enable_seqscan TO 'off'
     SET jit TO 'off'
+    SET work_mem TO '32MB'
     AS $$
 declare
     own uuid := coalesce(p_tenant, postmill.scope_tenant());
@@ -10399,12 +10401,19 @@ declare
 begin
     return query
     with live as materialized (
-        select y.error_group, y.tenant_id, y.job_type, case when y.error_group is null then y.reason end as only,
-               min(y.reason) as reason, sum(y.opened - y.closed)::bigint as n
+        -- A group has one type, so two columns tell 40,000 groups of 90,000 rows apart: with four it takes twice as long.
+        select y.error_group, y.tenant_id, min(y.job_type) as job_type, null::text as only, min(y.reason) as reason,
+               sum((y.opened - y.closed)::integer) as n
           from postmill.dead_tally y
-         where (own is null or y.tenant_id = own) and (p_job_type is null or y.job_type = p_job_type)
-           and (p_queue is null or y.queue = p_queue)
-         group by 1, 2, 3, 4 having sum(y.opened - y.closed) > 0
+         where y.error_group is not null and (own is null or y.tenant_id = own)
+           and (p_job_type is null or y.job_type = p_job_type) and (p_queue is null or y.queue = p_queue)
+         group by 1, 2 having sum((y.opened - y.closed)::integer) > 0
+        union all
+        select null, y.tenant_id, y.job_type, y.reason, y.reason, sum((y.opened - y.closed)::integer)
+          from postmill.dead_tally y
+         where y.error_group is null and (own is null or y.tenant_id = own)
+           and (p_job_type is null or y.job_type = p_job_type) and (p_queue is null or y.queue = p_queue)
+         group by y.tenant_id, y.job_type, y.reason having sum((y.opened - y.closed)::integer) > 0
     ), least as materialized (
         -- Below it no group can be on the page, and needs no key.
         select l.n from live l where p_n is null or l.n < p_n order by l.n desc offset greatest(p_most - 1, 0) limit 1

@@ -1,5 +1,5 @@
 -- postmill: safe
--- The claim from queues with limits (queue.limited): same answer as claim, but each ticket is asked for its limits first.
+-- What limits count, and the pick that asks each ticket for its limits: where tickets of a lane are under different ones (0071), and for HTTP workers.
 
 -- What a limit counts for this job: the limit itself, or what its parts (`per`) are worth.
 create function {schema}.limit_key(p_key uuid, p_per text[], p_tenant uuid, p_payload jsonb) returns uuid
