@@ -9,6 +9,9 @@ from typing import Any
 
 from psycopg import Connection
 
+JOBS = ("job", "job_kept")
+"""Tables of jobs, whose tags stand beside them."""
+
 _LONG = Context(prec=2000)
 
 
@@ -21,7 +24,8 @@ def exact(line: str | bytes) -> str:
 def dropped(conn: Connection[Any], source: str) -> list[str]:
     """The rows of a table as PostgreSQL writes them, sorted."""
     conn.execute("set timezone = 'UTC'")
-    found = conn.execute(f"select to_jsonb(t)::text from postmill.{source} t".encode()).fetchall()
+    row = "to_jsonb(t)" + (" || jsonb_build_object('tags', postmill.tags_of(t.id))" if source in JOBS else "")
+    found = conn.execute(f"select ({row})::text from postmill.{source} t".encode()).fetchall()
     return sorted(exact(row[0]) for row in found)
 
 

@@ -64,6 +64,9 @@ def made(conn: Connection[Any], ago: str, tenants: list[UUID], *, each: int = 2)
                 case _:
                     sessions.finish(conn, held, end)
             found.ids[end] = [one.id for one in held]
+            conn.execute(
+                "select postmill.keep_tags(%s, %s, %s)", [held[0].id, held[0].tenant, '["late", "vip\u2603"]']
+            )
     return found
 
 

@@ -63,6 +63,7 @@ class Keeper:
         await self.archivist.link.rows("archive/here")
         await self.prune()
         conn = await self.archivist.link.connection()
+        await conn.execute("select postmill.sweep_tags(1000)")
         await conn.execute(
             "update postmill.archive_unit set status = 'waiting' where status = 'filling' and rows > 0"
         )

@@ -3,6 +3,7 @@
 from postmill import NewJob, Workflow, start_workflow
 from tests.cli.support import cli
 from tests.support.flows import advance
+from tests.support.sessions import WorkerSession, bury, complete, one
 
 
 def test_look_and_act(dsn, pg, stage):
@@ -48,3 +49,36 @@ def test_look_and_act(dsn, pg, stage):
         *["workflows.release"] * 2,
         "workflows.retry",
     ]
+
+
+def test_words_of_what_is_taken_back(dsn, pg, stage):
+    """A compensation that died holds the next one: what holds, and what to do, in words."""
+    stage.register("book")
+    flow = Workflow("trip")
+    flow.add("flight", NewJob.of("book"), compensate=NewJob.of("book"))
+    flow.add("hotel", NewJob.of("book"), after="flight", compensate=NewJob.of("book"))
+    flow.add("car", NewJob.of("book"), after="hotel")
+    id = str(start_workflow(pg, flow).id)
+    session = WorkerSession(pg, lease=3600.0)
+    last = str(one(pg, "select job_id from postmill.workflow_step where name = 'car'"))
+    assert "it waits for 1 step of workflow trip: hotel" in cli("jobs", "why", last, dsn=dsn).out
+    for report in (complete, complete, bury):
+        report(pg, session.claim(10))
+        advance(pg)
+    undo = str(one(pg, "select job_id from postmill.workflow_step where compensates = 1"))
+    assert (
+        "takes a step of workflow trip back, once the one before it is done: undo hotel"
+        in cli("jobs", "why", undo, dsn=dsn).out
+    )
+    bury(pg, session.claim(10))
+    advance(pg)
+    why = cli("jobs", "why", undo, dsn=dsn).out
+    assert "held in workflow trip, since undo hotel did not succeed" in why
+    assert f"postmill workflows retry {id}; or let it go on: postmill workflows release {id}" in why
+    shown = cli("workflows", "show", id, dsn=dsn)
+    assert "came out    failed" in shown.out
+    assert "taken back  0 of 2" in shown.out
+    assert "undo hotel  dead_letter" in shown.out
+    assert "undo flight  held" in shown.out
+    assert "postmill workflows retry" in shown.err
+    assert "its workflow was taken back" in cli("dead", "replay", last, dsn=dsn).out

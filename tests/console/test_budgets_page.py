@@ -44,8 +44,8 @@ async def test_lists_of_both_scopes(console: Console, seeded: dict[str, str]) ->
         "photos",
         "acme",
         "jobs at once on a worker",
-        "starts in 60 s",
-        "jobs at once",
+        "5 / 1 min, burst 5",
+        "tenant:acme",
     ):
         assert words in page, words
     assert page.count('id="budget-') == 3

@@ -113,7 +113,7 @@ async def test_a_replay_says_which_build_failed_and_which_runs(console: Console,
                                     " where w.holder = lease.holder and w.hostname = 'c'")  # fmt: skip
     told = words(await page(ops, f"/ops/ops-log/new?{query}&step=how"))
     assert "failed under build build-42. Workers now run build-41." in told
-    assert "nothing can run as the original one" in told
+    assert "original: each under the version that it was made under" in told
     assert "build-4" not in words(await page(acme, f"/t/acme/ops-log/new?{query}&step=impact"))
     await console.api.owner.execute(
         "update postmill.lease set expires_at = postmill.now() + interval '1 hour'"

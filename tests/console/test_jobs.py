@@ -12,6 +12,7 @@ from uuid import UUID
 import pytest
 import pytest_asyncio
 
+from postmill.console.jobs.columns import COLUMNS
 from postmill.domain.access import Role
 from tests.console.harness import Console, sent
 from tests.console.reading import Read
@@ -174,6 +175,15 @@ async def test_columns_and_arguments(console: Console, seen: Seen) -> None:
         assert (await client.get(f"/t/acme/jobs?{wrong}")).status_code == 422, wrong
     viewer = await console.browser(Role.VIEWER, "acme")
     assert "4242" not in (await viewer.get(path)).text
+
+
+async def test_every_column_has_its_cell(console: Console, seen: Seen) -> None:
+    client = await console.browser(Role.SUPER_ADMIN)
+    asked = "&".join(f"col={column.name}" for column in COLUMNS)
+    text = (await client.get(f"/ops/jobs?{asked}")).text
+    row = text.partition(f'<tr id="job-{seen.ids["order:4711"]}"')[2].partition("</tr>")[0]
+    assert len(re.findall("<t[dh]", row)) == len(heads(text)) + 1 == len(COLUMNS) + 3
+    assert ">order:4711<" in row
 
 
 async def test_live_parts_keep_the_rows(console: Console, seen: Seen) -> None:

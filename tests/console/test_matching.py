@@ -12,6 +12,7 @@ import pytest
 from psycopg import AsyncConnection
 
 from postmill.bind import adrive, arun
+from postmill.domain.lifecycle import State
 from postmill.domain.query import parse
 from postmill.domain.query_words import QueryError
 from postmill.operate import finding
@@ -213,8 +214,23 @@ async def test_counts_bars_and_ids(apg: AsyncConnection[Any]) -> None:
     )
     counts = {c.state: c.n for c in await arun(apg, read_matching_counts(want.filter))}
     assert (counts["dead_letter"], counts["replayed"]) == (len(letters) - 1, 1)
-    [summed] = [one for one in await arun(apg, read_summary()) if one.state == "dead_letter"]
+    summary = {one.state: one for one in await arun(apg, read_summary())}
+    summed = summary[State.DEAD_LETTER]
     assert (summed.n - summed.shown.n, summed.open_letters) == (1, summed.shown.n)
+    # Of everything in the scope, too, which is counted in another way.
+    whole = await adrive(apg, finding.wanted(""))
+    counts = {c.state: c.n for c in await arun(apg, read_matching_counts(whole.filter))}
+    scheduled = summary[State.SCHEDULED]
+    assert (scheduled.retrying, scheduled.retrying_at_least) == (counts["retrying"], False)
+    assert counts["retrying"] > 0
+    bars = await arun(apg, read_matching_bars(whole.filter))
+    ids, _ = await arun(apg, read_matching_ids(whole.filter, most=10_000))
+    assert (bars.total, bars.complete_to, sum(n for _, n in bars.bars)) == (len(ids), None, len(ids))
+    cut = await apg.execute(
+        "select total, complete_to = postmill.id_time(%s) from postmill.read_matching_bars('{}', 5)",
+        [ids[5]],
+    )
+    assert await cut.fetchone() == (6, True)
     bars = await arun(apg, read_matching_bars(want.filter))
     assert (bars.total, bars.complete_to, sum(n for _, n in bars.bars)) == (6, None, 6)
     assert bars.width == 60

@@ -1,4 +1,4 @@
-"""What pages read is read once for all who ask for the same at the same time; and how many statements each page takes."""
+"""What pages read is read once for all who ask for the same at the same time."""
 
 from __future__ import annotations
 
@@ -8,62 +8,8 @@ import psycopg
 import pytest
 
 from postmill.console.frame.readings import Readings
-from postmill.console.frame.visit import OWN
-from postmill.domain.access import Role
-from tests.console.harness import Console
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-async def test_what_depends_on_who_asks_is_read_by_each(console: Console) -> None:
-    asked = await console.api.owner.execute(
-        "select proname from pg_proc where pronamespace = 'postmill'::regnamespace and proname like 'read\\_%%'"
-        " and prosrc ~ 'postmill\\.(actor|request)|acting_(id|type)'"
-    )
-    assert {name for (name,) in await asked.fetchall()} == OWN
-
-
-STATEMENTS = {
-    "/ops": 6,
-    "/ops?_part=verdict": 3,
-    "/ops?_part=strip": 2,
-    "/ops/queues": 4,
-    "/ops/queues?_part=list": 3,
-    "/ops/queues/q": 12,
-    "/ops/queues/q?_part=course": 5,
-    "/ops/workers": 6,
-    "/ops/tenants": 5,
-    "/ops/tenants/acme": 11,
-    "/ops/errors": 3,
-    "/ops/dead": 2,
-    "/ops/definitions": 6,
-    "/ops/triggers": 4,
-    "/ops/budgets": 5,
-    "/ops/ops-log": 3,
-    "/ops/audit": 5,
-    "/t/acme": 9,
-    "/t/acme?_part=states": 2,
-    "/t/acme?_part=causes": 1,
-}
-"""Pages and parts, and of how many statements each is made at most, beside the one that begins its reading."""
-
-
-async def test_a_page_takes_few_statements(console: Console) -> None:
-    client = await console.browser(Role.SUPER_ADMIN)
-    await console.api.tenant("acme")
-    await console.api.owner.execute("insert into postmill.queue (name) values ('q')")
-    timings = console.api.app.state.timings
-
-    def told() -> int:
-        return sum(one.n for one in timings.slowest(500))
-
-    met = {}
-    for path in STATEMENTS:
-        before = told()
-        answer = await client.get(path)
-        assert answer.status_code == 200, path
-        met[path] = told() - before
-    assert {path: n for path, n in met.items() if n > STATEMENTS[path]} == {}
+pytestmark = pytest.mark.asyncio
 
 
 class Source:
@@ -73,15 +19,20 @@ class Source:
         self.n = 0
         self.heard = False
         self.answers: list[asyncio.Future[list[int]]] = []
-        self.readings = Readings(lambda: listening, lambda since: listening and not self.heard)
+        self.topics: set[str] = set()
+        self.readings = Readings(
+            lambda: listening,
+            lambda since: listening and not self.heard,
+            lambda topics, scope, since: listening and not self.topics & {*topics},
+        )
 
     async def read(self) -> list[int]:
         self.n += 1
         self.answers.append(asyncio.get_running_loop().create_future())
         return await self.answers[-1]
 
-    def ask(self, key: str = "a") -> asyncio.Task[list[int]]:
-        return asyncio.create_task(self.readings.read(key, self.read))
+    def ask(self, key: str = "a", name: str = "") -> asyncio.Task[list[int]]:
+        return asyncio.create_task(self.readings.read(key, self.read, name))
 
 
 async def test_who_asks_meanwhile_is_told_the_same() -> None:
@@ -123,6 +74,21 @@ async def test_what_was_read_holds_until_something_is_heard_of_or_done() -> None
     assert source.n == 4
     source.answers[-1].set_result([3])
     assert await anew == [3]
+
+
+async def test_what_lasts_is_read_anew_once_its_own_topics_are_heard_of() -> None:
+    source = Source(listening=True)
+    source.heard = True
+    first = source.ask(name="read_changes")
+    await asyncio.sleep(0)
+    source.answers[0].set_result([1])
+    assert await first == [1] == await source.ask(name="read_changes")
+    source.topics.add("audit")
+    again = source.ask(name="read_changes")
+    await asyncio.sleep(0)
+    assert source.n == 2
+    source.answers[-1].set_result([2])
+    assert await again == [2]
 
 
 async def test_a_reader_who_leaves_leaves_the_others_unharmed() -> None:

@@ -85,6 +85,7 @@ async def test_what_holds_jobs_back(console: Console) -> None:
         "1 job is raised now",
     ):
         assert words in shown, words
+    assert "type:bake/tenant" in (await client.get("/ops/budgets")).text
     own = (await client.get("/ops/tenants/globex")).text
     assert "full: 1 of 1 run" in own
     raised = (await client.get(f"/ops/jobs/{jobs['acme']}")).text
@@ -104,6 +105,25 @@ async def test_what_holds_jobs_back(console: Console) -> None:
     assert (
         await sent(viewer, page, f"{page}/limit", on="queue:oven", max_running="1", reason="x")
     ).status_code == 403
+
+
+async def test_where_the_verdict_leads(console: Console) -> None:
+    client, owner = await console.browser(Role.PLATFORM_OPERATOR), console.api.owner
+    for kind, key in (("dead_letters", "x"), ("missed_trigger", str(uuid4()))):
+        [(id,)] = await console.api.rows(
+            "insert into postmill.incident (id, kind, key, severity, title, opened_at, last_at, cycle_at) values"
+            " (postmill.new_id(), %s, %s, 'warning', 'x', now(), now(), now()) returning id",
+            kind,
+            key,
+        )
+        await owner.execute(
+            "insert into postmill.incident_part select %s, id, 3, now(), now() from postmill.tenant where slug = 'globex'",
+            [id],
+        )
+    page = (await client.get("/ops/tenants?affected=1")).text
+    assert 'id="tenant-globex"' in page
+    assert 'id="tenant-acme"' not in page
+    assert "No trigger is like that" in (await client.get("/ops/triggers?state=missed")).text
 
 
 async def test_the_cell_and_a_tenant_on_its_way(console: Console) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from postmill.local.server import LocalServer
 from tests.contract.big import Big, lean
+from tests.contract.limited_plans import under_limits
 from tests.contract.million import seed
 from tests.support import sessions
 from tests.support.databases import Database, fresh_database
@@ -86,14 +87,9 @@ REPORTS: dict[str, Callable[..., object]] = {
     "fail": lambda conn, held: sessions.finish(conn, held, "failed"),
     "bury": sessions.bury,
     "forget": lambda conn, held: rows(
-        conn,
-        "report/complete_forgotten",
-        held[0].holder,
-        [h.id for h in held],
-        [h.claim_no for h in held],
-        "plain",
+        conn, "report/complete_forgotten", held[0].holder, [h.id for h in held], [h.claim_no for h in held], "plain"
     ),
-}
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -397,3 +393,7 @@ def test_a_tiny_tenant_is_found_among_all_the_others(big: Big, tiny: UUID, read:
         assert plans.rows("job") <= 200
         assert plans.rows("outcome") <= 4000  # of 200,000: ranges of 16 pages that nothing has summed up yet
         assert plans.buffers < 10_000, plans.buffers
+
+
+def test_under_limits(big: Big) -> None:
+    under_limits(big)

@@ -7,10 +7,12 @@ all plans of its request are looked at, those inside functions too: a new page i
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
+import httpx
 import pytest
 import pytest_asyncio
 
@@ -18,9 +20,10 @@ from postmill.bench.cases.console import SLUG, fill, things
 from postmill.bench.ground import Ground
 from postmill.bench.pages import asked, paths_of
 from postmill.bench.place import Place
+from postmill.console.frame.timings import Timings
 from postmill.domain.access import Role
 from postmill.local.server import LocalServer
-from tests.support.api import Api, opened
+from tests.support.api import BASE, Api, opened
 from tests.support.databases import Database, fresh_database
 from tests.support.plans import SETTINGS, Plans
 
@@ -132,3 +135,31 @@ def statement_of(plans: Plans, table: str) -> str:
         if f"'{table}'" in str(root):
             return " ".join(text.split())
     return ""
+
+
+COSTS = {
+    r"/(ops|t/[^/]+)/jobs": (8, 16_000),
+    r"/(ops|t/[^/]+)/jobs/[^/]{36}": (9, 12_000),
+    r"/(ops|t/[^/]+)/workflows/[^/]{36}": (5, 10_000),
+}
+"""Statements of a page, the banner's among them, and bytes on the wire."""
+
+
+async def test_what_the_pages_of_jobs_ask_for_and_weigh(watched: Watched) -> None:
+    """Times differ from machine to machine; statements and bytes, which they are made of, do not."""
+    app = watched.api.app
+    headers = {"Authorization": f"Bearer {watched.key}", "Accept": "text/html"}
+    wrong, seen = [], 0
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=BASE, headers=headers) as web:
+        for path in watched.paths:
+            for page, (statements, weight) in COSTS.items():
+                if re.fullmatch(page, path):
+                    app.state.timings = Timings()
+                    answer = await web.get(path)
+                    assert answer.status_code == 200, path
+                    asked_for = {one.name: one.n for one in app.state.timings.slowest(100)}
+                    n, seen = int(answer.headers["content-length"]), seen + 1
+                    if n > weight or sum(asked_for.values()) > statements:
+                        wrong.append(f"{path}: {n} bytes, {asked_for}")
+    assert seen == 6
+    assert wrong == [], "\n".join(wrong)

@@ -14,7 +14,10 @@ from postmill.bind import drive, run
 from postmill.local.server import LocalServer
 from postmill.operate import fleet, workers
 from postmill.store import fleet as store
+from postmill.store.boost import read_queue_boost
 from postmill.store.definition_figures import read_callers
+from postmill.store.now import read_hurt
+from postmill.store.waits import read_waits
 from postmill.store.workers import ended_jobs, held_jobs
 from tests.contract.million import seed
 from tests.support.databases import fresh_database
@@ -27,11 +30,11 @@ HOG = UUID("00000001-0000-0000-0000-000000000000")
 
 HISTORY = """
 insert into postmill.rollup (minute, tenant_id, queue, job_type, outcome, n, run_sum, total_hist)
-select postmill.minute_of(postmill.now()) - m * interval '1 minute',
+select postmill.minute_of((select postmill.now())) - m * interval '1 minute',
        (lpad(to_hex(t), 8, '0') || '-0000-0000-0000-000000000000')::uuid, 'default', 'plain', 'succeeded', 1, 1, h.one
   from generate_series(0, 599) m, generate_series(1, 20) t, (select postmill.histogram(1.0) as one) h;
 insert into postmill.rollup_fleet (minute, queue, job_type, outcome, n, run_sum, total_hist)
-select postmill.minute_of(postmill.now()) - m * interval '1 minute', 'default', 'plain', 'succeeded', 20, 20, h.one
+select postmill.minute_of((select postmill.now())) - m * interval '1 minute', 'default', 'plain', 'succeeded', 20, 20, h.one
   from generate_series(0, 2999) m, (select postmill.histogram(1.0) as one) h;
 insert into postmill.rollup_hour (hour, tenant_id, queue, job_type, outcome, n, run_sum, total_hist)
 select date_bin('1 hour', postmill.now(), timestamptz '2000-01-01 00:00+00') - m * interval '1 hour',
@@ -40,7 +43,7 @@ select date_bin('1 hour', postmill.now(), timestamptz '2000-01-01 00:00+00') - m
 insert into postmill.queue (name, sla_seconds) select 'q' || g, 60 from generate_series(1, 19) g;
 update postmill.queue set sla_seconds = 60 where name = 'default';
 insert into postmill.queue_minute (queue, minute, arrived, ended, wait_hist, queued)
-select q.name, postmill.minute_of(postmill.now()) - m * interval '1 minute', 5, 5, h.one, 5
+select q.name, postmill.minute_of((select postmill.now())) - m * interval '1 minute', 5, 5, h.one, 5
   from postmill.queue q, generate_series(0, 999) m, (select postmill.histogram(1.0) as one) h;
 insert into postmill.tenant (id, slug, name)
 select (lpad(to_hex(t), 8, '0') || '-0000-0000-0000-000000000000')::uuid, 't' || t, 't' || t from generate_series(1, 3000) t;
@@ -54,12 +57,29 @@ analyze postmill.rollup, postmill.rollup_fleet, postmill.rollup_hour,
     postmill.queue_minute, postmill.tenant, postmill.audit_log, postmill.worker
 """
 
+# Limits on all of them, each tenant for itself, some thousand jobs that hold seats, and many that are bound to two versions.
+LIMITS = """
+select postmill.door_set_limit('queue', 'default', '{tenant}', 5, null);
+select postmill.door_set_limit('all', null, '{}', 2000, null);
+insert into postmill.seat (key, seat_no, limit_id, job_id)
+select l.key, g, l.id, gen_random_uuid() from postmill.limit_rule l, generate_series(1, 3000) g where l.name = 'all';
+insert into postmill.pin (job_id, tenant_id, job_type, version, lane)
+select gen_random_uuid(), gen_random_uuid(), 'plain', g % 2 + 1,
+       (postmill.version_half('plain', g % 2 + 1) || '0000000000000000')::uuid
+  from generate_series(1, 20000) g;
+insert into postmill.boost (job_id, tenant_id, queue, lane, from_priority, priority, ready_at, raised_at)
+select gen_random_uuid(), gen_random_uuid(), 'other', gen_random_uuid(), 100, 50, now(), now() from generate_series(1, 5000);
+update postmill.queue set boost_after_seconds = 60, boost_step = 10, boost_to = 0 where name = 'default';
+analyze postmill.seat, postmill.pin, postmill.boost
+"""
+LIMITED = "select id from postmill.ready where queue = 'default' order by id desc limit 50"
+
 
 @pytest.fixture(scope="module", params=SIZES)
 def big(request: pytest.FixtureRequest, cluster: LocalServer, template: str) -> Iterator[Connection[Any]]:
     with fresh_database(cluster, template) as database, database.connect() as conn:
         seed(conn, request.param)
-        for statement in HISTORY.split(";"):
+        for statement in (HISTORY + ";" + LIMITS).split(";"):
             conn.execute(statement.encode())
         yield conn
 
@@ -70,6 +90,8 @@ def test_every_read_is_bounded(big: Connection[Any]) -> None:
     now = datetime.now(UTC)
     slugs = [f"t{n}" for n in range(50, 100)]
     ids = [row[0] for row in big.execute("select id from postmill.tenant order by slug limit 50").fetchall()]
+
+    waiting = [row[0] for row in big.execute(LIMITED).fetchall()]
 
     def do(what: Any) -> Callable[[], Any]:
         return lambda: drive(big, what()) if not hasattr(what, "sql") else run(big, what)
@@ -91,6 +113,13 @@ def test_every_read_is_bounded(big: Connection[Any]) -> None:
         "who makes jobs of a type": (do(read_callers("plain")), 500),
         "budgets": (do(store.budget_shares(ids)), 500),
         "above": (do(store.above()), 500),
+        "what holds a page of jobs back": (do(read_waits(waiting)), 3000),
+        "how a queue's jobs rise": (do(read_queue_boost("default")), 500),
+        "whom incidents hurt": (do(read_hurt()), 500),
+        "versions with jobs of their own": (
+            lambda: big.execute("select * from postmill.pinned_lanes()").fetchall(),
+            200,
+        ),
     }
     for name, (look, most) in looks.items():
         look()  # the first time the catalog is read, too

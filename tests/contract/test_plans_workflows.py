@@ -9,9 +9,11 @@ from uuid import UUID
 import pytest
 from psycopg import Connection
 
+from postmill import NewJob, Workflow, start_workflow
 from postmill.local.server import LocalServer
 from tests.support.databases import fresh_database
 from tests.support.plans import traced
+from tests.support.sessions import WorkerSession, complete, shifted
 
 pytestmark = pytest.mark.matrix
 
@@ -74,9 +76,52 @@ def test_moving_on_and_reading_touch_one_workflow(many: Connection[Any]) -> None
         "edges": (lambda: many.execute("select * from postmill.read_workflow_edges(%s)", [ids[3]]), 60),
         "of": (lambda: many.execute("select * from postmill.read_step_of(%s)", [job[0]]), 60),
         "look": (lambda: many.execute("select postmill.look_after_workflows('-1 hour', 100)"), 2000),
+        "prune": (lambda: many.execute("select postmill.prune_workflows(5000)"), 4500),
     }
     for name, (act, most) in acts.items():
-        with traced(many) as plans:
+        with shifted(many, "91 days" if name == "prune" else ""), traced(many) as plans:
             act()
         for table in ("workflow", "workflow_step", "workflow_edge", "workflow_inbox"):
             assert plans.rows(table) <= most, (name, table, plans.rows(table))
+
+
+def test_a_wide_one_costs_what_its_steps_cost(many: Connection[Any], pg: Connection[Any]) -> None:
+    """Beside many others, and in a database that knows nothing of itself yet: no join runs over all live steps for each."""
+    wide = 1000
+    for conn in (many, pg):
+        conn.execute(
+            "insert into postmill.queue (name) values ('default') on conflict do nothing;"
+            " insert into postmill.job_definition (key, queue, max_attempts) values ('work', 'default', 3)"
+        )
+        flow = Workflow("wide")
+        flow.add("root", NewJob.of("work"))
+        names = [flow.add(f"s{n}", NewJob.of("work"), after="root") for n in range(wide)]
+        flow.add("end", NewJob.of("work"), after=names)
+        for n in range(wide):
+            flow.add(f"t{n}", NewJob.of("work"), after="end")
+        session = WorkerSession(conn, lease=3600.0)
+        with traced(conn) as plans:
+            id = start_workflow(conn, flow).id
+        assert plans.work <= 400 * wide, plans.work
+        complete(conn, session.claim(1))
+        with traced(conn) as plans:
+            conn.execute("select postmill.advance_workflow(%s)", [id])
+        assert plans.work <= 60 * wide, plans.work
+        for _ in range(2):
+            complete(conn, session.claim(100))
+            with traced(conn) as plans:
+                conn.execute("select postmill.advance_workflow(%s)", [id])
+            assert (plans.work <= 20_000, plans.rows("workflow_step") <= 500) == (True, True), str(plans)
+        with traced(conn) as plans:
+            conn.execute("select postmill.recount_steps(%s)", [id])
+        assert plans.work <= 20 * wide, plans.work
+        end = conn.execute(
+            "select job_id from postmill.workflow_step where workflow_id = %s and name = 'end'", [id]
+        ).fetchone()
+        assert end is not None
+        with traced(conn) as plans:
+            conn.execute("select postmill.step_context(%s, %s)", [id, end[0]])
+        assert plans.work <= 20 * wide, str(plans)
+        with traced(conn) as plans:
+            conn.execute("select * from postmill.read_step_of(%s)", [end[0]])
+        assert plans.rows("workflow_step") <= wide + 10, str(plans)

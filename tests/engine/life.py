@@ -45,7 +45,7 @@ class Life(RuleBasedStateMachine):
         for conn in (self.conn, self.caller):
             conn.execute("set synchronous_commit = off; set postmill.clock_offset = '0'")
         sessions.wipe(self.conn)
-        self.conn.execute(REGISTER)
+        self._register()
         self.model = Model()
         self.rescuer = WorkerSession(self.conn, lease=LEASE * 3600, age=LEASE * 3600 + 60)
         self.conn.execute("update postmill.lease set expires_at = 'infinity'")
@@ -61,6 +61,9 @@ class Life(RuleBasedStateMachine):
     def teardown(self) -> None:
         if getattr(self, "opened", None) is not None:
             self.caller.execute("rollback")
+
+    def _register(self) -> None:
+        self.conn.execute(REGISTER)
 
     def _open(self, worker: WorkerSession) -> None:
         self.workers.append(worker)

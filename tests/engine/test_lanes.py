@@ -140,6 +140,9 @@ def test_a_lane_without_token_rests_and_tells_until_when() -> None:
     lanes.lane(_lane(1)).shut_until = 7.0
     assert lanes.plan(10, 6.0) == []
     assert lanes.next_open(6.0) == 7.0
+    assert not lanes.wants_slots(6.0), "more slots would start nothing"
+    lanes.lane(_lane(1)).soft = True
+    assert lanes.wants_slots(6.0), "it is shut for want of a slot"
     assert lanes.plan(10, 7.0)
 
 

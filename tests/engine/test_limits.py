@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections import Counter
 from typing import Any
 from uuid import UUID
@@ -20,7 +21,8 @@ from postmill.store.registration import register_job_types
 from tests.support import sessions
 from tests.support.databases import Database
 from tests.support.invariants import invariants
-from tests.support.sessions import Held, WorkerSession, one
+from tests.support.limited import Limited
+from tests.support.sessions import Held, one
 from tests.support.workers import until, working
 
 A, B, C = UUID(int=100), UUID(int=200), UUID(int=300)
@@ -72,6 +74,21 @@ async def shared(ctx: Context) -> None:
     await watched.run(("shared", ctx.job.tenant_id), 0.002)
 
 
+@job(limits=[Limit(max_running=1)])
+async def one_running() -> None:
+    await watched.run("one_running", 0.002)
+
+
+@job
+async def one_queued() -> None:
+    await watched.run("one_queued", 0.002)
+
+
+@job
+async def one_in_all() -> None:
+    await watched.run("one_in_all", 0.002)
+
+
 @job
 async def plain(ctx: Context) -> None:
     await watched.run(ctx.job.tenant_id, 0.002)
@@ -118,25 +135,6 @@ async def test_over_three_workers(database: Database, pg: Connection[Any]) -> No
     assert watched.most["shared", sessions.DEFAULT_TENANT] <= 5
     assert one(pg, "select count(*) from postmill.seat") == 0
     invariants(pg)
-
-
-class Limited(WorkerSession):
-    """A session that claims with limits."""
-
-    def take(self, n: int = 10) -> list[Held]:
-        """Up to `n` tickets of every lane; `told` is what was said beside them."""
-        lanes = self.lanes()
-        self.claim_no += 1
-        rows = self.conn.execute(
-            "select id, attempt, run, lost, job_type, tenant_id, ready_at, slot, key, wait_seconds, contended"
-            " from postmill.claim_limited(%s, %s, %s, %s, %s, %s, %s, %s::timestamptz[], %s, '{}', '{}')",
-            (
-                self.holder, self.claim_no, n, n, [row[0] for row in lanes], [row[1] for row in lanes],
-                [row[2] for row in lanes], [None] * len(lanes), [n] * len(lanes),
-            ),
-        ).fetchall()  # fmt: skip
-        self.told = [row[8:] for row in rows if row[0] is None and row[7] > 0]
-        return [Held(row[0], self.holder, self.claim_no, *row[1:7]) for row in rows if row[0] is not None]
 
 
 def test_every_end_frees_its_seats_once(database: Database, pg: Connection[Any]) -> None:
@@ -255,4 +253,50 @@ async def test_tenants_have_their_shares(database: Database, pg: Connection[Any]
         assert last < len(watched.began) - 1  # those with a cap were still at it
         change(pg, B, '{"status": "active"}')
         await until(lambda: watched.ended[B] == 460)
+    invariants(pg)
+
+
+async def test_what_only_one_means(database: Database, pg: Connection[Any]) -> None:
+    """Case 39: one waiting beside those that run, one running beside those that wait, one in all."""
+    types: Any = (one_running, one_queued, one_in_all)
+    made: Counter[str] = Counter()
+    rng = random.Random(39)
+    async with working(database.dsn, *types), working(database.dsn, *types), working(database.dsn, *types):
+        for _ in range(150):
+            name = rng.choice(types).name
+            key = {"one_queued": "queued", "one_in_all": "active"}.get(name)
+            made[name] += pg.execute(
+                "select count(*) from postmill.enqueue_many(array[%s], '{\"{}\"}', null, array[%s], array[%s])"
+                " where status = 'created'",
+                (name, name if key else None, key or "active"),
+            ).fetchall()[0][0]
+            waiting = "select count(*) from postmill.ready r join postmill.job j on j.id = r.id where j.job_type = %s"
+            assert one(pg, waiting, "one_queued") <= 1
+            await asyncio.sleep(rng.choice([0, 0.003]))
+        await until(lambda: watched.ended == made, 60)
+    assert (watched.most["one_running"], watched.most["one_in_all"]) == (1, 1)
+    assert made["one_running"] > 30
+    assert one(pg, "select count(*) from postmill.seat") == 0
+    invariants(pg)
+
+
+def test_nobody_waits_behind_who_must(database: Database, pg: Connection[Any]) -> None:
+    """One claim gives what it can: room that a small lane leaves goes to the next, tenants share the lane of no lane, and a
+    body of another kind in front hides nobody."""
+    tenants(pg)
+    sessions.rows(pg, "jobs/register_job_types", *register_job_types([plain]).args)
+    worker = Limited(pg)
+    one(pg, "select status from postmill.door_set_limit('all', null, '{}', 6, null)")
+    for tenant, n in ((A, 1), (B, 1), (C, 9)):
+        enqueue(pg, "plain", n, tenant)
+    assert Counter(line.tenant for line in worker.take(6)) == {A: 1, B: 1, C: 4}
+    ((key, wait, contended),) = worker.told
+    assert (key is not None, wait, contended) == (True, 0, False)
+    pg.execute("select postmill.cancel_jobs(array(select id from postmill.ready))")
+    change(pg, A, '{"max_running": 1}')
+    pg.execute("update postmill.job_definition set lane = 'none'")
+    for tenant, n in ((A, 5), (B, 2)):
+        enqueue(pg, "plain", n, tenant)
+    one(pg, "select status from postmill.door_set_limit('all', null, '{}', 20, null)")
+    assert [line.tenant for line in worker.take(10)] == [A, B, B], "A, which stands in front, may have one"
     invariants(pg)

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.engine.life import machine
+from tests.engine.limited_life import limited_machine
 from tests.support.databases import Database
 
 COMMON = settings(
@@ -44,4 +45,19 @@ def test_verbs_in_any_order_for_long(database: Database) -> None:
     with database.connect() as conn, database.connect() as caller:
         run_state_machine_as_test(
             machine(conn, caller), settings=settings(COMMON, max_examples=1500, stateful_step_count=80)
+        )
+
+
+def test_verbs_under_limits(database: Database) -> None:
+    short = settings(COMMON, max_examples=6, stateful_step_count=50, derandomize=True)
+    with database.connect() as conn, database.connect() as caller:
+        run_state_machine_as_test(limited_machine(conn, caller), settings=short)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(5400)
+def test_verbs_under_limits_for_long(database: Database) -> None:
+    with database.connect() as conn, database.connect() as caller:
+        run_state_machine_as_test(
+            limited_machine(conn, caller), settings=settings(COMMON, max_examples=500, stateful_step_count=80)
         )

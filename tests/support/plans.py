@@ -82,6 +82,15 @@ class Plans:
         return sum(map(_rows, self.scans(relation)))
 
     @property
+    def work(self) -> int:
+        """How many rows all nodes have handled, also those that a filter threw away: a join gone wrong is quadratic here."""
+        names = ("Rows Removed by Filter", "Rows Removed by Join Filter", "Rows Removed by Index Recheck")
+        return sum(
+            round((node["Actual Rows"] + sum(node.get(name, 0) for name in names)) * node["Actual Loops"])
+            for node in self.nodes()
+        )
+
+    @property
     def buffers(self) -> int:
         """Pages that the outermost statement touched, everything inside included."""
         last = self.roots[-1]

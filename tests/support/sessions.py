@@ -128,7 +128,7 @@ class WorkerSession:
 _OF_JOBS = (
     "ready", "scheduled", "blocked", "running", "dead_letter", "cancel_request", "attempt", "outcome", "job", "job_kept",
     "idempotency_key", "tally", "progress", "lease", "worker", "sleeper", "workflow", "workflow_step", "workflow_edge",
-    "workflow_inbox",
+    "workflow_inbox", "seat",
 )  # fmt: skip
 
 

@@ -104,7 +104,7 @@ def test_a_refusal_makes_nothing_and_says_why(pg: Connection[Any]) -> None:
         ('[{"job_type": "work"}]', "must have 1 to 200"),
         ('["a"]', "must be an object"),
         ("[]", "there are none"),
-        ('[{"name": "a", "job_type": "work", "priority": "soon"}]', "invalid input syntax"),
+        ('[{"name": "a", "job_type": "work", "priority": "soon"}]', "priority: must be a whole number"),
         ('[{"name": "a", "job_type": "work", "parent_failure": "pray"}]', "none of cancel"),
     ):
         status, detail = one(

@@ -58,6 +58,7 @@ def workflow_page(found: GraphView, now: datetime) -> RenderableType:
                 f"{one.total:,}" + ("" if one.sealed else ", open"),
             ),
             ("of them", ", ".join(f"{n:,} {word}" for n, word in counts if n) or None),
+            ("came out", one.verdict if one.finished_at is None else None),
             ("taken back", undone),
             ("canceled for", one.cancel_reason),
             ("key", one.key),

@@ -51,7 +51,7 @@ def create_app(settings: Settings, bus: Bus | None = None) -> FastAPI:
     app.state.live = hub
     app.state.known = known
     app.state.shared = SharedPages(hub.unchanged)
-    app.state.readings = Readings(lambda: hub.listening, hub.unchanged)
+    app.state.readings = Readings(lambda: hub.listening, hub.unchanged, hub.quiet)
     app.state.timings = Timings()
     opened = app.router.lifespan_context
 

@@ -15,6 +15,11 @@ class ConsoleSettings(Section):
         max_length=40,
         description="Name of the installation, shown on every page; `production` is red. Empty shows none.",
     )
+    trace_url: str = Field(
+        default="",
+        pattern=r"^(https?://[^\s{}]+\{trace_id\}[^\s{}]*)?$",
+        description="Address of a trace, with `{trace_id}` in it, to which the page of a job links. Empty: no link.",
+    )
     undo_window: Seconds = Field(
         default=10.0,
         description="Seconds for which a bulk operation that was begun here does nothing yet, and can be undone.",

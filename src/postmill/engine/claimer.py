@@ -297,7 +297,7 @@ class Claimer:
         args = [*head, more[0], *lines, *more[1:]] if more else [*head, *lines, True]
         began = perf_counter()
         session.in_doubt[claim_no] = monotonic()
-        rows = await self._link.rows(path, args, alone=not more)
+        rows = await (self._link.committed_rows if more else self._link.rows)(path, args)
         cost = perf_counter() - began
         self._counters.claims += 1
         if more:

@@ -242,6 +242,10 @@ class QueueLanes:
             for lane in self.ring
         )
 
+    def wants_slots(self, now: float) -> bool:
+        """Could more tickets start if there were more slots? Not those of a lane whose limit lets nothing more run."""
+        return any(lane.open and (lane.shut_until <= now or lane.soft) for lane in self.ring)
+
     @property
     def has_work(self) -> bool:
         """Is any lane known to have tickets left?"""

@@ -19,6 +19,7 @@ from postmill.store.catalog import sql
 from postmill.store.flow import Flow
 
 T = TypeVar("T")
+_NOT_READ_COMMITTED = "PM071"
 
 
 class Link:
@@ -33,6 +34,7 @@ class Link:
         self._outage = outage
         self._prepared = prepared
         self._raw = raw
+        self._begins = False  # the sessions that we get are not READ COMMITTED of themselves
         self._connection: AsyncConnection[tuple[Any, ...]] | None = None
         self.backoff = Backoff()
 
@@ -41,10 +43,25 @@ class Link:
             self._connection = await connect(self._dsn, self._role, prepared=self._prepared, raw=self._raw)
         return self._connection
 
-    async def rows(self, path: str, args: Sequence[Any] = (), *, alone: bool = True) -> list[tuple[Any, ...]]:
-        """Run `sql/<path>.sql` once.
+    async def committed_rows(self, path: str, args: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Run a statement that needs READ COMMITTED, and refuses anything else with PM071.
 
-        `alone=False`: in a transaction of its own, which is READ COMMITTED whatever a pooler's sessions are.
+        A pooler's sessions may have another default: from the first refusal on, it runs in a transaction that says what it is.
+
+        Raises:
+            psycopg.Error: as `rows` does.
+        """
+        if not self._begins:
+            try:
+                return await self.rows(path, args)
+            except psycopg.Error as error:
+                if error.sqlstate != _NOT_READ_COMMITTED:
+                    raise
+                self._begins = True
+        return await self.rows(path, args, alone=False)
+
+    async def rows(self, path: str, args: Sequence[Any] = (), *, alone: bool = True) -> list[tuple[Any, ...]]:
+        """Run `sql/<path>.sql` once. `alone=False`: in a transaction that is begun as READ COMMITTED.
 
         Raises:
             psycopg.Error: after an outage the connection is dropped, so that the next call opens a new one.

@@ -19,8 +19,8 @@ EVERY = 1.0
 
 
 class Tuner:
-    """Looks at each queue whose slots are a range. `has_work` tells whether more of a queue waits in the database;
-    `changed` is called with a queue that has more slots, or fewer."""
+    """Looks at each queue whose slots are a range. `has_work` tells whether more of a queue waits in the database
+    and could start; `changed` is called with a queue that has more slots, or fewer."""
 
     def __init__(
         self,

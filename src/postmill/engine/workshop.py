@@ -121,7 +121,7 @@ class Workshop:
             worker.queues,
             worker.counters,
             worker.bus,
-            lambda name: self.claimer.lanes[name].has_work,
+            lambda name: self.claimer.lanes[name].wants_slots(monotonic()),
             self.executor.resized,
         )
         self.following = Following(

@@ -77,9 +77,9 @@ class TenantCard:
     """A tenant with what it does. Counts of jobs are None where it is beyond the 200 largest lanes.
 
     Attributes:
-        attained: share of the last hour's jobs within what their queues promise.
+        attained: share of the jobs of this hour and the one before within what their queues promise.
         failure: failed attempts in a hundred that ended or failed, as a share.
-        fleet: its share of the time that all jobs ran in the last hour.
+        fleet: its share of the time that all jobs ran in these hours.
         noisy: it takes more than half of the fleet's time while jobs of others wait.
         budget, budget_used: its fullest budget.
     """
@@ -142,7 +142,7 @@ def worker_card(worker: WorkerView, now: datetime, *, schema: str = DEFAULT_SCHE
 def tenant_cards(
     tenants: list[TenantView], *, seconds: float = 3600.0, schema: str = DEFAULT_SCHEMA
 ) -> Flow[list[TenantCard]]:
-    """What these tenants do, in their order."""
+    """What these tenants do, in their order; what they did in the hour of so many seconds ago, and since."""
     ids = [one.id for one in tenants]
     depths: list[Depth] = yield store.depths(schema=schema)
     standing: dict[UUID, TenantStanding] = yield store.tenant_standing(ids, seconds=seconds, schema=schema)

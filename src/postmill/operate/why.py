@@ -65,11 +65,15 @@ def blocked(step: StepOf) -> Reason:
     """What a step of a workflow waits for."""
     if step.state == "held":
         text = (
-            f"it is held in workflow {step.workflow}, since {', '.join(step.failed)} did not succeed; let it go on:"
-            f" postmill workflows release {step.workflow_id}"
+            f"it is held in workflow {step.workflow}, since {', '.join(step.failed)} did not succeed; run that again:"
+            f" postmill workflows retry {step.workflow_id}; or let it go on: postmill workflows release {step.workflow_id}"
         )
         return Reason("held", text)
-    return Reason("blocked", f"it waits for {_many(step.waits or 0, 'step')} of workflow {step.workflow}")
+    text = f"it waits for {_many(step.waits or 0, 'step')} of workflow {step.workflow}"
+    if step.role == "compensation":
+        text = f"it takes a step of workflow {step.workflow} back, once the one before it is done"
+    names = ", ".join(step.pending[:3]) + (" …" if (step.waits or 0) > 3 else "")
+    return Reason("blocked", f"{text}: {names}" if step.pending else text)
 
 
 def reasons(facts: WhyFacts) -> list[Reason]:

@@ -317,7 +317,8 @@ begin
             p_workflow => p_flow.id) e
     loop
         if one.status = 'incomplete' and one.detail = 'idempotency_key' then
-            select e.* into one.id, one.status, one.detail from postmill.enqueue_step(p_flow, p_steps -> (one.n - 1), (base + one.n)::text) e;
+            select e.* into one.id, one.status, one.detail from postmill.enqueue_step(p_flow, p_steps -> (one.n - 1), (base + one.n)::text,
+                p_after is not null or coalesce(jsonb_array_length(p_steps -> (one.n - 1) -> 'after'), 0) > 0) e;
         end if;
         if one.status <> 'created' then
             status := case when one.detail = 'may_register' then one.detail else one.status end;
@@ -330,21 +331,23 @@ begin
             perform postmill.keep_tags(one.id, p_flow.tenant_id, p_steps -> (one.n - 1) -> 'tags');
         end if;
     end loop;
-    with edges as materialized (
-        select base + t.n::integer as child, coalesce(p.no, base + g.n::integer) as parent,
-               coalesce(e.one ->> 'failure', t.item ->> 'parent_failure', 'cancel') as policy
+    -- Whole items go no further than `given`: one that waits for thousands, repeated for each of them, fills any memory.
+    with given as materialized (
+        select base + t.n::integer as no, t.item ->> 'name' as name, coalesce(t.item ->> 'parent_failure', 'cancel') as failure,
+               coalesce(t.item -> 'after', '[]') as after
           from jsonb_array_elements(p_steps) with ordinality as t(item, n)
-         cross join lateral jsonb_array_elements(coalesce(t.item -> 'after', '[]')) as e(one)
-          left join jsonb_array_elements(p_steps) with ordinality as g(item, n) on g.item ->> 'name' = coalesce(e.one ->> 'step', e.one #>> '{}')
-          left join postmill.workflow_step p on p.workflow_id = p_flow.id and p.name = coalesce(e.one ->> 'step', e.one #>> '{}')
+    ), lines as materialized (
+        select g.no as child, coalesce(e.one ->> 'step', e.one #>> '{}') as parent, coalesce(e.one ->> 'failure', g.failure) as policy
+          from given g cross join lateral jsonb_array_elements(g.after) as e(one)
+    ), edges as materialized (
+        select l.child, coalesce(p.no, g.no) as parent, l.policy
+          from lines l left join given g on g.name = l.parent
+          left join postmill.workflow_step p on p.workflow_id = p_flow.id and p.name = l.parent
         union
-        select base + t.n::integer, p_after, coalesce(t.item ->> 'parent_failure', 'cancel')
-          from jsonb_array_elements(p_steps) with ordinality as t(item, n)
-         where p_after is not null and coalesce(jsonb_array_length(t.item -> 'after'), 0) = 0
+        select g.no, p_after, g.failure from given g where p_after is not null and jsonb_array_length(g.after) = 0
         union -- who waits for the step that fans out
-        select x.child, base + t.n::integer, x.policy
-          from postmill.workflow_edge x cross join jsonb_array_elements(p_steps) with ordinality as t(item, n)
-         where x.workflow_id = p_flow.id and x.parent = p_after
+        select x.child, g.no, x.policy
+          from postmill.workflow_edge x cross join given g where x.workflow_id = p_flow.id and x.parent = p_after
     ), made_edges as (
         insert into postmill.workflow_edge (workflow_id, parent, child, tenant_id, policy)
         select distinct on (e.parent, e.child) p_flow.id, e.parent, e.child, p_flow.tenant_id, e.policy from edges e
@@ -436,7 +439,11 @@ begin
               from (select distinct on (f.job_id) f.* from taken f where f.job_id is not null order by f.job_id, f.seq) t
         ), ended as (
             update postmill.workflow_step s set state = t.state, ended_as = flow.ended + t.nth
-              from ends t where s.job_id = t.job_id and s.workflow_id = p_id and s.state in ('waiting', 'held', 'open')
+              from (select f.place, e.* from ends e
+                     cross join lateral (select x.ctid as place, x.workflow_id, x.state as was
+                                           from postmill.workflow_step x where x.job_id = e.job_id offset 0) f
+                     where f.workflow_id = p_id and f.was in ('waiting', 'held', 'open')) t
+             where s.ctid = t.place
             returning s.no, s.role, s.state
         )
         select (select count(*) from taken) as lines, (select bool_or(t.job_id is null) from taken t) as whole,
@@ -459,9 +466,13 @@ begin
             bad := array(select s.no from postmill.workflow_step s where s.workflow_id = p_id and s.state in ('failed', 'canceled'));
         elsif news.ended is not null then
             update postmill.workflow_step s set waits = s.waits - x.n, holds = s.holds + x.held
-              from (select e.child, count(*) as n, count(*) filter (where e.policy = 'hold' and e.parent = any (news.bad)) as held
-                      from postmill.workflow_edge e where e.workflow_id = p_id and e.parent = any (news.ended) group by e.child) x
-             where s.workflow_id = p_id and s.no = x.child and s.state in ('waiting', 'held');
+              from (select f.place, c.n, c.held
+                      from (select e.child, count(*) as n, count(*) filter (where e.policy = 'hold' and e.parent = any (news.bad)) as held
+                              from postmill.workflow_edge e where e.workflow_id = p_id and e.parent = any (news.ended) group by e.child) c
+                     cross join lateral (select y.ctid as place, y.state from postmill.workflow_step y
+                                          where y.workflow_id = p_id and y.no = c.child offset 0) f
+                     where f.state in ('waiting', 'held')) x
+             where s.ctid = x.place;
         end if;
         if flow.verdict is null and flow.fail_fast and flow.cancel_reason is null
             and postmill.untolerated(p_id, array(
@@ -670,11 +681,12 @@ begin
                 where s.workflow_id = p_flow.id and s.role = 'step' and s.state = 'succeeded' and s.compensation is not null
                 order by s.ended_as desc loop
         no := no + 1;
-        made := postmill.enqueue_step(p_flow, one.compensation, no::text);
-        insert into postmill.workflow_step (workflow_id, no, tenant_id, role, job_type, job_id, state, waits, cause, compensates)
+        made := postmill.enqueue_step(p_flow, one.compensation, no::text, last is not null);
+        insert into postmill.workflow_step (workflow_id, no, tenant_id, role, job_type, job_id, state, waits, cause, delay, compensates)
         values (p_flow.id, no, p_flow.tenant_id, 'compensation', one.compensation ->> 'job_type', made.id,
                 case when made.status <> 'created' then 'failed' when last is null then 'open' else 'waiting' end, 0,
-                case when made.status <> 'created' then concat_ws(': ', made.status, made.detail) end, one.no);
+                case when made.status <> 'created' then concat_ws(': ', made.status, made.detail) end,
+                (one.compensation ->> 'delay')::double precision * interval '1 second', one.no);
         if last is not null then
             insert into postmill.workflow_edge (workflow_id, parent, child, tenant_id, policy) values (p_flow.id, last, no, p_flow.tenant_id, 'hold');
             perform postmill.block_jobs(array[made.id]);
@@ -1349,7 +1361,7 @@ declare
     taken integer := 0; drawn boolean := false; n integer; i integer; j integer; k integer; p integer; pairs integer; n_keys integer;
 begin
     if current_setting('transaction_isolation') <> 'read committed' then
-        raise exception 'postmill: claims under limits need READ COMMITTED' using errcode = 'PM067';
+        raise exception 'postmill: claims under limits need READ COMMITTED' using errcode = 'PM071';
     end if;
     if not exists (select from postmill.lease e where e.holder = p_holder and e.expires_at > (select postmill.now())) then
         return;
@@ -5512,15 +5524,16 @@ begin
 end
 $$;
 
--- FUNCTION enqueue_step(postmill.workflow, jsonb, text)
+-- FUNCTION enqueue_step(postmill.workflow, jsonb, text, boolean)
 
-CREATE FUNCTION postmill.enqueue_step(p_flow postmill.workflow, p_spec jsonb, p_no text, OUT id uuid, OUT status text, OUT detail text) RETURNS record
+CREATE FUNCTION postmill.enqueue_step(p_flow postmill.workflow, p_spec jsonb, p_no text, p_waits boolean, OUT id uuid, OUT status text, OUT detail text) RETURNS record
     LANGUAGE plpgsql
     AS $$
 begin
     select e.id, e.status, e.detail into id, status, detail
       from postmill.enqueue_one(p_spec ->> 'job_type', coalesce(p_spec -> 'payload', '{}'), p_flow.tenant_id,
-          (p_spec ->> 'priority')::integer, null, (p_spec ->> 'scheduled_for')::timestamptz, p_flow.project_id,
+          (p_spec ->> 'priority')::integer, case when not p_waits then (p_spec ->> 'delay')::double precision * interval '1 second' end,
+          (p_spec ->> 'scheduled_for')::timestamptz, p_flow.project_id,
           (p_spec ->> 'max_attempts')::integer, (p_spec ->> 'timeout')::double precision, null, 'system',
           p_flow.name, p_flow.actor_type, p_flow.actor_id, p_flow.request_id, coalesce(p_flow.correlation_id, p_flow.id::text),
           p_flow.traceparent, 'workflow:' || p_flow.id || ':' || p_no, p_workflow => p_flow.id) e;
@@ -5814,7 +5827,11 @@ begin
         raise exception 'postmill: the steps that job % fans out were refused: %', p_job,
             concat_ws(': ', nullif(answer.status, 'invalid'), answer.detail) using errcode = 'PM002';
     end if;
-    insert into postmill.workflow_inbox (workflow_id) values (p_workflow);
+    -- The end of the step itself frees what it fans out; other parents may have ended already.
+    if exists (select from postmill.workflow_step s join postmill.workflow_edge e on e.workflow_id = p_workflow and e.child = s.no
+                where s.workflow_id = p_workflow and s.no > flow.last_no and e.parent <= flow.last_no and e.parent <> step_no) then
+        insert into postmill.workflow_inbox (workflow_id) values (p_workflow);
+    end if;
 end
 $$;
 
@@ -5846,6 +5863,47 @@ CREATE FUNCTION postmill.fault_of(p_payload jsonb, p_delay interval, p_scheduled
     end
 $$;
 
+-- FUNCTION fault_of_item(jsonb, text[])
+
+CREATE FUNCTION postmill.fault_of_item(p_item jsonb, p_known text[]) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    one record;
+begin
+    if jsonb_typeof(p_item) is distinct from 'object' or jsonb_typeof(p_item -> 'job_type') is distinct from 'string'
+        or p_item ->> 'job_type' = '' then
+        return 'must be an object with a job_type';
+    end if;
+    for one in select e.key, jsonb_typeof(e.value) as kind, e.value #>> '{}' as said from jsonb_each(p_item) as e loop
+        if one.key <> all (p_known) then
+            return format('knows no "%s"; there are %s', left(one.key, 100), array_to_string(p_known, ', '));
+        elsif one.key in ('name', 'parent_failure') and one.kind <> 'string' then
+            return format('%s: must be a text', one.key);
+        elsif one.key = 'after' and one.kind <> 'array' then
+            return 'after: must be a list of steps';
+        elsif one.key in ('priority', 'max_attempts') then
+            if one.kind <> 'number' or not (one.said::numeric between -2147483648 and 2147483647 and one.said::numeric % 1 = 0) then
+                return format('%s: must be a whole number', one.key);
+            end if;
+        elsif one.key in ('delay', 'timeout') then
+            if one.kind <> 'number' or abs(one.said::numeric) > 315360000 then
+                return format('%s: must be a number of seconds, at most ten years', one.key);
+            end if;
+        elsif one.key = 'scheduled_for' then
+            begin
+                if one.kind <> 'string' or one.said::timestamptz is null then
+                    return 'scheduled_for: must be a moment, as in 2027-01-31T12:00:00Z';
+                end if;
+            exception when datetime_field_overflow or invalid_datetime_format or invalid_parameter_value then
+                return 'scheduled_for: must be a moment, as in 2027-01-31T12:00:00Z';
+            end;
+        end if;
+    end loop;
+    return null;
+end
+$$;
+
 -- FUNCTION fault_of_key(text, text, interval)
 
 CREATE FUNCTION postmill.fault_of_key(p_key text, p_mode text, p_ttl interval) RETURNS text
@@ -5872,6 +5930,13 @@ begin
     if p_spec is null then
         return;
     end if;
+    detail := postmill.fault_of_item(p_spec,
+        '{job_type,payload,priority,delay,scheduled_for,max_attempts,timeout,tags}');
+    if detail is not null then
+        status := 'invalid';
+        detail := p_what || ': ' || detail;
+        return;
+    end if;
     select d.guarded, d.is_active into definition from postmill.job_definition d where d.key = p_spec ->> 'job_type';
     if not found or not definition.is_active then
         select coalesce(r.detail, r.status), p_spec ->> 'job_type' into status, detail
@@ -5879,7 +5944,8 @@ begin
         return;
     end if;
     detail := case when p_spec ? 'tags' then postmill.fault_of_tags(p_spec -> 'tags') end;
-    detail := coalesce(detail, postmill.fault_of(coalesce(p_spec -> 'payload', '{}'), null, null, (p_spec ->> 'max_attempts')::integer,
+    detail := coalesce(detail, postmill.fault_of(coalesce(p_spec -> 'payload', '{}'),
+        (p_spec ->> 'delay')::double precision * interval '1 second', (p_spec ->> 'scheduled_for')::timestamptz, (p_spec ->> 'max_attempts')::integer,
         (p_spec ->> 'timeout')::double precision, null, null, null, null, null, null, null));
     if detail is not null then
         status := 'invalid';
@@ -5899,6 +5965,8 @@ CREATE FUNCTION postmill.fault_of_steps(p_workflow uuid, p_kind text, p_steps js
     AS $$
 declare
     most constant integer := 10000;
+    known constant text[] := case p_kind when 'batch' then '{}' else array['name', 'after', 'parent_failure', 'compensate'] end
+        || array['job_type', 'payload', 'priority', 'delay', 'scheduled_for', 'max_attempts', 'timeout', 'tags'];
     wide integer;
     fault text;
 begin
@@ -5917,19 +5985,27 @@ begin
         select g.name, g.n from given g
         union all select s.name, 0 from postmill.workflow_step s where s.workflow_id = p_workflow and s.name is not null
     ), edges as materialized (
-        select g.n, g.name, coalesce(e.one ->> 'step', e.one #>> '{}') as parent, e.one ->> 'failure' as failure
+        select g.n, g.name, coalesce(e.one ->> 'step', e.one #>> '{}') as parent, e.one ->> 'failure' as failure,
+               case jsonb_typeof(e.one) when 'string' then true
+                    when 'object' then jsonb_typeof(e.one -> 'step') = 'string' and e.one - 'step' - 'failure' = '{}' else false end as fine
           from given g cross join lateral jsonb_array_elements(case when jsonb_typeof(g.item -> 'after') = 'array'
                                                                     then g.item -> 'after' else '[]' end) as e(one)
     )
     select f.what into fault from (
-        select format('steps[%s]: must be an object with a job_type', g.n - 1) as what, 1 as rank, g.n
-          from given g where jsonb_typeof(g.item) is distinct from 'object' or jsonb_typeof(g.item -> 'job_type') is distinct from 'string'
+        select format('steps[%s]: %s', g.n - 1, i.what) as what, 1 as rank, g.n
+          from given g cross join lateral postmill.fault_of_item(g.item, known) as i(what) where i.what is not null
         union all
         select format('steps[%s].name: must have 1 to 200 characters', g.n - 1), 2, g.n from given g
          where p_kind = 'workflow' and coalesce(length(g.name), 0) not between 1 and 200
         union all
         select format('steps: the name "%s" is there twice', b.name), 3, max(b.n) from before b
          where b.name is not null group by b.name having count(*) > 1
+        union all
+        select format('step "%s": after: each is the name of a step, or an object of step and failure', e.name), 3, e.n
+          from edges e where e.fine is not true
+        union all
+        select format('step "%s": waits for "%s" twice', e.name, left(e.parent, 200)), 6, e.n
+          from edges e group by e.n, e.name, e.parent having count(*) > 1
         union all
         select format('step "%s": "%s" is no step', e.name, left(e.parent, 200)), 4, e.n from edges e
          where not exists (select from before b where b.name = e.parent)
@@ -5981,8 +6057,9 @@ CREATE FUNCTION postmill.fields_of(p_columns jsonb, p_row text) RETURNS text
     AS $_$
 begin
     return (
-    select 'array[' || string_agg(format(case e.c ->> 1 when 'timestamp with time zone'
-               then '(%1$s.%2$I at time zone ''UTC'')::text' when 'bytea' then 'encode(%1$s.%2$I, ''hex'')' else '%1$s.%2$I::text' end,
+    select 'array[' || string_agg(format(case when e.c = '["tags", "jsonb"]' then 'to_jsonb(postmill.tags_of(%1$s.id))::text'
+               else case e.c ->> 1 when 'timestamp with time zone'
+               then '(%1$s.%2$I at time zone ''UTC'')::text' when 'bytea' then 'encode(%1$s.%2$I, ''hex'')' else '%1$s.%2$I::text' end end,
                p_row, e.c ->> 0), ', ' order by e.n) || ']'
       from jsonb_array_elements(p_columns) with ordinality as e(c, n)
     );
@@ -6187,7 +6264,7 @@ begin
     for one in select c.role, c.spec from (values ('on_success', case when p_flow.verdict = 'succeeded' then p_flow.on_success end),
                                                   ('on_finish', p_flow.on_finish)) as c(role, spec) where c.spec is not null loop
         no := no + 1;
-        made := postmill.enqueue_step(p_flow, one.spec, no::text);
+        made := postmill.enqueue_step(p_flow, one.spec, no::text, false);
         insert into postmill.workflow_step (workflow_id, no, tenant_id, role, job_type, job_id, state, cause)
         values (p_flow.id, no, p_flow.tenant_id, one.role, one.spec ->> 'job_type', made.id,
                 case made.status when 'created' then 'open' else 'failed' end,
@@ -6608,7 +6685,7 @@ begin
     update postmill.workflow_step s set state = 'held'
      where s.workflow_id = p_id and s.state = 'waiting' and s.waits = 0 and s.holds > 0 and s.cause is null;
     with free as materialized (
-        select s.no, b.*, greatest(j.scheduled_for, moment + s.delay) as due
+        select s.ctid as place, b.*, greatest(j.scheduled_for, moment + s.delay) as due
           from postmill.workflow_step s
          cross join lateral (select t.ctid as tid, t.* from postmill.blocked t where t.id = s.job_id for update skip locked) b
           left join lateral (select f.scheduled_for from postmill.any_job f where f.id = s.job_id offset 0) j on true
@@ -6625,7 +6702,7 @@ begin
                                      else f.due end, f.id, f.priority, f.attempt, f.run, f.lost
           from free f where leaving or f.due > moment
     ), opened as (
-        update postmill.workflow_step s set state = 'open' from free f where s.workflow_id = p_id and s.no = f.no
+        update postmill.workflow_step s set state = 'open' from free f where s.ctid = f.place
     )
     select array_agg(f.queue), array_agg(f.lane), array_agg(f.priority) into queues, lanes, urgencies
       from (select distinct f.queue, f.lane, f.priority from free f where coalesce(f.due <= moment, true)) f;
@@ -7593,7 +7670,7 @@ CREATE FUNCTION postmill.lets_pass(p_room integer, p_tokens integer, p_cap integ
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
     select greatest(0, least(p_room, p_tokens, case when p_cap is null then 2147483647 when p_cap < 100 then p_firm
-                                                    else greatest(p_firm, p_room - p_cap / 2) end))
+                                                    else greatest(p_firm, p_room - p_cap / 4) end))
 $$;
 
 -- FUNCTION letter_typed()
@@ -7798,6 +7875,12 @@ begin
             returning 1
         )
         select (select count(*) from told), (select max(s.no) from part s having count(*) = p_most) into lines, last;
+        if last is null and lines = 0 and not exists (
+            select from postmill.workflow w join postmill.workflow_step s on s.workflow_id = w.id and s.state in ('held', 'open')
+             where w.id = flow.id) and exists (select from postmill.workflow w where w.id = flow.id and w.sealed) then
+            insert into postmill.workflow_inbox (workflow_id) values (flow.id);
+            lines := 1;
+        end if;
         found_some := found_some + lines;
         update postmill.workflow w set looked_no = coalesce(last, 0),
                looked_at = case when last is null then postmill.now() else w.looked_at end where w.id = flow.id;
@@ -7832,9 +7915,9 @@ begin
                              union all
                              select o.job_type, o.tenant_id, o.payload from postmill.job_kept o where o.id = h.id offset 0) b on true
     ), named as materialized (
-        select y.job_type, y.key, not exists (select from postmill.limit_rule r where r.job_type = y.key) as loose
-          from (select distinct on (l.job_type) l.job_type, postmill.type_key(l.job_type) as key
-                  from line l where l.job_type is not null) y
+        select y.job_type, y.key, (select true from postmill.limit_rule r where r.job_type = y.key limit 1) is null as loose
+          from (select x.job_type, postmill.type_key(x.job_type) as key
+                  from (select distinct l.job_type from line l where l.job_type is not null) x offset 0) y
     ), kind as materialized (
         select k.*, o.*
           from (select distinct l.queue, l.job_type, l.tenant_id, n.key as type_key from line l join named n on n.job_type = l.job_type) k
@@ -7865,14 +7948,16 @@ begin
         select array_agg(l.job_type order by l.slot) as types, array_agg(l.tenant_id order by l.slot) as tenants,
                array_agg(l.ready_at order by l.slot) as heads,
                array_agg(n.loose order by l.slot) as loose,
-               array_agg(l.job_type is null or coalesce(l.lane <> d.home, false) order by l.slot) as mixed,
+               array_agg(l.job_type is null or l.lane = '00000000-0000-0000-0000-000000000000'
+                         or case when d.home is null then not n.loose else l.lane <> d.home end order by l.slot) as mixed,
                array_agg(s.parts order by l.slot) as parts,
                array_agg(case when s.parts is not null
                    then postmill.payload_mark(s.parts, l.payload) end order by l.slot) as marks
           from line l
           left join named n on n.job_type = l.job_type
-          left join lateral (select postmill.lane_of(d.limit_lane, l.tenant_id, d.key, l.payload, null) as home
-                               from postmill.job_definition d where d.key = n.key and d.limit_lane is not null) d on true
+          left join lateral (select postmill.lane_of(coalesce(d.limit_lane, d.lane), l.tenant_id, d.key, l.payload, null) as home
+                               from postmill.job_definition d
+                              where d.key = n.key and coalesce(d.limit_lane, d.lane) like 'type%') d on true
           left join shared s on s.slot = l.slot
     )
     select t.types, t.tenants, t.heads, t.loose, t.mixed, t.parts, t.marks, c.keys, c.limits, c.caps, c.counts, c.spans, c.bursts,
@@ -8068,7 +8153,8 @@ begin
     values (own, p_source, p_rule, case when p_relation is null then 'filling' else 'waiting' end, p_since, p_until,
             p_relation,
             postmill.columns_of(format('postmill.%I', p_source)::regclass)
-            || case p_source when 'audit_log' then '[["n", "bigint"], ["hash", "bytea"]]'::jsonb else '[]'::jsonb end,
+            || case p_source when 'audit_log' then '[["n", "bigint"], ["hash", "bytea"]]'::jsonb
+                             when 'job' then '[["tags", "jsonb"]]'::jsonb else '[]'::jsonb end,
             moment, moment);
     return own;
 end
@@ -8268,7 +8354,8 @@ begin
                   where u.name = 'monitor' group by 1) d on d.queue = q.name
       left join (select v.queue, sum(v.slots) as slots from postmill.read_live_slots() v group by 1) s on s.queue = q.name
      where coalesce(d.queued, 0) > 0 or coalesce(d.running, 0) > 0 or coalesce(s.slots, 0) > 0
-    on conflict (queue, minute) do update set queued = excluded.queued, running = excluded.running, slots = excluded.slots;
+    on conflict (queue, minute) do update set queued = greatest(m.queued, excluded.queued), running = greatest(m.running, excluded.running),
+                                               slots = excluded.slots;
     update postmill.attainment a
        set attained_day = 1 - d.late::double precision / nullif(d.judged, 0),
            burn_day = d.late::double precision / nullif(d.judged, 0) / 0.05
@@ -8707,10 +8794,10 @@ begin
             arrivals[k] := greatest(coalesce(arrivals[k], moment), moment);
             tokens[k] := greatest(0, floor((bursts[k] * spacing - extract(epoch from arrivals[k] - moment)) / spacing + 1e-6))::integer;
         end if;
-        -- How many this key lets pass where all are under it; beyond p_firm only what a roomy one has left above its half.
+        -- How many this key lets pass where all are under it; beyond p_firm only what a roomy one has left above a quarter of it.
         n := case when not locked[k] then 0
                   else least(room[k], tokens[k], case when caps[k] is null then total when caps[k] < 100 then p_firm
-                                                      else greatest(p_firm, room[k] - caps[k] / 2) end) end;
+                                                      else greatest(p_firm, room[k] - caps[k] / 4) end) end;
         if n < fits then
             fits := greatest(n, 0);
             stop := k;
@@ -8738,7 +8825,7 @@ begin
             while p <= pairs and pair_n[p] = n loop
                 k := pair_k[p];
                 if stop is null and (not locked[k] or room[k] <= 0 or tokens[k] <= 0
-                        or (taken >= p_firm and caps[k] is not null and (caps[k] < 100 or room[k] <= caps[k] / 2))) then
+                        or (taken >= p_firm and caps[k] is not null and (caps[k] < 100 or room[k] <= caps[k] / 4))) then
                     stop := k;
                 end if;
                 p := p + 1;
@@ -9302,13 +9389,17 @@ $$;
 CREATE FUNCTION postmill.prune_workflows(p_most integer) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
 declare
     edge timestamptz := (select postmill.now() - max(p.retention) from postmill.partition_policy p);
     flow record;
     n integer;
 begin
-    for flow in select w.id from postmill.workflow w where w.finished_at < edge order by w.finished_at limit 100 for update skip locked loop
+    for flow in select w.id from postmill.workflow w
+                 where w.finished_at < edge and not exists (
+                    select from postmill.workflow_step s where s.workflow_id = w.id and s.state in ('waiting', 'held', 'open') offset 0)
+                 order by w.finished_at limit 100 for update skip locked loop
         delete from postmill.workflow_edge e where e.workflow_id = flow.id;
         delete from postmill.workflow_step s where s.ctid = any (array(
             select x.ctid from postmill.workflow_step x where x.workflow_id = flow.id limit p_most));
@@ -11070,6 +11161,28 @@ begin
 end
 $$;
 
+-- FUNCTION read_hurt(integer)
+
+CREATE FUNCTION postmill.read_hurt(p_most integer DEFAULT 200) RETURNS TABLE(what text, id uuid, slug text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    (select 'tenant', t.id, t.slug
+       from (select p.tenant_id, sum(p.jobs) as n from postmill.incident_part p
+              where p.incident_id = any (array(select x.id from postmill.incident x where x.resolved_at is null))
+              group by 1 order by 2 desc limit p_most) h
+       join postmill.tenant t on t.id = h.tenant_id order by h.n desc, t.slug)
+    union all
+    (select 'trigger', x.key::uuid, null from postmill.incident x
+      where x.kind = 'missed_trigger' and x.resolved_at is null order by x.opened_at desc limit p_most);
+end
+$$;
+
 -- FUNCTION read_idempotency_keys(text, text, uuid, uuid, text, integer)
 
 CREATE FUNCTION postmill.read_idempotency_keys(p_key text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text, p_after_tenant uuid DEFAULT NULL::uuid, p_after_project uuid DEFAULT NULL::uuid, p_after_key text DEFAULT NULL::text, p_most integer DEFAULT 50) RETURNS TABLE(tenant_id uuid, project_id uuid, key text, job_type text, job_id uuid, mode text, status text, first_seen_at timestamp with time zone, last_seen_at timestamp with time zone, expires_at timestamp with time zone, result_ref text, error_ref text)
@@ -12024,6 +12137,7 @@ CREATE FUNCTION postmill.read_matching_bars(p_filter jsonb, p_need integer DEFAU
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     AS $_$
 declare
@@ -12542,6 +12656,7 @@ $_$;
 CREATE FUNCTION postmill.read_queue_boost(p_name text) RETURNS TABLE(after_seconds double precision, step integer, up_to integer, raised bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
 begin
     if not postmill.sees_all() then
@@ -12905,7 +13020,7 @@ $_$;
 
 -- FUNCTION read_step_of(uuid)
 
-CREATE FUNCTION postmill.read_step_of(p_job uuid) RETURNS TABLE(workflow_id uuid, workflow text, kind text, status text, no integer, step text, role text, state text, waits integer, failed text[])
+CREATE FUNCTION postmill.read_step_of(p_job uuid) RETURNS TABLE(workflow_id uuid, workflow text, kind text, status text, no integer, step text, role text, state text, waits integer, failed text[], pending text[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -12914,12 +13029,19 @@ CREATE FUNCTION postmill.read_step_of(p_job uuid) RETURNS TABLE(workflow_id uuid
 begin
     return query
     select w.id, w.name, w.kind, w.status, s.no, s.name, s.role, s.state, s.waits,
-           array(select coalesce(p.name, p.no::text) from postmill.workflow_edge e
-                   join postmill.workflow_step p on p.workflow_id = w.id and p.no = e.parent and p.state in ('failed', 'canceled')
-                  where e.workflow_id = w.id and e.child = s.no order by 1 limit 10)
+           coalesce(p.failed[1:10], '{}'), coalesce(p.pending[1:10], '{}')
       from (select f.workflow_id from postmill.any_job f where f.id = p_job offset 0) j
       join postmill.workflow w on w.id = j.workflow_id
-      left join postmill.workflow_step s on s.workflow_id = w.id and s.job_id = p_job;
+      -- Fenced: by its workflow all of that would be read.
+      left join lateral (select x.* from postmill.workflow_step x where x.job_id = p_job offset 0) s on s.workflow_id = w.id
+      left join lateral (
+        select array_agg(n.name order by n.name) filter (where n.state in ('failed', 'canceled')) as failed,
+               array_agg(n.name order by n.name) filter (where n.state in ('waiting', 'held', 'open')) as pending
+          from (select f.state, coalesce(f.name, 'undo ' || c.name, f.no::text) as name
+                  from (select x.parent from postmill.workflow_edge x where x.workflow_id = w.id and x.child = s.no offset 0) e
+                 cross join lateral (select x.* from postmill.workflow_step x where x.workflow_id = w.id and x.no = e.parent offset 0) f
+                  left join lateral (select x.name from postmill.workflow_step x
+                                      where x.workflow_id = w.id and x.no = f.compensates offset 0) c on true) n) p on true;
 end
 $$;
 
@@ -12930,6 +13052,7 @@ CREATE FUNCTION postmill.read_summary(p_tenant uuid DEFAULT NULL::uuid, p_most i
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
     AS $$
 declare
     own constant uuid := coalesce(p_tenant, postmill.scope_tenant());
@@ -12965,7 +13088,6 @@ begin
                     where o.tenant_id = own and o.status = read_summary.state and o.status <> 'succeeded' limit p_most + 1) x;
             end if;
             ended := ended + n;
-            bounded := bounded or n > p_most;
             if state = 'dead_letter' then
                 if own is null then
                     select count(*) into open_letters from (select from postmill.dead_letter d limit p_most + 1) x;
@@ -12990,7 +13112,7 @@ begin
                     select count(*) filter (where x.attempt > 1 and x.run_at > moment), count(*) >= look into retrying, retrying_at_least
                       from (select t.attempt, t.run_at from postmill.scheduled t order by t.id desc limit look) x;
                 end if;
-            elsif mine is not null then
+            elsif cardinality(mine) < tickets then
                 if state = 'queued' then
                     select count(*) into n from unnest(mine) as u(id) where exists (select from postmill.ready t where t.id = u.id offset 0);
                 elsif state = 'scheduled' then
@@ -13019,16 +13141,17 @@ begin
                     n := 0;
                 end if;
             elsif state = 'queued' then
-                select count(*) into n from postmill.ready t
+                select count(*) into n from (select f.id from postmill.ready f order by f.id limit p_most) t
                  where exists (select from postmill.any_job j where j.id = t.id and j.tenant_id = own offset 0);
             elsif state = 'scheduled' then
                 select count(*), count(*) filter (where t.attempt > 1 and t.run_at > moment), false into n, retrying, retrying_at_least
-                  from postmill.scheduled t where exists (select from postmill.any_job j where j.id = t.id and j.tenant_id = own offset 0);
+                  from (select f.id, f.attempt, f.run_at from postmill.scheduled f order by f.id limit p_most) t
+                 where exists (select from postmill.any_job j where j.id = t.id and j.tenant_id = own offset 0);
             elsif state = 'blocked' then
-                select count(*) into n from postmill.blocked t
+                select count(*) into n from (select f.id from postmill.blocked f order by f.id limit p_most) t
                  where exists (select from postmill.any_job j where j.id = t.id and j.tenant_id = own offset 0);
             else
-                select count(*) into n from postmill.running t
+                select count(*) into n from (select f.id from postmill.running f order by f.id limit p_most) t
                  where exists (select from postmill.any_job j where j.id = t.id and j.tenant_id = own offset 0);
             end if;
             if state = 'queued' then
@@ -13038,9 +13161,7 @@ begin
         known := known + least(n, p_most);
         at_least := at_least or n > p_most;
         n := least(n, p_most);
-        if own is not null then
-            bounded := bounded or at_least;
-        end if;
+        bounded := bounded or at_least;
         return next;
     end loop;
     state := 'succeeded';
@@ -13053,9 +13174,16 @@ begin
         -- Counting as far as that takes longer than all the rest, where the last look of the vacuum leaves no doubt.
         n := p_most + 1;
         at_least := true;
-    elsif own is null and not bounded then
-        -- An outcome that is nothing else is a success.
-        select count(*) - ended into n from (select from postmill.outcome o limit p_most + 1 + ended) x;
+    elsif not bounded then
+        -- What is neither waiting nor running, nor ended otherwise, has succeeded.
+        if own is null then
+            select count(*) into n from (select from postmill.job j limit p_most + 1 + known) x;
+            select n + count(*) into n from (select from postmill.job_kept k limit p_most + 1 + known) x;
+        else
+            select count(*) into n from (select from postmill.job j where j.tenant_id = own limit p_most + 1 + known) x;
+            select n + count(*) into n from (select from postmill.job_kept k where k.tenant_id = own limit p_most + 1 + known) x;
+        end if;
+        n := greatest(n - known, 0);
         at_least := n > p_most;
     elsif own is null then
         -- Among the latest outcomes; an index tells which of them are no successes.
@@ -13063,19 +13191,11 @@ begin
         first := (select o.job_id from postmill.outcome o order by o.job_id desc offset tickets - 1 limit 1);
         if first is null then
             first := '00000000-0000-0000-0000-000000000000';
-            select count(*) into tickets from postmill.outcome o;
+            select count(*) into tickets from (select from postmill.outcome o order by o.job_id limit p_most * 5 / 4) x;
         end if;
         select tickets - count(*) into n from postmill.outcome o
          where o.status in ('failed', 'canceled', 'dead_letter') and o.status <> 'succeeded' and o.job_id >= first;
         at_least := true;
-    elsif not bounded then
-        -- What is neither waiting nor running, nor ended otherwise, has succeeded.
-        select count(*) into n from (select from postmill.job j where j.tenant_id = own limit p_most + 1 + known) x;
-        if n <= p_most + known then
-            select n + count(*) into n from (select from postmill.job_kept k where k.tenant_id = own limit p_most + 1 + known - n) x;
-        end if;
-        n := greatest(n - known, 0);
-        at_least := n > p_most;
     else
         select count(*) into n from (select from (
             select o.status, o.tenant_id from postmill.outcome o order by o.job_id desc limit p_most) x
@@ -13413,11 +13533,31 @@ begin
 end
 $$;
 
+-- FUNCTION read_version_workers(text, integer)
+
+CREATE FUNCTION postmill.read_version_workers(p_key text, p_most integer DEFAULT 11) RETURNS TABLE(version integer, workers bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select v.version, postmill.code_workers(p_key, case d.kind when 'command' then v.version::text
+                                                               else nullif(postmill.version_code(p_key, v.version), '') end)
+      from postmill.job_definition d join postmill.definition_version v on v.definition_id = d.id
+     where d.key = p_key and d.kind <> 'http' order by v.version desc limit p_most;
+end
+$$;
+
 -- FUNCTION read_waits(uuid[])
 
 CREATE FUNCTION postmill.read_waits(p_ids uuid[]) RETURNS TABLE(id uuid, what text, name text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
     return query
@@ -13828,13 +13968,17 @@ CREATE FUNCTION postmill.recount_steps(p_id uuid) RETURNS void
     AS $$
 begin
     update postmill.workflow_step s set waits = f.waits, holds = f.holds, state = 'waiting'
-      from (select c.no, count(p.no) filter (where p.state in ('waiting', 'held', 'open')) as waits,
-                   count(p.no) filter (where p.state in ('failed', 'canceled') and e.policy = 'hold' and not c.released) as holds
+      from (select c.ctid as tid, n.*
               from postmill.workflow_step c
-              left join postmill.workflow_edge e on e.workflow_id = p_id and e.child = c.no
-              left join postmill.workflow_step p on p.workflow_id = p_id and p.no = e.parent
-             where c.workflow_id = p_id and c.state in ('waiting', 'held') group by c.no) f
-     where s.workflow_id = p_id and s.no = f.no and (s.waits, s.holds, s.state) is distinct from (f.waits, f.holds, 'waiting');
+             cross join lateral (
+                select count(*) filter (where p.state in ('waiting', 'held', 'open')) as waits,
+                       count(*) filter (where p.state in ('failed', 'canceled') and e.policy = 'hold' and not c.released) as holds
+                  from (select x.parent, x.policy from postmill.workflow_edge x where x.workflow_id = p_id and x.child = c.no offset 0) e
+                 cross join lateral (
+                    select x.state from postmill.workflow_step x where x.workflow_id = p_id and x.no = e.parent offset 0) p) n
+             where c.workflow_id = p_id and c.state in ('waiting', 'held')
+               and (c.waits, c.holds, c.state) is distinct from (n.waits, n.holds, 'waiting')) f
+     where s.ctid = f.tid;
 end
 $$;
 
@@ -14482,7 +14626,9 @@ begin
                 answer := postmill.enqueue_one(body.job_type, coalesce(p_payload, body.payload), body.tenant_id,
                     coalesce(p_priority, body.priority), null, null, body.project_id, body.max_attempts, body.timeout_seconds, null,
                     body.source, body.source_ref, p_actor_type, p_actor_id, body.request_id, body.correlation_id,
-                    body.traceparent, body.idempotency_key, body.id, p_workflow => body.workflow_id);
+                    body.traceparent, body.idempotency_key, body.id,
+                    -- What is no step any more, or whose workflow is gone, runs by itself.
+                    p_workflow => case when body.workflow_id = any (flows) then body.workflow_id end);
             else
                 -- The dead job's window would refuse its own replay: its key is re-pointed, with its mode and its
                 -- expiry. A key that is somebody else's by now is asked for like any other.
@@ -14752,6 +14898,10 @@ declare
     body postmill.job;
     made record;
 begin
+    -- A callback tells of an end that stays as it is.
+    update postmill.workflow_step s set job_id = p_jobs[u.i * 2], state = 'open', cause = null, ended_as = null
+      from generate_series(1, cardinality(p_jobs) / 2) as u(i)
+     where s.workflow_id = p_workflow and s.job_id = p_jobs[u.i * 2 - 1] and s.role in ('on_success', 'on_finish');
     with moved as (
         update postmill.workflow_step s set job_id = p_jobs[u.i * 2], state = 'waiting', cause = null, ended_as = null, released = false
           from generate_series(1, cardinality(p_jobs) / 2) as u(i)
@@ -15663,6 +15813,7 @@ CREATE FUNCTION postmill.start_workflow(p_spec jsonb, p_tenant uuid DEFAULT NULL
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
+    known constant text[] := '{kind,name,key,sealed,fail_fast,on_success,on_finish,steps}';
     flow postmill.workflow;
 begin
     flow.tenant_id := coalesce(p_tenant, '00000000-0000-0000-0000-000000000001');
@@ -15671,7 +15822,14 @@ begin
     flow.key := p_spec ->> 'key';
     detail := case
         when jsonb_typeof(p_spec) is distinct from 'object' then 'must be a JSON object'
+        when exists (select from jsonb_object_keys(p_spec) as k(name) where k.name <> all (known))
+            then format('knows no "%s"; there are %s', (select min(left(k.name, 100)) from jsonb_object_keys(p_spec) as k(name)
+                                                          where k.name <> all (known)), array_to_string(known, ', '))
         when flow.kind not in ('workflow', 'batch') then 'kind: is none of workflow, batch'
+        when jsonb_typeof(p_spec -> 'name') <> 'string' then 'name: must be a text'
+        when jsonb_typeof(p_spec -> 'key') <> 'string' then 'key: must be a text'
+        when jsonb_typeof(p_spec -> 'sealed') <> 'boolean' then 'sealed: must be true or false'
+        when jsonb_typeof(p_spec -> 'fail_fast') <> 'boolean' then 'fail_fast: must be true or false'
         when coalesce(octet_length(flow.name), 0) not between 1 and 200 then 'name: must have 1 to 200 bytes'
         when octet_length(flow.key) not between 1 and 512 then 'key: must have 1 to 512 bytes'
         when not exists (select from postmill.tenant t where t.id = flow.tenant_id) then 'tenant: there is no such tenant' end;
@@ -15799,7 +15957,8 @@ begin
                      left join postmill.workflow_step f on f.workflow_id = w.id and f.no = p.fanned_from
                      left join lateral (select t.result from postmill.outcome t where t.job_id = p.job_id and t.status = 'succeeded' limit 1) o on true
                    ), '[]'))
-          from postmill.workflow w join postmill.workflow_step s on s.workflow_id = w.id and s.job_id = p_job
+          from postmill.workflow w
+          join lateral (select x.* from postmill.workflow_step x where x.job_id = p_job offset 0) s on s.workflow_id = w.id
          where w.id = p_workflow);
 end
 $$;
@@ -15813,7 +15972,8 @@ CREATE FUNCTION postmill.step_facts(p_workflow uuid, p_job uuid) RETURNS jsonb
     AS $$
 begin
     return (select jsonb_build_object('id', w.id, 'name', w.name, 'kind', w.kind, 'step', s.name, 'role', s.role, 'total', w.total)
-              from postmill.workflow w join postmill.workflow_step s on s.workflow_id = w.id and s.job_id = p_job
+              from postmill.workflow w
+              join lateral (select x.* from postmill.workflow_step x where x.job_id = p_job offset 0) s on s.workflow_id = w.id
              where w.id = p_workflow);
 end
 $$;
@@ -16163,7 +16323,8 @@ CREATE FUNCTION postmill.sweep_tags(p_most integer) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
-    oldest timestamptz := (select min(x.since) from postmill.partition x where x.parent = 'job');
+    oldest timestamptz := least((select min(x.since) from postmill.partition x where x.parent = 'job'),
+        (select min(u.since) from postmill.archive_unit u where u.status = 'waiting' and u.source = 'job' and u.relation is not null));
 begin
     delete from postmill.job_tag t where t.ctid = any (array(
         select i.ctid from postmill.job_tag i
@@ -17055,6 +17216,7 @@ CREATE FUNCTION postmill.waits_of(p_ids uuid[]) RETURNS TABLE(id uuid, what text
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
     moment constant timestamptz := postmill.now();
@@ -17068,7 +17230,7 @@ begin
     ), asked as materialized (
         select w.id, w.tenant_id, o.limit_id, o.max_running, o.rate_count, o.rate_seconds, o.rate_burst,
                postmill.limit_key(o.key, o.per, w.tenant_id, w.payload) as key
-          from waiting w cross join lateral postmill.limits_on(w.queue, w.job_type, w.tenant_id) o
+          from waiting w cross join lateral postmill.limits_on(w.queue, postmill.type_key(w.job_type), w.tenant_id) o
     ), stands as materialized (
         select k.*, k.max_running is not null and (
                    select count(*) from (select from postmill.seat s where s.key = k.key limit k.max_running) x) >= k.max_running as is_full,
@@ -17396,7 +17558,9 @@ begin
         raise exception 'postmill: the transaction must be tried again (%)', answer.status using errcode = 'serialization_failure';
     end if;
     raise exception 'postmill: no workflow "%" was made: %', left(name, 200),
-        case answer.status when 'invalid' then answer.detail else concat_ws(': ', replace(answer.status, '_', ' '), answer.detail) end
+        case when answer.status = 'invalid' then answer.detail
+             when answer.status in ('unknown_type', 'may_register') then format('there is no job type "%s"', answer.detail)
+             else concat_ws(': ', replace(answer.status, '_', ' '), answer.detail) end
         using errcode = 'invalid_parameter_value';
 end
 $$;
@@ -20521,6 +20685,10 @@ CREATE INDEX workflow_live ON postmill.workflow USING btree (looked_at) WHERE (f
 -- INDEX workflow_of_tenant
 
 CREATE INDEX workflow_of_tenant ON postmill.workflow USING btree (tenant_id, id);
+
+-- INDEX workflow_step_doomed
+
+CREATE INDEX workflow_step_doomed ON postmill.workflow_step USING btree (workflow_id) WHERE ((state = ANY (ARRAY['waiting'::text, 'held'::text])) AND (cause = 'parent'::text));
 
 -- INDEX workflow_step_free
 

@@ -111,3 +111,13 @@ def _rules(row: Sequence[Any]) -> EnqueueRules:
     return EnqueueRules(
         key, kind, arg_schema, argv_template, asks_key, secrets, tuple(secret_keys), encrypted, version, queue
     )
+
+
+def version_workers(key: str, *, most: int = 11, schema: str = DEFAULT_SCHEMA) -> Statement[dict[int, int]]:
+    """By version, the newest ones of a definition, how many live workers run it; empty outside of the platform."""
+    return Statement(
+        "read_version_workers",
+        sql("definitions/read_version_workers", schema),
+        (key, most),
+        lambda rows: {row[0]: row[1] for row in rows},
+    )

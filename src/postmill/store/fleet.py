@@ -238,7 +238,7 @@ def tenant_page(
 def tenant_standing(
     ids: Sequence[UUID], *, seconds: float = 3600.0, schema: str = DEFAULT_SCHEMA
 ) -> Statement[dict[UUID, TenantStanding]]:
-    """What these tenants did lately."""
+    """What these tenants did in the hour of so many seconds ago, and since."""
     return Statement(
         "tenant_standing",
         sql("console/tenant_standing", schema),

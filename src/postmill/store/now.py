@@ -117,3 +117,23 @@ def read_changes(seconds: float, most: int, *, schema: str = DEFAULT_SCHEMA) -> 
         (seconds, most),
         lambda rows: [Change(*row) for row in rows],
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Hurt:
+    """Whom live incidents hurt: tenants by slug, those with the most jobs first; schedules that missed a run."""
+
+    tenants: list[str]
+    triggers: list[UUID]
+
+
+def read_hurt(most: int = 200, *, schema: str = DEFAULT_SCHEMA) -> Statement[Hurt]:
+    """Whom live incidents hurt; nobody outside of the platform."""
+    return Statement(
+        "read_hurt",
+        sql("console/read_hurt", schema),
+        (most,),
+        lambda rows: Hurt(
+            [row[2] for row in rows if row[0] == "tenant"], [row[1] for row in rows if row[0] == "trigger"]
+        ),
+    )

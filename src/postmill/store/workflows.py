@@ -61,7 +61,7 @@ class StepOf:
     """A job's place in its workflow.
 
     `no`, `step`, `role`, `state`, `waits` are None where the step goes on with another job, since this one was replayed.
-    `failed`: parents that did not succeed, the first ten.
+    `failed`, `pending`: parents that did not succeed or have not ended, the first ten of each.
     """
 
     workflow_id: UUID
@@ -74,6 +74,7 @@ class StepOf:
     state: str | None
     waits: int | None
     failed: list[str]
+    pending: list[str]
 
 
 def start_workflow(flow: Workflow, text: str, *, schema: str = DEFAULT_SCHEMA) -> Statement[StartAnswer]:

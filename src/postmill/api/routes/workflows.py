@@ -15,6 +15,7 @@ from postmill.client import workflow_care as care
 from postmill.client.workflow_flows import starting
 from postmill.domain import workflow as domain
 from postmill.domain.access import Action
+from postmill.domain.errors import WorkflowRefused
 from postmill.domain.lane import DEFAULT_TENANT
 from postmill.domain.workflow_view import GraphView
 from postmill.shapes.paging import Page
@@ -60,6 +61,8 @@ async def start_workflow(
     for step in body.steps:
         undo = None if step.compensate is None else job_of(step.compensate, tenant)
         after = {parent.step: parent.failure for parent in step.after}
+        if len(after) < len(step.after):
+            raise WorkflowRefused(f"step {step.name!r} waits twice for the same one")
         flow.add(step.name, job_of(step, tenant), after=after, compensate=undo)
     started = await asked.drive(starting(asked.schema, flow, door_start_workflow))
     if not started.created:

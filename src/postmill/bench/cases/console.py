@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from itertools import count
 from time import perf_counter
 from typing import Any
 from urllib.parse import unquote
@@ -15,12 +16,14 @@ from postmill.bench.case import BenchError, Case, Figures, Option
 from postmill.bench.ground import Ground
 from postmill.bench.pages import asked, paths_of
 from postmill.bench.place import Place
-from postmill.bind import adrive
+from postmill.bind import adrive, arun
 from postmill.console import create_app
 from postmill.console.frame.timings import Timings
 from postmill.domain.access import Role
 from postmill.domain.settings import Settings
 from postmill.operate.keys import create_key
+from postmill.store.catalog import sql
+from postmill.store.statement import Statement
 
 JOBS = Option("jobs", int, 1_000_000, "jobs in the tables, of 200 tenants over 20 days", least=1000)
 SAMPLES = Option(
@@ -34,6 +37,10 @@ USERS = 8
 TARGETS = {1_000_000: (0.050, 0.150), 10_000_000: (0.100, 0.300)}
 """Jobs, and the seconds within which 95 of 100 answers should come: to one user, and to eight at once."""
 INTERVAL = 5.0
+PEOPLE = 4
+"""Who have the tabs open: each a tab of each page."""
+TOLD, MEASURED = 2.0, 5
+"""Seconds between two rounds that tell of jobs that ended, and of how many of them one tells of a measurement."""
 SLUG = "tenant-0"
 
 
@@ -76,12 +83,15 @@ async def _measure(ground: Ground, options: dict[str, Any]) -> Figures:
     )
     app = create_app(settings)
     async with await AsyncConnection.connect(ground.place.dsn, autocommit=True) as conn:
-        made = await adrive(conn, create_key("bench", Role.SUPER_ADMIN, schema=ground.schema))
+        keys = [
+            (await adrive(conn, create_key(f"bench {n}", Role.SUPER_ADMIN, schema=ground.schema))).key
+            for n in range(PEOPLE)
+        ]
     async with app.router.lifespan_context(app):
         paths = paths_of(app, SLUG, things(ground))
-        pages = [await _page(ground, app, path, made.key, samples) for path in paths]
+        pages = [await _page(ground, app, path, keys[0], samples) for path in paths]
         async with app.state.live.joined("bench", None, app.state.backend):
-            share = await _tabs(ground, app, made.key, tabs, options["seconds"])
+            share = await _tabs(ground, app, keys, tabs, options["seconds"])
     alone, many = next(
         (target for most, target in TARGETS.items() if jobs <= most), list(TARGETS.values())[-1]
     )
@@ -129,13 +139,16 @@ async def _page(ground: Ground, app: FastAPI, path: str, key: str, samples: int)
     }
 
 
-async def _tabs(ground: Ground, app: FastAPI, key: str, tabs: int, seconds: int) -> float:
-    """The share of this machine's processors that the database works on what open tabs ask for."""
+async def _tabs(ground: Ground, app: FastAPI, keys: list[str], tabs: int, seconds: int) -> float:
+    """The share of this machine's processors that the database works on what open tabs ask for, while a fleet works: of the
+    topics of jobs something is heard of every two seconds.
+    """
     ground.place.progress(f"{tabs} tabs, open for {seconds} s")
     interval = min(INTERVAL, seconds)
 
     async def tab(number: int) -> None:
         path, parts = TABBED[number % len(TABBED)]
+        key = keys[number // len(TABBED) % len(keys)]
         tags: dict[str, str] = {}
         until = began + number / tabs * interval
         while until < began + seconds:
@@ -146,10 +159,23 @@ async def _tabs(ground: Ground, app: FastAPI, key: str, tabs: int, seconds: int)
                 if status not in (200, 304):
                     raise BenchError(f"part {part} of {path} answered {status}")
 
+    async def fleet() -> None:
+        async with await AsyncConnection.connect(ground.place.dsn, autocommit=True) as conn:
+            for n in count():
+                await arun(conn, told(n % MEASURED == 0))
+                await asyncio.sleep(TOLD)
+
+    def told(measured: bool) -> Statement[None]:
+        text = sql("bench/console_told", ground.schema)
+        return Statement("console_told", text, (measured,), lambda rows: None)
+
     began = perf_counter()
     before = ground.run("bench/active_time")[0][0]
+    telling = asyncio.create_task(fleet())
     await asyncio.gather(*(tab(number) for number in range(tabs)))
     await asyncio.sleep(max(0.0, began + seconds - perf_counter()))
+    telling.cancel()
+    await asyncio.gather(telling, return_exceptions=True)
     # Sessions tell what they did about once a second; the last second of some is not in it.
     spent = ground.run("bench/active_time")[0][0] - before
     return float(round(spent / 1000 / (perf_counter() - began) / (os.cpu_count() or 1), 4))

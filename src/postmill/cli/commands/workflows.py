@@ -66,7 +66,9 @@ def show(
     elif format_ == "tree":
         run.out.show(found, lambda: workflow_page(found, now))
         if found.workflow.status == "held":
-            run.out.note(f"let held steps go on: postmill workflows release {short(found.workflow.id)}")
+            id = short(found.workflow.id)
+            run.out.note(f"run again what did not succeed: postmill workflows retry {id}")
+            run.out.note(f"or let held steps go on: postmill workflows release {id}")
     else:
         write = graph.mermaid if format_ == "mermaid" else graph.dot
         run.out.say(write(found.steps, found.edges))

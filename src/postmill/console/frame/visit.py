@@ -142,7 +142,7 @@ class Visit:
         key = statement.sql, tuple(tuple(one) if isinstance(one, list) else one for one in statement.args)
         if statement.name in OWN:
             return await self._read(statement)
-        return await self._shared(key, lambda: self._read(statement))
+        return await self._shared(key, lambda: self._read(statement), statement.name)
 
     async def see(self, flow: Flow[T]) -> T:
         """One operation that only reads, of the page's reading."""
@@ -249,13 +249,14 @@ class Visit:
         self._reading = None
         await self._stack.aclose()
 
-    async def _shared(self, key: Hashable, read: Callable[[], Awaitable[T]]) -> T:
+    async def _shared(self, key: Hashable, read: Callable[[], Awaitable[T]], name: str = "") -> T:
         """What somebody in this scope with these permissions reads; who acts for himself."""
         if self.request.method not in ("GET", "HEAD"):
             return await read()
         readings: Readings = self.request.app.state.readings
         who = self.asked.principal
-        return await readings.read((who.tenant_id, who.platform, who.role, key), read)
+        seen_by = who.tenant_id, who.platform, who.role
+        return await readings.read((*seen_by, key), read, name, self.scope.topic)
 
     async def _read(self, statement: Statement[T]) -> T:
         conn, _ = await self._opened()

@@ -12,6 +12,7 @@ from postmill.console.charts import Unit, gauge
 from postmill.console.frame.pages import Pages
 from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _
+from postmill.console.pages import queue_rules
 from postmill.domain.access import Action
 from postmill.domain.budget_outlook import outlook
 from postmill.domain.errors import AlreadyThere, DefinitionConflict, InvalidValue, NotFound
@@ -39,12 +40,17 @@ async def budgets(visit: Visit) -> Response:
         budget_requests.requests(status="open" if visit.scope.ops else None, most=20, schema=visit.schema)
     )
     limits = await visit.attempt(_("limits"), read_limits(schema=visit.schema))
+    rules = None
+    if visit.scope.ops:
+        limits = [one for one in limits or [] if one.workers is not None]
+        rules = await visit.attempt(_("limits of the fleet"), queue_rules.everything(schema=visit.schema))
     return visit.page(
         "budgets/list.html",
         rows=[row_of(one, visit.now) for one in shown],
         slugs=await slugs(visit, [one.tenant_id for one in shown]),
         requests=requests,
         limits=[(one, gauge(one.used, one.limit, title=one.name)) for one in limits or []],
+        rules=rules or [],
         newer=visit.same(after=None, id=None) if after else None,
         older=visit.same(after=shown[-1].name, id=shown[-1].id) if len(found) > PAGE else None,
     )

@@ -13,6 +13,7 @@ from postmill.console.frame.pages import Pages
 from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _
 from postmill.console.pages import definition_words as words
+from postmill.console.pages import queue_rules
 from postmill.domain.access import Action
 from postmill.domain.named_links import named_links
 from postmill.operate import definitions as operate
@@ -24,6 +25,7 @@ from postmill.store.definition_figures import (
     read_latency,
 )
 from postmill.store.definition_rows import DefinitionView
+from postmill.store.definitions import version_workers
 from postmill.store.stats import read_stats
 from postmill.store.triggers import list_triggers
 
@@ -50,6 +52,9 @@ async def definition(visit: Visit) -> Response:
     makers = await visit.attempt(
         _("triggers"), list_triggers(definition_key=found.key, most=LOOKED_AT, schema=visit.schema)
     )
+    rules = None
+    if visit.scope.ops:
+        rules = await visit.attempt(_("limits of the fleet"), queue_rules.everything(schema=visit.schema))
     callers = await visit.attempt(_("callers"), read_callers(found.key, most=LOOKED_AT, schema=visit.schema))
     return visit.page(
         "definitions/detail.html",
@@ -67,6 +72,8 @@ async def definition(visit: Visit) -> Response:
         run_chart=_runs(found, latency),
         costs=costs or [],
         versions=words.with_changes(versions),
+        runs_on=await visit.read(version_workers(found.key, schema=visit.schema)),
+        rules=[one for one in rules or [] if one.limit.job_type == found.key],
         makers=makers or [],
         callers=(callers or [])[:10],
         looked_at=sum(one.n for one in callers or []),

@@ -63,6 +63,13 @@ def rules(queue: str, types: Iterable[str], tenants: Iterable[str], *, schema: s
     return made
 
 
+def everything(*, schema: str) -> Flow[list[Rule]]:
+    """All limits in scope, those that hold jobs back first."""
+    found = yield from operate.limits(schema=schema)
+    found.sort(key=lambda one: (binds(one) is None, one.name))
+    return [Rule(one, on(one), ", ".join(one.per), binds(one), []) for one in found]
+
+
 def of_tenant(slug: str, *, schema: str) -> Flow[list[Rule]]:
     """All limits on the jobs of one tenant."""
     found = yield from operate.limits(schema=schema)

@@ -26,6 +26,7 @@ from postmill.store.audit import deny
 from postmill.store.budgets import read_budgets
 from postmill.store.error_groups import read_error_groups
 from postmill.store.keys import list_keys, list_logins
+from postmill.store.now import read_hurt
 from postmill.store.reads import read_summary
 from postmill.store.retention import rules
 from postmill.store.tenants import TenantView, list_projects
@@ -43,7 +44,15 @@ async def list_(visit: Visit) -> Response:
     begins = visit.args.text("q", None)
     sort = visit.args.one_of("sort", ("slug", "busy"), "slug")
     after, schema = visit.args.text("after"), visit.schema
-    if sort == "busy":
+    affected = visit.args.one_of("affected", ("1",), None) is not None
+    if affected:
+        slugs = (await visit.read(read_hurt(PAGE, schema=schema))).tenants
+        found = await visit.read(
+            store.tenant_page(slugs=slugs, status=status, begins=begins, most=PAGE, schema=schema)
+        )
+        found.sort(key=lambda one: slugs.index(one.slug))
+        more = None
+    elif sort == "busy":
         slugs = fleet.busiest(await visit.read(store.depths(schema=schema)), PAGE)
         found = await visit.read(
             store.tenant_page(slugs=slugs, status=status, begins=begins, most=PAGE, schema=schema)
@@ -66,7 +75,8 @@ async def list_(visit: Visit) -> Response:
         statuses=STATUSES,
         begins=begins,
         sort=sort,
-        narrowed=bool(status or begins or after),
+        affected=affected,
+        narrowed=bool(status or begins or after or affected),
     )
 
 

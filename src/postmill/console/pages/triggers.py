@@ -18,8 +18,9 @@ from postmill.domain.access import Action
 from postmill.operate import triggers as operate
 from postmill.operate.triggers import RunRefused
 from postmill.store.events import list_deliveries
+from postmill.store.now import read_hurt
 from postmill.store.trigger_runs import read_runs, read_standing
-from postmill.store.triggers import list_ticks, list_triggers
+from postmill.store.triggers import TriggerView, list_ticks, list_triggers
 
 router = Pages()
 
@@ -32,18 +33,21 @@ async def triggers(visit: Visit) -> Response:
     """All triggers, the newest first."""
     args = visit.args
     kind = args.one_of("type", ("event", "schedule"), None)
-    state = args.one_of("state", ("on", "off"), None)
+    state = args.one_of("state", ("on", "off", "missed"), None)
     key = args.text("definition", None)
-    found = await visit.read(
-        list_triggers(
-            trigger_type=kind,
-            is_enabled=None if state is None else state == "on",
-            definition_key=key,
-            before=args.id("before"),
-            most=PAGE + 1,
-            schema=visit.schema,
+    if state == "missed":
+        found = await _missed(visit)
+    else:
+        found = await visit.read(
+            list_triggers(
+                trigger_type=kind,
+                is_enabled=None if state is None else state == "on",
+                definition_key=key,
+                before=args.id("before"),
+                most=PAGE + 1,
+                schema=visit.schema,
+            )
         )
-    )
     shown = found[:PAGE]
     ids = [trigger.id for trigger in shown]
     stands = await visit.attempt(_("what triggers depend on"), read_standing(ids, schema=visit.schema)) or {}
@@ -182,3 +186,9 @@ async def _history(visit: Visit, found: Any) -> tuple[list[Any], str | None]:
     )
     more = visit.same(before=met[HISTORY - 1].event_id) if len(met) > HISTORY else None
     return list(met[:HISTORY]), more
+
+
+async def _missed(visit: Visit) -> list[TriggerView]:
+    """Those of which an incident says that they missed a run."""
+    ids = (await visit.read(read_hurt(PAGE, schema=visit.schema))).triggers
+    return [one for id in ids for one in await visit.read(list_triggers(id=id, most=1, schema=visit.schema))]

@@ -161,7 +161,9 @@ begin
                 answer := {schema}.enqueue_one(body.job_type, coalesce(p_payload, body.payload), body.tenant_id,
                     coalesce(p_priority, body.priority), null, null, body.project_id, body.max_attempts, body.timeout_seconds, null,
                     body.source, body.source_ref, p_actor_type, p_actor_id, body.request_id, body.correlation_id,
-                    body.traceparent, body.idempotency_key, body.id, p_workflow => body.workflow_id);
+                    body.traceparent, body.idempotency_key, body.id,
+                    -- What is no step any more, or whose workflow is gone, runs by itself.
+                    p_workflow => case when body.workflow_id = any (flows) then body.workflow_id end);
             else
                 -- The dead job's window would refuse its own replay: its key is re-pointed, with its mode and its
                 -- expiry. A key that is somebody else's by now is asked for like any other.
@@ -228,24 +230,6 @@ begin
            g.error_code, g.error_message, g.error_status, g.error_group, g.stack
       from gone g;
     return found;
-end
-$$;
-
-create function {schema}.discard_jobs(p_ids uuid[], p_reason text)
-returns table (id uuid, status text)
-language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
-begin
-    for id in select distinct u.id from unnest(p_ids) as u(id) order by 1 loop
-        if {schema}.close_letter(id, 'failed', p_reason) then
-            status := 'discarded';
-        elsif exists (select from {schema}.job j where j.id = discard_jobs.id)
-            or exists (select from {schema}.job_kept k where k.id = discard_jobs.id) then
-            status := 'not_dead';
-        else
-            status := 'unknown';
-        end if;
-        return next;
-    end loop;
 end
 $$;
 

@@ -1,5 +1,5 @@
 -- postmill: safe
--- The claim from queues with limits (queue.limited): same answer as claim, but each ticket is asked for its limits first.
+-- What limits count, and the pick that asks each ticket for its limits: where tickets of a lane are under different ones (0071), and for HTTP workers.
 
 -- What a limit counts for this job: the limit itself, or what its parts (`per`) are worth.
 create function {schema}.limit_key(p_key uuid, p_per text[], p_tenant uuid, p_payload jsonb) returns uuid
@@ -166,10 +166,10 @@ begin
             arrivals[k] := greatest(coalesce(arrivals[k], moment), moment);
             tokens[k] := greatest(0, floor((bursts[k] * spacing - extract(epoch from arrivals[k] - moment)) / spacing + 1e-6))::integer;
         end if;
-        -- How many this key lets pass where all are under it; beyond p_firm only what a roomy one has left above its half.
+        -- How many this key lets pass where all are under it; beyond p_firm only what a roomy one has left above a quarter of it.
         n := case when not locked[k] then 0
                   else least(room[k], tokens[k], case when caps[k] is null then total when caps[k] < 100 then p_firm
-                                                      else greatest(p_firm, room[k] - caps[k] / 2) end) end;
+                                                      else greatest(p_firm, room[k] - caps[k] / 4) end) end;
         if n < fits then
             fits := greatest(n, 0);
             stop := k;
@@ -197,7 +197,7 @@ begin
             while p <= pairs and pair_n[p] = n loop
                 k := pair_k[p];
                 if stop is null and (not locked[k] or room[k] <= 0 or tokens[k] <= 0
-                        or (taken >= p_firm and caps[k] is not null and (caps[k] < 100 or room[k] <= caps[k] / 2))) then
+                        or (taken >= p_firm and caps[k] is not null and (caps[k] < 100 or room[k] <= caps[k] / 4))) then
                     stop := k;
                 end if;
                 p := p + 1;

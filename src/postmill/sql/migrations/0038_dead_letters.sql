@@ -333,4 +333,23 @@ begin
 end
 $$;
 
+-- Closes open letters as failed.
+create function {schema}.discard_jobs(p_ids uuid[], p_reason text)
+returns table (id uuid, status text)
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    for id in select distinct u.id from unnest(p_ids) as u(id) order by 1 loop
+        if {schema}.close_letter(id, 'failed', p_reason) then
+            status := 'discarded';
+        elsif exists (select from {schema}.job j where j.id = discard_jobs.id)
+            or exists (select from {schema}.job_kept k where k.id = discard_jobs.id) then
+            status := 'not_dead';
+        else
+            status := 'unknown';
+        end if;
+        return next;
+    end loop;
+end
+$$;
+
 insert into {schema}.upkeep (name) values ('dead_letters'), ('operate');

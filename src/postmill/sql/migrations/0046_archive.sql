@@ -73,13 +73,14 @@ begin
 end
 $$;
 
--- A row's fields as texts, for format: those of the columns of a unit. Moments are written as UTC.
+-- A row's fields as texts, for format: those of the columns of a unit. Moments are written as UTC; tags are looked up.
 create function {schema}.fields_of(p_columns jsonb, p_row text) returns text
 language plpgsql immutable as $$
 begin
     return (
-    select 'array[' || string_agg(format(case e.c ->> 1 when 'timestamp with time zone'
-               then '(%1$s.%2$I at time zone ''UTC'')::text' when 'bytea' then 'encode(%1$s.%2$I, ''hex'')' else '%1$s.%2$I::text' end,
+    select 'array[' || string_agg(format(case when e.c = '["tags", "jsonb"]' then 'to_jsonb({schema}.tags_of(%1$s.id))::text'
+               else case e.c ->> 1 when 'timestamp with time zone'
+               then '(%1$s.%2$I at time zone ''UTC'')::text' when 'bytea' then 'encode(%1$s.%2$I, ''hex'')' else '%1$s.%2$I::text' end end,
                p_row, e.c ->> 0), ', ' order by e.n) || ']'
       from jsonb_array_elements(p_columns) with ordinality as e(c, n)
     );
@@ -111,7 +112,8 @@ begin
     values (own, p_source, p_rule, case when p_relation is null then 'filling' else 'waiting' end, p_since, p_until,
             p_relation,
             {schema}.columns_of(format('{schema}.%I', p_source)::regclass)
-            || case p_source when 'audit_log' then '[["n", "bigint"], ["hash", "bytea"]]'::jsonb else '[]'::jsonb end,
+            || case p_source when 'audit_log' then '[["n", "bigint"], ["hash", "bytea"]]'::jsonb
+                             when 'job' then '[["tags", "jsonb"]]'::jsonb else '[]'::jsonb end,
             moment, moment);
     return own;
 end

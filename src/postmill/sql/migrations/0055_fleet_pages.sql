@@ -2,7 +2,7 @@
 -- What the console's pages of queues, tenants and the system read.
 
 -- What happened in a queue in each minute, and how it stood: for the course of things, kept for two days. Numbers of what
--- happened are summed up from the rollups, depths and slots as the round monitor found them last in that minute.
+-- happened are summed up from the rollups; depths are the highest, slots the last that the round monitor found in that minute.
 create table {schema}.queue_minute (
     queue text collate "C" not null references {schema}.queue (name) on delete cascade,
     minute timestamptz not null,
@@ -54,7 +54,8 @@ begin
                   where u.name = 'monitor' group by 1) d on d.queue = q.name
       left join (select v.queue, sum(v.slots) as slots from {schema}.read_live_slots() v group by 1) s on s.queue = q.name
      where coalesce(d.queued, 0) > 0 or coalesce(d.running, 0) > 0 or coalesce(s.slots, 0) > 0
-    on conflict (queue, minute) do update set queued = excluded.queued, running = excluded.running, slots = excluded.slots;
+    on conflict (queue, minute) do update set queued = greatest(m.queued, excluded.queued), running = greatest(m.running, excluded.running),
+                                               slots = excluded.slots;
     update {schema}.attainment a
        set attained_day = 1 - d.late::double precision / nullif(d.judged, 0),
            burn_day = d.late::double precision / nullif(d.judged, 0) / 0.05

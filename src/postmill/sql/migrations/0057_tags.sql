@@ -86,11 +86,12 @@ begin
 end
 $$;
 
--- Those of jobs that are gone: older than every partition of bodies, and not kept.
+-- Those of jobs that are gone: older than every partition of bodies, also those that wait for the archive, and not kept.
 create function {schema}.sweep_tags(p_most integer) returns void
 language plpgsql volatile as $$
 declare
-    oldest timestamptz := (select min(x.since) from {schema}.partition x where x.parent = 'job');
+    oldest timestamptz := least((select min(x.since) from {schema}.partition x where x.parent = 'job'),
+        (select min(u.since) from {schema}.archive_unit u where u.status = 'waiting' and u.source = 'job' and u.relation is not null));
 begin
     delete from {schema}.job_tag t where t.ctid = any (array(
         select i.ctid from {schema}.job_tag i

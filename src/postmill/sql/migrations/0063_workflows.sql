@@ -69,6 +69,7 @@ create table {schema}.workflow_step (
 create unique index workflow_step_name on {schema}.workflow_step (workflow_id, name) where name is not null;
 create index workflow_step_job on {schema}.workflow_step (job_id);
 create index workflow_step_live on {schema}.workflow_step (workflow_id, state, no) where state in ('waiting', 'held', 'open');
+create index workflow_step_doomed on {schema}.workflow_step (workflow_id) where state in ('waiting', 'held') and cause = 'parent';
 create index workflow_step_free on {schema}.workflow_step (workflow_id, no) where state = 'waiting' and waits = 0;
 
 create table {schema}.workflow_edge (
@@ -101,12 +102,54 @@ begin
 end
 $$;
 
+-- What is wrong with the JSON of one job, in words; NULL: nothing. p_known: the keys that it may have. Values are checked, too:
+-- what is cast only when its turn comes must not stop a workflow then.
+create function {schema}.fault_of_item(p_item jsonb, p_known text[]) returns text
+language plpgsql stable as $$
+declare
+    one record;
+begin
+    if jsonb_typeof(p_item) is distinct from 'object' or jsonb_typeof(p_item -> 'job_type') is distinct from 'string'
+        or p_item ->> 'job_type' = '' then
+        return 'must be an object with a job_type';
+    end if;
+    for one in select e.key, jsonb_typeof(e.value) as kind, e.value #>> '{}' as said from jsonb_each(p_item) as e loop
+        if one.key <> all (p_known) then
+            return format('knows no "%s"; there are %s', left(one.key, 100), array_to_string(p_known, ', '));
+        elsif one.key in ('name', 'parent_failure') and one.kind <> 'string' then
+            return format('%s: must be a text', one.key);
+        elsif one.key = 'after' and one.kind <> 'array' then
+            return 'after: must be a list of steps';
+        elsif one.key in ('priority', 'max_attempts') then
+            if one.kind <> 'number' or not (one.said::numeric between -2147483648 and 2147483647 and one.said::numeric % 1 = 0) then
+                return format('%s: must be a whole number', one.key);
+            end if;
+        elsif one.key in ('delay', 'timeout') then
+            if one.kind <> 'number' or abs(one.said::numeric) > 315360000 then
+                return format('%s: must be a number of seconds, at most ten years', one.key);
+            end if;
+        elsif one.key = 'scheduled_for' then
+            begin
+                if one.kind <> 'string' or one.said::timestamptz is null then
+                    return 'scheduled_for: must be a moment, as in 2027-01-31T12:00:00Z';
+                end if;
+            exception when datetime_field_overflow or invalid_datetime_format or invalid_parameter_value then
+                return 'scheduled_for: must be a moment, as in 2027-01-31T12:00:00Z';
+            end;
+        end if;
+    end loop;
+    return null;
+end
+$$;
+
 -- What is wrong with steps that are to be added, in words; NULL: nothing. A step names its parents in `after`, each as a name
 -- or as {"step", "failure"}; they come before it, in this list or in what the workflow has, so that a cycle cannot be said.
 create function {schema}.fault_of_steps(p_workflow uuid, p_kind text, p_steps jsonb, p_have integer) returns text
 language plpgsql volatile as $$
 declare
     most constant integer := 10000;
+    known constant text[] := case p_kind when 'batch' then '{}' else array['name', 'after', 'parent_failure', 'compensate'] end
+        || array['job_type', 'payload', 'priority', 'delay', 'scheduled_for', 'max_attempts', 'timeout', 'tags'];
     wide integer;
     fault text;
 begin
@@ -125,19 +168,27 @@ begin
         select g.name, g.n from given g
         union all select s.name, 0 from {schema}.workflow_step s where s.workflow_id = p_workflow and s.name is not null
     ), edges as materialized (
-        select g.n, g.name, coalesce(e.one ->> 'step', e.one #>> '{}') as parent, e.one ->> 'failure' as failure
+        select g.n, g.name, coalesce(e.one ->> 'step', e.one #>> '{}') as parent, e.one ->> 'failure' as failure,
+               case jsonb_typeof(e.one) when 'string' then true
+                    when 'object' then jsonb_typeof(e.one -> 'step') = 'string' and e.one - 'step' - 'failure' = '{}' else false end as fine
           from given g cross join lateral jsonb_array_elements(case when jsonb_typeof(g.item -> 'after') = 'array'
                                                                     then g.item -> 'after' else '[]' end) as e(one)
     )
     select f.what into fault from (
-        select format('steps[%s]: must be an object with a job_type', g.n - 1) as what, 1 as rank, g.n
-          from given g where jsonb_typeof(g.item) is distinct from 'object' or jsonb_typeof(g.item -> 'job_type') is distinct from 'string'
+        select format('steps[%s]: %s', g.n - 1, i.what) as what, 1 as rank, g.n
+          from given g cross join lateral {schema}.fault_of_item(g.item, known) as i(what) where i.what is not null
         union all
         select format('steps[%s].name: must have 1 to 200 characters', g.n - 1), 2, g.n from given g
          where p_kind = 'workflow' and coalesce(length(g.name), 0) not between 1 and 200
         union all
         select format('steps: the name "%s" is there twice', b.name), 3, max(b.n) from before b
          where b.name is not null group by b.name having count(*) > 1
+        union all
+        select format('step "%s": after: each is the name of a step, or an object of step and failure', e.name), 3, e.n
+          from edges e where e.fine is not true
+        union all
+        select format('step "%s": waits for "%s" twice', e.name, left(e.parent, 200)), 6, e.n
+          from edges e group by e.n, e.name, e.parent having count(*) > 1
         union all
         select format('step "%s": "%s" is no step', e.name, left(e.parent, 200)), 4, e.n from edges e
          where not exists (select from before b where b.name = e.parent)
@@ -162,13 +213,15 @@ begin
 end
 $$;
 
--- One job of a workflow, as its spec says. p_no names the step where its definition asks for a key in the envelope.
-create function {schema}.enqueue_step(p_flow {schema}.workflow, p_spec jsonb, p_no text, out id uuid, out status text, out detail text)
+-- One job of a workflow, as its spec says. p_no names the step where its definition asks for a key in the envelope. p_waits: for
+-- another step, from whose end its delay counts.
+create function {schema}.enqueue_step(p_flow {schema}.workflow, p_spec jsonb, p_no text, p_waits boolean, out id uuid, out status text, out detail text)
 language plpgsql volatile as $$
 begin
     select e.id, e.status, e.detail into id, status, detail
       from {schema}.enqueue_one(p_spec ->> 'job_type', coalesce(p_spec -> 'payload', '{}'), p_flow.tenant_id,
-          (p_spec ->> 'priority')::integer, null, (p_spec ->> 'scheduled_for')::timestamptz, p_flow.project_id,
+          (p_spec ->> 'priority')::integer, case when not p_waits then (p_spec ->> 'delay')::double precision * interval '1 second' end,
+          (p_spec ->> 'scheduled_for')::timestamptz, p_flow.project_id,
           (p_spec ->> 'max_attempts')::integer, (p_spec ->> 'timeout')::double precision, null, 'system',
           p_flow.name, p_flow.actor_type, p_flow.actor_id, p_flow.request_id, coalesce(p_flow.correlation_id, p_flow.id::text),
           p_flow.traceparent, 'workflow:' || p_flow.id || ':' || p_no, p_workflow => p_flow.id) e;
@@ -187,6 +240,13 @@ begin
     if p_spec is null then
         return;
     end if;
+    detail := {schema}.fault_of_item(p_spec,
+        '{job_type,payload,priority,delay,scheduled_for,max_attempts,timeout,tags}');
+    if detail is not null then
+        status := 'invalid';
+        detail := p_what || ': ' || detail;
+        return;
+    end if;
     select d.guarded, d.is_active into definition from {schema}.job_definition d where d.key = p_spec ->> 'job_type';
     if not found or not definition.is_active then
         select coalesce(r.detail, r.status), p_spec ->> 'job_type' into status, detail
@@ -194,7 +254,8 @@ begin
         return;
     end if;
     detail := case when p_spec ? 'tags' then {schema}.fault_of_tags(p_spec -> 'tags') end;
-    detail := coalesce(detail, {schema}.fault_of(coalesce(p_spec -> 'payload', '{}'), null, null, (p_spec ->> 'max_attempts')::integer,
+    detail := coalesce(detail, {schema}.fault_of(coalesce(p_spec -> 'payload', '{}'),
+        (p_spec ->> 'delay')::double precision * interval '1 second', (p_spec ->> 'scheduled_for')::timestamptz, (p_spec ->> 'max_attempts')::integer,
         (p_spec ->> 'timeout')::double precision, null, null, null, null, null, null, null));
     if detail is not null then
         status := 'invalid';
@@ -269,7 +330,8 @@ begin
             p_workflow => p_flow.id) e
     loop
         if one.status = 'incomplete' and one.detail = 'idempotency_key' then
-            select e.* into one.id, one.status, one.detail from {schema}.enqueue_step(p_flow, p_steps -> (one.n - 1), (base + one.n)::text) e;
+            select e.* into one.id, one.status, one.detail from {schema}.enqueue_step(p_flow, p_steps -> (one.n - 1), (base + one.n)::text,
+                p_after is not null or coalesce(jsonb_array_length(p_steps -> (one.n - 1) -> 'after'), 0) > 0) e;
         end if;
         if one.status <> 'created' then
             status := case when one.detail = 'may_register' then one.detail else one.status end;
@@ -282,21 +344,23 @@ begin
             perform {schema}.keep_tags(one.id, p_flow.tenant_id, p_steps -> (one.n - 1) -> 'tags');
         end if;
     end loop;
-    with edges as materialized (
-        select base + t.n::integer as child, coalesce(p.no, base + g.n::integer) as parent,
-               coalesce(e.one ->> 'failure', t.item ->> 'parent_failure', 'cancel') as policy
+    -- Whole items go no further than `given`: one that waits for thousands, repeated for each of them, fills any memory.
+    with given as materialized (
+        select base + t.n::integer as no, t.item ->> 'name' as name, coalesce(t.item ->> 'parent_failure', 'cancel') as failure,
+               coalesce(t.item -> 'after', '[]') as after
           from jsonb_array_elements(p_steps) with ordinality as t(item, n)
-         cross join lateral jsonb_array_elements(coalesce(t.item -> 'after', '[]')) as e(one)
-          left join jsonb_array_elements(p_steps) with ordinality as g(item, n) on g.item ->> 'name' = coalesce(e.one ->> 'step', e.one #>> '{}')
-          left join {schema}.workflow_step p on p.workflow_id = p_flow.id and p.name = coalesce(e.one ->> 'step', e.one #>> '{}')
+    ), lines as materialized (
+        select g.no as child, coalesce(e.one ->> 'step', e.one #>> '{}') as parent, coalesce(e.one ->> 'failure', g.failure) as policy
+          from given g cross join lateral jsonb_array_elements(g.after) as e(one)
+    ), edges as materialized (
+        select l.child, coalesce(p.no, g.no) as parent, l.policy
+          from lines l left join given g on g.name = l.parent
+          left join {schema}.workflow_step p on p.workflow_id = p_flow.id and p.name = l.parent
         union
-        select base + t.n::integer, p_after, coalesce(t.item ->> 'parent_failure', 'cancel')
-          from jsonb_array_elements(p_steps) with ordinality as t(item, n)
-         where p_after is not null and coalesce(jsonb_array_length(t.item -> 'after'), 0) = 0
+        select g.no, p_after, g.failure from given g where p_after is not null and jsonb_array_length(g.after) = 0
         union -- who waits for the step that fans out
-        select x.child, base + t.n::integer, x.policy
-          from {schema}.workflow_edge x cross join jsonb_array_elements(p_steps) with ordinality as t(item, n)
-         where x.workflow_id = p_flow.id and x.parent = p_after
+        select x.child, g.no, x.policy
+          from {schema}.workflow_edge x cross join given g where x.workflow_id = p_flow.id and x.parent = p_after
     ), made_edges as (
         insert into {schema}.workflow_edge (workflow_id, parent, child, tenant_id, policy)
         select distinct on (e.parent, e.child) p_flow.id, e.parent, e.child, p_flow.tenant_id, e.policy from edges e
@@ -327,6 +391,7 @@ create function {schema}.start_workflow(p_spec jsonb, p_tenant uuid default null
     p_correlation_id text default null, p_traceparent text default null, out id uuid, out status text, out detail text)
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
+    known constant text[] := '{kind,name,key,sealed,fail_fast,on_success,on_finish,steps}';
     flow {schema}.workflow;
 begin
     flow.tenant_id := coalesce(p_tenant, '00000000-0000-0000-0000-000000000001');
@@ -335,7 +400,14 @@ begin
     flow.key := p_spec ->> 'key';
     detail := case
         when jsonb_typeof(p_spec) is distinct from 'object' then 'must be a JSON object'
+        when exists (select from jsonb_object_keys(p_spec) as k(name) where k.name <> all (known))
+            then format('knows no "%s"; there are %s', (select min(left(k.name, 100)) from jsonb_object_keys(p_spec) as k(name)
+                                                          where k.name <> all (known)), array_to_string(known, ', '))
         when flow.kind not in ('workflow', 'batch') then 'kind: is none of workflow, batch'
+        when jsonb_typeof(p_spec -> 'name') <> 'string' then 'name: must be a text'
+        when jsonb_typeof(p_spec -> 'key') <> 'string' then 'key: must be a text'
+        when jsonb_typeof(p_spec -> 'sealed') <> 'boolean' then 'sealed: must be true or false'
+        when jsonb_typeof(p_spec -> 'fail_fast') <> 'boolean' then 'fail_fast: must be true or false'
         when coalesce(octet_length(flow.name), 0) not between 1 and 200 then 'name: must have 1 to 200 bytes'
         when octet_length(flow.key) not between 1 and 512 then 'key: must have 1 to 512 bytes'
         when not exists (select from {schema}.tenant t where t.id = flow.tenant_id) then 'tenant: there is no such tenant' end;

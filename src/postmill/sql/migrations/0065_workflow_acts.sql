@@ -17,7 +17,9 @@ begin
         raise exception 'postmill: the transaction must be tried again (%)', answer.status using errcode = 'serialization_failure';
     end if;
     raise exception 'postmill: no workflow "%" was made: %', left(name, 200),
-        case answer.status when 'invalid' then answer.detail else concat_ws(': ', replace(answer.status, '_', ' '), answer.detail) end
+        case when answer.status = 'invalid' then answer.detail
+             when answer.status in ('unknown_type', 'may_register') then format('there is no job type "%s"', answer.detail)
+             else concat_ws(': ', replace(answer.status, '_', ' '), answer.detail) end
         using errcode = 'invalid_parameter_value';
 end
 $$;
@@ -92,7 +94,11 @@ begin
         raise exception 'postmill: the steps that job % fans out were refused: %', p_job,
             concat_ws(': ', nullif(answer.status, 'invalid'), answer.detail) using errcode = 'PM002';
     end if;
-    insert into {schema}.workflow_inbox (workflow_id) values (p_workflow);
+    -- The end of the step itself frees what it fans out; other parents may have ended already.
+    if exists (select from {schema}.workflow_step s join {schema}.workflow_edge e on e.workflow_id = p_workflow and e.child = s.no
+                where s.workflow_id = p_workflow and s.no > flow.last_no and e.parent <= flow.last_no and e.parent <> step_no) then
+        insert into {schema}.workflow_inbox (workflow_id) values (p_workflow);
+    end if;
 end
 $$;
 
@@ -169,6 +175,10 @@ declare
     body {schema}.job;
     made record;
 begin
+    -- A callback tells of an end that stays as it is.
+    update {schema}.workflow_step s set job_id = p_jobs[u.i * 2], state = 'open', cause = null, ended_as = null
+      from generate_series(1, cardinality(p_jobs) / 2) as u(i)
+     where s.workflow_id = p_workflow and s.job_id = p_jobs[u.i * 2 - 1] and s.role in ('on_success', 'on_finish');
     with moved as (
         update {schema}.workflow_step s set job_id = p_jobs[u.i * 2], state = 'waiting', cause = null, ended_as = null, released = false
           from generate_series(1, cardinality(p_jobs) / 2) as u(i)
@@ -272,15 +282,18 @@ begin
 end
 $$;
 
--- Workflows whose history is over: at most so many steps of them.
+-- Workflows whose history is over, and whose callbacks have ended: at most so many steps of them. Positive: what is left of p_most.
 create function {schema}.prune_workflows(p_most integer) returns integer
-language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 declare
     edge timestamptz := (select {schema}.now() - max(p.retention) from {schema}.partition_policy p);
     flow record;
     n integer;
 begin
-    for flow in select w.id from {schema}.workflow w where w.finished_at < edge order by w.finished_at limit 100 for update skip locked loop
+    for flow in select w.id from {schema}.workflow w
+                 where w.finished_at < edge and not exists (
+                    select from {schema}.workflow_step s where s.workflow_id = w.id and s.state in ('waiting', 'held', 'open') offset 0)
+                 order by w.finished_at limit 100 for update skip locked loop
         delete from {schema}.workflow_edge e where e.workflow_id = flow.id;
         delete from {schema}.workflow_step s where s.ctid = any (array(
             select x.ctid from {schema}.workflow_step x where x.workflow_id = flow.id limit p_most));

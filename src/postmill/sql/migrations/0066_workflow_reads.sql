@@ -19,7 +19,8 @@ begin
                      left join {schema}.workflow_step f on f.workflow_id = w.id and f.no = p.fanned_from
                      left join lateral (select t.result from {schema}.outcome t where t.job_id = p.job_id and t.status = 'succeeded' limit 1) o on true
                    ), '[]'))
-          from {schema}.workflow w join {schema}.workflow_step s on s.workflow_id = w.id and s.job_id = p_job
+          from {schema}.workflow w
+          join lateral (select x.* from {schema}.workflow_step x where x.job_id = p_job offset 0) s on s.workflow_id = w.id
          where w.id = p_workflow);
 end
 $$;
@@ -30,7 +31,8 @@ language plpgsql stable
 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
     return (select jsonb_build_object('id', w.id, 'name', w.name, 'kind', w.kind, 'step', s.name, 'role', s.role, 'total', w.total)
-              from {schema}.workflow w join {schema}.workflow_step s on s.workflow_id = w.id and s.job_id = p_job
+              from {schema}.workflow w
+              join lateral (select x.* from {schema}.workflow_step x where x.job_id = p_job offset 0) s on s.workflow_id = w.id
              where w.id = p_workflow);
 end
 $$;
@@ -113,21 +115,29 @@ begin
 end
 $$;
 
--- The step that a job is or was: also the older ones of a step that was replayed. No row: it is in no workflow.
+-- The step that a job is or was: also the older ones of a step that was replayed. No row: it is in no workflow. failed, pending:
+-- the first ten parents that did not succeed, or have not ended; a compensation is told as what it undoes.
 create function {schema}.read_step_of(p_job uuid)
 returns table (workflow_id uuid, workflow text, kind text, status text, no integer, step text, role text, state text, waits integer,
-    failed text[])
+    failed text[], pending text[])
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
     return query
     select w.id, w.name, w.kind, w.status, s.no, s.name, s.role, s.state, s.waits,
-           array(select coalesce(p.name, p.no::text) from {schema}.workflow_edge e
-                   join {schema}.workflow_step p on p.workflow_id = w.id and p.no = e.parent and p.state in ('failed', 'canceled')
-                  where e.workflow_id = w.id and e.child = s.no order by 1 limit 10)
+           coalesce(p.failed[1:10], '{}'), coalesce(p.pending[1:10], '{}')
       from (select f.workflow_id from {schema}.any_job f where f.id = p_job offset 0) j
       join {schema}.workflow w on w.id = j.workflow_id
-      left join {schema}.workflow_step s on s.workflow_id = w.id and s.job_id = p_job;
+      -- Fenced: by its workflow all of that would be read.
+      left join lateral (select x.* from {schema}.workflow_step x where x.job_id = p_job offset 0) s on s.workflow_id = w.id
+      left join lateral (
+        select array_agg(n.name order by n.name) filter (where n.state in ('failed', 'canceled')) as failed,
+               array_agg(n.name order by n.name) filter (where n.state in ('waiting', 'held', 'open')) as pending
+          from (select f.state, coalesce(f.name, 'undo ' || c.name, f.no::text) as name
+                  from (select x.parent from {schema}.workflow_edge x where x.workflow_id = w.id and x.child = s.no offset 0) e
+                 cross join lateral (select x.* from {schema}.workflow_step x where x.workflow_id = w.id and x.no = e.parent offset 0) f
+                  left join lateral (select x.name from {schema}.workflow_step x
+                                      where x.workflow_id = w.id and x.no = f.compensates offset 0) c on true) n) p on true;
 end
 $$;
 

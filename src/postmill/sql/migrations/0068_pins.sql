@@ -46,6 +46,18 @@ begin
 end
 $$;
 
+-- Has the definition of a job changed since the job was made, or gone?
+create function {schema}.definition_changed(p_id uuid) returns boolean
+language plpgsql stable as $$
+begin
+    return not exists (
+        select from (select f.job_type, f.created_at from {schema}.any_job f where f.id = p_id offset 0) j
+          join {schema}.job_definition d on d.key = j.job_type
+         where d.is_active and d.version = coalesce((select max(v.version) from {schema}.definition_version v
+                                                      where v.definition_id = d.id and v.at <= j.created_at), d.version));
+end
+$$;
+
 -- How many live workers run this code of a job type.
 create function {schema}.code_workers(p_job_type text, p_code text) returns bigint
 language plpgsql stable as $$
@@ -111,6 +123,22 @@ begin
         select i.job_id from {schema}.pin i
          where i.job_id < {schema}.id_at(oldest) and not exists (select from {schema}.job_kept k where k.id = i.job_id)
          order by i.job_id limit p_most for update skip locked));
+end
+$$;
+
+-- The newest versions of a definition, each with how many live workers run its code: the platform's to see.
+create function {schema}.read_version_workers(p_key text, p_most integer default 11)
+returns table (version integer, workers bigint)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    if not {schema}.sees_all() then
+        return;
+    end if;
+    return query
+    select v.version, {schema}.code_workers(p_key, case d.kind when 'command' then v.version::text
+                                                               else nullif({schema}.version_code(p_key, v.version), '') end)
+      from {schema}.job_definition d join {schema}.definition_version v on v.definition_id = d.id
+     where d.key = p_key and d.kind <> 'http' order by v.version desc limit p_most;
 end
 $$;
 

@@ -6,7 +6,8 @@
 -- the ticket. A limit that counts each thing for itself is looked at for each thing once.
 create function {schema}.waits_of(p_ids uuid[])
 returns table (id uuid, what text, name text)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
+set plan_cache_mode = force_generic_plan as $$
 declare
     moment constant timestamptz := {schema}.now();
 begin
@@ -19,7 +20,7 @@ begin
     ), asked as materialized (
         select w.id, w.tenant_id, o.limit_id, o.max_running, o.rate_count, o.rate_seconds, o.rate_burst,
                {schema}.limit_key(o.key, o.per, w.tenant_id, w.payload) as key
-          from waiting w cross join lateral {schema}.limits_on(w.queue, w.job_type, w.tenant_id) o
+          from waiting w cross join lateral {schema}.limits_on(w.queue, {schema}.type_key(w.job_type), w.tenant_id) o
     ), stands as materialized (
         select k.*, k.max_running is not null and (
                    select count(*) from (select from {schema}.seat s where s.key = k.key limit k.max_running) x) >= k.max_running as is_full,
@@ -42,7 +43,8 @@ end
 $$;
 
 create function {schema}.read_waits(p_ids uuid[]) returns table (id uuid, what text, name text)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off
+set plan_cache_mode = force_generic_plan as $$
 begin
     return query
     select w.id, w.what, w.name
@@ -54,7 +56,7 @@ $$;
 -- How jobs of a queue rise by waiting, and how many have and wait still (at most 10,000 are counted): the platform's to see.
 create function {schema}.read_queue_boost(p_name text)
 returns table (after_seconds double precision, step integer, up_to integer, raised bigint)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 begin
     if not {schema}.sees_all() then
         return;
@@ -63,6 +65,27 @@ begin
     select q.boost_after_seconds, q.boost_step, q.boost_to,
            (select count(*) from (select from {schema}.boost b where b.queue = q.name and b.ended_at is null limit 10000) x)
       from {schema}.queue q where q.name = p_name and q.boost_after_seconds is not null;
+end
+$$;
+
+-- Whom live incidents hurt: tenants by slug, those with the most jobs first, and schedules that missed a run: the platform's
+-- to see.
+create function {schema}.read_hurt(p_most integer default 200)
+returns table (what text, id uuid, slug text)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    if not {schema}.sees_all() then
+        return;
+    end if;
+    return query
+    (select 'tenant', t.id, t.slug
+       from (select p.tenant_id, sum(p.jobs) as n from {schema}.incident_part p
+              where p.incident_id = any (array(select x.id from {schema}.incident x where x.resolved_at is null))
+              group by 1 order by 2 desc limit p_most) h
+       join {schema}.tenant t on t.id = h.tenant_id order by h.n desc, t.slug)
+    union all
+    (select 'trigger', x.key::uuid, null from {schema}.incident x
+      where x.kind = 'missed_trigger' and x.resolved_at is null order by x.opened_at desc limit p_most);
 end
 $$;
 
