@@ -84,7 +84,7 @@ async def test_the_verdict_is_one_line_of_links(console: Console, incidents: dic
     now = await page(console, "/ops")
     for clause, link in {
         "1 queue breaches its SLA since": "/ops/queues?health=breach",
-        "1 error group is new": "/ops/errors?status=new",
+        "1 error group is new": "/ops/errors?status=new&first=1h",
         "5 tenants affected": "/ops/tenants?affected=1",
         "1 worker is stale": "/ops/workers?state=stale",
     }.items():
@@ -97,7 +97,7 @@ async def test_an_incident_says_since_when_whom_and_why(console: Console, incide
     assert "first TimeoutError after ChargeInvoice v42" in now.text
     assert "5: acme , other , hurt-0 …" in now.text
     assert re.search(r"1,?50", now.text)  # jobs: 50 + 40 + 30 + 20 + 10
-    assert re.search(r"15(\.\d)? / 0\.3", now.text), (
+    assert re.search(r"15(\.\d)? fail a minute now 0\.3 a week ago", now.text), (
         now.text
     )  # three a minute of each of five, a week ago 18 in the hour
     assert "no worker serves mail" in now.text
@@ -213,7 +213,9 @@ async def test_acts(console: Console, incidents: dict[str, UUID]) -> None:
     assert abs(after - timedelta(hours=1)) < timedelta(seconds=5)
     now = Texts((await client.get("/ops")).text)
     assert "billing is paused; it goes on by itself at" in now.text
-    assert "queue billing is paused: v42 is bad" in now.text
+    # What is paused stands there with its end by the clock, beside the cause, and can be ended there.
+    assert re.search(r"billing is paused until \d\d:\d\d UTC v42 is bad first TimeoutError after", now.text)
+    assert "/ops/queues/billing/resume" in (await client.get("/ops")).text
     assert "taken by platform_operator@None" in now.text
     assert "Queue paused billing" in now.text
     assert (
@@ -266,6 +268,40 @@ async def test_a_tenants_overview_is_its_own(console: Console, incidents: dict[s
     for hidden in ("other", "hurt-", "w-1", "payments", "nightly other", "1204", "1,204"):
         assert hidden not in mine.text, hidden
     assert not [link for link in mine.links if link == "/ops" or link.startswith("/ops/")]
+    # What fails for others, too, is not the tenant's; what the platform did to its jobs is told, and nothing of others.
+    await do(api, "delete from postmill.worker")
+    await do(api, """insert into postmill.worker (holder, worker_id, hostname, pid, started_at, last_seen_at, queues)
+                     values ('00000000-0000-4000-8000-0000000000aa', 'lives', 'c', 1, postmill.now(), postmill.now(),
+                             '{mail,billing}')""")  # fmt: skip
+    await do(api, """insert into postmill.lease (holder, started_at, expires_at)
+                     select holder, postmill.now(), postmill.now() + interval '1 hour' from postmill.worker""")  # fmt: skip
+    assert "It looks like you" in (await page(console, "/t/acme?_part=blame", Role.VIEWER, "acme")).text
+    await do(
+        api,
+        """insert into postmill.error_group_tenant (id, tenant_id, first_seen_at, last_seen_at, count)
+           values (%s, %s, postmill.now(), postmill.now(), 9)""",
+        GROUP,
+        unknown_id(),
+    )
+    [(operation,)] = await api.rows(
+        """insert into postmill.operation (id, kind, status, stage, filter, created_at, actor_type, total)
+           values (postmill.new_id(), 'replay', 'finished', 'rest', '{}', postmill.now(), 'user', 3) returning id"""
+    )
+    for n, (slug, status) in enumerate((("acme", "replayed"), ("acme", None), ("other", "replayed"))):
+        await do(api, """insert into postmill.operation_item (operation_id, n, job_id, tenant_id, status)
+                         values (%s, %s, %s, %s, %s)""",
+                 operation, n, unknown_id(), api.tenants[slug], status)  # fmt: skip
+    ours = await page(console, "/t/acme", Role.VIEWER, "acme")
+    for said in (
+        "It looks like us: 25.0 % of your jobs of the last hour failed, and jobs of ChargeInvoice fail in the same way",
+        "by the platform 1 of your 2 jobs",
+    ):
+        assert said in ours.text, (said, ours.text)
+    await do(api, "select postmill.door_pause_type('ChargeInvoice', 'v42 is bad')")
+    assert "It is us: ChargeInvoice is paused until somebody resumes it." in (
+        await page(console, "/t/acme", Role.VIEWER, "acme")
+    ).text  # fmt: skip
+    await do(api, "select postmill.door_resume_type('ChargeInvoice')")
     # The platform's people see the same within the tenant; who has not run anything has nothing to look at.
     assert "ChargeInvoice 75.0 %" in (await page(console, "/t/acme", Role.PLATFORM_VIEWER)).text
     await api.tenant("fresh")

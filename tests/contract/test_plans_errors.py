@@ -81,7 +81,7 @@ READS = {
     "stacks": ("select * from postmill.read_error_stacks(%s, array[postmill.read_error_first(%s)])", 40),
     "dead": ("select * from postmill.read_dead_groups(p_most => 51)", 110_000),
     "dead of a group": ("select * from postmill.read_error_dead(%s)", 12_000),
-    "pauses": ("select * from postmill.read_type_pauses() union all select 'x', null, null, null, null", 5),
+    "pauses": ("select * from postmill.read_type_pauses() union all select 'x', null, null, null, null, null, null", 5),
     "marks": (
         "select * from postmill.read_type_marks('embed', postmill.now() - interval '30 days')", 200),
 }  # fmt: skip

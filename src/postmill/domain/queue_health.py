@@ -13,11 +13,13 @@ FEW = 5
 
 
 class Health(StrEnum):
-    """From the worst to the best. `best effort`: nothing is promised, and nothing is wrong."""
+    """From the worst to the best. `partly paused`: a job type of it is. `best effort`: nothing is promised, and
+    nothing is wrong."""
 
     NO_WORKERS = "no_workers"
     BREACH = "breach"
     PAUSED = "paused"
+    PARTLY_PAUSED = "partly_paused"
     AT_RISK = "at_risk"
     AT_CAPACITY = "at_capacity"
     WITHIN_SLA = "within_sla"
@@ -28,6 +30,7 @@ SEVERITY = {
     Health.NO_WORKERS: "critical",
     Health.BREACH: "critical",
     Health.PAUSED: "warning",
+    Health.PARTLY_PAUSED: "warning",
     Health.AT_RISK: "warning",
     Health.AT_CAPACITY: "warning",
     Health.WITHIN_SLA: "info",
@@ -41,6 +44,7 @@ class Facts:
     """What is known of a queue. Lengths in seconds; None: not promised, or not measured."""
 
     paused: bool = False
+    types_paused: bool = False
     workers: int = 0
     waiting: int = 0
     running: int = 0
@@ -67,6 +71,8 @@ def health_of(facts: Facts) -> Health:
     used = worst_share(facts)
     if promised and (facts.incident or (used is not None and used > 1)):
         return Health.BREACH
+    if facts.types_paused:
+        return Health.PARTLY_PAUSED
     if promised and ((used is not None and used > AT_RISK) or (facts.burn is not None and facts.burn > 1)):
         return Health.AT_RISK
     if facts.slots and facts.running >= facts.slots and facts.waiting:

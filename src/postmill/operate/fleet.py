@@ -15,6 +15,7 @@ from postmill.store.fleet import Depth, QueueStanding, TenantStanding
 from postmill.store.flow import Flow
 from postmill.store.queues import QueueRow, read_queues
 from postmill.store.tenants import TenantView
+from postmill.store.type_pauses import TypePause, read_type_pauses
 from postmill.store.workers import WorkerLoad, WorkerView, read_workers, worker_loads
 
 COUNTED = 10_000
@@ -33,6 +34,7 @@ class QueueCard:
         used: how much of its promises it uses up; 1 is all.
         drain_seconds: until nothing waits at the present rate; None: never.
         top_tenant, top_share: who has the most jobs waiting and running in it, and which share of them.
+        pauses: of job types of it.
     """
 
     row: QueueRow
@@ -43,6 +45,7 @@ class QueueCard:
     drain_seconds: float | None
     top_tenant: str | None
     top_share: float | None
+    pauses: list[TypePause]
 
     @property
     def waiting(self) -> int:
@@ -102,7 +105,8 @@ def queue_cards(name: str | None = None, *, schema: str = DEFAULT_SCHEMA) -> Flo
     rows: list[QueueRow] = yield read_queues(name, schema=schema)
     standing: dict[str, QueueStanding] = yield store.queue_standing(name, schema=schema)
     depths: list[Depth] = yield store.depths(name, schema=schema)
-    cards = [_queue_card(row, standing[row.name], depths) for row in rows if row.name in standing]
+    pauses: list[TypePause] = yield read_type_pauses(schema=schema)
+    cards = [_queue_card(row, standing[row.name], depths, pauses) for row in rows if row.name in standing]
     order = {"critical": 0, "warning": 1, "info": 2}
     return sorted(cards, key=lambda card: (order[card.severity], card.row.priority, card.row.name))
 
@@ -160,11 +164,14 @@ def is_stale(worker: WorkerView) -> bool:
     return not worker.http and (worker.state == "lost" or (worker.state == "stopped" and not worker.clean))
 
 
-def _queue_card(row: QueueRow, standing: QueueStanding, depths: list[Depth]) -> QueueCard:
+def _queue_card(
+    row: QueueRow, standing: QueueStanding, depths: list[Depth], pauses: list[TypePause]
+) -> QueueCard:
     waiting, running = row.queued or 0, row.running or 0
+    own = [one for one in pauses if one.queue == row.name]
     facts = Facts(
-        paused=row.paused, workers=standing.workers, waiting=waiting, running=running, slots=standing.slots,
-        oldest=row.oldest_seconds, n=standing.n, wait_p95=standing.wait_p95, run_p95=standing.run_p95,
+        paused=row.paused, types_paused=bool(own), workers=standing.workers, waiting=waiting, running=running,
+        slots=standing.slots, oldest=row.oldest_seconds, n=standing.n, wait_p95=standing.wait_p95, run_p95=standing.run_p95,
         total_p95=standing.total_p95, sla=row.sla_seconds, wait_target=row.wait_target_seconds,
         run_target=row.run_target_seconds, burn=row.burn, incident=standing.breach_since is not None,
     )  # fmt: skip
@@ -180,6 +187,7 @@ def _queue_card(row: QueueRow, standing: QueueStanding, depths: list[Depth]) -> 
         drain_seconds=drain_seconds(waiting, standing.arrived, standing.ended),
         top_tenant=top,
         top_share=None if top is None else shares[top] / sum(shares.values()),
+        pauses=own,
     )
 
 

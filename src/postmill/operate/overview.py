@@ -9,10 +9,20 @@ from typing import Literal
 from postmill.store.catalog import DEFAULT_SCHEMA
 from postmill.store.error_groups import ErrorGroupView
 from postmill.store.flow import Flow
-from postmill.store.standing import Attainment, QueueStanding, read_queue_standing
+from postmill.store.standing import (
+    Attainment,
+    QueueStanding,
+    SharedFailure,
+    read_queue_standing,
+    shared_failures,
+)
 from postmill.store.stats import Stat
+from postmill.store.type_pauses import TypePause, read_type_pauses
 
-Whose = Literal["platform", "paused", "tenant", "suspended", "nobody"]
+Whose = Literal["platform", "paused", "shared", "tenant", "suspended", "nobody"]
+
+HOUR = 3600.0
+"""Seconds of which failures are told."""
 
 FAILING = 0.05
 """From this share of jobs that end badly on, something is wrong with the jobs."""
@@ -23,15 +33,25 @@ class Blame:
     """Whose it is, if anything is wrong.
 
     Attributes:
-        whose: platform (a queue is late or has no workers), paused (a queue is, by the platform), tenant (its jobs fail),
-            suspended (the tenant is), nobody.
+        whose: platform (a queue is late or has no workers), paused (a queue or job type is, by the platform), shared (its
+            jobs fail, and those of other tenants fail in the same way), tenant (its jobs fail), suspended (the tenant is),
+            nobody.
         queues: of those that the tenant uses, how each stands.
         failing: the share of jobs that ended badly lately; None: none ended.
+        pauses: of job types that the tenant uses.
+        failures: causes of its failures of late, those that failed most first.
     """
 
     whose: Whose
     queues: list[QueueStanding]
     failing: float | None
+    pauses: list[TypePause]
+    failures: list[SharedFailure]
+
+    @property
+    def shared_types(self) -> list[str]:
+        """Job types that fail for others, too."""
+        return sorted({one.job_type for one in self.failures if one.shared})
 
 
 def blame(
@@ -44,21 +64,29 @@ def blame(
         attained: what it did lately, which says what queues it uses.
         minutes: of the last hour.
     """
-    used = {one.queue for one in attained}
+    used, types = {one.queue for one in attained}, {one.job_type for one in attained}
     queues: list[QueueStanding] = (yield read_queue_standing(used, schema=schema)) if used else []
+    held: list[TypePause] = yield read_type_pauses(schema=schema)
+    pauses = [one for one in held if one.job_type in types]
     states = {one.state for one in queues}
     ended = sum(one.ended for one in minutes)
     failing = sum(one.n("failed", "dead_letter") for one in minutes) / ended if ended else None
+    failures: list[SharedFailure] = []
+    if failing is not None and failing >= FAILING:
+        failures = yield shared_failures(HOUR, schema=schema)
+    together = sum(one.n for one in failures if one.shared)
     whose: Whose = "nobody"
     if status == "suspended":
         whose = "suspended"
     elif states & {"late", "no_workers"}:
         whose = "platform"
-    elif "paused" in states:
+    elif "paused" in states or pauses:
         whose = "paused"
+    elif 2 * together > sum(one.n for one in failures):
+        whose = "shared"
     elif failing is not None and failing >= FAILING:
         whose = "tenant"
-    return Blame(whose, queues, failing)
+    return Blame(whose, queues, failing, pauses, failures)
 
 
 def worst(groups: Sequence[ErrorGroupView], most: int = 5) -> list[ErrorGroupView]:

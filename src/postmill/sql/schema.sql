@@ -1578,7 +1578,7 @@ begin
          where u.k is not null and rest[u.slot] = 0
         union all
         select null, 0, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
-               null, null, null, null, u.key, u.limit_id, 0, false, coalesce(u.low, (select q.last_value from postmill.seat_seq q))
+               null, null, null, null, u.key, u.limit_id, 0, false, coalesce(u.low, pg_sequence_last_value('postmill.seat_seq'), 0)
           from unnest(s.k_keys, s.k_limits, s.caps, locked, lows) as u(key, limit_id, cap, locked, low)
          where u.cap is not null and u.locked;
         exit when not 0 < any (rest);
@@ -4674,6 +4674,50 @@ begin
         case when before.subject is not null then jsonb_build_object('keep_seconds', extract(epoch from before.keep)) end,
         case when not p_unset then jsonb_build_object('keep_seconds', p_seconds) end, p_reason);
     return 'changed';
+end
+$$;
+
+-- FUNCTION door_shared_failures(timestamp with time zone, integer)
+
+CREATE FUNCTION postmill.door_shared_failures(p_since timestamp with time zone, p_most integer DEFAULT 20) RETURNS TABLE(error_group text, job_type text, n bigint, shared boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    own constant uuid := postmill.scope_tenant();
+begin
+    return query
+    select g.id, g.job_type, t.count,
+           (select count(*) from (select from postmill.error_group_tenant o
+                                   where o.id = t.id and o.tenant_id <> own and o.last_seen_at >= p_since limit 2) x) = 2
+      from (select e.* from postmill.error_group_tenant e
+             where e.tenant_id = own and e.last_seen_at >= p_since order by e.last_seen_at desc limit p_most) t
+      join postmill.error_group g on g.id = t.id
+     order by t.count desc, t.id;
+end
+$$;
+
+-- FUNCTION door_shared_operations(timestamp with time zone, integer)
+
+CREATE FUNCTION postmill.door_shared_operations(p_since timestamp with time zone, p_look integer DEFAULT 20000) RETURNS TABLE(kind text, at timestamp with time zone, n bigint, done bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    own constant uuid := postmill.scope_tenant();
+begin
+    return query
+    select o.kind, o.created_at, x.n, x.done
+      from (select p.* from postmill.operation p
+             where p.id >= postmill.id_at(p_since) and p.tenant_id is null and p.status <> 'proposed'
+             order by p.id desc limit 5) o
+     cross join lateral (select count(*) as n, count(*) filter (where i.status is not null) as done
+                           from (select y.tenant_id, y.status from postmill.operation_item y
+                                  where y.operation_id = o.id order by y.n limit p_look) i
+                          where i.tenant_id = own) x
+     where x.n > 0 order by o.id desc;
 end
 $$;
 
@@ -8895,7 +8939,7 @@ begin
         if caps[k] is not null and locked[k] then
             n_slot := n_slot || 0; n_key := n_key || k_keys[k]; n_limit := n_limit || k_limits[k];
             n_at := n_at || null::timestamptz; n_wait := n_wait || 0::double precision; n_rival := n_rival || false;
-            n_low := n_low || coalesce(lows[k], (select s.last_value from postmill.seat_seq s));
+            n_low := n_low || coalesce(lows[k], pg_sequence_last_value('postmill.seat_seq'), 0);
         end if;
     end loop;
     if taken = 0 then
@@ -10002,7 +10046,7 @@ $$;
 
 -- FUNCTION read_banner(text)
 
-CREATE FUNCTION postmill.read_banner(p_lock text) RETURNS TABLE(paused text[], more_paused bigint, measured_seconds double precision, migrating boolean)
+CREATE FUNCTION postmill.read_banner(p_lock text) RETURNS TABLE(paused text[], more_paused bigint, measured_seconds double precision, migrating boolean, types text[], types_until timestamp with time zone[], more_types bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -10020,12 +10064,23 @@ begin
                 or exists (select from postmill.ready r where r.queue = q.name and r.lane = own offset 0)
                 or exists (select from postmill.scheduled s where s.queue = q.name and s.lane = own offset 0))
          order by q.name limit 1000
+    ), held as materialized (
+        select p.job_type, p.resume_at from postmill.type_pause p
+         where p.ended_at is null and (p.resume_at is null or p.resume_at > moment)
+           and (own is null
+                or exists (select from postmill.job_definition d join postmill.ready r on r.queue = d.queue and r.lane = own
+                            where d.key = p.job_type offset 0)
+                or exists (select from postmill.job_definition d join postmill.scheduled s on s.queue = d.queue and s.lane = own
+                            where d.key = p.job_type offset 0))
+         order by p.job_type limit 1000
     )
     select array(select c.name from closed c limit 3), greatest((select count(*) from closed) - 3, 0),
            (select extract(epoch from moment - u.last_run_at)::double precision from postmill.upkeep u where u.name = 'monitor'),
            exists (select from pg_locks l
                     where l.locktype = 'advisory' and l.granted and l.objsubid = 1
-                      and (l.classid::bigint << 32) | l.objid::bigint = hashtextextended(p_lock, 0));
+                      and (l.classid::bigint << 32) | l.objid::bigint = hashtextextended(p_lock, 0)),
+           array(select h.job_type from held h limit 3), array(select h.resume_at from held h limit 3),
+           greatest((select count(*) from held) - 3, 0);
 end
 $$;
 
@@ -10309,7 +10364,7 @@ $$;
 
 -- FUNCTION read_builds(timestamp with time zone, text, integer)
 
-CREATE FUNCTION postmill.read_builds(p_since timestamp with time zone, p_job_type text DEFAULT NULL::text, p_most integer DEFAULT 50) RETURNS TABLE(at timestamp with time zone, build text, holder uuid)
+CREATE FUNCTION postmill.read_builds(p_since timestamp with time zone, p_job_type text DEFAULT NULL::text, p_most integer DEFAULT 50) RETURNS TABLE(at timestamp with time zone, build text, holder uuid, again boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -10319,13 +10374,15 @@ begin
         return;
     end if;
     return query
-    select w.started_at, w.build, w.holder from postmill.worker w
+    select w.started_at, w.build, w.holder,
+           exists (select from postmill.worker o where o.build = w.build and o.started_at < w.started_at and o.job_types && w.job_types)
+      from postmill.worker w
      where w.last_seen_at >= p_since and w.started_at >= p_since and w.build is not null
        and (p_job_type is null or p_job_type = any (w.job_types))
        and not exists (select from postmill.worker o
                         where o.build = w.build and o.last_seen_at >= w.started_at - interval '1 minute'
                           and (o.started_at, o.holder) < (w.started_at, w.holder)
-                          and (p_job_type is null or p_job_type = any (o.job_types)))
+                          and case when p_job_type is null then o.job_types && w.job_types else p_job_type = any (o.job_types) end)
      order by w.started_at desc limit p_most;
 end
 $$;
@@ -10349,7 +10406,8 @@ begin
            from postmill.definition_version v join postmill.job_definition d on d.id = v.definition_id
           where v.at >= p_since order by v.at desc limit p_most)
         union all
-        (select b.at, 'build', b.build, null, null, null, b.holder::text from postmill.read_builds(p_since, null, p_most) b)
+        (select b.at, case when b.again then 'build_again' else 'build' end, b.build, null, null, null, b.holder::text
+           from postmill.read_builds(p_since, null, p_most) b)
         union all
         (select w.last_seen_at, 'worker_loss', w.worker_id, null, null, null, w.holder::text
            from postmill.worker w
@@ -10359,9 +10417,9 @@ begin
         union all
         (select l.at, l.action, l.target, coalesce(l.actor_id, l.actor_type), l.via, l.reason, l.id::text
            from (select a.* from postmill.audit_log a where a.at >= p_since order by a.at desc, a.id desc limit p_look) l
-          where l.result = 'done' and (l.action in ('queues.pause', 'queues.resume', 'queues.move', 'dead.discard', 'logins.open',
-                    'keys.create', 'keys.revoke', 'projects.create')
-                or l.action ~ '^(budgets|operations|tenants|triggers|retention|incidents|limits|webhooks)\.')
+          where l.result = 'done' and (l.action in ('queues.pause', 'queues.resume', 'queues.move', 'queues.boost', 'dead.discard',
+                    'logins.open', 'keys.create', 'keys.revoke', 'projects.create', 'errors.ignore', 'errors.resolve', 'errors.reopen')
+                or l.action ~ '^(budgets|operations|tenants|triggers|types|workers|retention|incidents|limits|webhooks)\.')
           order by l.at desc, l.id desc limit p_most)) x
      order by 1 desc, 2, 7 limit p_most;
 end
@@ -10799,9 +10857,9 @@ begin
 end
 $$;
 
--- FUNCTION read_error_groups(uuid, text, text, timestamp with time zone, timestamp with time zone, text, integer, text, text[], text)
+-- FUNCTION read_error_groups(uuid, text, text, timestamp with time zone, timestamp with time zone, text, integer, text, text[], text, timestamp with time zone)
 
-CREATE FUNCTION postmill.read_error_groups(p_tenant uuid DEFAULT NULL::uuid, p_job_type text DEFAULT NULL::text, p_class text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_before text DEFAULT ''::text, p_most integer DEFAULT 50, p_id text DEFAULT NULL::text, p_statuses text[] DEFAULT NULL::text[], p_text text DEFAULT NULL::text) RETURNS TABLE(id text, job_type text, error_class text, message text, frame text, error_code text, error_status integer, first_seen_at timestamp with time zone, last_seen_at timestamp with time zone, count bigint, tenants bigint, sample_job uuid, status text, first_version integer, last_version integer, ignored_until timestamp with time zone, resolved_version integer, resolved_at timestamp with time zone, regressed_at timestamp with time zone, marked_by text, mark_note text)
+CREATE FUNCTION postmill.read_error_groups(p_tenant uuid DEFAULT NULL::uuid, p_job_type text DEFAULT NULL::text, p_class text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_before text DEFAULT ''::text, p_most integer DEFAULT 50, p_id text DEFAULT NULL::text, p_statuses text[] DEFAULT NULL::text[], p_text text DEFAULT NULL::text, p_first timestamp with time zone DEFAULT '-infinity'::timestamp with time zone) RETURNS TABLE(id text, job_type text, error_class text, message text, frame text, error_code text, error_status integer, first_seen_at timestamp with time zone, last_seen_at timestamp with time zone, count bigint, tenants bigint, sample_job uuid, status text, first_version integer, last_version integer, ignored_until timestamp with time zone, resolved_version integer, resolved_at timestamp with time zone, regressed_at timestamp with time zone, marked_by text, mark_note text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -10821,7 +10879,7 @@ begin
           from (select e.* from postmill.error_group e
                  where (e.last_seen_at, e.id) < (p_at, p_before) and e.last_seen_at >= p_since and (select postmill.sees_all())
                    and (p_job_type is null or e.job_type = p_job_type) and (p_class is null or e.error_class = p_class)
-                   and (p_id is null or e.id = p_id)
+                   and (p_id is null or e.id = p_id) and e.first_seen_at >= p_first
                    and (p_statuses is null or postmill.error_status(e, e.first_seen_at, moment) = any (p_statuses))
                    and (part is null or strpos(lower(e.error_class || ': ' || e.message || ' ' || e.frame), part) > 0)
                  order by e.last_seen_at desc, e.id desc limit p_most) page
@@ -10840,7 +10898,7 @@ begin
       from postmill.error_group_tenant t join postmill.error_group g on g.id = t.id
      where t.tenant_id = own and (t.last_seen_at, t.id) < (p_at, p_before) and t.last_seen_at >= p_since
        and (p_job_type is null or g.job_type = p_job_type) and (p_class is null or g.error_class = p_class)
-       and (p_id is null or g.id = p_id)
+       and (p_id is null or g.id = p_id) and t.first_seen_at >= p_first
        and (p_statuses is null or postmill.error_status(g, t.first_seen_at, moment) = any (p_statuses))
        and (part is null or strpos(lower(g.error_class || ': ' || g.message || ' ' || g.frame), part) > 0)
      order by t.last_seen_at desc, t.id desc limit p_most;
@@ -11235,7 +11293,7 @@ $$;
 
 -- FUNCTION read_incident_scenes(uuid[])
 
-CREATE FUNCTION postmill.read_incident_scenes(p_ids uuid[]) RETURNS TABLE(id uuid, top_tenants text[], rate double precision, rate_before double precision, owner text, runbook text, action text, cause text, cause_at timestamp with time zone, cause_ref text, cause_detail text, error_group text)
+CREATE FUNCTION postmill.read_incident_scenes(p_ids uuid[]) RETURNS TABLE(id uuid, top_tenants text[], rate double precision, rate_before double precision, owner text, runbook text, action text, cause text, cause_at timestamp with time zone, cause_ref text, cause_detail text, error_group text, held_kind text, held_name text, held_until timestamp with time zone, held_why text, letters bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -11243,6 +11301,7 @@ CREATE FUNCTION postmill.read_incident_scenes(p_ids uuid[]) RETURNS TABLE(id uui
 declare
     moment timestamptz := postmill.now();
     hour timestamptz := date_bin('1 hour', moment - interval '7 days', timestamptz '2000-01-01 00:00+00');
+    minute timestamptz := postmill.minute_of(moment);
     waiting bigint;
 begin
     if not postmill.sees_all() then
@@ -11257,7 +11316,7 @@ begin
            array(select coalesce(n.slug, t.tenant_id::text) from postmill.incident_part t
                    left join postmill.tenant n on n.id = t.tenant_id
                   where t.incident_id = i.id order by t.jobs desc, t.tenant_id limit 3),
-           postmill.read_event_rate(i.kind, i.queue, i.job_type, moment - interval '10 minutes', moment) / 10,
+           postmill.read_event_rate(i.kind, i.queue, i.job_type, minute - interval '3 minutes', minute) / 3,
            postmill.read_event_rate(i.kind, i.queue, i.job_type, hour, hour + interval '1 hour') / 60,
            q.owner, q.runbook, nullif(d.action, ''), c.cause, c.at, c.ref, c.detail,
            case i.kind when 'job_exhausted' then i.facts ->> 'group'
@@ -11265,14 +11324,35 @@ begin
                select g.error_group
                  from (select t.error_group, sum(t.n) as n, sum(sum(t.n)) over () as whole from tally t
                         where t.queue = i.queue or t.job_type = i.job_type group by 1) g
-                where g.n > 0 and 2 * g.n >= g.whole order by g.n desc limit 1) end
+                where g.n > 0 and 2 * g.n >= g.whole order by g.n desc limit 1) end,
+           h.kind, h.name, h.until, h.why,
+           case when i.kind = 'dead_letters' then (
+               select sum(t.n)::bigint from tally t where t.queue = i.queue or t.job_type = i.job_type) end
       from postmill.incident i
       left join postmill.queue q on q.name = i.queue
       left join postmill.job_definition d on d.key = i.job_type
       left join lateral (
         select x.* from (
             select 1 as rank, 'paused' as cause, q.paused_at as at, q.name as ref, q.pause_reason as detail
-             where q.paused_at is not null and (q.resume_at is null or q.resume_at > moment) and i.kind <> 'stale_workers'
+             where q.paused_at is not null and (q.resume_at is null or q.resume_at > moment)
+               and i.kind in ('sla_breach', 'missed_trigger')
+            union all
+            (select 1.3, 'type_paused', p.paused_at, p.job_type, p.reason
+               from postmill.type_pause p join postmill.job_definition t on t.key = p.job_type
+              where i.kind = 'sla_breach' and t.queue = i.queue and p.ended_at is null and (p.resume_at is null or p.resume_at > moment)
+              order by p.paused_at limit 1)
+            union all
+            (select 1.6, 'was_paused', e.at, e.name, null
+               from (select coalesce(p.ended_at, p.resume_at) as at, p.job_type as name
+                       from postmill.type_pause p join postmill.job_definition t on t.key = p.job_type
+                      where t.queue = i.queue and (p.ended_at is not null or p.resume_at <= moment) and p.paused_at < i.opened_at
+                     union all
+                     select q.resume_at, q.name where q.paused_at < i.opened_at and q.resume_at <= moment
+                     union all
+                     select l.at, q.name from postmill.audit_log l
+                      where l.target_kind = 'queue' and l.target = i.queue and l.action = 'queues.resume'
+                        and l.at between i.opened_at - interval '1 hour' and moment) e
+              where i.kind = 'sla_breach' and e.at > i.opened_at - interval '1 hour' order by e.at desc limit 1)
             union all
             select 2, 'no_workers', null, q.name, null
              where q.name is not null and i.kind in ('sla_breach', 'missed_trigger')
@@ -11313,6 +11393,15 @@ begin
                 and g.first_seen_at between i.opened_at - interval '1 hour' and i.opened_at + interval '10 minutes'
               order by g.first_seen_at desc limit 1)) x
          order by x.rank limit 1) c on true
+      left join lateral (
+        select 'queue' as kind, q.name, q.resume_at as until, q.pause_reason as why
+         where q.paused_at is not null and (q.resume_at is null or q.resume_at > moment)
+        union all
+        select 'type', p.job_type, p.resume_at, p.reason
+          from postmill.type_pause p left join postmill.job_definition t on t.key = p.job_type
+         where p.ended_at is null and (p.resume_at is null or p.resume_at > moment)
+           and (p.job_type = i.job_type or (i.job_type is null and t.queue = i.queue))
+         limit 1) h on true
      where i.id = any (p_ids);
 end
 $$;
@@ -11361,7 +11450,7 @@ $$;
 
 -- FUNCTION read_job_lines(uuid[], jsonb)
 
-CREATE FUNCTION postmill.read_job_lines(p_ids uuid[], p_paths jsonb DEFAULT '[]'::jsonb) RETURNS TABLE(id uuid, tenant_id uuid, tenant text, job_type text, queue text, state text, retrying boolean, replayed boolean, source text, source_ref text, trigger_id uuid, trigger_label text, priority integer, attempt integer, max_attempts integer, key text, created_at timestamp with time zone, due_at timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, worker_id text, reason text, error_class text, error_message text, error_group text, actor_type text, actor_id text, correlation_id text, replayed_from uuid, waits_on text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text, args jsonb, moment timestamp with time zone, tags text[])
+CREATE FUNCTION postmill.read_job_lines(p_ids uuid[], p_paths jsonb DEFAULT '[]'::jsonb) RETURNS TABLE(id uuid, tenant_id uuid, tenant text, job_type text, queue text, state text, retrying boolean, replayed boolean, source text, source_ref text, trigger_id uuid, trigger_label text, priority integer, attempt integer, max_attempts integer, key text, created_at timestamp with time zone, due_at timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, worker_id text, reason text, error_class text, error_message text, error_group text, actor_type text, actor_id text, correlation_id text, replayed_from uuid, waits_on text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text, args jsonb, moment timestamp with time zone, tags text[], held_until timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -11390,6 +11479,7 @@ begin
            case when coalesce(w.id, s.id, b.id) is null then null
                 when j.expires_at <= at_now then 'expired'
                 when q.paused_at is not null and (q.resume_at is null or q.resume_at > at_now) then 'queue_paused'
+                when h.job_type is not null then 'type_paused'
                 when n.status = 'suspended' then 'tenant_suspended'
                 when b.id is not null then 'blocked'
                 when y.action in ('defer', 'stop') then 'budget'
@@ -11398,7 +11488,7 @@ begin
            case when jsonb_array_length(p_paths) > 0 then (
                 select jsonb_agg(j.payload #> array(select jsonb_array_elements_text(x.value)) order by x.n)
                   from jsonb_array_elements(p_paths) with ordinality x(value, n)) end,
-           at_now, array(select t.tag from postmill.job_tag t where t.job_id = j.id order by t.tag)
+           at_now, array(select t.tag from postmill.job_tag t where t.job_id = j.id order by t.tag), h.resume_at
       from unnest(p_ids) as u(id)
      cross join lateral (select f.* from postmill.any_job f where f.id = u.id offset 0) j
       left join postmill.tenant n on n.id = j.tenant_id
@@ -11412,6 +11502,11 @@ begin
                           where t.job_id = j.id and (o.job_id is null or o.status = 'dead_letter') and r.id is null
                           order by t.run desc limit 1) a on true
       left join postmill.queue q on q.name = coalesce(w.queue, s.queue, b.queue)
+      left join lateral (select p.job_type, p.resume_at from postmill.type_pause p
+                          where p.ended_at is null and (p.resume_at is null or p.resume_at > at_now) and coalesce(w.id, s.id) is not null
+                            and (p.job_type = j.job_type or exists (select from postmill.job_definition g
+                                                                     where g.key = p.job_type and g.aliases @> array[j.job_type]))
+                          limit 1) h on true
       left join postmill.job_definition f on f.key = j.job_type and f.budget is not null and coalesce(w.id, s.id, b.id) is not null
       left join lateral postmill.budget_word(f.budget, j.tenant_id) y on f.budget is not null
       left join lateral (select t.done, t.total, t.message from postmill.progress t where t.job_id = r.id offset 0) p on true
@@ -12349,7 +12444,8 @@ begin
                    from postmill.incident x where x.resolved_at is null) i
      cross join (select count(*) as n, min(y.first_seen_at) as since
                    from (select e.first_seen_at from postmill.error_group e
-                          where e.first_seen_at > moment - interval '1 hour' limit 1000) y) g;
+                          where e.first_seen_at > moment - interval '1 hour'
+                            and postmill.error_status(e, e.first_seen_at, moment) = 'new' limit 1000) y) g;
 end
 $$;
 
@@ -12365,9 +12461,17 @@ begin
         return;
     end if;
     return query
-    select l.* from postmill.audit_log l
-     where l.target_kind = p_kind and l.target_kind in ('queue', 'worker', 'tenant') and l.target = p_target
-     order by l.at desc, l.id desc limit p_most;
+    select x.* from (
+        (select l.* from postmill.audit_log l
+          where l.target_kind = p_kind and l.target_kind in ('queue', 'worker', 'tenant') and l.target = p_target
+          order by l.at desc, l.id desc limit p_most)
+        union all
+        (select l.* from postmill.job_definition d
+          cross join lateral (select a.* from postmill.audit_log a
+                               where a.target_kind = 'definition' and a.target = d.key and a.action in ('types.pause', 'types.resume')
+                               order by a.at desc, a.id desc limit p_most) l
+          where p_kind = 'queue' and d.queue = p_target)) x
+     order by x.at desc, x.id desc limit p_most;
 end
 $$;
 
@@ -13512,10 +13616,17 @@ begin
            from postmill.job_definition d join postmill.definition_version v on v.definition_id = d.id
           where d.key = p_job_type and v.at >= p_since order by v.version desc limit p_most)
         union all
-        (select b.at, 'build', b.build, b.holder::text from postmill.read_builds(p_since, p_job_type, p_most) b)
+        (select b.at, case when b.again then 'build_again' else 'build' end, b.build, b.holder::text
+           from postmill.read_builds(p_since, p_job_type, p_most) b)
         union all
         (select p.paused_at, 'pause', coalesce(p.reason, ''), p.id::text from postmill.type_pause p
           where p.job_type = p_job_type and p.paused_at >= p_since order by p.paused_at desc limit p_most)
+        union all
+        (select e.at, 'resume', '', p.id::text from postmill.type_pause p
+          cross join lateral (select coalesce(p.ended_at, p.resume_at) as at) e
+          where p.job_type = p_job_type and e.at >= p_since and e.at <= (select postmill.now())
+            and not exists (select from postmill.type_pause o where o.job_type = p.job_type and o.paused_at = p.paused_at and o.id > p.id)
+          order by e.at desc limit p_most)
         union all
         (select o.created_at, 'replay', o.total::text, o.id::text from postmill.operation o
           where o.kind = 'replay' and o.id >= postmill.id_at(p_since) and (o.filter ->> 'job_type' = p_job_type
@@ -13525,16 +13636,21 @@ begin
 end
 $$;
 
--- FUNCTION read_type_pauses(text)
+-- FUNCTION read_type_pauses(text, integer)
 
-CREATE FUNCTION postmill.read_type_pauses(p_job_type text DEFAULT NULL::text) RETURNS TABLE(job_type text, paused_at timestamp with time zone, paused_by text, reason text, resume_at timestamp with time zone)
+CREATE FUNCTION postmill.read_type_pauses(p_job_type text DEFAULT NULL::text, p_most integer DEFAULT 10001) RETURNS TABLE(job_type text, paused_at timestamp with time zone, paused_by text, reason text, resume_at timestamp with time zone, queue text, held bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
+declare
+    own constant uuid := postmill.scope_tenant();
 begin
     return query
-    select p.job_type, p.paused_at, case when (select postmill.sees_all()) then p.paused_by end, p.reason, p.resume_at
+    select p.job_type, p.paused_at, case when (select postmill.sees_all()) then p.paused_by end, p.reason, p.resume_at, d.queue, h.n
       from postmill.type_pause p
+      left join postmill.job_definition d on d.key = p.job_type
+     cross join lateral (select count(*) filter (where own is null or t.lane = own) as n
+                           from (select s.lane from postmill.scheduled s where s.run_at = p.held_until limit p_most) t) h
      where p.ended_at is null and (p.resume_at is null or p.resume_at > (select postmill.now()))
        and (p_job_type is null or p.job_type = p_job_type)
      order by p.job_type;
@@ -20192,7 +20308,7 @@ CREATE INDEX audit_log_not_done ON postmill.audit_log USING btree (at, id, tenan
 
 -- INDEX audit_log_object
 
-CREATE INDEX audit_log_object ON postmill.audit_log USING btree (target_kind, target, at, id) WHERE (target_kind = ANY (ARRAY['queue'::text, 'worker'::text, 'tenant'::text]));
+CREATE INDEX audit_log_object ON postmill.audit_log USING btree (target_kind, target, at, id) WHERE (target_kind = ANY (ARRAY['queue'::text, 'worker'::text, 'tenant'::text, 'definition'::text]));
 
 -- INDEX audit_log_target
 

@@ -86,11 +86,13 @@ def read_error_groups(
     most: int = 50,
     statuses: Sequence[str] | None = None,
     text: str | None = None,
+    first: datetime | None = None,
     schema: str = DEFAULT_SCHEMA,
 ) -> Statement[list[ErrorGroupView]]:
-    """Error groups within the scope, those seen last first; `text`: a part of class, message or frame, in any case."""
+    """Error groups within the scope, those seen last first; `text`: a part of class, message or frame, in any case; `first`:
+    only those first seen since."""
     found = None if statuses is None else list(statuses)
-    args = (tenant, job_type, error_class, since, *(before or FIRST_PAGE), most, id, found, text)
+    args = (tenant, job_type, error_class, since, *(before or FIRST_PAGE), most, id, found, text, first)
     return Statement(
         "read_error_groups",
         sql("errors/read_error_groups", schema),

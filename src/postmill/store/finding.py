@@ -31,11 +31,12 @@ class FoundJob:
         trigger_id, trigger_label: what made it, where that was a trigger.
         attempt: how many attempts have begun.
         started_at: of the last attempt.
-        waits_on: expired | queue_paused | tenant_suspended | blocked | budget | retry_pending | not_due; None where it
-            does not wait, or waits for its turn.
+        waits_on: expired | queue_paused | type_paused | tenant_suspended | blocked | budget | retry_pending | not_due;
+            None where it does not wait, or waits for its turn.
         args: the arguments that were asked for, in their order.
         moment: the database's time.
         tags: in the order of the alphabet.
+        held_until: when the pause of its job type ends by itself; None: it is not paused, or somebody has to resume it.
     """
 
     id: UUID
@@ -75,6 +76,7 @@ class FoundJob:
     args: list[Any]
     moment: datetime
     tags: list[str]
+    held_until: datetime | None = None
 
     @property
     def shown_state(self) -> str:

@@ -152,6 +152,9 @@ class Above:
     more_paused: int
     measured_seconds: float | None
     migrating: bool
+    types: list[str]
+    types_until: list[datetime | None]
+    more_types: int
 
 
 def queue_standing(

@@ -11,7 +11,17 @@ from uuid import UUID
 from postmill.store.catalog import DEFAULT_SCHEMA, sql
 from postmill.store.statement import Statement
 
-Cause = Literal["paused", "no_workers", "worker_lost", "deploy", "build", "db_wait", "new_error"]
+Cause = Literal[
+    "paused",
+    "type_paused",
+    "was_paused",
+    "no_workers",
+    "worker_lost",
+    "deploy",
+    "build",
+    "db_wait",
+    "new_error",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +65,14 @@ class Scene:
 
     Attributes:
         top_tenants: slugs of the three that are hurt most.
-        rate: events a minute in the last ten (failures of what failed, ends of what is late); `rate_before`: in the same
-            hour a week ago. None: nothing is counted for its kind.
+        rate: events a minute in the last three whole ones (failures of what failed, ends of what is late); `rate_before`: in
+            the same hour a week ago. None: nothing is counted for its kind.
         owner, runbook: of its queue; `action`: what its job type says is to be done.
         error_group: the cause of failures that it is about, where it is about one.
         cause: what is suspected; `cause_at` when it happened, `cause_ref` and `cause_detail` what it is.
+        held_kind, held_name: the queue or job type of it that is paused now, until `held_until` (None: until somebody resumes
+            it) for `held_why`; None: neither is.
+        letters: of many dead letters how many are open now.
     """
 
     id: UUID
@@ -74,12 +87,17 @@ class Scene:
     cause_ref: str | None
     cause_detail: str | None
     error_group: str | None
+    held_kind: Literal["queue", "type"] | None
+    held_name: str | None
+    held_until: datetime | None
+    held_why: str | None
+    letters: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that was changed. `kind`: deploy, build, worker_loss, or an action of the audit log; `ref`: the key of the
-    definition, the holder of the worker (of a build the first one), the id in the log."""
+    """Something that was changed. `kind`: deploy, build, build_again, worker_loss, or an action of the audit log; `ref`: the
+    key of the definition, the holder of the worker (of a build the first one), the id in the log."""
 
     at: datetime
     kind: str

@@ -45,6 +45,26 @@ class QueueStanding:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedFailure:
+    """A cause of the tenant's failures. `shared`: more than one other tenant fails so, too."""
+
+    error_group: str
+    job_type: str
+    n: int
+    shared: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SharedOperation:
+    """What the platform's people did in bulk to jobs of this tenant among others': `done` of `n` jobs."""
+
+    kind: str
+    at: datetime
+    n: int
+    done: int
+
+
+@dataclass(frozen=True, slots=True)
 class NextRun:
     """A schedule, and when it runs next. `paused`: the queue that its jobs go to is."""
 
@@ -107,4 +127,24 @@ def read_last_missed(*, schema: str = DEFAULT_SCHEMA) -> Statement[MissedRun | N
         sql("console/read_last_missed", schema),
         (),
         lambda rows: MissedRun(*rows[0]) if rows else None,
+    )
+
+
+def shared_failures(seconds: float, *, schema: str = DEFAULT_SCHEMA) -> Statement[list[SharedFailure]]:
+    """Causes of the tenant's failures seen in the last so many seconds, those that failed most first."""
+    return Statement(
+        "shared_failures",
+        sql("console/door_shared_failures", schema),
+        (seconds,),
+        lambda rows: [SharedFailure(*row) for row in rows],
+    )
+
+
+def shared_operations(seconds: float, *, schema: str = DEFAULT_SCHEMA) -> Statement[list[SharedOperation]]:
+    """Bulk operations of the platform in the last so many seconds that have jobs of this tenant, the latest first."""
+    return Statement(
+        "shared_operations",
+        sql("console/door_shared_operations", schema),
+        (seconds,),
+        lambda rows: [SharedOperation(*row) for row in rows],
     )

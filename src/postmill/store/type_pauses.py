@@ -12,13 +12,21 @@ from postmill.store.statement import Statement
 
 @dataclass(frozen=True, slots=True)
 class TypePause:
-    """A pause that holds a job type back now; `resume_at` None: until somebody resumes it. Tenants are not told by whom."""
+    """A pause that holds a job type back now. Tenants are not told by whom.
+
+    Attributes:
+        resume_at: when it ends by itself; None: when somebody resumes it.
+        queue: of the job type; None: the type is known no more.
+        held: jobs within the scope that a worker has put back for it, counted up to 10,001.
+    """
 
     job_type: str
     paused_at: datetime
     paused_by: str | None
     reason: str | None
     resume_at: datetime | None
+    queue: str | None = None
+    held: int = 0
 
 
 def door_pause_type(

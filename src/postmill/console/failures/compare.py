@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -24,12 +25,15 @@ _RARE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How many of the failures, and of the successes, have one value. `fine` None: there are no successes to compare with."""
+    """How many of the failures, and of the successes, have one value: `count` failures with it, `well` successes. `fine` None:
+    there are no successes to compare with.
+    """
 
     value: str
     count: int
     failed: float
     fine: float | None
+    well: int = 0
 
     @property
     def stands_out(self) -> bool:
@@ -56,15 +60,21 @@ class Comparison:
 
 
 def shares(samples: Sequence[Sample], name: str, value: Callable[[Sample], object]) -> Comparison:
-    """The values of a dimension; those that nobody knows are left out."""
+    """The values of a dimension, those of failures first, then those that only successes have; what nobody knows is left out."""
     failed = Counter(str(v) for one in samples if one.failed and (v := value(one)) is not None)
     fine = Counter(str(v) for one in samples if not one.failed and (v := value(one)) is not None)
     bad, good = sum(failed.values()), sum(fine.values())
     return Comparison(
         name,
         [
-            Share(what[:200], n, n / bad, fine[what] / good if good else None)
-            for what, n in failed.most_common(_MOST)
+            Share(
+                what[:200], failed[what], failed[what] / bad, fine[what] / good if good else None, fine[what]
+            )
+            for what in [
+                *_most(failed),
+                *_most(Counter({what: n for what, n in fine.items() if what not in failed})),
+            ]
+            if bad
         ],
     )
 
@@ -89,6 +99,11 @@ def arguments(samples: Sequence[Sample], names: Collection[str] = ()) -> list[Co
     return sorted(made, key=lambda one: (-_apart(one), one.name))[:_MOST]
 
 
+def alike(one: str | None, other: str | None) -> bool:
+    """Whether two tracebacks differ in nothing but figures."""
+    return re.sub("[0-9]+", "", one or "") == re.sub("[0-9]+", "", other or "")
+
+
 def odd_one(samples: Sequence[Sample], but: Collection[UUID]) -> UUID | None:
     """The job whose traceback is least like the others; None where all are alike, or none is rare."""
     shapes = Counter(one.shape for one in samples if one.failed and one.shape is not None)
@@ -98,6 +113,10 @@ def odd_one(samples: Sequence[Sample], but: Collection[UUID]) -> UUID | None:
     if n > max(1, _RARE * sum(shapes.values())):
         return None
     return next((one.job_id for one in samples if one.shape == shape and one.job_id not in but), None)
+
+
+def _most(counted: Counter[str]) -> list[str]:
+    return [what for what, _ in counted.most_common(_MOST)]
 
 
 def _apart(one: Comparison) -> float:

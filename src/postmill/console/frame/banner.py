@@ -1,5 +1,5 @@
-"""What is said above every page, and nothing else is: nobody measures, nobody listens, queues are paused, the schema is being
-migrated, somebody looks at a tenant's pages.
+"""What is said above every page, and nothing else is: nobody measures, nobody listens, queues or job types are paused, the
+schema is being migrated, somebody looks at a tenant's pages.
 """
 
 from __future__ import annotations
@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from postmill.console.frame.pauses import paused_until
 from postmill.console.frame.shown import seconds
 from postmill.console.frame.words import _, many
 from postmill.store.fleet import Above, above
@@ -32,7 +33,7 @@ class Notice:
 async def notices(visit: Visit) -> list[Notice]:
     """Those of a page, by one statement."""
     found = await visit.read(above(schema=visit.schema))
-    told = [*_database(found), *_paused(found, visit)]
+    told = [*_database(found), *_paused(found, visit), *_held(found, visit)]
     if visit.scope.ops and _deaf(visit):
         text = _("The live listener is down: updates come by polling, some seconds later.")
         told.append(Notice("warning", text, visit.url("/system"), _("System")))
@@ -66,6 +67,25 @@ def _paused(found: Above, visit: Visit) -> list[Notice]:
     if not visit.scope.ops:
         return [Notice("warning", text, about="paused")]
     return [Notice("warning", text, visit.url("/queues", health="paused"), _("Queues"), "paused")]
+
+
+def _held(found: Above, visit: Visit) -> list[Notice]:
+    if not found.types:
+        return []
+    told = [
+        paused_until(name, until, visit.now)
+        for name, until in zip(found.types, found.types_until, strict=True)
+    ]
+    if found.more_types:
+        told.append(
+            many("%d more job type is paused", "%d more job types are paused", found.more_types)
+            % found.more_types
+        )
+    one = len(found.types) == 1
+    to = visit.url(f"/definitions/{found.types[0]}" if one else "/definitions")
+    return [
+        Notice("warning", "; ".join(told) + ".", to, found.types[0] if one else _("Definitions"), "paused")
+    ]
 
 
 def _deaf(visit: Visit) -> bool:

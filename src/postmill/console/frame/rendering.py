@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, Response
 from postmill.console.frame import flash, headers, preferences
 from postmill.console.frame.known import Known, topics_of
 from postmill.console.frame.nav import ENTRIES
+from postmill.console.frame.pauses import paused_until
 from postmill.console.frame.sharing import Shared, SharedPages
 from postmill.console.frame.shown import FILTERS, when
 from postmill.console.frame.translated import Translated
@@ -130,6 +131,7 @@ def common(visit: Visit) -> dict[str, Any]:
         "csrf": visit.csrf,
         "asset": lambda name: visit.root(asset(name)),
         "when": lambda moment, **how: when(moment, visit.now, **how),
+        "paused": lambda name, until: paused_until(name, until, visit.now),
     }
 
 

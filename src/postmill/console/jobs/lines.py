@@ -8,6 +8,7 @@ from uuid import UUID
 
 import orjson
 
+from postmill.console.frame.pauses import paused_until
 from postmill.console.frame.shown import seconds
 from postmill.console.frame.words import _
 from postmill.domain.enqueue_rules import EnqueueRules
@@ -77,6 +78,7 @@ def reason(job: FoundJob) -> str | None:
     waits = {
         "expired": _("was not started in time"),
         "queue_paused": _("queue paused"),
+        "type_paused": _("held: %s") % paused_until(job.job_type, job.held_until, job.moment),
         "tenant_suspended": _("tenant suspended"),
         "blocked": _("waits for other jobs"),
         "budget": _("waits for budget"),

@@ -28,6 +28,7 @@ from postmill.store import finding as store
 from postmill.store.finding import FoundBars, FoundCount
 from postmill.store.queues import read_queue_names
 from postmill.store.reads import StateCount, read_summary
+from postmill.store.type_pauses import read_type_pauses
 from postmill.store.views import read_saved_views
 
 MOST = 50
@@ -59,6 +60,8 @@ async def listing(visit: Visit, text: str, want: Wanted | None, fault: QueryErro
     if part in (None, "summary", "tabs"):
         summary = await visit.attempt(_("the counts"), read_summary(schema=visit.schema))
         made["cards"] = [one.shown for word in links.CARDS for one in summary or () if one.state == word]
+    if part in (None, "summary"):
+        made["pauses"] = await visit.read(read_type_pauses(schema=visit.schema))
     if part in (None, "tabs"):
         counts = None if want is None else await _counts(visit, want, summary)
         made["tabs"] = links.tabs(visit, query, counts)

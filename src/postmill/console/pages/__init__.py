@@ -32,6 +32,7 @@ from postmill.console.pages import (
     trigger_backfill,
     trigger_form,
     triggers,
+    type_pauses,
     workers,
     workflows,
 )
@@ -50,6 +51,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     system.router,
     errors.router,
     error_acts.router,
+    type_pauses.router,
     dead.router,
     dead_acts.router,
     letter.router,

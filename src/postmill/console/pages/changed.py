@@ -15,6 +15,8 @@ from postmill.console.frame.words import _
 from postmill.domain.access import Action
 from postmill.store.now import Change
 
+_BUILDS = ("build", "build_again")
+
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -31,10 +33,16 @@ class Line:
 
 
 def rows(visit: Visit, changes: Sequence[Change]) -> list[Line]:
-    """One line each, the latest first."""
+    """One line each, the latest first. Processes of one build that start one after the other are one line, the first."""
+    told: list[Change] = []
+    for one in changes:
+        before = next((other for other in reversed(told) if other.kind in _BUILDS), None)
+        if one.kind in _BUILDS and before is not None and before.target == one.target:
+            told.remove(before)
+        told.append(one)
     return [
         Line(one.at, what(one.kind), _target(one.target), one.actor, one.reason, where(visit, one))
-        for one in changes
+        for one in told
     ]
 
 
@@ -52,10 +60,13 @@ def marks(visit: Visit, changes: Sequence[Change]) -> list[Mark]:
     kinds = {
         "deploy": MarkKind.DEPLOY,
         "build": MarkKind.DEPLOY,
+        "build_again": MarkKind.DEPLOY,
         "queues.pause": MarkKind.PAUSE,
         "operations.start": MarkKind.REPLAY,
         "worker_loss": MarkKind.WORKER_LOSS,
         "queues.resume": MarkKind.OTHER,
+        "types.pause": MarkKind.PAUSE,
+        "types.resume": MarkKind.OTHER,
     }
     return [
         Mark(one.at, kinds[one.kind], f"{what(one.kind)} {one.target or ''}".strip(), where(visit, one))
@@ -66,7 +77,12 @@ def marks(visit: Visit, changes: Sequence[Change]) -> list[Mark]:
 
 def what(kind: str) -> str:
     """A kind of change in words."""
-    own = {"deploy": _("Deployed"), "build": _("Build started"), "worker_loss": _("Worker lost")}
+    own = {
+        "deploy": _("Deployed"),
+        "build": _("Build started"),
+        "build_again": _("Build started again"),
+        "worker_loss": _("Worker lost"),
+    }
     return own.get(kind) or action_words(kind)
 
 
@@ -75,13 +91,15 @@ def where(visit: Visit, change: Change) -> str | None:
     head, target = change.kind.partition(".")[0], change.target
     if change.kind == "deploy":
         return visit.url(f"/definitions/{change.ref}")
-    if change.kind in ("worker_loss", "build"):
+    if change.kind in ("worker_loss", "build", "build_again"):
         return visit.url(f"/workers/{change.ref}")
     paths = {
         "queues": "/queues/",
         "operations": "/ops-log/",
         "triggers": "/triggers/",
         "tenants": "/tenants/",
+        "types": "/definitions/",
+        "errors": "/errors/",
     }
     if head in paths and target:
         return visit.url(paths[head] + target)

@@ -28,6 +28,7 @@ from postmill.store.definition_rows import DefinitionView
 from postmill.store.definitions import version_workers
 from postmill.store.stats import read_stats
 from postmill.store.triggers import list_triggers
+from postmill.store.type_pauses import read_type_pauses
 
 router = Pages()
 
@@ -56,9 +57,11 @@ async def definition(visit: Visit) -> Response:
     if visit.scope.ops:
         rules = await visit.attempt(_("limits of the fleet"), queue_rules.everything(schema=visit.schema))
     callers = await visit.attempt(_("callers"), read_callers(found.key, most=LOOKED_AT, schema=visit.schema))
+    pauses = await visit.read(read_type_pauses(found.key, schema=visit.schema))
     return visit.page(
         "definitions/detail.html",
         one=found,
+        pause=pauses[0] if pauses else None,
         home=homes.get(found.key),
         links=named_links(found.description),
         retry=words.retry_words(found),

@@ -15,6 +15,7 @@ from postmill.domain.access import Action
 from postmill.operate import definitions as operate
 from postmill.store.definition_figures import read_costs, read_homes
 from postmill.store.stats import Stat, read_stats
+from postmill.store.type_pauses import read_type_pauses
 
 router = Pages()
 
@@ -44,6 +45,7 @@ async def definitions(visit: Visit) -> Response:
     shown = found[:PAGE]
     keys = [one.key for one in shown]
     homes = await visit.read(read_homes(keys, schema=visit.schema))
+    pauses = {one.job_type: one for one in await visit.read(read_type_pauses(schema=visit.schema))}
     figures, courses = await _figures(visit, hours)
     costs: dict[str, list[str]] = {}
     for cost in await visit.attempt(_("costs"), read_costs(keys, schema=visit.schema)) or []:
@@ -52,6 +54,7 @@ async def definitions(visit: Visit) -> Response:
         {
             "one": one,
             "home": homes.get(one.key),
+            "pause": pauses.get(one.key),
             "retry": words.retry_words(one),
             "limits": words.limits_words(one),
             "unique": words.unique_words(one),

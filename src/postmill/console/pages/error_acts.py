@@ -17,7 +17,6 @@ from postmill.console.pages.errors import the_group
 from postmill.domain.access import Action
 from postmill.domain.duration import parse
 from postmill.operate import error_groups as acts
-from postmill.operate.pausing import pause_type, resume_type
 
 router = Pages()
 
@@ -66,30 +65,6 @@ async def note(visit: Visit) -> Response:
     """Write on it."""
     await visit.drive(acts.note(_id(visit), visit.form.text("text"), schema=visit.schema))
     return visit.done(_("The note is kept."), visit.back())
-
-
-@router.act("/errors/{fp}/pause", Action.QUEUES_WRITE, tenant=False)
-async def pause(visit: Visit) -> Response:
-    """Hold back the jobs of its type, by default for an hour."""
-    group = await the_group(visit)
-    reason = visit.form.text("reason", None)
-    if reason is None:
-        raise refused("reason", _("say why: whoever is on call next reads it"))
-    resume_at = None
-    if visit.form.text("for") != "never":
-        resume_at = await visit.moment() + timedelta(seconds=length(visit, "for", "1h"))
-    name = await visit.drive(
-        pause_type(group.job_type, reason=reason, resume_at=resume_at, schema=visit.schema)
-    )
-    return visit.done(_("%s is paused; what runs goes on.") % name, visit.back())
-
-
-@router.act("/errors/{fp}/resume", Action.QUEUES_WRITE, tenant=False)
-async def resume(visit: Visit) -> Response:
-    """Its jobs run again."""
-    group = await the_group(visit)
-    name = await visit.drive(resume_type(group.job_type, schema=visit.schema))
-    return visit.done(_("%s runs again.") % name, visit.back())
 
 
 @router.act("/errors/{fp}/tenants.csv", Action.ERRORS_WRITE, tenant=False)

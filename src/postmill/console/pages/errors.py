@@ -69,7 +69,9 @@ RUNS = ("succeeded", "failed", "dead_letter", "retried", "lost")
 _MARKS = {
     "deploy": MarkKind.DEPLOY,
     "build": MarkKind.DEPLOY,
+    "build_again": MarkKind.DEPLOY,
     "pause": MarkKind.PAUSE,
+    "resume": MarkKind.OTHER,
     "replay": MarkKind.REPLAY,
 }
 
@@ -87,7 +89,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A traceback. `what`: first | last | odd."""
+    """A traceback. `what`: first | last | odd, or both: the last, which the first is like."""
 
     what: str
     trace: Trace
@@ -108,6 +110,7 @@ async def errors(visit: Visit) -> Response:
     sort = args.one_of("sort", SORTS, "last")
     often = sort == "often"
     now = await visit.moment()
+    recent = args.one_of("first", RANGES, None)
     found = await visit.read(
         read_error_groups(
             tenant=None if tenant is None else tenant.id,
@@ -118,6 +121,7 @@ async def errors(visit: Visit) -> Response:
             most=RANKED if often else PAGE + 1,
             statuses=TABS[tab],
             text=args.text("text", None),
+            first=None if recent is None else now - timedelta(seconds=RANGES[recent][0]),
             schema=visit.schema,
         )
     )
@@ -125,7 +129,7 @@ async def errors(visit: Visit) -> Response:
     if often:
         found = await _most_often(visit, found, now - timedelta(seconds=length), now, tenant)
     page = found[:PAGE]
-    filtered = any(args.text(name) for name in ("type", "class", "text", "tenant"))
+    filtered = any(args.text(name) for name in ("type", "class", "text", "tenant", "first"))
     anything = bool(found) or bool(await visit.read(read_error_groups(most=1, schema=visit.schema)))
     return visit.page(
         "errors.html",
@@ -206,8 +210,10 @@ async def error(visit: Visit) -> Response:
     marks: list[TypeMark] = []
     if visit.wants("curve"):
         marks = await visit.read(look.read_type_marks(group.job_type, since, schema=visit.schema))
-    minutes = await visit.read(look.read_error_minutes([group.id], since, now, step, schema=visit.schema))
-    counts = minutes[group.id]
+    counts: dict[int, int] = {}
+    if visit.wants("curve", "facts"):
+        minutes = await visit.read(look.read_error_minutes([group.id], since, now, step, schema=visit.schema))
+        counts = minutes[group.id]
     times = [since + timedelta(seconds=n * step) for n in range(int(length / step) + 1)]
     chart = stacked_bars(
         times,
@@ -222,7 +228,21 @@ async def error(visit: Visit) -> Response:
     )
     if visit.part == "curve":
         return visit.page("error.html", secret=True, group=group, chart=chart)
+    if visit.part == "shares":
+        return visit.page("error.html", secret=True, group=group, **await _samples(visit, group))
     dead = await visit.read(look.read_error_dead(group.id, schema=visit.schema))
+    pauses = await visit.read(read_type_pauses(group.job_type, schema=visit.schema))
+    acts_of: dict[str, Any] = {
+        "group": group,
+        "dead": dead,
+        "pause": pauses[0] if pauses else None,
+        "replay": wizard(visit, error=group.id),
+    }
+    if visit.part == "acts":
+        return visit.page("error.html", secret=True, **acts_of)
+    tenants = await visit.read(read_error_tenants(group.id, most=20, schema=visit.schema))
+    if visit.part == "whom":
+        return visit.page("error.html", secret=True, group=group, dead=dead, tenants=tenants)
     alike = await visit.attempt(
         _("the same error of other job types"),
         read_error_groups(
@@ -231,39 +251,40 @@ async def error(visit: Visit) -> Response:
     )
     jobs = await visit.attempt(_("the number of jobs"), look.read_error_jobs([group.id], schema=visit.schema))
     facts: dict[str, Any] = {
-        "group": group,
         "span": span,
         "lately": sum(counts.values()),
         "jobs": None if jobs is None else jobs.get(group.id, 0),
-        "dead": dead,
+        **acts_of,
         "alike": [one for one in alike or [] if one.message == group.message and one.id != group.id],
     }
     if visit.part == "facts":
         return visit.page("error.html", secret=True, **facts)
-    samples = await visit.attempt(
-        _("what the failures share"),
-        look.read_error_samples(group.id, group.job_type, schema=visit.schema),
-    )
-    names = await visit.see(secret_names(group.job_type, visit.schema))
-    pauses = await visit.read(read_type_pauses(group.job_type, schema=visit.schema))
     return visit.page(
         "error.html",
         secret=True,
         **facts,
+        **await _samples(visit, group),
         ranges=RANGES,
         chart=chart,
-        tenants=await visit.read(read_error_tenants(group.id, most=20, schema=visit.schema)),
-        shares=_shares(visit, samples or []),
-        compared=(
-            sum(one.failed for one in samples or []),
-            sum(not one.failed for one in samples or []),
-        ),
-        arguments=compare.arguments(samples or [], names) if visit.may(Action.PAYLOADS_READ) else None,
-        traces=await _traces(visit, group, samples or []),
+        tenants=tenants,
         notes=await visit.see(acts.notes(group.id, schema=visit.schema)),
-        pause=pauses[0] if pauses else None,
-        replay=wizard(visit, error=group.id),
     )
+
+
+async def _samples(visit: Visit, group: ErrorGroupView) -> dict[str, Any]:
+    """What the failures share, beside the successes, and how some of them failed."""
+    found = await visit.attempt(
+        _("what the failures share"),
+        look.read_error_samples(group.id, group.job_type, schema=visit.schema),
+    )
+    samples = found or []
+    names = await visit.see(secret_names(group.job_type, visit.schema))
+    return {
+        "shares": _shares(visit, samples),
+        "compared": (sum(one.failed for one in samples), sum(not one.failed for one in samples)),
+        "arguments": compare.arguments(samples, names) if visit.may(Action.PAYLOADS_READ) else None,
+        "traces": await _traces(visit, group, samples),
+    }
 
 
 def _floor(moment: datetime, step: float) -> datetime:
@@ -315,6 +336,11 @@ async def _traces(visit: Visit, group: ErrorGroupView, samples: Sequence[Sample]
         if id is not None:
             wanted.setdefault(id, what)
     traces = await visit.read(look.read_error_stacks(group.id, list(wanted), schema=visit.schema))
+    first_one = next((one for one in traces if wanted[one.job_id] == "first"), None)
+    last_one = next((one for one in traces if wanted[one.job_id] == "last"), None)
+    if first_one and last_one and compare.alike(first_one.stack, last_one.stack):
+        traces = [one for one in traces if one is not first_one]
+        wanted[last_one.job_id] = "both"
     return [
         Shown(
             wanted[one.job_id],
@@ -330,8 +356,11 @@ def _mark(visit: Visit, group: ErrorGroupView, mark: TypeMark) -> Mark:
     label, href = mark.label, None
     if mark.kind == "deploy":
         label, href = f"{group.job_type} {mark.label}", visit.url(f"/definitions/{group.job_type}")
-    elif mark.kind == "build":
-        label, href = _("build %s") % mark.label, visit.url(f"/workers/{mark.target}")
+    elif mark.kind in ("build", "build_again"):
+        words = _("build %s") if mark.kind == "build" else _("build %s again")
+        label, href = words % mark.label, visit.url(f"/workers/{mark.target}")
+    elif mark.kind == "resume":
+        label = _("%s runs again") % group.job_type
     elif mark.kind == "replay":
         label, href = _("%s dead letters") % mark.label, visit.url(f"/ops-log/{mark.target}")
     return Mark(mark.at, _MARKS.get(mark.kind, MarkKind.OTHER), label or group.job_type, href)

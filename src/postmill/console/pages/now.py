@@ -17,6 +17,7 @@ from postmill.domain.access import Action
 from postmill.operate import commands, incidents
 from postmill.operate import now as model
 from postmill.store.now import read_changes
+from postmill.store.type_pauses import read_type_pauses
 
 router = Pages()
 
@@ -46,7 +47,8 @@ async def now(visit: Visit) -> Response:
         counted = await visit.attempt(
             _("the last hour minute by minute"), model.minutes(queue=of_queue, schema=visit.schema)
         )
-    rows = [wrong.row(visit, one, seen.scenes.get(one.head.id)) for one in seen.kin] if seen else []
+    rows = [wrong.row(visit, one, seen.scenes) for one in seen.kin] if seen else []
+    held = await visit.read(read_type_pauses(schema=visit.schema)) if visit.wants("verdict") else []
     # The verdict says so already.
     visit.notices = [one for one in visit.notices if one.about != "paused"]
     return visit.page(
@@ -54,6 +56,7 @@ async def now(visit: Visit) -> Response:
         seen=seen,
         situation=seen and seen.situation,
         rows=rows,
+        pauses_of=held,
         clock=lambda moment: clock(moment, visit.now),
         alone=incident is not None,
         incident=incident,

@@ -17,7 +17,13 @@ from postmill.operate.overview import blame, worst
 from postmill.store.budgets import BudgetView, read_budgets
 from postmill.store.error_groups import ErrorGroupView, read_error_groups
 from postmill.store.reads import read_summary
-from postmill.store.standing import read_attainment, read_last_missed, read_next_runs
+from postmill.store.standing import (
+    SharedOperation,
+    read_attainment,
+    read_last_missed,
+    read_next_runs,
+    shared_operations,
+)
 
 router = Pages()
 
@@ -55,6 +61,11 @@ async def overview(visit: Visit) -> Response:
     bulk = None
     if visit.wants("bulk") and visit.may(Action.DEAD_READ):
         bulk = await visit.attempt(_("bulk operations"), operations.operations(most=5, schema=schema))
+    shared: list[SharedOperation] | None = None
+    if visit.wants("bulk") and visit.may(Action.DEAD_READ):
+        shared = await visit.attempt(
+            _("bulk operations of the platform"), shared_operations(DAY, schema=schema)
+        )
     return visit.page(
         "overview.html",
         states=None if counted is None else states.cards(counted, hour or []),
@@ -67,6 +78,7 @@ async def overview(visit: Visit) -> Response:
         missed=missed,
         budgets=None if budgets is None else [(one, _projected(visit, one)) for one in budgets],
         bulk=bulk,
+        shared=shared,
         acts=LABELS,
     )
 

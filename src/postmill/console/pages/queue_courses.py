@@ -14,7 +14,13 @@ from postmill.store.fleet import CoursePoint, LogLine
 SPANS = {"1h": (3600.0, 60.0), "6h": (21600.0, 300.0), "24h": (86400.0, 900.0)}
 """Ranges of time that can be chosen: seconds, and seconds of a bucket."""
 
-KINDS = {"queues.pause": MarkKind.PAUSE, "queues.resume": MarkKind.OTHER, "queues.declare": MarkKind.DEPLOY}
+KINDS = {
+    "queues.pause": MarkKind.PAUSE,
+    "queues.resume": MarkKind.OTHER,
+    "queues.declare": MarkKind.DEPLOY,
+    "types.pause": MarkKind.PAUSE,
+    "types.resume": MarkKind.OTHER,
+}
 
 
 def charts(
@@ -86,6 +92,10 @@ def _level(target: float | None) -> list[Level]:
 
 
 def _word(action: str) -> str:
-    return {"queues.pause": _("paused"), "queues.resume": _("resumed"), "queues.declare": _("declared")}[
-        action
-    ]
+    return {
+        "queues.pause": _("paused"),
+        "queues.resume": _("resumed"),
+        "queues.declare": _("declared"),
+        "types.pause": _("job type paused"),
+        "types.resume": _("job type resumed"),
+    }[action]

@@ -46,6 +46,7 @@ def health_words() -> dict[str, str]:
         Health.NO_WORKERS: _("no workers"),
         Health.BREACH: _("breach"),
         Health.PAUSED: _("paused"),
+        Health.PARTLY_PAUSED: _("partly paused"),
         Health.AT_RISK: _("at risk"),
         Health.AT_CAPACITY: _("at capacity"),
         Health.WITHIN_SLA: _("within SLA"),
@@ -55,9 +56,9 @@ def health_words() -> dict[str, str]:
 
 def binding(card: QueueCard, rules: list[Rule] | None) -> list[str]:
     """Which limits hold jobs back right now, in words; none: nothing does."""
+    told = [_("the pause of %s") % one.job_type for one in card.pauses]
     if not card.waiting:
-        return []
-    told = []
+        return told
     running, slots = card.row.running or 0, card.standing.slots
     if card.row.paused:
         told.append(_("the pause: nothing is handed out"))
@@ -65,7 +66,7 @@ def binding(card: QueueCard, rules: list[Rule] | None) -> list[str]:
         told.append(_("no worker claims from it"))
     elif slots and running >= slots:
         told.append(_("the slots of its workers: %(running)d of %(slots)d are taken") % {
-            "running": running, "slots": slots})  # fmt: skip
+            "running": min(running, slots), "slots": slots})  # fmt: skip
     told += queue_rules.binding(rules or [])
     return told
 

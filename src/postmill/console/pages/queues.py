@@ -33,6 +33,9 @@ router = Pages()
 
 SORTS = ("health", "name", "waiting", "oldest", "running", "arrived", "ended", "drain", "attained")
 
+PAUSES = ("queues.pause", "queues.resume", "types.pause", "types.resume")
+"""What is told as a pause of a queue: its own, and those of its job types."""
+
 BATCHES = 20
 """Statements of a move that one form sends, of a thousand tickets each; what is left is moved by the next."""
 
@@ -122,7 +125,7 @@ async def queue(visit: Visit) -> Response:
         binding=queue_limits.binding(card, rules),
         workers=workers,
         types=types,
-        pauses=[line for line in log if line.action in ("queues.pause", "queues.resume")],
+        pauses=[line for line in log if line.action in PAUSES],
         promises=[line for line in log if line.action == "queues.declare"],
         others=[one for one in others if one != name],
         choices=durations.CHOICES,
@@ -211,6 +214,8 @@ def _target(card: QueueCard) -> str:
 
 
 def _drain(card: QueueCard) -> str:
+    if not card.waiting and card.pauses:
+        return _("not while %s is paused") % ", ".join(one.job_type for one in card.pauses[:3])
     if not card.waiting:
         return _("nothing waits")
     if card.row.paused:

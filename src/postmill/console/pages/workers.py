@@ -37,7 +37,7 @@ async def list_(visit: Visit) -> Response:
     """Worker sessions: those with a warning first, then those that live."""
     seen = visit.args.one_of("seen", [*SEEN], "1h")
     state = visit.args.one_of("state", ("running", "draining", "stale", "stopped"), None)
-    queue = visit.args.text("queue", None)
+    queue, build = visit.args.text("queue", None), visit.args.text("build", None)
     # The first read tells the time.
     queues = await visit.see(fleet.queue_cards(schema=visit.schema))
     assert visit.now is not None
@@ -45,6 +45,7 @@ async def list_(visit: Visit) -> Response:
     shown = [
         card for card in cards
         if (state is None or state == shown_state(card)) and (queue is None or queue in card.worker.queues)
+        and (build is None or build == card.worker.build)
     ]  # fmt: skip
     return visit.page(
         "workers.html",
@@ -55,6 +56,7 @@ async def list_(visit: Visit) -> Response:
         seens=[*SEEN],
         state=state,
         queue=queue,
+        build=build,
         unserved=[card for card in queues if not card.standing.workers],
         words=warning_words(),
     )

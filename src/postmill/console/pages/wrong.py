@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from postmill.console.failures.replaying import wizard
+from postmill.console.frame.pauses import paused_until
 from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _
 from postmill.domain.queue import check_runbook
@@ -17,10 +18,11 @@ from postmill.store.now import Scene
 
 @dataclass(frozen=True, slots=True)
 class Also:
-    """Another incident of the same cause, with its kind in words and where one finds what is wrong."""
+    """Another incident of the same cause, with its kind in words, its title and where one finds what is wrong."""
 
     incident: IncidentView
     what: str
+    title: str
     opens: str
 
 
@@ -34,6 +36,8 @@ class Row:
         cause, cause_href: what is suspected, and where that is.
         replay: where its dead letters are replayed; None: it has none.
         also: what else is wrong for the same cause.
+        title: what is wrong, without what `what` says.
+        held: what of it is paused, and until when; `resumes`: where that is ended.
         runbook: an address outside, checked when it was declared; `action`: what its job type says is to be done.
     """
 
@@ -44,9 +48,17 @@ class Row:
     cause: str | None
     cause_href: str | None
     replay: str | None
+    title: str
+    held: str | None
+    resumes: str | None
     runbook: str | None
     action: str | None
     also: list[Also]
+
+    @property
+    def happens(self) -> str:
+        """What its rate counts, in words."""
+        return _("end") if self.incident.kind == "sla_breach" else _("fail")
 
     @property
     def open_ids(self) -> list[UUID]:
@@ -54,14 +66,15 @@ class Row:
         return [one.incident.id for one in self.also if one.incident.acknowledged_at is None]
 
 
-def row(visit: Visit, kin: Kin, scene: Scene | None) -> Row:
+def row(visit: Visit, kin: Kin, scenes: Mapping[UUID, Scene]) -> Row:
     """All that is shown of what has one cause."""
     incident = kin.head
-    cause, href = _cause(visit, scene)
+    scene = scenes.get(incident.id)
+    cause, href = _cause(visit, incident, scene)
     return Row(
         incident, scene, kind(incident.kind), _opens(visit, incident), cause, href, _replay(visit, incident),
-        _runbook(scene), scene.action if scene else None,
-        [Also(one, kind(one.kind), _opens(visit, one)) for one in kin.others],
+        _title(incident, scene), *_held(visit, scene), _runbook(scene), scene.action if scene else None,
+        [Also(one, kind(one.kind), _title(one, scenes.get(one.id)), _opens(visit, one)) for one in kin.others],
     )  # fmt: skip
 
 
@@ -82,6 +95,28 @@ def kind(name: str) -> str:
         "budget": _("Budget"),
         "notification": _("Channel fails"),
     }.get(name, name)
+
+
+def _title(incident: IncidentView, scene: Scene | None) -> str:
+    number, _space, rest = incident.title.partition(" ")
+    if (
+        incident.kind == "dead_letters"
+        and scene is not None
+        and scene.letters is not None
+        and number.isdigit()
+    ):
+        return f"{scene.letters:,} {rest}"  # as many as there are now; the title is of when somebody was told
+    given_up = f"{incident.job_type} was given up: "
+    if incident.kind == "job_exhausted" and incident.title.startswith(given_up):
+        return f"{incident.job_type}: {incident.title.removeprefix(given_up)}"
+    return incident.title
+
+
+def _held(visit: Visit, scene: Scene | None) -> tuple[str | None, str | None]:
+    if scene is None or scene.held_name is None:
+        return None, None
+    to = "/queues/%s/resume" if scene.held_kind == "queue" else "/definition-resume/%s"
+    return paused_until(scene.held_name, scene.held_until, visit.now), visit.url(to % scene.held_name)
 
 
 def _opens(visit: Visit, incident: IncidentView) -> str:
@@ -134,7 +169,7 @@ def _runbook(scene: Scene | None) -> str | None:
         return None
 
 
-def _cause(visit: Visit, scene: Scene | None) -> tuple[str | None, str | None]:
+def _cause(visit: Visit, incident: IncidentView, scene: Scene | None) -> tuple[str | None, str | None]:
     if scene is None or scene.cause is None:
         return None, None
     ref, detail = scene.cause_ref or "", scene.cause_detail
@@ -144,6 +179,13 @@ def _cause(visit: Visit, scene: Scene | None) -> tuple[str | None, str | None]:
             return _("queue %(queue)s is paused%(why)s") % {"queue": ref, "why": why}, visit.url(
                 f"/queues/{ref}"
             )
+        case "type_paused":
+            why = f": {detail}" if detail else ""
+            told = _("%(type)s is paused%(why)s") % {"type": ref, "why": why}
+            return told, visit.url(f"/definitions/{ref}")
+        case "was_paused":
+            told = _("works off what a pause of %s held back until") % ref
+            return told, visit.url(f"/queues/{incident.queue}")
         case "no_workers":
             return _("no worker serves %s") % ref, visit.url("/workers")
         case "worker_lost":
@@ -167,7 +209,10 @@ def _cause(visit: Visit, scene: Scene | None) -> tuple[str | None, str | None]:
                 if detail
                 else _("%s came shortly before") % when
             )
-            return told, visit.url("/workers")
+            group = _group(incident.facts) or scene.error_group
+            return told, visit.url(f"/errors/{group}") if group else visit.url(
+                "/workers", build=ref, seen="24h"
+            )
         case "db_wait":
             return _("the database: %s statements wait for locks") % ref, visit.url("/system")
         case _:

@@ -328,20 +328,22 @@ $$;
 -- When another build of an application began to run since a moment, the latest first: its first session that started while
 -- none of the same build had lived for a minute. p_job_type: only of workers that serve it.
 create function {schema}.read_builds(p_since timestamptz, p_job_type text default null, p_most integer default 50)
-returns table (at timestamptz, build text, holder uuid)
+returns table (at timestamptz, build text, holder uuid, again boolean)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 begin
     if not {schema}.sees_all() then
         return;
     end if;
     return query
-    select w.started_at, w.build, w.holder from {schema}.worker w
+    select w.started_at, w.build, w.holder,
+           exists (select from {schema}.worker o where o.build = w.build and o.started_at < w.started_at and o.job_types && w.job_types)
+      from {schema}.worker w
      where w.last_seen_at >= p_since and w.started_at >= p_since and w.build is not null
        and (p_job_type is null or p_job_type = any (w.job_types))
        and not exists (select from {schema}.worker o
                         where o.build = w.build and o.last_seen_at >= w.started_at - interval '1 minute'
                           and (o.started_at, o.holder) < (w.started_at, w.holder)
-                          and (p_job_type is null or p_job_type = any (o.job_types)))
+                          and case when p_job_type is null then o.job_types && w.job_types else p_job_type = any (o.job_types) end)
      order by w.started_at desc limit p_most;
 end
 $$;

@@ -190,11 +190,11 @@ $$;
 
 -- Groups within the scope that were seen since p_since, the latest first, below (p_at, p_before). What a tenant sees of one
 -- is its own: when, how often, and one of its jobs; but what the platform says of it is said to all.
--- tenants: how many are affected (1 within a tenant). p_text: a part of class, message or frame, in any case.
+-- tenants: how many are affected (1 within a tenant). p_first: only those first seen since. p_text: a part of class, message or frame, in any case.
 create function {schema}.read_error_groups(p_tenant uuid default null, p_job_type text default null,
     p_class text default null, p_since timestamptz default '-infinity', p_at timestamptz default 'infinity',
     p_before text default '', p_most integer default 50, p_id text default null, p_statuses text[] default null,
-    p_text text default null)
+    p_text text default null, p_first timestamptz default '-infinity')
 returns table (id text, job_type text, error_class text, message text, frame text, error_code text, error_status integer,
     first_seen_at timestamptz, last_seen_at timestamptz, count bigint, tenants bigint, sample_job uuid, status text,
     first_version integer, last_version integer, ignored_until timestamptz, resolved_version integer, resolved_at timestamptz,
@@ -215,7 +215,7 @@ begin
           from (select e.* from {schema}.error_group e
                  where (e.last_seen_at, e.id) < (p_at, p_before) and e.last_seen_at >= p_since and (select {schema}.sees_all())
                    and (p_job_type is null or e.job_type = p_job_type) and (p_class is null or e.error_class = p_class)
-                   and (p_id is null or e.id = p_id)
+                   and (p_id is null or e.id = p_id) and e.first_seen_at >= p_first
                    and (p_statuses is null or {schema}.error_status(e, e.first_seen_at, moment) = any (p_statuses))
                    and (part is null or strpos(lower(e.error_class || ': ' || e.message || ' ' || e.frame), part) > 0)
                  order by e.last_seen_at desc, e.id desc limit p_most) page
@@ -234,7 +234,7 @@ begin
       from {schema}.error_group_tenant t join {schema}.error_group g on g.id = t.id
      where t.tenant_id = own and (t.last_seen_at, t.id) < (p_at, p_before) and t.last_seen_at >= p_since
        and (p_job_type is null or g.job_type = p_job_type) and (p_class is null or g.error_class = p_class)
-       and (p_id is null or g.id = p_id)
+       and (p_id is null or g.id = p_id) and t.first_seen_at >= p_first
        and (p_statuses is null or {schema}.error_status(g, t.first_seen_at, moment) = any (p_statuses))
        and (part is null or strpos(lower(g.error_class || ': ' || g.message || ' ' || g.frame), part) > 0)
      order by t.last_seen_at desc, t.id desc limit p_most;

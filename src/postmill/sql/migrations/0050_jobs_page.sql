@@ -13,7 +13,7 @@ returns table (
     due_at timestamptz, started_at timestamptz, finished_at timestamptz, worker_id text, reason text, error_class text,
     error_message text, error_group text, actor_type text, actor_id text, correlation_id text, replayed_from uuid,
     waits_on text, cancel_requested boolean, progress_done double precision, progress_total double precision, progress_message text,
-    args jsonb, moment timestamptz, tags text[])
+    args jsonb, moment timestamptz, tags text[], held_until timestamptz)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 set plan_cache_mode = force_generic_plan as $$
 declare
@@ -38,6 +38,7 @@ begin
            case when coalesce(w.id, s.id, b.id) is null then null
                 when j.expires_at <= at_now then 'expired'
                 when q.paused_at is not null and (q.resume_at is null or q.resume_at > at_now) then 'queue_paused'
+                when h.job_type is not null then 'type_paused'
                 when n.status = 'suspended' then 'tenant_suspended'
                 when b.id is not null then 'blocked'
                 when y.action in ('defer', 'stop') then 'budget'
@@ -46,7 +47,7 @@ begin
            case when jsonb_array_length(p_paths) > 0 then (
                 select jsonb_agg(j.payload #> array(select jsonb_array_elements_text(x.value)) order by x.n)
                   from jsonb_array_elements(p_paths) with ordinality x(value, n)) end,
-           at_now, array(select t.tag from {schema}.job_tag t where t.job_id = j.id order by t.tag)
+           at_now, array(select t.tag from {schema}.job_tag t where t.job_id = j.id order by t.tag), h.resume_at
       from unnest(p_ids) as u(id)
      cross join lateral (select f.* from {schema}.any_job f where f.id = u.id offset 0) j
       left join {schema}.tenant n on n.id = j.tenant_id
@@ -60,6 +61,11 @@ begin
                           where t.job_id = j.id and (o.job_id is null or o.status = 'dead_letter') and r.id is null
                           order by t.run desc limit 1) a on true
       left join {schema}.queue q on q.name = coalesce(w.queue, s.queue, b.queue)
+      left join lateral (select p.job_type, p.resume_at from {schema}.type_pause p
+                          where p.ended_at is null and (p.resume_at is null or p.resume_at > at_now) and coalesce(w.id, s.id) is not null
+                            and (p.job_type = j.job_type or exists (select from {schema}.job_definition g
+                                                                     where g.key = p.job_type and g.aliases @> array[j.job_type]))
+                          limit 1) h on true
       left join {schema}.job_definition f on f.key = j.job_type and f.budget is not null and coalesce(w.id, s.id, b.id) is not null
       left join lateral {schema}.budget_word(f.budget, j.tenant_id) y on f.budget is not null
       left join lateral (select t.done, t.total, t.message from {schema}.progress t where t.job_id = r.id offset 0) p on true

@@ -71,14 +71,20 @@ begin
 end
 $$;
 
--- Pauses that hold now; to tenants too, who may not see by whom.
-create function {schema}.read_type_pauses(p_job_type text default null)
-returns table (job_type text, paused_at timestamptz, paused_by text, reason text, resume_at timestamptz)
+-- Pauses that hold now; to tenants too, who may not see by whom. held: jobs within the scope that a worker put back for it,
+-- counted among the first p_most of all.
+create function {schema}.read_type_pauses(p_job_type text default null, p_most integer default 10001)
+returns table (job_type text, paused_at timestamptz, paused_by text, reason text, resume_at timestamptz, queue text, held bigint)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    own constant uuid := {schema}.scope_tenant();
 begin
     return query
-    select p.job_type, p.paused_at, case when (select {schema}.sees_all()) then p.paused_by end, p.reason, p.resume_at
+    select p.job_type, p.paused_at, case when (select {schema}.sees_all()) then p.paused_by end, p.reason, p.resume_at, d.queue, h.n
       from {schema}.type_pause p
+      left join {schema}.job_definition d on d.key = p.job_type
+     cross join lateral (select count(*) filter (where own is null or t.lane = own) as n
+                           from (select s.lane from {schema}.scheduled s where s.run_at = p.held_until limit p_most) t) h
      where p.ended_at is null and (p.resume_at is null or p.resume_at > (select {schema}.now()))
        and (p_job_type is null or p.job_type = p_job_type)
      order by p.job_type;
@@ -305,7 +311,8 @@ begin
 end
 $$;
 
--- What changed for a job type since p_since: deploy (a version of its definition), build (of the application; target: the first worker of it), pause, replay. The platform's to see.
+-- What changed for a job type since p_since: deploy (a version of its definition), build or build_again (of the application;
+-- target: the first worker of it), pause, resume, replay. The platform's to see.
 create function {schema}.read_type_marks(p_job_type text, p_since timestamptz, p_most integer default 50)
 returns table (at timestamptz, kind text, label text, target text)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
@@ -319,10 +326,17 @@ begin
            from {schema}.job_definition d join {schema}.definition_version v on v.definition_id = d.id
           where d.key = p_job_type and v.at >= p_since order by v.version desc limit p_most)
         union all
-        (select b.at, 'build', b.build, b.holder::text from {schema}.read_builds(p_since, p_job_type, p_most) b)
+        (select b.at, case when b.again then 'build_again' else 'build' end, b.build, b.holder::text
+           from {schema}.read_builds(p_since, p_job_type, p_most) b)
         union all
         (select p.paused_at, 'pause', coalesce(p.reason, ''), p.id::text from {schema}.type_pause p
           where p.job_type = p_job_type and p.paused_at >= p_since order by p.paused_at desc limit p_most)
+        union all
+        (select e.at, 'resume', '', p.id::text from {schema}.type_pause p
+          cross join lateral (select coalesce(p.ended_at, p.resume_at) as at) e
+          where p.job_type = p_job_type and e.at >= p_since and e.at <= (select {schema}.now())
+            and not exists (select from {schema}.type_pause o where o.job_type = p.job_type and o.paused_at = p.paused_at and o.id > p.id)
+          order by e.at desc limit p_most)
         union all
         (select o.created_at, 'replay', o.total::text, o.id::text from {schema}.operation o
           where o.kind = 'replay' and o.id >= {schema}.id_at(p_since) and (o.filter ->> 'job_type' = p_job_type

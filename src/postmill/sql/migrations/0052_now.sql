@@ -72,7 +72,8 @@ create index tick_missed on {schema}.tick (tenant_id, fired_at) where outcome = 
 create index trigger_next on {schema}.trigger (tenant_id, next_run_at)
  where trigger_type = 'schedule' and is_enabled and deleted_at is null and not broken;
 
--- The platform in one row, from what the round monitor found. new_errors: causes of failures first seen in the last hour.
+-- The platform in one row, from what the round monitor found. new_errors: causes of failures first seen in the last hour
+-- that nobody has marked.
 -- tenants: how many the live incidents affect. quiet_since: when the last breach of a queue ended (NULL: none is known of).
 create function {schema}.read_now()
 returns table (queues bigint, promised bigint, paused text[], breaches bigint, breach_since timestamptz, stale_workers bigint,
@@ -108,13 +109,17 @@ begin
                    from {schema}.incident x where x.resolved_at is null) i
      cross join (select count(*) as n, min(y.first_seen_at) as since
                    from (select e.first_seen_at from {schema}.error_group e
-                          where e.first_seen_at > moment - interval '1 hour' limit 1000) y) g;
+                          where e.first_seen_at > moment - interval '1 hour'
+                            and {schema}.error_status(e, e.first_seen_at, moment) = 'new' limit 1000) y) g;
 end
 $$;
 
 -- What stands around these incidents, for the platform's people: the tenants hurt most, how often it happens a minute (the
--- last ten) and how often in the same hour a week ago, who answers for it, and the suspected cause, the likeliest first:
---   paused        the queue is paused                       ref: the queue
+-- last three whole ones) and how often in the same hour a week ago, who answers for it, and the suspected cause, the likeliest
+-- first:
+--   paused        the queue of what is late or missed is paused  ref: the queue
+--   type_paused   a job type of the queue that is late is paused  ref: the type
+--   was_paused    either was until shortly before, and what it held back is worked off  ref: its name
 --   no_workers    nobody serves the queue                   ref: the queue
 --   worker_lost   one that served it fell silent shortly before  ref: its id, holder as text
 --   deploy        a definition became another version in the hour before; detail: the first new error after it
@@ -122,13 +127,17 @@ $$;
 --   db_wait       statements wait for locks in the database; ref: how many
 --   new_error     a cause of failures was seen for the first time
 -- error_group: what it is about; of many dead letters the group that at least half of those now open are of.
+-- held_kind (queue | type), held_name, held_until, held_why: what of it is paused now. letters: of many dead letters how many
+-- are open now.
 create function {schema}.read_incident_scenes(p_ids uuid[])
 returns table (id uuid, top_tenants text[], rate double precision, rate_before double precision, owner text, runbook text,
-    action text, cause text, cause_at timestamptz, cause_ref text, cause_detail text, error_group text)
+    action text, cause text, cause_at timestamptz, cause_ref text, cause_detail text, error_group text, held_kind text, held_name text,
+    held_until timestamptz, held_why text, letters bigint)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
     moment timestamptz := {schema}.now();
     hour timestamptz := date_bin('1 hour', moment - interval '7 days', timestamptz '2000-01-01 00:00+00');
+    minute timestamptz := {schema}.minute_of(moment);
     waiting bigint;
 begin
     if not {schema}.sees_all() then
@@ -143,7 +152,7 @@ begin
            array(select coalesce(n.slug, t.tenant_id::text) from {schema}.incident_part t
                    left join {schema}.tenant n on n.id = t.tenant_id
                   where t.incident_id = i.id order by t.jobs desc, t.tenant_id limit 3),
-           {schema}.read_event_rate(i.kind, i.queue, i.job_type, moment - interval '10 minutes', moment) / 10,
+           {schema}.read_event_rate(i.kind, i.queue, i.job_type, minute - interval '3 minutes', minute) / 3,
            {schema}.read_event_rate(i.kind, i.queue, i.job_type, hour, hour + interval '1 hour') / 60,
            q.owner, q.runbook, nullif(d.action, ''), c.cause, c.at, c.ref, c.detail,
            case i.kind when 'job_exhausted' then i.facts ->> 'group'
@@ -151,14 +160,35 @@ begin
                select g.error_group
                  from (select t.error_group, sum(t.n) as n, sum(sum(t.n)) over () as whole from tally t
                         where t.queue = i.queue or t.job_type = i.job_type group by 1) g
-                where g.n > 0 and 2 * g.n >= g.whole order by g.n desc limit 1) end
+                where g.n > 0 and 2 * g.n >= g.whole order by g.n desc limit 1) end,
+           h.kind, h.name, h.until, h.why,
+           case when i.kind = 'dead_letters' then (
+               select sum(t.n)::bigint from tally t where t.queue = i.queue or t.job_type = i.job_type) end
       from {schema}.incident i
       left join {schema}.queue q on q.name = i.queue
       left join {schema}.job_definition d on d.key = i.job_type
       left join lateral (
         select x.* from (
             select 1 as rank, 'paused' as cause, q.paused_at as at, q.name as ref, q.pause_reason as detail
-             where q.paused_at is not null and (q.resume_at is null or q.resume_at > moment) and i.kind <> 'stale_workers'
+             where q.paused_at is not null and (q.resume_at is null or q.resume_at > moment)
+               and i.kind in ('sla_breach', 'missed_trigger')
+            union all
+            (select 1.3, 'type_paused', p.paused_at, p.job_type, p.reason
+               from {schema}.type_pause p join {schema}.job_definition t on t.key = p.job_type
+              where i.kind = 'sla_breach' and t.queue = i.queue and p.ended_at is null and (p.resume_at is null or p.resume_at > moment)
+              order by p.paused_at limit 1)
+            union all
+            (select 1.6, 'was_paused', e.at, e.name, null
+               from (select coalesce(p.ended_at, p.resume_at) as at, p.job_type as name
+                       from {schema}.type_pause p join {schema}.job_definition t on t.key = p.job_type
+                      where t.queue = i.queue and (p.ended_at is not null or p.resume_at <= moment) and p.paused_at < i.opened_at
+                     union all
+                     select q.resume_at, q.name where q.paused_at < i.opened_at and q.resume_at <= moment
+                     union all
+                     select l.at, q.name from {schema}.audit_log l
+                      where l.target_kind = 'queue' and l.target = i.queue and l.action = 'queues.resume'
+                        and l.at between i.opened_at - interval '1 hour' and moment) e
+              where i.kind = 'sla_breach' and e.at > i.opened_at - interval '1 hour' order by e.at desc limit 1)
             union all
             select 2, 'no_workers', null, q.name, null
              where q.name is not null and i.kind in ('sla_breach', 'missed_trigger')
@@ -199,6 +229,15 @@ begin
                 and g.first_seen_at between i.opened_at - interval '1 hour' and i.opened_at + interval '10 minutes'
               order by g.first_seen_at desc limit 1)) x
          order by x.rank limit 1) c on true
+      left join lateral (
+        select 'queue' as kind, q.name, q.resume_at as until, q.pause_reason as why
+         where q.paused_at is not null and (q.resume_at is null or q.resume_at > moment)
+        union all
+        select 'type', p.job_type, p.resume_at, p.reason
+          from {schema}.type_pause p left join {schema}.job_definition t on t.key = p.job_type
+         where p.ended_at is null and (p.resume_at is null or p.resume_at > moment)
+           and (p.job_type = i.job_type or (i.job_type is null and t.queue = i.queue))
+         limit 1) h on true
      where i.id = any (p_ids);
 end
 $$;
@@ -221,7 +260,8 @@ end
 $$;
 
 -- What people and deploys changed since a moment, the latest first; of the audit log at most p_look rows are looked at.
--- kind: deploy (a version of a definition), build (of the application), worker_loss, or the action of the audit log.
+-- kind: deploy (a version of a definition), build (of the application; build_again: one that ran before), worker_loss, or the
+-- action of the audit log.
 create function {schema}.read_changes(p_since timestamptz, p_most integer default 50, p_look integer default 2000)
 returns table (at timestamptz, kind text, target text, actor text, via text, reason text, ref text)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
@@ -237,7 +277,8 @@ begin
            from {schema}.definition_version v join {schema}.job_definition d on d.id = v.definition_id
           where v.at >= p_since order by v.at desc limit p_most)
         union all
-        (select b.at, 'build', b.build, null, null, null, b.holder::text from {schema}.read_builds(p_since, null, p_most) b)
+        (select b.at, case when b.again then 'build_again' else 'build' end, b.build, null, null, null, b.holder::text
+           from {schema}.read_builds(p_since, null, p_most) b)
         union all
         (select w.last_seen_at, 'worker_loss', w.worker_id, null, null, null, w.holder::text
            from {schema}.worker w
@@ -247,9 +288,9 @@ begin
         union all
         (select l.at, l.action, l.target, coalesce(l.actor_id, l.actor_type), l.via, l.reason, l.id::text
            from (select a.* from {schema}.audit_log a where a.at >= p_since order by a.at desc, a.id desc limit p_look) l
-          where l.result = 'done' and (l.action in ('queues.pause', 'queues.resume', 'queues.move', 'dead.discard', 'logins.open',
-                    'keys.create', 'keys.revoke', 'projects.create')
-                or l.action ~ '^(budgets|operations|tenants|triggers|retention|incidents|limits|webhooks)\.')
+          where l.result = 'done' and (l.action in ('queues.pause', 'queues.resume', 'queues.move', 'queues.boost', 'dead.discard',
+                    'logins.open', 'keys.create', 'keys.revoke', 'projects.create', 'errors.ignore', 'errors.resolve', 'errors.reopen')
+                or l.action ~ '^(budgets|operations|tenants|triggers|types|workers|retention|incidents|limits|webhooks)\.')
           order by l.at desc, l.id desc limit p_most)) x
      order by 1 desc, 2, 7 limit p_most;
 end

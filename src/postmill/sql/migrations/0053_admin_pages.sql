@@ -296,3 +296,43 @@ begin
      order by a.seen desc nulls last, a.since desc limit p_most;
 end
 $$;
+
+-- Causes of a tenant's failures since a moment, those that failed most first, and whether they are its own: shared says that
+-- more than one other tenant failed so meanwhile, and nothing of whom.
+create function {schema}.door_shared_failures(p_since timestamptz, p_most integer default 20)
+returns table (error_group text, job_type text, n bigint, shared boolean)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+declare
+    own constant uuid := {schema}.scope_tenant();
+begin
+    return query
+    select g.id, g.job_type, t.count,
+           (select count(*) from (select from {schema}.error_group_tenant o
+                                   where o.id = t.id and o.tenant_id <> own and o.last_seen_at >= p_since limit 2) x) = 2
+      from (select e.* from {schema}.error_group_tenant e
+             where e.tenant_id = own and e.last_seen_at >= p_since order by e.last_seen_at desc limit p_most) t
+      join {schema}.error_group g on g.id = t.id
+     order by t.count desc, t.id;
+end
+$$;
+
+-- What the platform's people did in bulk to jobs of this tenant among others', of their last five operations since a moment: n
+-- jobs, done of them. Of each operation the first p_look jobs are looked at.
+create function {schema}.door_shared_operations(p_since timestamptz, p_look integer default 20000)
+returns table (kind text, at timestamptz, n bigint, done bigint)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+declare
+    own constant uuid := {schema}.scope_tenant();
+begin
+    return query
+    select o.kind, o.created_at, x.n, x.done
+      from (select p.* from {schema}.operation p
+             where p.id >= {schema}.id_at(p_since) and p.tenant_id is null and p.status <> 'proposed'
+             order by p.id desc limit 5) o
+     cross join lateral (select count(*) as n, count(*) filter (where i.status is not null) as done
+                           from (select y.tenant_id, y.status from {schema}.operation_item y
+                                  where y.operation_id = o.id order by y.n limit p_look) i
+                          where i.tenant_id = own) x
+     where x.n > 0 order by o.id desc;
+end
+$$;

@@ -208,8 +208,9 @@ begin
 end
 $$;
 
--- What was done to one thing, the latest first.
-create index audit_log_object on {schema}.audit_log (target_kind, target, at, id) where target_kind in ('queue', 'worker', 'tenant');
+-- What was done to one thing, the latest first; to a queue also when a job type of it was held back.
+create index audit_log_object on {schema}.audit_log (target_kind, target, at, id)
+ where target_kind in ('queue', 'worker', 'tenant', 'definition');
 create function {schema}.read_object_log(p_kind text, p_target text, p_most integer) returns setof {schema}.audit_log
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 begin
@@ -217,9 +218,17 @@ begin
         return;
     end if;
     return query
-    select l.* from {schema}.audit_log l
-     where l.target_kind = p_kind and l.target_kind in ('queue', 'worker', 'tenant') and l.target = p_target
-     order by l.at desc, l.id desc limit p_most;
+    select x.* from (
+        (select l.* from {schema}.audit_log l
+          where l.target_kind = p_kind and l.target_kind in ('queue', 'worker', 'tenant') and l.target = p_target
+          order by l.at desc, l.id desc limit p_most)
+        union all
+        (select l.* from {schema}.job_definition d
+          cross join lateral (select a.* from {schema}.audit_log a
+                               where a.target_kind = 'definition' and a.target = d.key and a.action in ('types.pause', 'types.resume')
+                               order by a.at desc, a.id desc limit p_most) l
+          where p_kind = 'queue' and d.queue = p_target)) x
+     order by x.at desc, x.id desc limit p_most;
 end
 $$;
 
@@ -300,10 +309,12 @@ begin
 end
 $$;
 
--- What every page says above everything else: which queues are paused that whoever asks has to do with, for how many seconds
--- nobody has measured anything, whether the schema is just being migrated: somebody holds the lock of that name.
+-- What every page says above everything else: which queues and job types are paused that whoever asks has to do with (types
+-- with the moment at which they resume), for how many seconds nobody has measured anything, whether the schema is just being
+-- migrated: somebody holds the lock of that name.
 create function {schema}.read_banner(p_lock text)
-returns table (paused text[], more_paused bigint, measured_seconds double precision, migrating boolean)
+returns table (paused text[], more_paused bigint, measured_seconds double precision, migrating boolean, types text[],
+    types_until timestamptz[], more_types bigint)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
 set enable_seqscan = off as $$
 declare
@@ -318,11 +329,22 @@ begin
                 or exists (select from {schema}.ready r where r.queue = q.name and r.lane = own offset 0)
                 or exists (select from {schema}.scheduled s where s.queue = q.name and s.lane = own offset 0))
          order by q.name limit 1000
+    ), held as materialized (
+        select p.job_type, p.resume_at from {schema}.type_pause p
+         where p.ended_at is null and (p.resume_at is null or p.resume_at > moment)
+           and (own is null
+                or exists (select from {schema}.job_definition d join {schema}.ready r on r.queue = d.queue and r.lane = own
+                            where d.key = p.job_type offset 0)
+                or exists (select from {schema}.job_definition d join {schema}.scheduled s on s.queue = d.queue and s.lane = own
+                            where d.key = p.job_type offset 0))
+         order by p.job_type limit 1000
     )
     select array(select c.name from closed c limit 3), greatest((select count(*) from closed) - 3, 0),
            (select extract(epoch from moment - u.last_run_at)::double precision from {schema}.upkeep u where u.name = 'monitor'),
            exists (select from pg_locks l
                     where l.locktype = 'advisory' and l.granted and l.objsubid = 1
-                      and (l.classid::bigint << 32) | l.objid::bigint = hashtextextended(p_lock, 0));
+                      and (l.classid::bigint << 32) | l.objid::bigint = hashtextextended(p_lock, 0)),
+           array(select h.job_type from held h limit 3), array(select h.resume_at from held h limit 3),
+           greatest((select count(*) from held) - 3, 0);
 end
 $$;

@@ -29,6 +29,21 @@
     dialog.addEventListener("close", () => opener?.focus({ preventScroll: true }), { once: true });
   };
 
+  const isPanel = (details) => Boolean(details.closest("form") ?? details.querySelector("form"));
+
+  // Whoever opens a panel is about to type: its first field takes what is typed, and no key does anything else meanwhile.
+  const openPanel = (details) => {
+    details.open = true;
+    opened.add(details);
+    const field = fieldOf(details);
+    if (!field) return false;
+    const body = field.closest("form");
+    (details.contains(body) ? body : details).scrollIntoView({ block: "nearest" });
+    field.focus({ preventScroll: true });
+    field.select?.();
+    return true;
+  };
+
   const press = (key) => {
     const wanted = key.startsWith("g ") ? `[data-go="${CSS.escape(key.slice(2))}"]` : `[data-key="${CSS.escape(key)}"]`;
     // A link leads where it leads, also out of a closed menu.
@@ -47,8 +62,7 @@
     ".": () => {
       const menu = current()?.querySelector("details.menu") ?? document.querySelector("main details.menu");
       if (!menu) return;
-      menu.open = true;
-      menu.querySelector("a, button, input")?.focus();
+      if (!openPanel(menu)) menu.querySelector("a, button")?.focus();
     },
     "?": () => openDialog(document.getElementById("keys-help"), document.activeElement),
     "/": () => {
@@ -59,7 +73,7 @@
   };
 
   const escape = () => {
-    const menu = document.querySelector("details.menu[open]");
+    const menu = document.querySelector("details.menu[open]") ?? panels().at(-1);
     if (menu) {
       menu.open = false;
       menu.querySelector("summary")?.focus();
@@ -71,7 +85,7 @@
     if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
     if (document.querySelector("dialog[open]")) return; // it has keys of its own, and Escape closes it
     if (event.key === "Escape") return escape();
-    if (off() || typing(event.target)) return;
+    if (off() || typing(event.target) || panels().length) return;
     // Enter on a control presses that control.
     if (event.key === "Enter" && event.target.closest?.("a, button, summary, input")) return;
     const key = prefix ? `${prefix} ${event.key}` : event.key;
@@ -92,6 +106,11 @@
   });
 
   document.addEventListener("click", (event) => {
+    const panel = event.target.closest?.("summary")?.parentElement;
+    if (panel && !panel.open && isPanel(panel)) {
+      event.preventDefault(); // opened here and now: the next key that is pressed is for the field already
+      openPanel(panel);
+    }
     const opener = event.target.closest?.("[data-dialog]");
     if (opener) {
       event.preventDefault();

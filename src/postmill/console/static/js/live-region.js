@@ -25,7 +25,7 @@ function stopped() {
     "dialog[open], details.menu[open], :is([popover]:popover-open), [role=combobox][aria-expanded=true], [data-bulk] tbody input[type=checkbox]:checked",
   );
   const chosen = selection && !selection.isCollapsed && document.querySelector("main")?.contains(selection.anchorNode);
-  return busy || chosen ? "held" : "";
+  return busy || chosen || panels().length ? "held" : "";
 }
 
 class Region {

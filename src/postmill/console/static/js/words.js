@@ -35,3 +35,9 @@ function make(tag, properties = {}, ...children) {
 
 const typing = (target) =>
   target instanceof Element && (target.matches("input:not([type=checkbox], [type=radio]), textarea, select") || target.isContentEditable);
+
+// Panels: <details> with fields in it, that somebody has opened.
+const FIELDS = "input:not([type=hidden], [disabled]), select:not([disabled]), textarea:not([disabled])";
+const opened = new WeakSet();
+const fieldOf = (details) => [...details.querySelectorAll(FIELDS)].find((one) => one.getClientRects().length > 0) ?? null;
+const panels = () => [...document.querySelectorAll("details[open]")].filter((one) => opened.has(one) && fieldOf(one));
