@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 from html.parser import HTMLParser
 from urllib.parse import urlsplit
 
@@ -159,23 +160,22 @@ class Read(HTMLParser):
         return " ".join(self.texts)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        where = f"<{tag} {attrs}>"[:200]
         if tag not in ALLOWED:
-            self.faults.append(f"an element of nobody: {where}")
+            self._refuse("an element of nobody", tag, attrs)
         given = dict(attrs)
         if len(given) < len(attrs):
-            self.faults.append(f"an attribute twice: {where}")
+            self._refuse("an attribute twice", tag, attrs)
         for name, value in attrs:
             if EVIL.match(name) or (name == "autofocus" and "onfocus" in given):
-                self.faults.append(f"a live attribute: {where}")
+                self._refuse("a live attribute", tag, attrs)
             if name in LINKING and value is not None and not _harmless(value):
-                self.faults.append(f"leads elsewhere: {where}")
+                self._refuse("leads elsewhere", tag, attrs)
         if tag == "script" and (given.get("src") or "").rpartition("/")[2] != "console.js":
-            self.faults.append(f"a script: {where}")
+            self._refuse("a script", tag, attrs)
         if tag == "meta" and "http-equiv" in given:
-            self.faults.append(f"a header: {where}")
+            self._refuse("a header", tag, attrs)
         if given.get("target") == "_blank" and "noopener" not in (given.get("rel") or ""):
-            self.faults.append(f"opens a window that knows us: {where}")
+            self._refuse("opens a window that knows us", tag, attrs)
         if id := given.get("id"):
             self.ids[id] += 1
         if "data-live" in given:
@@ -191,6 +191,9 @@ class Read(HTMLParser):
         if self._getting and tag in ("input", "select", "textarea") and (name := given.get("name")):
             self.fields.append(str(name))
 
+    def _refuse(self, why: str, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.faults.append(f"{why}: {f'<{tag} {attrs}>'[:200]}")
+
     def handle_endtag(self, tag: str) -> None:
         if tag == "form":
             self._getting = False
@@ -202,6 +205,7 @@ class Read(HTMLParser):
         self.texts.append(data)
 
 
+@lru_cache(maxsize=10_000)
 def _harmless(link: str) -> bool:
     """Whether it stays with us, or leads to a page of the web, or to somebody's mail."""
     if re.search(r"[\x00-\x20\\]", link):

@@ -200,6 +200,7 @@ def test_marks_that_lie_upon_each_other_are_one() -> None:
     assert {"3", "W"} <= set(letters)
     assert "op 2" in chart
     assert "old" not in chart
+    assert "Marks: R replay, W worker lost, a number: so many at once." in chart
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,13 @@ async def test_the_list_of_causes_and_what_hides_them(console: Console, world: F
     assert "No job has failed" in words(await page(nobody, "/t/empty/errors"))
     assert "No job waits for an operator" in words(await page(nobody, "/t/empty/dead"))
     assert (await nobody.get(f"/t/empty/errors/{world.group}")).status_code == 404
-    assert (await ops.get("/ops/errors/0000000000000000")).status_code == 404
+    lost = await ops.get("/ops/errors/0000000000000000")
+    assert lost.status_code == 404
+    assert re.search(r'href="[^"]*/ops/errors">To: Errors</a>', lost.text)
+    often = await page(ops, "/ops/errors?sort=often")
+    counts = [int(n) for n in re.findall(r"</svg>[^<]*?(\d+)</td>", often)]
+    assert counts
+    assert counts == sorted(counts, reverse=True)
     assert (await ops.get("/ops/errors?range=2h")).status_code == 422
     assert (await ops.get("/ops/errors?after=x")).status_code == 422
     assert (await ops.get("/ops/errors?tenant=nope")).status_code == 404

@@ -77,7 +77,7 @@ async def test_the_table_of_seed_3(console: Console, seen: Seen) -> None:
         ("queued", "3"), ("running", "1"), ("failed", "1"), ("dead_letter", "1")
     ]  # fmt: skip
     assert heads(text) == [
-        "Job", "Job type", "State", "Queue", "Source", "Attempts", "Queued", "Started", "Finished", "Worker", "Error",
+        "Job", "Job type", "State", "Error", "Queued", "Started", "Finished", "Attempts", "Queue", "Source", "Worker",
         "Actions",
     ]  # fmt: skip
     row = text.partition(f'<tr id="job-{seen.ids["dead_letter"]}"')[2].partition("</tr>")[0]
@@ -119,6 +119,15 @@ async def test_what_a_query_shows(console: Console, seen: Seen) -> None:
     assert await found(f"id:{seen.other}") == []
     nothing = (await client.get("/t/acme/jobs", params={"q": "state:blocked"})).text
     assert "No job matches this query" in nothing
+    # A value alone may be an argument that a type declares, but no secret, and for whom may see payloads.
+    await console.api.owner.execute(
+        """update postmill.job_definition set arg_schema = '{"properties": {"n": {"type": "integer"}, "s": {"type": "string"},
+           "hush": {"type": "integer"}}}' where key = 'Bill.Send'"""
+    )
+    bare = (await client.get("/t/acme/jobs", params={"q": "1753"})).text
+    assert re.findall(r'tag mono"[^>]*>([^<]+)', bare) == ["type:Bill.Send args.n:1753"]
+    viewer = await console.browser(Role.VIEWER, "acme")
+    assert "type:Bill.Send" not in (await viewer.get("/t/acme/jobs", params={"q": "1753"})).text
     assert "Show all jobs" in nothing
 
 
@@ -153,6 +162,10 @@ async def test_a_query_that_is_wrong_says_where(console: Console) -> None:
     assert 'aria-invalid="true"' in answer.text
     assert "The query cannot be asked" in answer.text
     assert answer.text.count("unknown term") == 1
+    # All that is wrong is told, each in its place: what no term is, and what stands for nothing here.
+    answer = await client.get("/t/acme/jobs", params={"q": "type:Nope typ:b state:open op:ffffffff"})
+    for place, why in ((6, "no job type"), (11, "unknown term"), (23, "unknown state"), (31, "no operation")):
+        assert re.search(rf"at character {place}: [^<]*{why}", answer.text)
     viewer = await console.browser(Role.VIEWER, "acme")
     answer = await viewer.get("/t/acme/jobs", params={"q": "type:Bill.Send args.n:4242"})
     assert "your role may not read payloads" in answer.text
@@ -247,7 +260,7 @@ async def test_what_is_done_to_a_selection(console: Console, seen: Seen) -> None
         == "Cancel: 2 jobs done; left as they are: 1 finished."
     )
     assert await said(one=f"retry:{dead}") == "Retry: 1 job done."
-    assert await said(act="replay", id=str(dead)) == "Replay as new: 0 jobs done; left as they are: 1 live."
+    assert await said(act="replay", id=str(dead)) == "Replay: 0 jobs done; left as they are: 1 live."
     assert await said(act="discard") == "Nothing was chosen, so nothing was done."
     both = [str(await maker.queued()), str(dead)]
     assert await said(act="tag", id=both, tags="vip, night -old") == "Tag: 2 jobs done."

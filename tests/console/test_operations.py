@@ -136,17 +136,29 @@ async def test_what_it_is_about_and_what_can_be_undone(console: Console) -> None
     assert "Straight to: Confirm" in impact.text
     confirm = await client.get(new, params={**chosen, "step": "confirm"})
     assert told in confirm.text
-    assert "Replay as new (3)</button>" in confirm.text
+    assert "Replay (3)</button>" in confirm.text
     assert "Reason (required)" in confirm.text
     once_more = await client.get(new, params={**chosen, "step": "confirm", "again": "on"})
-    assert "Replay as new (5)</button>" in once_more.text
+    assert "Replay (5)</button>" in once_more.text
     # Of those in the right state it leaves some for other reasons, too, until it is told otherwise.
     await owner.execute("update postmill.job_definition set replay_class = 'ask' where key = 'mail'")
     asks = await client.get(new, params={**chosen, "step": "impact"})
     assert "0 of 5 that match will be replayed; 2 were replayed already; 3 are left as they are" in asks.text
-    assert "go back to How" in (await client.get(new, params={**chosen, "step": "confirm"})).text
+    assert "choose otherwise at How" in (await client.get(new, params={**chosen, "step": "confirm"})).text
+    assert "choose otherwise at How" in asks.text
+    assert "On to: How</button>" in asks.text
+    none = await client.get(
+        new, params={"act": "cancel", "step": "impact", **chosen}
+    )  # dead letters: nothing is canceled
+    assert "in a state in which this does nothing" in none.text
+    assert "On to:" not in none.text
+    away = await client.get(
+        new, params={"act": "cancel", "q": "id:00000000-0000-7000-8000-000000000000", "step": "impact"}
+    )
+    assert away.status_code == 303
+    assert "step=scope" in away.headers["location"]
     asked = await client.get(new, params={**chosen, "step": "confirm", "ask": "on"})
-    assert "Replay as new (3)</button>" in asked.text
+    assert "Replay (3)</button>" in asked.text
     await owner.execute("update postmill.job_definition set replay_class = 'safe' where key = 'mail'")
     for act in ("replay", "retry", "cancel", "discard", "priority", "move", "run_at", "tag"):
         for step in ("scope", "impact", "how", "canary", "confirm"):

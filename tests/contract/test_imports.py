@@ -40,6 +40,11 @@ STEPS = (
     ("a child that runs one job", "import postmill.engine.child", {*WORKER, *DATABASE, "typer", "rich"}),
     ("postmill --help", "command('--help')", {*WORKER, *DATABASE}),
     ("postmill --version", "command('--version')", {*WORKER, *DATABASE} - {"psycopg", "asyncio"}),
+    (
+        "a child whose job has a context",
+        "from postmill import Context; Context",
+        {*WORKER, "postmill.operate", "postmill.domain.settings"},
+    ),
     ("postmill jobs list", "command('jobs', 'list', '--help')", WORKER),
     ("postmill worker", "import postmill.cli.commands.worker, postmill.cli.working", SERVER),
 )  # fmt: skip

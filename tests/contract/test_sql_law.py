@@ -157,6 +157,8 @@ INLINED = {
     "error_group_id": "select postmill.error_group_id(t.x, t.x, t.x, t.x) from (values ('x')) t(x)",
     "scope_tenant": "select postmill.scope_tenant()",
     "sees_all": "select postmill.sees_all()",
+    "lets_pass": "select postmill.lets_pass(g, g, g, g) from generate_series(1, 3) g",
+    "limits_on": "select l.* from postmill.tenant t cross join lateral postmill.limits_on(t.slug, t.slug, t.id) l",
     "in_scope": "select postmill.in_scope(gen_random_uuid()) from generate_series(1, 3)",
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, LiteralString
 from uuid import UUID, uuid4
 
 from hypothesis import strategies as st
@@ -39,13 +39,14 @@ a_few = st.lists(st.integers(0, 30), min_size=1, max_size=4)
 class Life(RuleBasedStateMachine):
     conn: Connection[Any]
     caller: Connection[Any]
+    set_up: LiteralString = REGISTER
 
     @initialize(orders=st.lists(an_order, min_size=1, max_size=8))
     def begin(self, orders: list[Order]) -> None:
         for conn in (self.conn, self.caller):
             conn.execute("set synchronous_commit = off; set postmill.clock_offset = '0'")
         sessions.wipe(self.conn)
-        self._register()
+        self.conn.execute(self.set_up)
         self.model = Model()
         self.rescuer = WorkerSession(self.conn, lease=LEASE * 3600, age=LEASE * 3600 + 60)
         self.conn.execute("update postmill.lease set expires_at = 'infinity'")
@@ -61,9 +62,6 @@ class Life(RuleBasedStateMachine):
     def teardown(self) -> None:
         if getattr(self, "opened", None) is not None:
             self.caller.execute("rollback")
-
-    def _register(self) -> None:
-        self.conn.execute(REGISTER)
 
     def _open(self, worker: WorkerSession) -> None:
         self.workers.append(worker)
@@ -321,7 +319,9 @@ class Life(RuleBasedStateMachine):
             due = [id for id in ids if id not in self.model.locked and self._place(id) == "scheduled"]
             self.model.ready_again([self.model.jobs[id] for id in due])
         else:
-            found = rows(self.conn, "jobs/replay_jobs", ids, "user", None, None, again, False, True, None)
+            found = rows(
+                self.conn, "jobs/replay_jobs", ids, "user", None, None, again, False, True, None, False
+            )
         answers = self.last = {id: (status, new) for id, status, new in found}
         assert answers.keys() == set(ids)
         for id in sorted(ids):
@@ -375,15 +375,13 @@ class Life(RuleBasedStateMachine):
             return
         facts = sessions.one(self.conn, FACTS) or {}
         assert facts == {str(job.id): job.facts for job in self.model.jobs.values()}
-        attempts = dict(
-            self.conn.execute("select job_id, count(*) from postmill.attempt group by 1").fetchall()
-        )
+        tried = "select job_id, count(*) from postmill.attempt group by 1"
+        attempts = dict(self.conn.execute(tried).fetchall())
         assert attempts == {job.id: job.attempts for job in self.model.jobs.values() if job.attempts}
         asked = {id for (id,) in self.conn.execute("select job_id from postmill.cancel_request").fetchall()}
         assert asked == {job.id for job in self.model.jobs.values() if job.cancel}
-        keys = self.conn.execute(
-            "select tenant_id, key, job_id, job_type, mode from postmill.idempotency_key"
-        ).fetchall()
+        held = "select tenant_id, key, job_id, job_type, mode from postmill.idempotency_key"
+        keys = self.conn.execute(held).fetchall()
         assert {(t, k): rest for t, k, *rest in keys} == {
             slot: [key.job_id, key.job_type, key.mode] for slot, key in self.model.keys.items()
         }

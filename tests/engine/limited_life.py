@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, LiteralString
 from uuid import UUID
 
 from hypothesis import strategies as st
@@ -11,25 +11,26 @@ from hypothesis.stateful import invariant, rule
 from psycopg import Connection
 
 from tests.engine.job_model import Job
-from tests.engine.life import TENANTS, Life
+from tests.engine.life import REGISTER, TENANTS, Life
 from tests.support.limited import Limited
 from tests.support.sessions import WorkerSession
 
 TENANT, STRICT = 2, 1
-SET_UP = f"""
-    insert into postmill.tenant (id, slug, name, max_running) values ('{TENANTS[1]}', 'capped', 'capped', {TENANT})
-        on conflict (id) do nothing;
-    select postmill.door_set_limit('type', 'strict', '{{}}', {STRICT}, null);
+SET_UP: LiteralString = (
+    REGISTER
+    + """;
+    insert into postmill.tenant (id, slug, name, max_running)
+    values ('00000000-0000-0000-0000-000000000002', 'capped', 'capped', 2) on conflict (id) do nothing;
+    select postmill.door_set_limit('all', null, '{}', 3, null);
+    select postmill.door_set_limit('type', 'strict', '{}', 1, null);
     update postmill.job_definition set limit_lane = null"""
+)
 """The last line puts jobs of the limited type in front of others, as those are that waited when their limit was set."""
 
 
 class LimitedLife(Life):
-    def _register(self) -> None:
-        super()._register()
-        for statement in SET_UP.split(";"):
-            self.conn.execute(statement.encode())
-        self.limit_all(3)
+    set_up = SET_UP
+    all = 3
 
     def _open(self, worker: WorkerSession) -> None:
         super()._open(Limited(self.conn, lease=worker.lease))
@@ -77,7 +78,7 @@ class LimitedLife(Life):
 
     @invariant()
     def seats_are_those_of_the_jobs_that_run(self) -> None:
-        if hasattr(self, "all"):
+        if hasattr(self, "model"):
             seats = self.conn.execute(
                 """select case s.limit_id when 0 then 'capped' else coalesce(r.job_type, r.name) end, count(*)
                      from postmill.seat s left join postmill.limit_rule r on r.id = s.limit_id group by 1"""

@@ -12,6 +12,8 @@ from postmill.domain.errors import UnknownJobType, WorkflowRefused
 from tests.support.flows import advance, status_of, steps_of
 from tests.support.sessions import WorkerSession, bury, complete, one
 
+pytestmark = pytest.mark.matrix
+
 JOB = """insert into postmill.queue (name) values ('default') on conflict do nothing;
 insert into postmill.job_definition (key, queue, max_attempts) values ('work', 'default', 3), ('undo', 'default', 3)"""
 

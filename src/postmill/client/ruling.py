@@ -10,7 +10,6 @@ from postmill.domain.encryption import KeyRing
 from postmill.domain.enqueue_rules import EnqueueRules, sealed
 from postmill.domain.idempotency import default_key
 from postmill.domain.job import NewJob
-from postmill.domain.settings_load import load
 from postmill.store.definitions import enqueue_rules
 from postmill.store.enqueue import Answer
 from postmill.store.flow import Flow
@@ -23,6 +22,8 @@ def key_ring() -> KeyRing:
     Raises:
         SettingsError: there are none, or they cannot be read.
     """
+    from postmill.domain.settings_load import load  # most programs never ask for a key
+
     return KeyRing.of(load().encryption.written_keys)
 
 

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from postmill.domain import duration
 from postmill.domain.query_fields import ABSENT, ARGS, FIELDS, MEANT, Field
-from postmill.domain.query_words import QueryError, Value, Word, words, written
+from postmill.domain.query_words import QueryError, Value, Word, together, words, written
 from postmill.domain.redaction import secret_key
 from postmill.domain.suggest import did_you_mean, suggest
 
@@ -118,11 +118,29 @@ def parse(text: str) -> Query:
     """What a query asks for.
 
     Raises:
-        QueryError: with the position of what is wrong.
+        QueryError: with the position of what is wrong, and with what else is.
+    """
+    query, faults = read(text)
+    if faults:
+        raise together(faults)
+    return query
+
+
+def read(text: str) -> tuple[Query, list[QueryError]]:
+    """The terms of a query that can be asked, and what is wrong with each of the others.
+
+    Raises:
+        QueryError: it cannot be cut into terms.
     """
     found = list(words(text))
-    terms = tuple(_term(word, alone=len(found) == 1) for word in found)
-    return Query(terms)
+    terms: list[Term] = []
+    faults: list[QueryError] = []
+    for word in found:
+        try:
+            terms.append(_term(word, alone=len(found) == 1))
+        except QueryError as fault:
+            faults.append(fault)
+    return Query(tuple(terms)), faults
 
 
 def _term(word: Word, *, alone: bool) -> Term:

@@ -6,7 +6,7 @@ value = 1*(neither blank, nor comma, nor quote) | quote 1*(any; a backslash befo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from postmill.domain.errors import InvalidValue
@@ -17,6 +17,9 @@ LONGEST = 512
 MOST = 24
 """Terms of a query."""
 
+MOST_FAULTS = 5
+"""Mistakes of one query that are told at once."""
+
 
 class QueryError(InvalidValue):
     """A query that cannot be asked: where, and what to write in its place.
@@ -25,7 +28,10 @@ class QueryError(InvalidValue):
         at: the offset of the first character that is wrong, from 0.
         length: how many characters it is about, at least 1.
         why: what is wrong, and what to do, without the position.
+        others: what else is wrong with the same query, in the order of the places.
     """
+
+    others: tuple[QueryError, ...] = ()
 
     def __init__(self, at: int, length: int, why: str) -> None:
         self.at = at
@@ -34,7 +40,19 @@ class QueryError(InvalidValue):
         super().__init__(at, length, why)
 
     def __str__(self) -> str:
-        return f"at character {self.at + 1}: {self.why}"
+        return "; ".join(f"at character {one.at + 1}: {one.why}" for one in self.all)
+
+    @property
+    def all(self) -> tuple[QueryError, ...]:
+        """This and the others."""
+        return (self, *self.others)
+
+
+def together(faults: Sequence[QueryError]) -> QueryError:
+    """The first of them, which knows of the others: at most five in all."""
+    first, *others = sorted(faults, key=lambda one: one.at)[:MOST_FAULTS]
+    first.others = tuple(others)
+    return first
 
 
 @dataclass(frozen=True, slots=True)

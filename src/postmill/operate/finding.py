@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,18 +10,22 @@ from uuid import UUID
 
 from postmill.domain.enqueue_rules import EnqueueRules
 from postmill.domain.errors import NotFound
-from postmill.domain.query import Asked, Query, Term, parse, uuid_of
+from postmill.domain.query import Asked, Query, Term, parse, read, uuid_of
 from postmill.domain.query_fields import ARGS, FIELDS
 from postmill.domain.query_filter import RESOLVED, job_filter
-from postmill.domain.query_words import QueryError, written
+from postmill.domain.query_words import QueryError, together, written
+from postmill.domain.redaction import secret_key
 from postmill.domain.suggest import suggest
 from postmill.store import finding as store
 from postmill.store.catalog import DEFAULT_SCHEMA
-from postmill.store.definitions import enqueue_rules
+from postmill.store.definition_rows import DefinitionView
+from postmill.store.definitions import enqueue_rules, list_definitions
 from postmill.store.finding import FoundBars, FoundCount, FoundPage
 from postmill.store.flow import Flow
 from postmill.store.jobs import NEWEST
 from postmill.store.reads import read_job_state
+
+_ARGUMENT = re.compile(r"[^.\s:,\"]+")
 
 MOST_MEANT = 20
 """Groups, triggers or operations that one name may stand for; with more of them a longer one is asked for."""
@@ -55,9 +60,9 @@ def wanted(text: str, *, payloads: bool = False, schema: str = DEFAULT_SCHEMA) -
         payloads: whether who asks may see payloads; without it nothing is found by an argument.
 
     Raises:
-        QueryError: with the position of what is wrong, and what was probably meant.
+        QueryError: with the position of what is wrong, and what was probably meant; it knows of all that is wrong.
     """
-    query = parse(text)
+    query, faults = read(text)
     asked = [
         (term.name, value.text) for term in query.terms if term.name in RESOLVED for value in term.values
     ]
@@ -68,10 +73,13 @@ def wanted(text: str, *, payloads: bool = False, schema: str = DEFAULT_SCHEMA) -
         for value in term.values if term.name in RESOLVED else ():
             meant = names.get((term.name, value.text), [])
             if not meant:
-                raise QueryError(value.at, value.length, (yield from _unknown(term, value, schema)))
+                faults.append(QueryError(value.at, value.length, (yield from _unknown(term, value, schema))))
             if len(meant) > MOST_MEANT:
                 why = f"{value.text[:40]!r} stands for more than {MOST_MEANT}; write more of it"
-                raise QueryError(value.at, value.length, f"{term.name}: {why}")
+                faults.append(QueryError(value.at, value.length, f"{term.name}: {why}"))
+    if faults:
+        raise together(faults)
+    for term in query.terms:
         if term.name.startswith(ARGS):
             yield from _check_args(term, query, names, payloads, schema)
     return Wanted(query, job_filter(query, names))
@@ -162,6 +170,31 @@ def offers(typed: str, *, most: int = 12, schema: str = DEFAULT_SCHEMA) -> Flow[
         name.lower(), last, most=most, schema=schema
     )
     return [Offer(head + written(value), note) for value, note in found]
+
+
+def by_argument(text: str, *, most: int = 6, schema: str = DEFAULT_SCHEMA) -> Flow[list[str]]:
+    """Queries that a value alone may have meant: for jobs that have it as an argument their type declares, numbers for what
+    looks like one. Of the first 100 types.
+    """
+    kinds = ("integer", "number") if text.lstrip("-").isdecimal() else ("string",)
+    types: list[DefinitionView] = yield list_definitions(active=True, most=100, schema=schema)
+    found = [
+        (one.key, name)
+        for one in types
+        for name, rule in (one.arg_schema.get("properties") or {}).items()
+        if isinstance(rule, dict)
+        and rule.get("type") in kinds
+        and _ARGUMENT.fullmatch(name)
+        and not secret_key(name)
+    ]
+    if not found:
+        return []
+    rules: dict[str, EnqueueRules] = yield enqueue_rules(sorted({key for key, _ in found}), schema=schema)
+    return [
+        f"type:{written(key)} {ARGS}{name}:{written(text)}"
+        for key, name in found
+        if key in rules and name.lower() not in {each.lower() for each in rules[key].secret_keys}
+    ][:most]
 
 
 def _unknown(term: Term, value: Asked, schema: str) -> Flow[str]:

@@ -1578,7 +1578,7 @@ begin
          where u.k is not null and rest[u.slot] = 0
         union all
         select null, 0, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
-               null, null, null, null, u.key, u.limit_id, 0, false, coalesce(u.low, (select q.last_value from postmill.seat_seq q))
+               null, null, null, null, u.key, u.limit_id, 0, false, coalesce(u.low, pg_sequence_last_value('postmill.seat_seq'), 0)
           from unnest(s.k_keys, s.k_limits, s.caps, locked, lows) as u(key, limit_id, cap, locked, low)
          where u.cap is not null and u.locked;
         exit when not 0 < any (rest);
@@ -8939,7 +8939,7 @@ begin
         if caps[k] is not null and locked[k] then
             n_slot := n_slot || 0; n_key := n_key || k_keys[k]; n_limit := n_limit || k_limits[k];
             n_at := n_at || null::timestamptz; n_wait := n_wait || 0::double precision; n_rival := n_rival || false;
-            n_low := n_low || coalesce(lows[k], (select s.last_value from postmill.seat_seq s));
+            n_low := n_low || coalesce(lows[k], pg_sequence_last_value('postmill.seat_seq'), 0);
         end if;
     end loop;
     if taken = 0 then
@@ -10450,6 +10450,7 @@ CREATE FUNCTION postmill.read_dead_groups(p_tenant uuid DEFAULT NULL::uuid, p_jo
     SET plan_cache_mode TO 'force_custom_plan'
     SET enable_seqscan TO 'off'
     SET jit TO 'off'
+    SET work_mem TO '32MB'
     AS $$
 declare
     own uuid := coalesce(p_tenant, postmill.scope_tenant());
@@ -10458,12 +10459,19 @@ declare
 begin
     return query
     with live as materialized (
-        select y.error_group, y.tenant_id, y.job_type, case when y.error_group is null then y.reason end as only,
-               min(y.reason) as reason, sum(y.opened - y.closed)::bigint as n
+        -- A group has one type, so two columns tell 40,000 groups of 90,000 rows apart: with four it takes twice as long.
+        select y.error_group, y.tenant_id, min(y.job_type) as job_type, null::text as only, min(y.reason) as reason,
+               sum((y.opened - y.closed)::integer) as n
           from postmill.dead_tally y
-         where (own is null or y.tenant_id = own) and (p_job_type is null or y.job_type = p_job_type)
-           and (p_queue is null or y.queue = p_queue)
-         group by 1, 2, 3, 4 having sum(y.opened - y.closed) > 0
+         where y.error_group is not null and (own is null or y.tenant_id = own)
+           and (p_job_type is null or y.job_type = p_job_type) and (p_queue is null or y.queue = p_queue)
+         group by 1, 2 having sum((y.opened - y.closed)::integer) > 0
+        union all
+        select null, y.tenant_id, y.job_type, y.reason, y.reason, sum((y.opened - y.closed)::integer)
+          from postmill.dead_tally y
+         where y.error_group is null and (own is null or y.tenant_id = own)
+           and (p_job_type is null or y.job_type = p_job_type) and (p_queue is null or y.queue = p_queue)
+         group by y.tenant_id, y.job_type, y.reason having sum((y.opened - y.closed)::integer) > 0
     ), least as materialized (
         -- Below it no group can be on the page, and needs no key.
         select l.n from live l where p_n is null or l.n < p_n order by l.n desc offset greatest(p_most - 1, 0) limit 1

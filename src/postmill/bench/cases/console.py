@@ -61,6 +61,7 @@ def fill(ground: Ground, jobs: int) -> None:
     for start in range(0, jobs, BATCH):
         ground.place.progress(f"writing jobs, {start:,} of {jobs:,}")
         ground.run("bench/console_jobs", min(BATCH, jobs - start), start, jobs)
+    ground.run("bench/console_fold")
     ground.place.progress("vacuuming")
     ground.run("bench/console_settle")
 

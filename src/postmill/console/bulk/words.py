@@ -9,7 +9,7 @@ from postmill.console.frame.words import _, many
 from postmill.domain.pace import Kind
 
 LABELS: Mapping[str, str] = {
-    "replay": N_("Replay as new"),
+    "replay": N_("Replay"),
     "retry": N_("Retry"),
     "cancel": N_("Cancel"),
     "discard": N_("Discard"),

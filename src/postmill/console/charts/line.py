@@ -10,7 +10,7 @@ from markupsafe import Markup
 from postmill.console.charts.course import Course, course
 from postmill.console.charts.data import Level, Mark, Series
 from postmill.console.charts.figure import whole
-from postmill.console.charts.marks import time_axis
+from postmill.console.charts.marks import letters, time_axis
 from postmill.console.charts.numbers import Unit, checked, figure
 from postmill.console.charts.plot import Plot, hit, legend, level_line, plotted, stroke
 from postmill.console.charts.svg import element, linked
@@ -70,7 +70,7 @@ def line(
         "g", grid, names, *(level_line(plot, level) for level in levels), *lines, *columns, axis
     )
     notes = [(f"{level.name}: {figure(level.value, unit)}", None) for level in levels]
-    said = shown.said() if message is None else message
+    said = (shown.said() if message is None else message) + letters(shown.marks)
     return whole(id, title, said, drawing, shown.details(id, title, notes), width=width, height=height)
 
 

@@ -27,6 +27,17 @@ def kind_name(kind: MarkKind) -> str:
     }[kind]
 
 
+def letters(marks: Sequence[Mark]) -> str:
+    """What the letters on top of the marks stand for; empty where there are none."""
+    kinds = dict.fromkeys(kind_name(mark.kind) for mark in marks)
+    if not kinds:
+        return ""
+    told = ", ".join(f"{name[:1]} {name.lower()}" for name in kinds)
+    if len(marks) > 1:
+        told += ", " + _("a number: so many at once")
+    return " " + _("Marks: %s.") % told
+
+
 def mark_text(mark: Mark, zone: tzinfo) -> str:
     """What a mark says: `Deploy 2031-03-12 02:41 UTC: ChargeInvoice v42`."""
     return f"{kind_name(mark.kind)} {moment_text(mark.at, zone)}: {mark.label}"

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from postmill.console.charts.course import course
 from postmill.console.charts.data import Mark, Series
 from postmill.console.charts.figure import whole
-from postmill.console.charts.marks import time_axis
+from postmill.console.charts.marks import letters, time_axis
 from postmill.console.charts.numbers import Unit
 from postmill.console.charts.plot import Plot, area, hit, legend, plotted
 from postmill.console.charts.svg import element, linked
@@ -65,7 +65,7 @@ def stacked_bars(
     ]
     axis = time_axis(plot, shown.since, shown.until, shown.marks, zone)
     drawing = element("g", grid, legend(series) if named else "", *bars, axis)
-    said = shown.said() if message is None else message
+    said = (shown.said() if message is None else message) + letters(shown.marks)
     return whole(id, title, said, drawing, shown.details(id, title), width=width, height=height)
 
 

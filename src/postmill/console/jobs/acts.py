@@ -42,7 +42,7 @@ class Act:
 
 ACTS = (
     Act("retry", N_("Retry"), Action.JOBS_RETRY, frozenset({"due", "replayed"})),
-    Act("replay", N_("Replay as new"), Action.DEAD_REPLAY, frozenset({"replayed"})),
+    Act("replay", N_("Replay"), Action.DEAD_REPLAY, frozenset({"replayed"})),
     Act("cancel", N_("Cancel"), Action.JOBS_CANCEL, frozenset({"canceled", "requested"}), danger=True),
     Act("discard", N_("Discard"), Action.DEAD_DISCARD, frozenset({"discarded"}), danger=True),
     Act("priority", N_("Change priority"), Action.JOBS_PRIORITY, frozenset({"changed"}), field=True),

@@ -66,7 +66,8 @@ def tabs(visit: Visit, query: Query, counts: list[FoundCount] | None) -> list[Ta
                 word,
                 href,
                 asked == {word},
-                None if count is None else count.n,
+                # Nothing among those that were looked at is no number.
+                None if count is None or (count.at_least and not count.n) else count.n,
                 bool(count and count.at_least),
             )
         )

@@ -18,6 +18,7 @@ from postmill.console.jobs.columns import COLUMNS, chosen
 from postmill.console.jobs.lines import lines
 from postmill.console.jobs.rows import rows
 from postmill.domain.access import Action
+from postmill.domain.artifact import made_at
 from postmill.domain.query import Query
 from postmill.domain.query_fields import REPLAYED, RETRYING
 from postmill.domain.query_words import QueryError, written
@@ -52,6 +53,9 @@ async def listing(visit: Visit, text: str, want: Wanted | None, fault: QueryErro
     if part in (None, "rows"):
         made |= await _rows(visit, want, shown.paths)
         made["rows"] = partial(rows, visit, shown, made["lines"])
+        if part is None and query.pasted is not None and payloads and not made["lines"]:
+            meant = finding.by_argument(query.pasted.text, schema=visit.schema)
+            made["by_argument"] = await visit.attempt(_("what the value may be"), meant)
     summary = None
     if part in (None, "summary", "tabs"):
         summary = await visit.attempt(_("the counts"), read_summary(schema=visit.schema))
@@ -61,6 +65,9 @@ async def listing(visit: Visit, text: str, want: Wanted | None, fault: QueryErro
     if part in (None, "tabs"):
         counts = None if want is None else await _counts(visit, want, summary)
         made["tabs"] = links.tabs(visit, query, counts)
+        # Of a query only; counts of a whole scope end at 10,000.
+        filtered = want is not None and bool(want.filter["terms"])
+        made["looked_at"] = filtered and any(one.at_least for one in counts or ())
     if part in (None, "chart"):
         bars = (
             None
@@ -102,7 +109,14 @@ async def _rows(visit: Visit, want: Wanted | None, paths: tuple[tuple[str, ...],
     top = None
     if visit.args.id("before") is None:
         top = page.jobs[0].id if page.jobs else NOBODY
-    return {"lines": shown, "older": older, "cut": page.cut, "went_to": page.before, "top": top}
+    return {
+        "lines": shown,
+        "older": older,
+        "cut": page.cut,
+        "went_to": page.before,
+        "back": page.before and made_at(page.before),
+        "top": top,
+    }
 
 
 async def _counts(visit: Visit, want: Wanted, summary: list[StateCount] | None) -> list[FoundCount] | None:

@@ -33,7 +33,7 @@ NONE = "–"
 
 def rows(visit: Visit, chosen: Chosen, lines: Sequence[Line]) -> Markup:
     """A `<tr>` for each job: the check box, its id, the chosen columns and arguments, and what can be done at once."""
-    cells = Cells(visit)
+    cells = Cells(visit, apart="attempts" not in chosen.names)
     shown = [CELLS[column.name] for column in chosen.columns]
     return Markup("".join([cells.row(line, shown) for line in lines]))
 
@@ -41,8 +41,9 @@ def rows(visit: Visit, chosen: Chosen, lines: Sequence[Line]) -> Markup:
 class Cells:
     """The cells of one page. Every value is escaped, or is one of ours."""
 
-    def __init__(self, visit: Visit) -> None:
+    def __init__(self, visit: Visit, *, apart: bool) -> None:
         self._visit = visit
+        self._apart = apart  # the link to the attempts stands by itself: their column is not shown
         # Plain text from here on: what is put together of Markup is escaped once more by Python, a part at a time.
         self._jobs = str(escape(visit.url("/jobs/")))
         self._icons = str(escape(visit.root(asset("icons.svg"))))
@@ -63,7 +64,11 @@ class Cells:
         )
         cells = [cell(self, line) for cell in shown]
         args = [f'<td class="mono wrap">{escape(cut(value, 80))}</td>\n' for value in line.args]
-        more = f'<a href="{page}#attempts">{self._attempts}<span class="visually-hidden"> {short}</span></a>'
+        more = ""
+        if self._apart:
+            more = (
+                f'<a href="{page}#attempts">{self._attempts}<span class="visually-hidden"> {short}</span></a>'
+            )
         return "".join(
             [head, *cells, *args, f'<td class="nowrap">{more}', *self._acts(job, short), "</td></tr>\n"]
         )
@@ -98,7 +103,7 @@ class Cells:
             f'<td><span class="state state-{escape(word)}"><svg class="icon" aria-hidden="true">'
             f'<use href="{self._icons}#state-{escape(word)}"/></svg>{first_upper(word)}</span>'))  # fmt: skip
         return (
-            f'{said} <span class="muted">{escape(cut(reason, 60))}</span></td>\n'
+            f'{said} <span class="muted" title="{escape(cut(reason, 60))}">{escape(cut(reason, 60))}</span></td>\n'
             if reason
             else f"{said}</td>\n"
         )
@@ -127,7 +132,11 @@ class Cells:
         )
 
     def attempts(self, line: Line) -> str:
-        return f'<td class="num">{line.job.attempt}/{line.job.max_attempts}</td>\n'
+        job = line.job
+        return (
+            f'<td class="num"><a href="{self._jobs}{job.id}#attempts"><span class="visually-hidden">{self._attempts} '
+            f"{short_id(job.id)} </span>{job.attempt}/{job.max_attempts}</a></td>\n"
+        )
 
     def queued(self, line: Line) -> str:
         return f'<td class="nowrap">{when(line.job.created_at, self._visit.now)}</td>\n'
@@ -151,12 +160,12 @@ class Cells:
     def error(self, line: Line) -> str:
         job = line.job
         if not job.error_class:
-            return f'<td class="wrap">{NONE}</td>\n'
+            return f'<td class="wrap error">{NONE}</td>\n'
         named, group = cut(job.error_class, 60), job.error_group
         told: str = escape(named)
         if group is not None:
             told = self._once(f"error {group}", named, lambda: self._link(named, f"/errors/{group}"))
-        return f'<td class="wrap">{told} <span class="muted">{escape(cut(job.error_message))}</span></td>\n'
+        return f'<td class="wrap error">{told} <span class="muted">{escape(cut(job.error_message))}</span></td>\n'
 
     def priority(self, line: Line) -> str:
         return f'<td class="num">{line.job.priority}</td>\n'

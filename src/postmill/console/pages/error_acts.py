@@ -49,7 +49,7 @@ async def resolve(visit: Visit) -> Response:
     group = await visit.drive(
         acts.resolve(_id(visit), version=version, reason=visit.form.text("reason", None), schema=visit.schema)
     )
-    said = _("Resolved in version %d: a failure of it, or of a later one, is told as a relapse.")
+    said = _("Resolved in version %d: a failure of it, or of a later one, makes it regressed.")
     return visit.done(said % (group.resolved_version or 0), visit.back())
 
 

@@ -37,6 +37,12 @@ router = Pages()
 
 PAGE = 25
 
+SORTS = ("last", "often")
+"""Orders of the list: seen last, or most failures in the span of time first."""
+
+RANKED = 200
+"""Of how many groups, those seen last, the most frequent are looked for."""
+
 JOBS = 1000
 """Jobs of each group that the list counts; the group's page goes on to 10,000."""
 
@@ -101,6 +107,8 @@ async def errors(visit: Visit) -> Response:
     before = None if given is None else parts_of(given, datetime.fromisoformat, str)
     tenant = await named_tenant(visit)
     length, step = RANGES[span]
+    sort = args.one_of("sort", SORTS, "last")
+    often = sort == "often"
     now = await visit.moment()
     recent = args.one_of("first", RANGES, None)
     found = await visit.read(
@@ -109,14 +117,17 @@ async def errors(visit: Visit) -> Response:
             job_type=args.text("type", None),
             error_class=args.text("class", None),
             since=now - timedelta(seconds=length),
-            before=None if before is None else (before[0], before[1]),
-            most=PAGE + 1,
+            before=None if before is None or often else (before[0], before[1]),
+            most=RANKED if often else PAGE + 1,
             statuses=TABS[tab],
             text=args.text("text", None),
             first=None if recent is None else now - timedelta(seconds=RANGES[recent][0]),
             schema=visit.schema,
         )
     )
+    ranked = often and len(found) == RANKED
+    if often:
+        found = await _most_often(visit, found, now - timedelta(seconds=length), now, tenant)
     page = found[:PAGE]
     filtered = any(args.text(name) for name in ("type", "class", "text", "tenant", "first"))
     anything = bool(found) or bool(await visit.read(read_error_groups(most=1, schema=visit.schema)))
@@ -124,6 +135,8 @@ async def errors(visit: Visit) -> Response:
         "errors.html",
         lines=await _lines(visit, page, now, length, step, tenant),
         tab=tab,
+        sort=sort,
+        ranked=RANKED if ranked else None,
         tabs=TABS,
         span=span,
         ranges=RANGES,
@@ -131,9 +144,21 @@ async def errors(visit: Visit) -> Response:
         most=JOBS,
         filtered=filtered,
         anything=anything,
-        next=visit.same(after=cursor_of(*page[-1].position)) if len(found) > PAGE else None,
+        next=visit.same(after=cursor_of(*page[-1].position)) if len(found) > PAGE and not often else None,
         first=visit.same() if given else None,
     )
+
+
+async def _most_often(
+    visit: Visit, groups: list[ErrorGroupView], since: datetime, until: datetime, tenant: TenantView | None
+) -> list[ErrorGroupView]:
+    """The same, those with the most failures in the time first."""
+    own = None if tenant is None else tenant.id
+    ids, length = [group.id for group in groups], (until - since).total_seconds()
+    counts = await visit.read(
+        look.read_error_minutes(ids, since, until, length, tenant=own, schema=visit.schema)
+    )
+    return sorted(groups, key=lambda group: -sum(counts[group.id].values()))
 
 
 async def _lines(

@@ -37,8 +37,8 @@ def strip(
         failed.append(one.n("failed", "dead_letter", "retried", "lost") if one else 0)
     series = [
         Series(_("made"), made, "series-1"),
-        Series(_("finished"), finished, "ok"),
-        Series(_("failed"), failed, "bad"),
+        Series(_("succeeded"), finished, "ok"),
+        Series(_("attempts failed"), failed, "bad"),
     ]
     return line(
         times,
@@ -62,7 +62,9 @@ def said(
     times: Sequence[datetime], made: Sequence[int], finished: Sequence[int], failed: Sequence[int]
 ) -> str:
     """What the chart says in words."""
-    told = _("In the last hour %(made)s were made, %(finished)s finished and %(failed)s attempts failed")
+    told = _(
+        "In the last hour %(made)s jobs were made, %(finished)s succeeded and %(failed)s attempts failed"
+    )
     text = told % {"made": f"{sum(made):,}", "finished": f"{sum(finished):,}", "failed": f"{sum(failed):,}"}
     if any(failed):
         worst = max(range(len(failed)), key=failed.__getitem__)

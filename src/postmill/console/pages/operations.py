@@ -55,7 +55,12 @@ async def operations(visit: Visit) -> Response:
 @router.page("/ops-log/new", Action.DEAD_READ)
 async def wizard(visit: Visit) -> Response:
     """The steps towards a new one."""
-    return await _step(visit, Wizard.read(visit.args))
+    made = Wizard.read(visit.args)
+    look = await _look(visit, made)
+    if made.step != "scope" and (look.found is None or not look.found.count):
+        # The address names the step that is shown.
+        return RedirectResponse(visit.url("/ops-log/new", **made.query("scope")), 303)
+    return await _step(visit, made, look)
 
 
 @router.act("/ops-log/new", Action.DEAD_REPLAY)
@@ -177,7 +182,7 @@ async def _look(visit: Visit, made: Wizard) -> _Look:
         payloads = visit.may(Action.PAYLOADS_READ)
         meant = await visit.see(made.meant(payloads=payloads, schema=visit.schema))
     except QueryError as fault:
-        return _Look(fault=fault, faults=(str(fault),))
+        return _Look(fault=fault, faults=tuple(f"at character {one.at + 1}: {one.why}" for one in fault.all))
     except InvalidValue as fault:
         return _Look(faults=(str(fault),))
     found = None
@@ -232,6 +237,7 @@ async def _step(
             "met": met,
             "typed": f"{met:,}",
             "nothing": _nothing(found),
+            "hopeless": not (met or found.fit or (made.act == "replay" and made.replayed(found))),
             "partly": partly,
             "straight": met > 0 and not made.faults() and not made.unsafe(found),
             "flags": impact.flags(found, made),
@@ -267,7 +273,7 @@ def _unconfirmed(visit: Visit, made: Wizard, found: BulkPreview) -> list[str]:
 def _nothing(found: BulkPreview) -> str:
     if not found.fit:
         return _("Every job that matches is in a state in which this does nothing.")
-    return _("As it is chosen so far, every job that matches is left as it is: go back to How.")
+    return _("As it is chosen so far, every job that matches is left as it is: choose otherwise at How.")
 
 
 async def _permitted(visit: Visit, made: Wizard) -> None:

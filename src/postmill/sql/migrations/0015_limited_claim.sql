@@ -267,7 +267,7 @@ begin
         if caps[k] is not null and locked[k] then
             n_slot := n_slot || 0; n_key := n_key || k_keys[k]; n_limit := n_limit || k_limits[k];
             n_at := n_at || null::timestamptz; n_wait := n_wait || 0::double precision; n_rival := n_rival || false;
-            n_low := n_low || coalesce(lows[k], (select s.last_value from {schema}.seat_seq s));
+            n_low := n_low || coalesce(lows[k], pg_sequence_last_value('{schema}.seat_seq'), 0);
         end if;
     end loop;
     if taken = 0 then

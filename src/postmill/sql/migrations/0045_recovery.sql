@@ -150,7 +150,7 @@ returns table (key text, error_group text, tenant_id uuid, slug text, job_type t
     day bigint, week bigint, oldest timestamptz, newest timestamptz, expires_at timestamptz, error_class text,
     error_message text, frame text, status text, resolved_version integer, resolved_at timestamptz, total bigint, groups bigint)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
-set enable_seqscan = off set jit = off as $$
+set enable_seqscan = off set jit = off set work_mem = '32MB' as $$
 declare
     own uuid := coalesce(p_tenant, {schema}.scope_tenant());
     moment timestamptz := {schema}.now();
@@ -158,12 +158,19 @@ declare
 begin
     return query
     with live as materialized (
-        select y.error_group, y.tenant_id, y.job_type, case when y.error_group is null then y.reason end as only,
-               min(y.reason) as reason, sum(y.opened - y.closed)::bigint as n
+        -- A group has one type, so two columns tell 40,000 groups of 90,000 rows apart: with four it takes twice as long.
+        select y.error_group, y.tenant_id, min(y.job_type) as job_type, null::text as only, min(y.reason) as reason,
+               sum((y.opened - y.closed)::integer) as n
           from {schema}.dead_tally y
-         where (own is null or y.tenant_id = own) and (p_job_type is null or y.job_type = p_job_type)
-           and (p_queue is null or y.queue = p_queue)
-         group by 1, 2, 3, 4 having sum(y.opened - y.closed) > 0
+         where y.error_group is not null and (own is null or y.tenant_id = own)
+           and (p_job_type is null or y.job_type = p_job_type) and (p_queue is null or y.queue = p_queue)
+         group by 1, 2 having sum((y.opened - y.closed)::integer) > 0
+        union all
+        select null, y.tenant_id, y.job_type, y.reason, y.reason, sum((y.opened - y.closed)::integer)
+          from {schema}.dead_tally y
+         where y.error_group is null and (own is null or y.tenant_id = own)
+           and (p_job_type is null or y.job_type = p_job_type) and (p_queue is null or y.queue = p_queue)
+         group by y.tenant_id, y.job_type, y.reason having sum((y.opened - y.closed)::integer) > 0
     ), least as materialized (
         -- Below it no group can be on the page, and needs no key.
         select l.n from live l where p_n is null or l.n < p_n order by l.n desc offset greatest(p_most - 1, 0) limit 1

@@ -1,6 +1,76 @@
 -- postmill: safe
 -- What people and programs do to workflows. On the caller's transaction, never raising for a refusal.
 
+-- One job of a workflow, as its spec says. p_no names the step where its definition asks for a key in the envelope. p_waits: for
+-- another step, from whose end its delay counts.
+create function {schema}.enqueue_step(p_flow {schema}.workflow, p_spec jsonb, p_no text, p_waits boolean, out id uuid, out status text, out detail text)
+language plpgsql volatile as $$
+begin
+    select e.id, e.status, e.detail into id, status, detail
+      from {schema}.enqueue_one(p_spec ->> 'job_type', coalesce(p_spec -> 'payload', '{}'), p_flow.tenant_id,
+          (p_spec ->> 'priority')::integer, case when not p_waits then (p_spec ->> 'delay')::double precision * interval '1 second' end,
+          (p_spec ->> 'scheduled_for')::timestamptz, p_flow.project_id,
+          (p_spec ->> 'max_attempts')::integer, (p_spec ->> 'timeout')::double precision, null, 'system',
+          p_flow.name, p_flow.actor_type, p_flow.actor_id, p_flow.request_id, coalesce(p_flow.correlation_id, p_flow.id::text),
+          p_flow.traceparent, 'workflow:' || p_flow.id || ':' || p_no, p_workflow => p_flow.id) e;
+    if status = 'created' and p_spec ? 'tags' then
+        perform {schema}.keep_tags(id, p_flow.tenant_id, p_spec -> 'tags');
+    end if;
+end
+$$;
+
+-- Why a spec makes no job, as status and detail; NULLs: it would make one.
+create function {schema}.fault_of_spec(p_flow {schema}.workflow, p_what text, p_spec jsonb, out status text, out detail text)
+language plpgsql volatile as $$
+declare
+    definition record;
+begin
+    if p_spec is null then
+        return;
+    end if;
+    detail := {schema}.fault_of_item(p_spec,
+        '{job_type,payload,priority,delay,scheduled_for,max_attempts,timeout,tags}');
+    if detail is not null then
+        status := 'invalid';
+        detail := p_what || ': ' || detail;
+        return;
+    end if;
+    select d.guarded, d.is_active into definition from {schema}.job_definition d where d.key = p_spec ->> 'job_type';
+    if not found or not definition.is_active then
+        select coalesce(r.detail, r.status), p_spec ->> 'job_type' into status, detail
+          from {schema}.refusal(p_spec ->> 'job_type') r where r.status <> 'alias';
+        return;
+    end if;
+    detail := case when p_spec ? 'tags' then {schema}.fault_of_tags(p_spec -> 'tags') end;
+    detail := coalesce(detail, {schema}.fault_of(coalesce(p_spec -> 'payload', '{}'),
+        (p_spec ->> 'delay')::double precision * interval '1 second', (p_spec ->> 'scheduled_for')::timestamptz, (p_spec ->> 'max_attempts')::integer,
+        (p_spec ->> 'timeout')::double precision, null, null, null, null, null, null, null));
+    if detail is not null then
+        status := 'invalid';
+        detail := p_what || ': ' || detail;
+    elsif definition.guarded then
+        select g.status, g.detail into status, detail
+          from {schema}.check_guarded(p_spec ->> 'job_type', coalesce(p_spec -> 'payload', '{}'), p_flow.tenant_id, p_flow.actor_id,
+              p_flow.request_id, coalesce(p_flow.correlation_id, p_flow.id::text), 'workflow:' || p_flow.id, false) g;
+    end if;
+end
+$$;
+
+-- Puts the tickets of these jobs, just made, where they wait for parents.
+create function {schema}.block_jobs(p_ids uuid[]) returns void
+language plpgsql volatile
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+begin
+    with due as (
+        delete from {schema}.ready r where r.id = any (p_ids) returning r.id, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost
+    ), later as (
+        delete from {schema}.scheduled s where s.id = any (p_ids) returning s.id, s.queue, s.lane, s.priority, s.attempt, s.run, s.lost
+    )
+    insert into {schema}.blocked (id, queue, lane, priority, attempt, run, lost)
+    select * from due union all select * from later;
+end
+$$;
+
 -- The same for those who write SQL: its id as the answer, an error that explains a refusal.
 create function {schema}.workflow(name text, steps jsonb, tenant uuid default null, key text default null,
     fail_fast boolean default false, on_success jsonb default null, on_finish jsonb default null) returns uuid

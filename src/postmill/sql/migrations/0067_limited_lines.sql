@@ -121,3 +121,5 @@ language sql immutable parallel safe as $$
     select greatest(0, least(p_room, p_tokens, case when p_cap is null then 2147483647 when p_cap < 100 then p_firm
                                                     else greatest(p_firm, p_room - p_cap / 4) end))
 $$;
+
+select {schema}.secure_requests();

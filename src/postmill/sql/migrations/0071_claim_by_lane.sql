@@ -260,7 +260,7 @@ begin
          where u.k is not null and rest[u.slot] = 0
         union all
         select null, 0, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
-               null, null, null, null, u.key, u.limit_id, 0, false, coalesce(u.low, (select q.last_value from {schema}.seat_seq q))
+               null, null, null, null, u.key, u.limit_id, 0, false, coalesce(u.low, pg_sequence_last_value('{schema}.seat_seq'), 0)
           from unnest(s.k_keys, s.k_limits, s.caps, locked, lows) as u(key, limit_id, cap, locked, low)
          where u.cap is not null and u.locked;
         exit when not 0 < any (rest);
@@ -285,3 +285,5 @@ begin
     end if;
 end
 $$;
+
+select {schema}.secure_requests();

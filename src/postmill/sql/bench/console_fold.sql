@@ -1,0 +1,2 @@
+-- What a round of upkeep does.
+select {schema}.fold_dead_tally(0)
