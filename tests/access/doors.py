@@ -40,6 +40,7 @@ PARAMETERS = {
     "workflow_id": "workflow",
     "batch_id": "workflow",
     "limit_name": "queue:world",
+    "move_id": "00000000-0000-0000-0000-0000000000fe",
 }
 SHARED = {"definition_id", "definition_key", "queue", "subject", "limit_name"}
 """Things of the platform that everybody sees."""

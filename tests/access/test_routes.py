@@ -42,4 +42,7 @@ def test_unsafe_methods_ask_for_more_than_reading() -> None:
     ]
     assert [
         str(d) for d in CLOSED if d.method == "GET" and d.action is not None and d.action not in reading
-    ] == ["GET /api/v1/worker/jobs/{job_id}/artifacts/{artifact_id}/content"]
+    ] == [
+        "GET /api/v1/worker/jobs/{job_id}/workflow",
+        "GET /api/v1/worker/jobs/{job_id}/artifacts/{artifact_id}/content",
+    ]
