@@ -165,7 +165,8 @@ class Cells:
         told: str = escape(named)
         if group is not None:
             told = self._once(f"error {group}", named, lambda: self._link(named, f"/errors/{group}"))
-        return f'<td class="wrap error">{told} <span class="muted">{escape(cut(job.error_message))}</span></td>\n'
+        message = escape(cut(job.error_message))
+        return f'<td class="wrap error" title="{message}">{told} <span class="muted">{message}</span></td>\n'
 
     def priority(self, line: Line) -> str:
         return f'<td class="num">{line.job.priority}</td>\n'

@@ -219,6 +219,7 @@ async def _step(
         "names": STEPS,
         "labels": {kind: LABELS[kind] for kind in LABELS if visit.may(bulk.NEEDS[cast(Any, kind)])},
         "what": WHAT,
+        "hopeless": False,
         "found": found,
         "fault": look.fault,
         "faults": wrong,
