@@ -72,11 +72,11 @@ def test_an_operator_can_do_everything(kept: Kept) -> None:
     assert rows(kept.conn, "jobs/discard_jobs", [id], "no") == [(id, "not_dead")]
     sessions.bury(kept.conn, [kept.claim()])
     ((_, status, new),) = rows(
-        kept.conn, "jobs/replay_jobs", [id], "user", None, None, False, False, True, None
+        kept.conn, "jobs/replay_jobs", [id], "user", None, None, False, False, True, None, False
     )
     assert status == "replayed"
     assert sessions.states(kept.conn, [id, new]) == {id: "dead_letter", new: "queued"}
-    assert rows(kept.conn, "jobs/replay_jobs", [id], "user", None, None, False, False, True, None) == [
+    assert rows(kept.conn, "jobs/replay_jobs", [id], "user", None, None, False, False, True, None, False) == [
         (id, "live", new)
     ]
     assert rows(kept.conn, "jobs/cancel_jobs", [id, new], "user", None, None) == [
@@ -89,17 +89,17 @@ def test_a_replay_that_left_no_trace_is_known_all_the_same(kept: Kept) -> None:
     id = kept.enqueue("brief")
     sessions.bury(kept.conn, [kept.claim()])
     assert (
-        rows(kept.conn, "jobs/replay_jobs", [id], "user", None, None, False, False, True, None)[0][1]
+        rows(kept.conn, "jobs/replay_jobs", [id], "user", None, None, False, False, True, None, False)[0][1]
         == "replayed"
     )
     held = kept.claim()
     assert (
         rows(kept.conn, "report/complete_forgotten", held.holder, [held.id], [held.claim_no], "brief") == []
     )
-    again = rows(kept.conn, "jobs/replay_jobs", [id], "user", None, None, False, False, True, None)
+    again = rows(kept.conn, "jobs/replay_jobs", [id], "user", None, None, False, False, True, None, False)
     assert again == [(id, "already_replayed", None)]
     assert (
-        rows(kept.conn, "jobs/replay_jobs", [id], "user", None, None, True, False, True, None)[0][1]
+        rows(kept.conn, "jobs/replay_jobs", [id], "user", None, None, True, False, True, None, False)[0][1]
         == "replayed"
     )
 

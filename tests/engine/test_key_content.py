@@ -97,13 +97,15 @@ def test_a_replay_brings_old_content_and_supersedes_nobody(pg: Connection[Any]) 
     sessions.bury(pg, worker.claim())
     assert ask(pg, "a") == (old, False), "the window holds, whatever became of the job"
     new, _ = ask(pg, "b")
-    [(_, status, holder)] = rows(pg, "jobs/replay_jobs", [old], "user", None, None, *[False] * 3, None)
+    [(_, status, holder)] = rows(pg, "jobs/replay_jobs", [old], "user", None, None, *[False] * 3, None, False)
     assert (status, holder, state(pg, new)) == ("key_held", new, ("queued",))
 
     # A letter that has the key: with another payload the key has other content.
     sessions.bury(pg, worker.claim())
     again = json.dumps({"text": "c"})
-    [(_, status, replay)] = rows(pg, "jobs/replay_jobs", [new], "user", None, again, *[False] * 3, None)
+    [(_, status, replay)] = rows(
+        pg, "jobs/replay_jobs", [new], "user", None, again, *[False] * 3, None, False
+    )
     assert status == "replayed"
     assert ask(pg, "c") == (replay, False)
     last, made = ask(pg, "b")

@@ -178,7 +178,7 @@ def test_a_replay_takes_the_key_with_it(
     sessions.bury(pg, worker.claim())
     before = sessions.one(pg, "select mode, first_seen_at, expires_at from postmill.idempotency_key")
     ((_, status, new),) = rows(
-        pg, "jobs/replay_jobs", [first[0]], "user", None, None, False, False, True, None
+        pg, "jobs/replay_jobs", [first[0]], "user", None, None, False, False, True, None, False
     )
     assert status == "replayed"
     assert ask(pg, mode, ttl=ttl) == (new, "duplicate")
@@ -191,13 +191,13 @@ def test_a_replay_whose_key_is_somebody_elses_names_him(pg: Connection[Any], wor
     first = ask(pg, "active")
     sessions.bury(pg, worker.claim())
     second = ask(pg, "active")
-    assert rows(pg, "jobs/replay_jobs", [first[0]], "user", None, None, False, False, True, None) == [
+    assert rows(pg, "jobs/replay_jobs", [first[0]], "user", None, None, False, False, True, None, False) == [
         (first[0], "key_held", second[0])
     ]
     assert sessions.states(pg, [first[0]]) == {first[0]: "dead_letter"}
     sessions.complete(pg, worker.claim())
     ((_, status, new),) = rows(
-        pg, "jobs/replay_jobs", [first[0]], "user", None, None, False, False, True, None
+        pg, "jobs/replay_jobs", [first[0]], "user", None, None, False, False, True, None, False
     )
     assert status == "replayed"
     assert ask(pg) == (new, "duplicate")
