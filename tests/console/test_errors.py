@@ -345,6 +345,26 @@ async def test_the_on_call_walk(console: Console, world: Failing) -> None:
     assert "ChargeInvoice is paused" in words(
         await page(await console.browser(Role.VIEWER, "acme"), f"/t/acme/errors/{world.group}")
     )
+    # The pause is seen wherever its jobs, its type and its queue are.
+    [(queue,)] = await console.api.rows(
+        "select queue from postmill.job_definition where key = 'ChargeInvoice'"
+    )
+    await console.api.rows("select postmill.enqueue('ChargeInvoice', '{}')::text")
+    for path, facts in {
+        "/ops": ("ChargeInvoice is paused until", "Job type paused ChargeInvoice", "fails since v2"),
+        "/ops/queues": ("partly paused", "ChargeInvoice is paused until"),
+        f"/ops/queues/{queue}": (
+            "partly paused",
+            "the pause of ChargeInvoice",
+            "Job type paused fails since v2",
+        ),
+        "/ops/definitions": ("ChargeInvoice is paused until",),
+        "/ops/definitions/ChargeInvoice": ("ChargeInvoice is paused until", "Resume"),
+        "/ops/jobs?q=type:ChargeInvoice+state:queued": ("held: ChargeInvoice is paused until",),
+    }.items():
+        text = words(await page(ops, path))
+        for fact in facts:
+            assert fact in text, (path, fact, text)
     [(left,)] = await console.api.rows(
         "select count(*) from postmill.dead_letter where error_group = %s", world.group
     )

@@ -135,7 +135,18 @@ async def test_what_has_one_cause_is_one_row(console: Console, incidents: dict[s
     changes = (await page(console, "/ops?_part=changes")).text
     assert changes.count("Build started build-41") == 1  # a second process of it is no other build
     assert changes.count("Build started build-42") == 1
-    for said in ("Tenant made", "1 incident of failures", "with it: 90 open dead letters in queue billing"):
+    # The one before it again, after its processes were gone: a rollback is a change.
+    await do(api, """update postmill.worker set last_seen_at = postmill.now() - interval '29 minutes'
+                      where build = 'build-41'""")  # fmt: skip
+    await do(api, """insert into postmill.worker (holder, worker_id, hostname, pid, started_at, last_seen_at, queues,
+                             build, job_types)
+                     values (gen_random_uuid(), 'w', 'c', 1, postmill.now() - interval '5 minutes', postmill.now(),
+                             '{billing}', 'build-41', '{ChargeInvoice}')""")  # fmt: skip
+    assert "Build started again build-41" in (await page(console, "/ops?_part=changes")).text
+    await do(api, """update postmill.dead_tally set opened = 120 where queue = 'billing' and job_type = 'ChargeInvoice'
+                        and error_group = %s""", GROUP)  # fmt: skip
+    assert "with it: 200 open dead letters in queue billing" in (await page(console, "/ops")).text
+    for said in ("Tenant made", "1 incident of failures", "with it: 170 open dead letters in queue billing"):
         assert said in before, (said, before)
     assert "tenants.create" not in before
     now = await page(console, "/ops")

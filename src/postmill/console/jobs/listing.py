@@ -60,7 +60,7 @@ async def listing(visit: Visit, text: str, want: Wanted | None, fault: QueryErro
     if part in (None, "summary", "tabs"):
         summary = await visit.attempt(_("the counts"), read_summary(schema=visit.schema))
         made["cards"] = [one.shown for word in links.CARDS for one in summary or () if one.state == word]
-    if part in (None, "summary"):
+    if part is None:
         made["pauses"] = await visit.read(read_type_pauses(schema=visit.schema))
     if part in (None, "tabs"):
         counts = None if want is None else await _counts(visit, want, summary)
