@@ -110,7 +110,7 @@ async def test_an_incident_says_since_when_whom_and_why(console: Console, incide
         in now.links
     )
     assert "Deployed ChargeInvoice v42" in now.text
-    order = [now.text.index(words) for words in ("Dead letters of one cause", "Queue breach")]
+    order = [now.text.index(words) for words in ("Critical Dead letters", "Queue breach")]
     assert order == sorted(order)
     assert now.tags.count("script") == 1
     assert HOSTILE in now.text  # as text
@@ -171,7 +171,7 @@ async def test_an_alert_leads_to_its_incident_alone(console: Console, incidents:
     assert "Queue breach" not in one.text
     of_queue = await page(console, "/ops?queue=mail")
     assert "Queue breach" in of_queue.text
-    assert "Dead letters of one cause" not in of_queue.text
+    assert "Critical Dead letters" not in of_queue.text
     assert "Nothing is wrong with queue nowhere" in (await page(console, "/ops?queue=nowhere")).text
     client = await console.browser()
     assert (await client.get(f"/ops?incident={unknown_id()}")).status_code == 404

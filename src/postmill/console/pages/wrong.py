@@ -88,7 +88,7 @@ def kind(name: str) -> str:
     """A kind of incident in words."""
     return {
         "sla_breach": _("Queue breach"),
-        "job_exhausted": _("Dead letters of one cause"),
+        "job_exhausted": _("Dead letters"),
         "dead_letters": _("Many dead letters"),
         "stale_workers": _("Stale workers"),
         "missed_trigger": _("Trigger missed"),
