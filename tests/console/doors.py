@@ -36,7 +36,15 @@ THINGS = {
     "workflows": "workflow",
     "workers": "worker",
 }
-SHARED = {"queues", "definitions", "definition-try", "definition-edit", "workers"}
+SHARED = {
+    "queues",
+    "definitions",
+    "definition-try",
+    "definition-edit",
+    "definition-pause",
+    "definition-resume",
+    "workers",
+}
 """Things of the platform, which everybody sees."""
 
 MORE = {
@@ -138,6 +146,8 @@ def filled(door: Door, slug: str, has: Tenant, shared: str, **others: str) -> st
             "definitions": shared,
             "definition-try": shared,
             "definition-edit": shared,
+            "definition-pause": shared,
+            "definition-resume": shared,
         }.get(before)
         if made is None:
             assert before in THINGS, f"{door}: what is {before}/{{{name}}}? tell THINGS"

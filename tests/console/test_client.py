@@ -320,6 +320,7 @@ async def test_now_is_one_screen_and_what_was_said_leaves(live: Live, browser: B
                   ' was given up: TimeoutError: the payment service did not answer for invoice 4011', '{}',
                   p_queue => 'billing' || n, p_job_type => 'ChargeInvoice' || n) from generate_series(1, 8) n"""
     )
+    await live.audited("incidents.acknowledge", None)  # as the round that raises them tells of it
     async with screen(browser, live.url, await live.token()) as made:
         page = made.page
         await page.set_viewport_size({"width": 1280, "height": 800})
