@@ -54,7 +54,7 @@ def strip(
         since=times[0],
         until=times[-1] + MINUTE,
         width=width,
-        height=104,
+        height=92,
     )
 
 
