@@ -120,7 +120,7 @@ async def test_dead_letters_go_to_the_archive_and_then_for_good(
         assert sessions.one(pg, "select count(*) from postmill.dead_letter") == 3
         with sessions.shifted(pg, "29 days"):
             sessions.rows(
-                pg, "jobs/replay_jobs", [replayed.id], "user", None, None, False, False, False, None
+                pg, "jobs/replay_jobs", [replayed.id], "user", None, None, False, False, False, None, False
             )
         await keeper.run("32 days")
         assert [row["id"] for row in keeper.rows("dead_letter")] == [str(one.id)]

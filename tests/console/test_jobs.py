@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import re
-from dataclasses import dataclass
 from uuid import UUID
 
 import pytest
@@ -16,53 +15,15 @@ from postmill.console.jobs.columns import COLUMNS
 from postmill.domain.access import Role
 from tests.console.harness import Console, sent
 from tests.console.reading import Read
+from tests.console.seen_jobs import Seen, heads, listed, see
 from tests.support.jobs_in_states import StateMaker
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-STATES = ("succeeded", "failed", "canceled", "dead_letter")
-
-
-@dataclass
-class Seen:
-    """A job of tenant acme in each state, one of another tenant."""
-
-    ids: dict[str, UUID]
-    other: UUID
-
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def seen(console: Console) -> Seen:
-    api = console.api
-    await api.define("plain")
-    await api.define("Bill.Send", secret_keys=["hush"])
-    maker = await StateMaker.begin(api.owner, await api.tenant("acme"))
-    ids = {
-        "queued": await maker.queued(),
-        "scheduled": await maker.scheduled(),
-        "running": await maker.running(),
-    }
-    ids |= {state: await maker.ended(state) for state in STATES}
-    client = await api.client(Role.OPERATOR, "acme")
-    for payload, key in (
-        ({"n": 4242, "hush": "x", "who": {"id": "ann"}}, "order:4711"),
-        ({"n": "4243"}, "b b"),
-    ):
-        made = await client.post(
-            "/jobs", json={"definition_key": "Bill.Send", "payload": payload, "dedupe_key": key}
-        )
-        ids[key] = UUID(made.json()["id"])
-    stranger = await StateMaker.begin(api.owner, await api.tenant("other"))
-    return Seen(ids, await stranger.queued())
-
-
-def listed(text: str) -> list[UUID]:
-    return [UUID(id) for id in re.findall(r'<tr id="job-([0-9a-f-]{36})"', text)]
-
-
-def heads(text: str) -> list[str]:
-    """The columns that are named in words; the chart has a table, too."""
-    return re.findall(r'<th scope="col"[^>]*>([^<]+)</th>', text.partition('id="part-rows"')[2])
+    return await see(console)
 
 
 async def test_the_table_of_seed_3(console: Console, seen: Seen) -> None:
@@ -127,7 +88,10 @@ async def test_what_a_query_shows(console: Console, seen: Seen) -> None:
     bare = (await client.get("/t/acme/jobs", params={"q": "1753"})).text
     assert re.findall(r'tag mono"[^>]*>([^<]+)', bare) == ["type:Bill.Send args.n:1753"]
     viewer = await console.browser(Role.VIEWER, "acme")
-    assert "type:Bill.Send" not in (await viewer.get("/t/acme/jobs", params={"q": "1753"})).text
+    unread = await viewer.get("/t/acme/jobs", params={"q": "1753"})
+    assert unread.status_code == 200
+    assert "No job has this id" in unread.text
+    assert "type:Bill.Send" not in unread.text
     assert "Show all jobs" in nothing
 
 

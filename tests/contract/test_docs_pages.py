@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import json
 import os
 import re
 import subprocess
@@ -115,6 +116,9 @@ def test_commands_that_are_not_run_exist() -> None:
         elif re.match(r"(cd|cp|docker|helm|kubectl|systemctl) ", line):
             for path in re.findall(r"(?<!\S)deploy/\S+", line):
                 assert (ROOT / path).exists(), line
+        elif found := re.match(r'curl "\$SERVER([^"]*)"', line):
+            paths = json.loads((ROOT / "docs/reference/openapi.json").read_text(encoding="utf-8"))["paths"]
+            assert re.sub(r"\$\w+", "{}", found[1]) in {re.sub(r"{\w+}", "{}", path) for path in paths}, line
         elif found := re.match(r"pip install -e '\.\[(\w+)\]'", line):
             assert found[1] in project["optional-dependencies"], line
         else:

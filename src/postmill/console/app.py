@@ -39,7 +39,6 @@ def create_app(settings: Settings, bus: Bus | None = None) -> FastAPI:
     bus = bus or Bus()
     hub = Hub(bus)
     known = Known(hub.quiet)
-    hub.acted = known.over
     face = Face(
         routers=(router, live.router, *pages.ROUTERS),
         open=frozenset({("GET", "/login"), ("POST", "/login")}),
@@ -48,6 +47,13 @@ def create_app(settings: Settings, bus: Bus | None = None) -> FastAPI:
         known=known.answer,
     )
     app = api.create_app(settings, bus, face=face)
+
+    def acted() -> None:
+        known.over()
+        # A page of readings that others have made asks no connection, which would refuse a key that is revoked.
+        app.state.backend.keys.forget()
+
+    hub.acted = acted
     app.state.live = hub
     app.state.known = known
     app.state.shared = SharedPages(hub.unchanged)

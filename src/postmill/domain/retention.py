@@ -72,7 +72,7 @@ TABLES: Mapping[str, str] = {
     "operation_share": "operations", "budget_request": "budgets", "saved_view": CONFIGURED, "live_watch": EPHEMERAL,
     "recovery_rule": CONFIGURED, "recovery": "operations",
     "workflow": "succeeded", "workflow_step": "succeeded", "workflow_edge": "succeeded", "workflow_inbox": SUMMED,
-    "seat": EPHEMERAL, "seat_waiter": EPHEMERAL, "boost": "succeeded", "job_tag": "succeeded",
+    "seat": EPHEMERAL, "seat_waiter": EPHEMERAL, "boost": "succeeded", "job_tag": "succeeded", "pin": "succeeded",
     "cell_tenant": CONFIGURED, "tenant_gate": CONFIGURED, "tenant_move": "operations",
 }  # fmt: skip
 """Each table of the schema: the subject whose rule it follows, another end, or why it does not grow."""

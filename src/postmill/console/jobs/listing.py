@@ -47,7 +47,7 @@ async def listing(visit: Visit, text: str, want: Wanted | None, fault: QueryErro
         "q": text, "query": query, "fault": fault, "chosen": shown, "payloads": payloads, "secret": bool(shown.paths),
         "all_columns": [column for column in COLUMNS if visit.scope.ops or not column.ops], "most_fresh": MOST_FRESH,
         "acts": ACTS, "quoted": written, "density": visit.args.one_of("density", DENSITIES, ""),
-        "permitted": [act.action for act in ACTS if visit.may(act.action)],
+        "permitted": [act.action for act in ACTS if visit.may(act.action)], "by_argument": None,
     }  # fmt: skip
     part = visit.part
     if part in (None, "rows"):
