@@ -30,6 +30,7 @@ from postmill.cli.signals import PATIENCE, Stopper
 from postmill.console.app import create_app
 from postmill.domain.settings import Settings
 from postmill.domain.settings_cells import directory_of
+from postmill.engine.garbage import calm
 from postmill.store.access import Entrances, entrances
 from postmill.telemetry.bus import Bus
 
@@ -81,6 +82,7 @@ class ServerProcess:
             self._stopper.retarget(server)
             if not self._child:
                 self._tell(listener, found)
+            calm()
             await server.serve(sockets=[listener])
         return self._stopper.exit_code
 

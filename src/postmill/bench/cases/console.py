@@ -21,6 +21,7 @@ from postmill.console import create_app
 from postmill.console.frame.timings import Timings
 from postmill.domain.access import Role
 from postmill.domain.settings import Settings
+from postmill.engine.garbage import calm
 from postmill.operate.keys import create_key
 from postmill.store.catalog import sql
 from postmill.store.statement import Statement
@@ -90,6 +91,7 @@ async def _measure(ground: Ground, options: dict[str, Any]) -> Figures:
         ]
     async with app.router.lifespan_context(app):
         paths = paths_of(app, SLUG, things(ground))
+        calm()  # as a server does when it starts
         pages = [await _page(ground, app, path, keys[0], samples) for path in paths]
         async with app.state.live.joined("bench", None, app.state.backend):
             share = await _tabs(ground, app, keys, tabs, options["seconds"])
