@@ -6,6 +6,7 @@ missing on the next, or there already. So nothing is prepared unless `prepared` 
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import Any
 
 import psycopg
@@ -33,19 +34,53 @@ async def aconnect(
 def pool(
     conninfo: str, name: str, *, prepared: bool, options: dict[str, Any] | None = None, **how: Any
 ) -> ConnectionPool[Any]:
-    """A pool of such connections, not opened yet; `how` is psycopg_pool's."""
-    return ConnectionPool(
-        conninfo, kwargs=_options(name, prepared, options or {}), name=name, open=False, **how
-    )
+    """A pool of such connections, not opened yet, that gives none that the server has hung up; `how` is psycopg_pool's."""
+    return _Pool(conninfo, kwargs=_options(name, prepared, options or {}), name=name, open=False, **how)
 
 
 def apool(
     conninfo: str, name: str, *, prepared: bool, options: dict[str, Any] | None = None, **how: Any
 ) -> AsyncConnectionPool[Any]:
     """As `pool`, for awaiting."""
-    return AsyncConnectionPool(
-        conninfo, kwargs=_options(name, prepared, options or {}), name=name, open=False, **how
-    )
+    return _AsyncPool(conninfo, kwargs=_options(name, prepared, options or {}), name=name, open=False, **how)
+
+
+class _Pool(ConnectionPool[Any]):
+    """Looks at a connection before it gives it. psycopg_pool's own `check` waits after each dead one for 1, 2, 4 s, which
+    after a restart of the server, with ten of them in the pool, is longer than anybody has patience.
+    """
+
+    def getconn(self, timeout: float | None = None) -> psycopg.Connection[Any]:
+        until = monotonic() + (self.timeout if timeout is None else timeout)
+        while True:
+            conn: psycopg.Connection[Any] = super().getconn(max(0.0, until - monotonic()))
+            try:
+                _look(conn)
+            except psycopg.OperationalError:
+                self.putconn(conn)  # which opens another in its place
+            else:
+                return conn
+
+
+class _AsyncPool(AsyncConnectionPool[Any]):
+    """As `_Pool`, for awaiting."""
+
+    async def getconn(self, timeout: float | None = None) -> psycopg.AsyncConnection[Any]:
+        until = monotonic() + (self.timeout if timeout is None else timeout)
+        while True:
+            conn: psycopg.AsyncConnection[Any] = await super().getconn(max(0.0, until - monotonic()))
+            try:
+                _look(conn)
+            except psycopg.OperationalError:
+                await self.putconn(conn)
+            else:
+                return conn
+
+
+def _look(conn: psycopg.Connection[Any] | psycopg.AsyncConnection[Any]) -> None:
+    """At the socket only. Twice: the first look may find the server's farewell, and only the second the end behind it."""
+    conn.pgconn.consume_input()
+    conn.pgconn.consume_input()
 
 
 def _options(name: str, prepared: bool, more: dict[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from postmill.api.movers import Movers
 from postmill.api.oidc import Provider
 from postmill.archive.storage import ArchiveStorage
 from postmill.artifacts.storage import Storage
-from postmill.client.pools import alively
 from postmill.domain.errors import SettingsError
 from postmill.domain.settings import Settings
 from postmill.engine.http_work.desk import Desk
@@ -45,7 +44,6 @@ def opening(settings: Settings, bus: Bus) -> Callable[[FastAPI], AbstractAsyncCo
             min_size=settings.server.connections,
             max_size=settings.server.connections,
             timeout=PATIENCE,
-            check=alively,
             configure=_configure,
             options={"prepare_threshold": 0 if settings.prepared_statements else None},
         )

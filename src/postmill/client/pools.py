@@ -64,7 +64,7 @@ class Pool:
         _probe(self._conninfo, self._schema)
         made = connections.pool(
             self._conninfo, NAME, prepared=self._prepared,
-            min_size=1, max_size=self._most, timeout=PATIENCE, check=lively,
+            min_size=1, max_size=self._most, timeout=PATIENCE,
         )  # fmt: skip
         pool = self._pools.setdefault(os.getpid(), made)
         if pool is made:
@@ -111,28 +111,12 @@ class AsyncPool:
             # What another process or a loop that has ended left behind cannot be closed from here.
             self._pool = connections.apool(
                 self._conninfo, NAME, prepared=self._prepared,
-                min_size=1, max_size=self._most, timeout=PATIENCE, check=alively,
+                min_size=1, max_size=self._most, timeout=PATIENCE,
             )  # fmt: skip
             self._home = home
             await _aprobe(self._conninfo, self._schema)
         await self._pool.open()
         return self._pool
-
-
-def lively(conn: Conn) -> None:
-    """Raises OperationalError where the server has hung up; looks at the socket only, no round trip."""
-    _look(conn)
-
-
-async def alively(conn: AsyncConn) -> None:
-    """`lively` for an async connection."""
-    _look(conn)
-
-
-def _look(conn: Conn | AsyncConn) -> None:
-    # Twice: the first look may find the server's farewell, and only the second the end behind it.
-    conn.pgconn.consume_input()
-    conn.pgconn.consume_input()
 
 
 def _close_in(pid: int, pool: ConnectionPool[Conn]) -> None:
