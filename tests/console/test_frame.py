@@ -29,6 +29,9 @@ async def test_nobody_is_sent_to_the_login_and_back(console: Console) -> None:
     answer = await client.post("/login", data={"token": token, "next": "/ops/queues?sort=name"})
     assert (answer.status_code, answer.headers["location"]) == (303, "/ops/queues?sort=name")
     assert (await client.get("/ops/queues")).status_code == 200
+    used = await anybody(console.api).get(f"/login?token={token}", headers={"accept": "text/html"})
+    assert used.status_code == 401
+    assert "This link was used" in used.text
     assert (await anybody(console.api).get("/ops/queues?_part=list")).status_code == 401
 
 

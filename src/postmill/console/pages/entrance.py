@@ -47,8 +47,17 @@ async def first(request: Request, asked: Annotated[Asked, Depends(may(None))]) -
 async def show_login(request: Request) -> Response:
     """Follow a login link (`?token=`, which holds once), or show the form for a link's token or an API key."""
     args = Arguments.parsed(request.url.query)
-    token = args.text("token")
-    return await _opened(request, token, args.text("next")) if token else _form(request, args.text("next"))
+    token, next = args.text("token"), args.text("next")
+    if not token:
+        return _form(request, next)
+    try:
+        return await _opened(request, token, next)
+    except Problem as problem:
+        if problem.status != 401 or "text/html" not in request.headers.get("accept", ""):
+            raise
+        return _form(
+            request, next, _("This link was used, is over, or never was; postmill login prints a new one.")
+        )
 
 
 @router.post("/login")
