@@ -31,17 +31,21 @@ Reason = Annotated[str | None, typer.Option(help="Why; for the audit log.")]
 
 
 def list_(run: Run) -> None:
-    """List limits over the whole fleet, with what is used of them now."""
+    """List limits over the whole fleet, with what is used of them now.
+
+    keys: how many tenants or values it counts by now; full: those of them in which nothing more may start. next in: until a
+    rate lets the next job start.
+    """
     with run.connect() as conn:
         found = drive(conn, limits.limits(most=10_000, schema=run.schema))
-    columns = ("limit", "at once", "running", "rate", "waits", "keys", "full", "said by")
+    columns = ("limit", "at once", "running", "rate", "next in", "keys", "full", "said by")
     run.out.show(
         found,
         lambda: table(
             columns,
             [
                 (
-                    one.name, _number(one.max_running), one.running, _rate(one.rate), _wait(one), one.keys, one.at_cap,
+                    one.name, _number(one.max_running), one.running, _rate(one.rate) or "–", _wait(one), one.keys, one.at_cap,
                     _said_by(one),
                 )
                 for one in found
@@ -124,7 +128,7 @@ def _rate(rate: Rate | None) -> str:
 
 
 def _wait(one: LimitView) -> str:
-    return f"{one.wait_seconds:.1f} s" if one.wait_seconds else ""
+    return f"{one.wait_seconds:.1f} s" if one.wait_seconds else "–"
 
 
 def _said_by(one: LimitView) -> str:
@@ -138,7 +142,7 @@ def _show(run: Run, one: LimitView, keys: list[LimitKey]) -> None:
             ("at once", _number(one.max_running)),
             ("running", f"{one.running:,}"),
             ("rate", _rate(one.rate) or "any"),
-            *([("waits", _wait(one))] if one.wait_seconds else []),
+            *([("next in", _wait(one))] if one.wait_seconds else []),
             *([("keys", f"{one.keys:,}, {one.at_cap:,} of them full")] if one.per else []),
             ("said by", _said_by(one)),
         ]
