@@ -333,7 +333,7 @@ async def test_the_on_call_walk(console: Console, world: Failing) -> None:
     said = words(await page(ops, group))
     assert "ChargeInvoice is paused" in said
     assert re.search(
-        r"ChargeInvoice is paused until \d\d:\d\d UTC since .*: fails since v2. It resumes in (59 min|1 h)",
+        r"ChargeInvoice is paused until (?:\d{4}-\d\d-\d\d )?\d\d:\d\d UTC since .*: fails since v2. It resumes in (59 min|1 h)",
         said,
     )
     assert "Pause job type" not in said

@@ -33,9 +33,8 @@ class Scout:
         self._link = link
         self._lanes = lanes
         self._codes = codes
-        self.foreign: frozenset[bytes] = (
-            frozenset()
-        )  # first halves of the lanes of versions that are not run here
+        # First halves of the lanes of versions that are not run here.
+        self.foreign: frozenset[bytes] = frozenset()
         self._limited = [(name, each.limit) for name, each in handlers.items() if each.limit is not None]
         self._discover_at = 0.0
         self._least_gap = 0.0

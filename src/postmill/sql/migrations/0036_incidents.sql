@@ -326,3 +326,24 @@ begin
     return query select j.job_id from {schema}.incident_job j where j.incident_id = p_incident order by j.at, j.job_id;
 end
 $$;
+
+-- Whom live incidents hurt: tenants by slug, those with the most jobs first, and schedules that missed a run: the platform's
+-- to see.
+create function {schema}.read_hurt(p_most integer default 200)
+returns table (what text, id uuid, slug text)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    if not {schema}.sees_all() then
+        return;
+    end if;
+    return query
+    (select 'tenant', t.id, t.slug
+       from (select p.tenant_id, sum(p.jobs) as n from {schema}.incident_part p
+              where p.incident_id = any (array(select x.id from {schema}.incident x where x.resolved_at is null))
+              group by 1 order by 2 desc limit p_most) h
+       join {schema}.tenant t on t.id = h.tenant_id order by h.n desc, t.slug)
+    union all
+    (select 'trigger', x.key::uuid, null from {schema}.incident x
+      where x.kind = 'missed_trigger' and x.resolved_at is null order by x.opened_at desc limit p_most);
+end
+$$;

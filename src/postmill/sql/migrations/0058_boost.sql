@@ -178,4 +178,19 @@ begin
 end
 $$;
 
+-- How jobs of a queue rise by waiting, and how many have and wait still (at most 10,000 are counted): the platform's to see.
+create function {schema}.read_queue_boost(p_name text)
+returns table (after_seconds double precision, step integer, up_to integer, raised bigint)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+begin
+    if not {schema}.sees_all() then
+        return;
+    end if;
+    return query
+    select q.boost_after_seconds, q.boost_step, q.boost_to,
+           (select count(*) from (select from {schema}.boost b where b.queue = q.name and b.ended_at is null limit 10000) x)
+      from {schema}.queue q where q.name = p_name and q.boost_after_seconds is not null;
+end
+$$;
+
 select {schema}.secure_requests();

@@ -1,5 +1,5 @@
 -- postmill: safe
--- What pages of the console tell of limits, boosts and versions without asking for each job why it waits.
+-- Which jobs of a page a limit or a version holds back, without asking for each why it waits.
 
 -- Of these jobs those that are ready and that a limit, a rate or a version holds back, the tenant's own cap first: what and
 -- which one (of a version its number, and how many live workers run it). In a queue without limits nothing is looked at but
@@ -50,42 +50,6 @@ begin
     select w.id, w.what, w.name
       from {schema}.waits_of(array(select u.id from unnest(p_ids) as u(id)
                                     cross join lateral (select from {schema}.any_job f where f.id = u.id offset 0) mine)) w;
-end
-$$;
-
--- How jobs of a queue rise by waiting, and how many have and wait still (at most 10,000 are counted): the platform's to see.
-create function {schema}.read_queue_boost(p_name text)
-returns table (after_seconds double precision, step integer, up_to integer, raised bigint)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
-begin
-    if not {schema}.sees_all() then
-        return;
-    end if;
-    return query
-    select q.boost_after_seconds, q.boost_step, q.boost_to,
-           (select count(*) from (select from {schema}.boost b where b.queue = q.name and b.ended_at is null limit 10000) x)
-      from {schema}.queue q where q.name = p_name and q.boost_after_seconds is not null;
-end
-$$;
-
--- Whom live incidents hurt: tenants by slug, those with the most jobs first, and schedules that missed a run: the platform's
--- to see.
-create function {schema}.read_hurt(p_most integer default 200)
-returns table (what text, id uuid, slug text)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
-begin
-    if not {schema}.sees_all() then
-        return;
-    end if;
-    return query
-    (select 'tenant', t.id, t.slug
-       from (select p.tenant_id, sum(p.jobs) as n from {schema}.incident_part p
-              where p.incident_id = any (array(select x.id from {schema}.incident x where x.resolved_at is null))
-              group by 1 order by 2 desc limit p_most) h
-       join {schema}.tenant t on t.id = h.tenant_id order by h.n desc, t.slug)
-    union all
-    (select 'trigger', x.key::uuid, null from {schema}.incident x
-      where x.kind = 'missed_trigger' and x.resolved_at is null order by x.opened_at desc limit p_most);
 end
 $$;
 
