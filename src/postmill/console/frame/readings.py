@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, TypeVar, cast
 
-import psycopg
+from psycopg.errors import QueryCanceled
+from psycopg_pool import PoolTimeout
 
 T = TypeVar("T")
 
@@ -38,7 +39,7 @@ class _Reading:
     began: float
     topics: tuple[str, ...] | None
     scope: str
-    answer: asyncio.Future[tuple[Any] | psycopg.errors.QueryCanceled | None]
+    answer: asyncio.Future[tuple[Any] | QueryCanceled | PoolTimeout | None]
 
 
 class Readings:
@@ -71,22 +72,23 @@ class Readings:
             name: of the statement; `scope`: whose topics it is of, `ops` or a tenant's id.
 
         Raises:
-            psycopg.errors.QueryCanceled: it took too long, here or for who began.
+            QueryCanceled: it took too long, here or for who began.
+            PoolTimeout: no connection came free, here or for who began; one after another would wait as long again.
         """
         while (found := self._readings.get(key)) is not None and self._holds(found):
             answer = await asyncio.shield(found.answer)  # who stops waiting must not stop the others
-            if isinstance(answer, psycopg.errors.QueryCanceled):
+            if isinstance(answer, QueryCanceled | PoolTimeout):
                 raise answer
             if answer is not None:
                 return _copied(cast(T, answer[0]))
         loop = asyncio.get_running_loop()
         mine = self._readings[key] = _Reading(monotonic(), LASTING.get(name), scope, loop.create_future())
-        told: tuple[Any] | psycopg.errors.QueryCanceled | None = None
+        told: tuple[Any] | QueryCanceled | PoolTimeout | None = None
         try:
             mine_found = await read()
             told = (mine_found,)
             return _copied(mine_found)
-        except psycopg.errors.QueryCanceled as late:
+        except (QueryCanceled, PoolTimeout) as late:
             told = late
             raise
         finally:
