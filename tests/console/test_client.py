@@ -86,7 +86,7 @@ async def window(
                     headers={"ETag": tag, "Content-Type": "text/html; charset=utf-8"},
                     body=""
                     if same
-                    else shown.part()
+                    else f'<template data-part="list">{shown.part()}</template>'
                     if shown.status == 200
                     else "<form><input type=password></form>",
                 )
