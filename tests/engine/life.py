@@ -24,7 +24,18 @@ FACTS = """
         union all select id, jsonb_build_array('running', attempt, run, lost, holder, claim_no) from postmill.running
         union all select id, jsonb_build_array('dead_letter', attempt, run, lost) from postmill.dead_letter
         union all select job_id, jsonb_build_array(status, attempt, run, lost) from postmill.outcome) x"""
-HOW = ["complete", "retry", "retry later", "snooze", "release", "unstarted", "fail", "bury", "cancel"]
+HOW = [
+    "complete",
+    "retry",
+    "retry later",
+    "snooze",
+    "release",
+    "unstarted",
+    "refuse",
+    "fail",
+    "bury",
+    "cancel",
+]
 MODES = ["active", "queued", "window", "ttl"]
 Order = tuple[str, UUID, str | None, str, int, int]
 an_order = st.tuples(
@@ -144,9 +155,9 @@ class Life(RuleBasedStateMachine):
         lanes = worker.lanes()
         if not lanes:
             return
-        _, tenant, priority = lanes[lane % len(lanes)]
-        held = worker.claim(n, lanes=[("default", tenant, priority)])
-        expected = self.model.claimable(tenant, priority, n) if self.model.is_alive(worker.holder) else []
+        _, which, priority = lanes[lane % len(lanes)]
+        held = worker.claim(n, lanes=[("default", which, priority)])
+        expected = self.model.claimable(which, priority, n) if self.model.is_alive(worker.holder) else []
         assert [line.id for line in held] == [job.id for job in expected]
         for line, job in zip(held, expected, strict=True):
             job.place, job.fence, job.run = "running", (line.holder, line.claim_no), job.run + 1
@@ -194,6 +205,8 @@ class Life(RuleBasedStateMachine):
                 return sessions.put_back(conn, lines, "snoozed", 3600.0)
             case "release" | "unstarted":
                 return sessions.put_back(conn, lines, "interrupted" if how == "release" else None, -1.0)
+            case "refuse":
+                return sessions.refuse(conn, lines)
             case "bury":
                 return sessions.bury(conn, lines)
             case _:
@@ -204,14 +217,15 @@ class Life(RuleBasedStateMachine):
         for job in held:
             job.attempts += how in ("retry", "retry later", "snooze", "release", "bury")
             job.attempt += how in ("retry", "retry later")
-            job.run -= how == "unstarted"
+            job.run -= how in ("unstarted", "refuse")
+            job.refused = job.refused or how == "refuse"
             if how in ends:
                 job.end(ends[how])
             if how in ("fail", "cancel", "bury"):
                 job.cancel = False
         if how in ("retry", "retry later", "snooze"):
             self.model.later(held, 0 if how == "retry" else 1)
-        elif how in ("release", "unstarted"):
+        elif how in ("release", "unstarted", "refuse"):
             self.model.ready_again(held)
         # Its handler has ended: a cancel request that it did not hear is met now.
         self.model.cancel([job.id for job in held if job.cancel and job.place in WAITING])

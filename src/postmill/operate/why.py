@@ -215,10 +215,15 @@ def _put_back(facts: WhyFacts) -> Reason:
     by = f"worker {facts.refused_by}" if facts.refused_by else "a worker"
     text = f"put back by {by}, which does not know {facts.job_type}"
     if facts.type_workers:
-        more = f" and {facts.type_workers - 1} more do" if facts.type_workers > 1 else " does"
+        knowing = f"worker {facts.knowing}" if facts.knowing else "another one"
+        does = (
+            "does, and takes"
+            if facts.type_workers == 1
+            else f"and {facts.type_workers - 1} more do, and take"
+        )
         text += (
-            f"; {f'worker {facts.knowing}' if facts.knowing else 'another one'}{more}, and takes it in its turn."
-            f" Restart the first with the code that has {facts.job_type}, or give {facts.job_type} a queue of its own"
+            f"; {knowing} {does} it in turn (so that none is put back: restart the first with the code that"
+            f" has {facts.job_type}, or give {facts.job_type} a queue of its own)"
         )
     return Reason("put_back", text)
 

@@ -13837,8 +13837,8 @@ begin
       left join postmill.job_definition d on d.key = s.job_type
       left join lateral (select f.* from postmill.ready f where f.id = s.id offset 0) r on true
       left join lateral (select f.job_type, f.worker_id from postmill.refused_type f
-                          where f.job_type = s.job_type and postmill.is_refused_lane(
-                                coalesce(r.lane, (select c.lane from postmill.scheduled c where c.id = s.id)), s.job_type)) u on true
+                          where f.job_type = s.job_type and left(f.lane::text, 18) = left(coalesce(
+                                r.lane, (select c.lane from postmill.scheduled c where c.id = s.id))::text, 18) offset 0) u on true
       left join lateral postmill.type_paused(coalesce((select a.key from postmill.job_definition a where a.aliases @> array[s.job_type] limit 1),
                                                       s.job_type)) z on true
       left join lateral postmill.budget_word(d.budget, s.tenant_id) g on s.state in ('scheduled', 'queued', 'blocked')
