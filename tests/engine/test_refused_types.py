@@ -14,6 +14,7 @@ from postmill import Constant, job
 from postmill.bind import adrive, run
 from postmill.console.jobs.lines import waits_for
 from postmill.engine.context import Context
+from postmill.engine.worker import Worker
 from postmill.operate import commands, why
 from postmill.store.waits import read_waits
 from tests.support import sessions
@@ -96,16 +97,15 @@ async def test_nobody_knows_it_until_somebody_does(database: Database, apg: APg,
         assert swept(pg) == 1, "its jobs wait"
         pg.execute("select postmill.door_set_limit('type', 'late', '{}', 2, null)")
         slots = {"default": 4}
-        async with working(database.dsn, late, queues=slots, poll_interval=60.0, upkeep=False):
+        async with working(database.dsn, late, queues=slots, poll_interval=60.0, upkeep=False) as knowing:
+            holder = getattr(ignorant.session(), "holder", None)
             await until(lambda: len(ran) == len(ids))
             assert busy[1] == 2
             assert started.index(SMALL) < 30, "its lane has its turns"
+            await until(lambda: sleep(ignorant, knowing))
             last = await enqueue(apg, "late")
-            await until(lambda: asleep(pg) == 2)
-            assert (
-                sessions.one(pg, "select holder from postmill.sleeper where watch")
-                == ignorant.session().holder
-            )  # type: ignore[union-attr]
+            await until(lambda: len(started) == len(ids) + 1 and sleep(ignorant, knowing))
+            assert sessions.one(pg, "select holder from postmill.sleeper where watch") == holder
             assert [one.status for one in await adrive(apg, commands.retry([last]))] == ["due"]
             await until(lambda: len(ran) == len(ids) + 1)
             assert await state(apg, last) in ("running", "succeeded")
@@ -114,12 +114,12 @@ async def test_nobody_knows_it_until_somebody_does(database: Database, apg: APg,
     invariants(pg)
 
 
-def asleep(conn: Connection[Any]) -> int:
-    """How many workers sleep, with nothing more to close."""
-    return int(
-        sessions.one(
-            conn, "select count(*) from postmill.sleeper where exists (select from postmill.scheduled)"
-        )
+def sleep(*workers: Worker) -> bool:
+    """Whether these look for nothing until they are rung."""
+    bells = [worker._shop.doorbell for worker in workers if worker._shop is not None]
+    beds = [bell.bed("default") for bell in bells]
+    return all(bell._closing is not None and bell._closing.done() for bell in bells) and all(
+        bed.lying and not bed.owed for bed in beds
     )
 
 

@@ -151,6 +151,7 @@ class Claimer:
                     await self._scout.pass_on()
             except (psycopg.Error, OSError) as error:
                 if is_conflict(error):
+                    self._doorbell.owe()
                     await asyncio.sleep(0.05)
                     continue
                 if not is_outage(error):
@@ -192,13 +193,13 @@ class Claimer:
         if rung:
             owed = []  # the doorbell named the lane: the claim comes first, what is owed in the next round
         elif owed:
+            for bed in owed:
+                bed.owed = False  # before the look: what is owed meanwhile is another one
             self.seats.free_all()
             await self._scout.discover([queue.name for queue in looking], doubt=True)
         else:
             await self._scout.look([queue.name for queue in looking], idle=False)
         got, contended = await self._claim(looking, session)
-        for bed in owed:
-            bed.owed = False
         empty = [queue for queue in looking if not got.get(queue.name)]
         moment = monotonic()
         if not contended and any(
