@@ -35,6 +35,11 @@ class Side:
         return bind.run(self.conn, statement)
 
 
+ENDED = """set idle_in_transaction_session_timeout = '60s'; set tcp_keepalives_idle = 10;
+set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3"""
+"""By these a server ends the session of a mover whose machine is gone or stands still: another mover can go on then."""
+
+
 @contextmanager
 def side(cells: Mapping[str, CellSettings], name: str, schema: str) -> Iterator[Side]:
     """A connection to the cell of that name.
@@ -50,6 +55,7 @@ def side(cells: Mapping[str, CellSettings], name: str, schema: str) -> Iterator[
     except psycopg.OperationalError as fault:
         raise DatabaseMissing(f"cell {name!r} does not answer: {str(fault).strip()[:300]}") from None
     with conn:
+        conn.execute(ENDED)
         check(conn, schema).require()
         found = Side(name, conn)
         found.run(same_text(schema=schema))
