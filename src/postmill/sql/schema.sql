@@ -12048,9 +12048,10 @@ begin
             if yes = 'is true' and candidates is null then
                 candidates := format('select f.id from unnest(%s::uuid[]) as o(id) cross join lateral (
                     select (case when i.status = ''replayed'' then i.new_id else i.job_id end) as id from postmill.operation_item i
-                     where i.operation_id = o.id and (case when i.status = ''replayed'' then i.new_id else i.job_id end) < $1
+                     where i.operation_id = o.id and %s (case when i.status = ''replayed'' then i.new_id else i.job_id end) < $1
                        and (case when i.status = ''replayed'' then i.new_id else i.job_id end) >= $2
-                     order by (case when i.status = ''replayed'' then i.new_id else i.job_id end) desc limit $3) f', named);
+                     order by (case when i.status = ''replayed'' then i.new_id else i.job_id end) desc limit $3) f', named,
+                    case when own is not null then format('i.tenant_id = %L and', own) else '' end);
             end if;
         elsif field = 'trigger' then
             part := format('((j.source <> ''event'' and j.source_ref = any (%1$s::text[])) or (j.source = ''event'' and exists (
@@ -12717,6 +12718,28 @@ begin
 end
 $$;
 
+-- FUNCTION read_operations_on(uuid, uuid, uuid, integer)
+
+CREATE FUNCTION postmill.read_operations_on(p_tenant uuid, p_low uuid, p_high uuid, p_most integer) RETURNS SETOF uuid
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    found_one uuid;
+    above uuid;
+begin
+    for n in 1 .. p_most loop
+        select i.operation_id into found_one from postmill.operation_item i
+         where i.tenant_id = p_tenant and i.operation_id >= p_low and i.operation_id <= p_high
+           and (above is null or i.operation_id > above)
+         order by i.operation_id limit 1;
+        exit when not found;
+        return next found_one;
+        above := found_one;
+    end loop;
+end
+$$;
+
 -- FUNCTION read_projects(uuid, text, integer)
 
 CREATE FUNCTION postmill.read_projects(p_tenant uuid, p_after text, p_most integer) RETURNS TABLE(id uuid, tenant_id uuid, slug text, name text, created_at timestamp with time zone)
@@ -12757,6 +12780,10 @@ begin
             when 'op' then array(select o.id::text from postmill.operation o
                                   where o.id >= rpad(replace(name, '-', ''), 32, '0')::uuid and o.id <= rpad(replace(name, '-', ''), 32, 'f')::uuid
                                   order by o.id desc limit 21)
+                || case when postmill.scope_tenant() is not null then array(
+                    select o.id::text from postmill.read_operations_on(postmill.scope_tenant(), rpad(replace(name, '-', ''), 32, '0')::uuid,
+                               rpad(replace(name, '-', ''), 32, 'f')::uuid, 21) as o(id)
+                     where not exists (select from postmill.operation p where p.id = o.id)) end
             else '{}' end;
         return next;
     end loop;
@@ -20593,6 +20620,14 @@ CREATE INDEX operation_item_key ON postmill.operation_item USING btree (operatio
 -- INDEX operation_item_made
 
 CREATE INDEX operation_item_made ON postmill.operation_item USING btree (operation_id, (
+CASE
+    WHEN (status = 'replayed'::text) THEN new_id
+    ELSE job_id
+END));
+
+-- INDEX operation_item_of_tenant
+
+CREATE INDEX operation_item_of_tenant ON postmill.operation_item USING btree (tenant_id, operation_id, (
 CASE
     WHEN (status = 'replayed'::text) THEN new_id
     ELSE job_id
