@@ -237,6 +237,7 @@ async def error(visit: Visit) -> Response:
         "dead": dead,
         "pause": pauses[0] if pauses else None,
         "replay": wizard(visit, error=group.id),
+        "builds": await _builds(visit, group, now),
     }
     if visit.part == "acts":
         return visit.page("error.html", secret=True, **acts_of)
@@ -269,6 +270,15 @@ async def error(visit: Visit) -> Response:
         tenants=tenants,
         notes=await visit.see(acts.notes(group.id, schema=visit.schema)),
     )
+
+
+async def _builds(visit: Visit, group: ErrorGroupView, now: datetime) -> list[str]:
+    """Builds of its job type that began to run of late, the latest first."""
+    if not visit.may(Action.ERRORS_WRITE) or group.status == "resolved":
+        return []
+    began = look.read_type_marks(group.job_type, now - timedelta(days=30), schema=visit.schema)
+    marks = await visit.attempt(_("the builds that ran of late"), began) or []
+    return list(dict.fromkeys(one.label for one in marks if one.kind == "build"))[:20]
 
 
 async def _samples(visit: Visit, group: ErrorGroupView) -> dict[str, Any]:
