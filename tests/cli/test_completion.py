@@ -37,11 +37,17 @@ def test_job_types_and_their_arguments(dsn, known):
     assert offered("postmill jobs list --type m", dsn) == ["mail"]
     assert offered("postmill enqueue greet na", dsn) == ["name="]
     assert offered("postmill enqueue greet name=x ", dsn, ends_open=True) == ["box:=", "name="]
+    assert offered("postmill enqueue greet name = x b", dsn) == ["box:="]
 
 
 def test_queues(dsn, known):
     assert offered("postmill queues pause d", dsn) == ["default"]
     assert offered("postmill worker jobs.py --queues default=3,q", dsn) == ["default=3,q:mail"]
+    # As bash cuts words, and what it puts into the place of the last piece.
+    assert offered("postmill queues pause q : m", dsn) == ["mail"]
+    assert offered("postmill queues pause q :", dsn) == ["mail"]
+    assert offered("postmill jobs list --queue = q : m", dsn) == ["mail"]
+    assert offered("postmill worker jobs.py --queues default = 3,q : m", dsn) == ["mail"]
 
 
 def test_jobs_dead_letters_and_tenants(dsn, five, pg):
