@@ -20,7 +20,7 @@ from postmill.local.server import LocalServer
 from tests.console.doors import PAGES
 from tests.console.harness import Console
 from tests.console.hostile_world import OWN, World, hostile_world
-from tests.console.looking import FORCED, LOOKS, Look, looked, set_look
+from tests.console.looking import FORCED, LOOKS, Look, looked, set_look, with_axe
 from tests.support.api import opened
 from tests.support.chromium import Screen, chromium, screen
 from tests.support.databases import Database, fresh_database
@@ -74,6 +74,7 @@ async def shown(
             screen(browser, empty, await Console(void).token()) as empty_ops,
             screen(browser, empty, await Console(void).token(Role.TENANT_ADMIN, OWN)) as empty_tenant,
         ):
+            await with_axe(full_ops, full_tenant, auditor, empty_ops, empty_tenant)
             yield Shown(
                 world, auditor, {True: full_ops, False: full_tenant}, {True: empty_ops, False: empty_tenant}
             )
