@@ -70,7 +70,7 @@ def test_a_database_that_does_not_answer_is_left_alone(here):
             offered("postmill jobs show ", f"host=127.0.0.1 port={silent.getsockname()[1]}", ends_open=True)
             == []
         )
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 30
 
 
 def test_modules_of_the_folder(dsn, here):

@@ -77,7 +77,7 @@ async def test_slots_follow_the_work(dsn: str, apg: Conn, tmp_path: Path) -> Non
 
         async def look(slots: int) -> None:
             shop.tuner.look()
-            await until(lambda: worker.queues["default"].slots == slots, 1)
+            await until(lambda: worker.queues["default"].slots == slots)
 
         for slots in (3, 4, 5):
             await until(lambda: len(shop.executor.running) == worker.queues["default"].slots)
