@@ -8,14 +8,13 @@ import io
 import re
 from collections.abc import AsyncIterator
 
-import httpx
 import pytest
 import pytest_asyncio
 
-from postmill.console.failures import compare
 from postmill.domain.access import Role
 from tests.console.failing import HOSTILE, Failing, failing
 from tests.console.harness import Console, sent
+from tests.console.reading import page, words
 from tests.console.test_operations import form
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -24,17 +23,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def world(console: Console) -> AsyncIterator[Failing]:
     yield await failing(console.api)
-
-
-async def page(client: httpx.AsyncClient, path: str) -> str:
-    answer = await client.get(path)
-    assert answer.status_code == 200, answer.text
-    return answer.text
-
-
-def words(text: str) -> str:
-    """What a page says, without its tags."""
-    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())
 
 
 async def audited(console: Console, action: str) -> list[tuple[object, ...]]:
@@ -126,18 +114,6 @@ async def test_a_replay_says_which_build_failed_and_which_runs(console: Console,
     await console.api.owner.execute(
         "update postmill.lease set expires_at = postmill.now() + interval '1 hour'"
     )
-
-
-async def test_what_all_have_alike_says_nothing() -> None:
-    share = compare.Share
-    alike = compare.Comparison("Host", [share("a", 36, 1.0, 1.0)])
-    assert alike.says_nothing
-    for told in (
-        [share("a", 36, 1.0, 0.9)],
-        [share("a", 36, 1.0, None)],
-        [share("a", 1, 0.5, 1.0), share("b", 1, 0.5, 0.0)],
-    ):
-        assert not compare.Comparison("Host", told).says_nothing
 
 
 async def test_what_the_platform_says_of_a_cause(console: Console, world: Failing) -> None:
