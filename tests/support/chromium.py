@@ -46,6 +46,11 @@ class Screen:
         assert answer is not None
         assert answer.status == 200, f"{path}: {answer.status}\n{await answer.text()}"
 
+    async def follow(self, selector: str) -> None:
+        """Press what leads to another page, and have the whole of it: a click alone may end while it is half read."""
+        async with self.page.expect_navigation():
+            await self.page.click(selector)
+
     def check(self) -> None:
         """No fault so far."""
         assert self.faults == [], self.faults
