@@ -1353,7 +1353,7 @@ declare
     moment timestamptz;
     locked boolean[]; used integer[]; lows bigint[]; arrivals timestamptz[];
     room integer[]; tokens integer[]; took integer[]; spare integer[];
-    even boolean := true; bars integer[];
+    even boolean := true;
     firsts integer[];  -- where the pairs of a line begin
     quotas integer[]; asked integer[]; stops integer[]; since timestamptz[];
     found tid[]; slots integer[]; moments timestamptz[]; tallied integer[]; tallies integer[];
@@ -1399,7 +1399,6 @@ begin
 
     -- How many each line may give, whatever the others do.
     stops := array_fill(null::integer, array[lines]);
-    bars := stops;
     line_seats := array_fill(null::bytea, array[lines]);
     spare := room;
     p := 1;
@@ -1418,9 +1417,8 @@ begin
             end if;
             p := p + 1;
         end loop;
-        even := even and s.parts[i] is null and (s.heads[i] is null or not s.mixed[i]);
+        even := even and stops[i] is null and s.parts[i] is null and (s.heads[i] is null or not s.mixed[i]);
         if even and quotas[i] > 0 then
-            bars[i] := stops[i];
             for q in firsts[i] .. p - 1 loop
                 k := s.pair_keys[q];
                 even := even and postmill.lets_pass(spare[k], tokens[k], s.caps[k], p_firm - taken) >= quotas[i];
@@ -1496,23 +1494,6 @@ begin
           from read t where not t.alike group by t.slot;
         get diagnostics n = row_count;
         drawn := n > 0 and n_keys > 0;
-        room := spare;
-        if array_remove(bars, null) <> '{}' then
-            for i, moment in
-                select l.slot, q.ready_at
-                  from unnest(p_queues, p_lanes, p_priorities, p_from, bars) with ordinality as l(queue, lane, priority, since, bar, slot)
-                 cross join lateral (
-                     select r.ready_at from postmill.ready r
-                      where r.queue = l.queue and r.lane = l.lane and r.priority = l.priority
-                        and r.ready_at >= case when l.since is null then '-infinity'
-                                                else least(l.since, (select postmill.now()) - interval '250 ms') end
-                      order by r.ready_at, r.id
-                      limit 1 for update skip locked) q
-                 where l.bar is not null loop
-                stops[i] := bars[i];
-                since[i] := moment;
-            end loop;
-        end if;
     elsif 0 < any (quotas) then
         with cand as materialized (
             select l.slot::integer as slot, q.*
@@ -14321,7 +14302,7 @@ CREATE FUNCTION postmill.refuse(p_holder uuid, p_ids uuid[], p_claim_nos bigint[
 declare
     moment timestamptz := postmill.now();
     missed uuid[];
-    seated uuid[];
+    seats bigint[];
     queues text[];
     types text[];
     asked_to_end postmill.cancel_request;
@@ -14329,7 +14310,7 @@ begin
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos, p_job_types) as u(id, claim_no, job_type)
     ), held as materialized (
-        select r.ctid as tid, r.seated, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*,
+        select r.ctid as tid, r.seat_no, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*,
                exists (select from postmill.pin p where p.job_id = a.id) as bound
           from asked a join postmill.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
@@ -14352,12 +14333,12 @@ begin
          where f.worker_id is distinct from excluded.worker_id or f.refused_at < moment - interval '1 minute'
     )
     select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
-           array(select h.id from held h where h.seated),
+           array(select h.seat_no from held h where h.seat_no is not null),
            array_agg(k.queue), array_agg(k.job_type)
-      into missed, seated, queues, types
+      into missed, seats, queues, types
       from (select distinct h.queue, h.job_type from held h) k;
-    if cardinality(seated) > 0 then
-        perform postmill.free_seats(seated);
+    if cardinality(seats) > 0 then
+        perform postmill.free_seats(seats);
     end if;
     for asked_to_end in select c.* from postmill.cancel_request c
                          where c.job_id = any (p_ids) and c.job_id <> all (missed) order by c.job_id loop

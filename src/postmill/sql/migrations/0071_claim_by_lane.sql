@@ -13,8 +13,8 @@
 -- once) only roomy limits are drawn on, or a seat would be held by a ticket that waits in a worker's memory. A ticket that
 -- turns out not to be like the first of its line is left to pick_limited, which asks each for itself (0015).
 --
--- Where no line takes from what another might have (even), all that each may give is taken in one statement, as claim does: to
--- lock first and to take in the next cost a third more. The ticket beyond is then looked for only where a limit binds.
+-- Where no limit binds a line, whatever the others give (even), all are taken in one statement, as claim does. What is not like
+-- the first of its line then stays where it is, and the answer says so: it is the first of the next claim.
 --
 -- A claim that takes a seat or a token commits synchronously: a lost one would give them back while the job runs. seat_no comes
 -- from a sequence under the key's lock, so the oldest live seat (low, which the caller keeps and brings along in p_keys, p_lows)
@@ -37,7 +37,7 @@ declare
     moment timestamptz;
     locked boolean[]; used integer[]; lows bigint[]; arrivals timestamptz[];
     room integer[]; tokens integer[]; took integer[]; spare integer[];
-    even boolean := true; bars integer[];
+    even boolean := true;
     firsts integer[];  -- where the pairs of a line begin
     quotas integer[]; asked integer[]; stops integer[]; since timestamptz[];
     found tid[]; slots integer[]; moments timestamptz[]; tallied integer[]; tallies integer[];
@@ -83,7 +83,6 @@ begin
 
     -- How many each line may give, whatever the others do.
     stops := array_fill(null::integer, array[lines]);
-    bars := stops;
     line_seats := array_fill(null::bytea, array[lines]);
     spare := room;
     p := 1;
@@ -102,9 +101,8 @@ begin
             end if;
             p := p + 1;
         end loop;
-        even := even and s.parts[i] is null and (s.heads[i] is null or not s.mixed[i]);
+        even := even and stops[i] is null and s.parts[i] is null and (s.heads[i] is null or not s.mixed[i]);
         if even and quotas[i] > 0 then
-            bars[i] := stops[i];
             for q in firsts[i] .. p - 1 loop
                 k := s.pair_keys[q];
                 even := even and {schema}.lets_pass(spare[k], tokens[k], s.caps[k], p_firm - taken) >= quotas[i];
@@ -180,23 +178,6 @@ begin
           from read t where not t.alike group by t.slot;
         get diagnostics n = row_count;
         drawn := n > 0 and n_keys > 0;
-        room := spare;
-        if array_remove(bars, null) <> '{}' then
-            for i, moment in
-                select l.slot, q.ready_at
-                  from unnest(p_queues, p_lanes, p_priorities, p_from, bars) with ordinality as l(queue, lane, priority, since, bar, slot)
-                 cross join lateral (
-                     select r.ready_at from {schema}.ready r
-                      where r.queue = l.queue and r.lane = l.lane and r.priority = l.priority
-                        and r.ready_at >= case when l.since is null then '-infinity'
-                                                else least(l.since, (select {schema}.now()) - interval '250 ms') end
-                      order by r.ready_at, r.id
-                      limit 1 for update skip locked) q
-                 where l.bar is not null loop
-                stops[i] := bars[i];
-                since[i] := moment;
-            end loop;
-        end if;
     elsif 0 < any (quotas) then
         with cand as materialized (
             select l.slot::integer as slot, q.*
