@@ -1,0 +1,41 @@
+"""An HTTP transport that connects to permitted addresses only, at each hop of a redirect."""
+
+from __future__ import annotations
+
+import httpx
+
+from examples.homepage.outbound.addresses import Addresses
+
+_PORTS = {"http": 80, "https": 443}
+
+
+class GuardedTransport(httpx.AsyncBaseTransport):
+    """Looks an address up, asks whether it may be reached, and connects to just that one, by the name for TLS and Host."""
+
+    def __init__(self, addresses: Addresses) -> None:
+        self._addresses = addresses
+        # No connection is kept: two names at one address must not share one that was made for the other.
+        self._inner = httpx.AsyncHTTPTransport(
+            limits=httpx.Limits(max_keepalive_connections=0), trust_env=False
+        )
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Raises AddressRefused besides what httpx does."""
+        url = request.url
+        host = url.raw_host.decode("ascii")
+        try:
+            address = await self._addresses.of(host, url.port or _PORTS[url.scheme])
+        except (OSError, UnicodeError) as fault:
+            raise httpx.ConnectError(f"{host}: {fault}", request=request) from fault
+        pinned = httpx.Request(
+            request.method,
+            url.copy_with(host=address),
+            headers=request.headers,
+            stream=request.stream,
+            extensions={**request.extensions, "sni_hostname": host},
+        )
+        return await self._inner.handle_async_request(pinned)
+
+    async def aclose(self) -> None:
+        """Close what is open."""
+        await self._inner.aclose()
