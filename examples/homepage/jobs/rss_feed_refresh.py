@@ -58,8 +58,9 @@ async def _hand_over(ctx: Context, force: bool) -> dict[str, Any]:
         transaction.result = told = {"due": len(due), "handed_over": handed}
     if not due:
         telemetry.event("refresh.no_sources")
-    # What is due and not handed over has a job already, which is at its next attempt.
-    _completed(handed, len(due) - handed)
+    else:
+        # What is due and not handed over has a job already, which is at its next attempt.
+        _completed(handed, len(due) - handed)
     return told
 
 

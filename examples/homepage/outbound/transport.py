@@ -23,6 +23,10 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         """Raises AddressRefused besides what httpx does."""
         url = request.url
         host = url.raw_host.decode("ascii")
+        if url.scheme not in _PORTS or not host:
+            raise httpx.UnsupportedProtocol(
+                f"{str(url)!r:.200} is no address of http or https", request=request
+            )
         try:
             address = await self._addresses.of(host, url.port or _PORTS[url.scheme])
         except (OSError, UnicodeError) as fault:

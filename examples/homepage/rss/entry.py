@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import calendar
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import md5
@@ -38,12 +37,12 @@ class Entry:
         return md5(f"{self.title}{self.description}".encode(), usedforsecurity=False).hexdigest()
 
 
-def guid_of(found: Mapping[str, Any]) -> str | None:
+def guid_of(found: dict[str, Any]) -> str | None:
     """The guid of an entry as feedparser has it; None for an empty one."""
     return _text(found, "id", LONGEST_CONTENT) or None
 
 
-def entry_of(found: Mapping[str, Any]) -> Entry | None:
+def entry_of(found: dict[str, Any]) -> Entry | None:
     """The entry; None where title or URL are missing or blank."""
     title, url = _text(found, "title", LONGEST_TITLE), _url(found)
     if not title or not url:
@@ -56,15 +55,15 @@ def entry_of(found: Mapping[str, Any]) -> Entry | None:
         _text(found, "summary", LONGEST_DESCRIPTION),
         clean(content.strip(), LONGEST_CONTENT),
         _text(found, "author", LONGEST_TITLE),
-        _moment(found.get("published_parsed") or found.get("updated_parsed")),
+        _moment(found.get("published_parsed") or dict.get(found, "updated_parsed")),
     )
 
 
-def _text(found: Mapping[str, Any], name: str, most: int) -> str:
+def _text(found: dict[str, Any], name: str, most: int) -> str:
     return clean(str(found.get(name) or "").strip(), most)
 
 
-def _url(found: Mapping[str, Any]) -> str:
+def _url(found: dict[str, Any]) -> str:
     """The link; of an episode without one its file."""
     links = [found.get("link"), *(file.get("href") for file in found.get("enclosures", ()))]
     return next((url for link in links if (url := _followed(link))), "")

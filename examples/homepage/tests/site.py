@@ -1,0 +1,178 @@
+"""What the tests share: the API on the test's database, the world's feeds, workers in this process, a clock to turn."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from psycopg import AsyncConnection
+from psycopg.conninfo import make_conninfo
+from psycopg.rows import dict_row
+from pydantic import SecretStr
+
+from examples.homepage.settings import Settings, from_environment
+from examples.homepage.statements import FOLDER
+from examples.homepage.web import create_app
+from examples.upstreams.feeds.documents import Document
+from examples.upstreams.feeds.server import FeedServer
+from postmill import Registry
+from postmill.domain.settings_load import load
+from postmill.engine.config import WorkerConfig
+from postmill.engine.worker import Worker
+from postmill.telemetry.bus import Bus
+from postmill.telemetry.tracing import trace_jobs
+from tests.support.workers import until
+
+Row = dict[str, Any]
+ENV = {"PAGERDUTY_INTEGRATION_KEY": "pd-key", "SLACK_OPS_WEBHOOK": "https://hooks.slack.example/ops"}
+IDLE = """
+    select count(*) as n from postmill.jobs
+     where status = 'running' or (status = 'queued' and scheduled_for <= postmill.now())
+"""
+
+
+def served() -> Registry:
+    """The application's job types, with the retries of homepage.yaml."""
+    retry = load(FOLDER / "homepage.yaml", env=ENV).retry
+    return Registry.collect("examples.homepage.jobs").with_retry(retry.policy, retry.max_attempts)
+
+
+@dataclass
+class Site:
+    """The application of one test."""
+
+    dsn: str
+    conn: AsyncConnection[Any]
+    http: httpx.AsyncClient
+    service: FeedServer
+
+    async def source(self, path: str = "/corpus/rss-2.0.xml", **columns: object) -> UUID:
+        """A source at the stand-in."""
+        values: Row = {"name": path, "url": self.service.url + path, "refresh_interval_minutes": 15} | columns
+        names, marks = ", ".join(values), ", ".join(["%s"] * len(values))
+        row = await self.row(
+            f"insert into rss_sources ({names}) values ({marks}) returning id", *values.values()
+        )
+        found: UUID = row["id"]
+        return found
+
+    def page(self, path: str, text: str) -> str:
+        """A page of the stand-in's."""
+        self.service.pages[path] = Document(text.encode())
+        return path
+
+    async def standing(self, source: UUID) -> Row:
+        """The row of a source."""
+        return await self.row("select * from rss_sources where id = %s", source)
+
+    async def items(self, source: UUID) -> list[Row]:
+        """The items of a source, the oldest first."""
+        query = "select * from feed_items where source_id = %s order by published_at nulls last, title, id"
+        return await self.rows(query, source)
+
+    async def enqueue(self, job_type: str = "RSS_FEED_REFRESH", **payload: object) -> UUID:
+        """A job by the admin API."""
+        body = {"job_type": job_type, "payload": {key: _json(value) for key, value in payload.items()}}
+        answer = await self.http.post("/admin/api/jobs/enqueue", json=body)
+        assert answer.status_code == 202, answer.text
+        return UUID(answer.json()["job_id"])
+
+    async def job(self, job_id: object) -> Row:
+        """Where a job is, and what came of it."""
+        return await self.row("select * from postmill.job_state(array[%s::uuid])", job_id)
+
+    async def row(self, query: str, *values: object) -> Row:
+        """The only row of a query."""
+        [found] = await self.rows(query, *values)
+        return found
+
+    async def rows(self, query: str, *values: object) -> list[Row]:
+        """The rows of a query."""
+        async with self.conn.cursor(row_factory=dict_row) as cursor:
+            await cursor.execute(query.encode(), values)
+            return await cursor.fetchall() if cursor.description else []
+
+    async def run(self, later: str = "0 s") -> list[ReadableSpan]:
+        """Let a worker do all that is due so much later; the spans of what it did."""
+        dsn, registry, spans = self.later(later), served(), InMemorySpanExporter()
+        provider = TracerProvider(shutdown_on_exit=False)
+        provider.add_span_processor(SimpleSpanProcessor(spans))
+        bus = Bus()
+        stop = trace_jobs(bus, provider)
+        assert stop is not None
+        config = WorkerConfig(lease=30.0, grace=5.0, poll_interval=0.2)
+        worker = Worker(dsn, registry, dict.fromkeys(registry.queues, 8), config=config, bus=bus)
+        with pytest.MonkeyPatch.context() as environment:
+            environment.setenv("HOMEPAGE_DATABASE_URL", dsn)
+            async with await AsyncConnection.connect(dsn, autocommit=True) as looking:
+                await _until_idle(worker, looking)
+        stop()
+        found = list(spans.get_finished_spans())
+        provider.shutdown()
+        return found
+
+    def later(self, offset: str) -> str:
+        """Connections whose clock is so much ahead."""
+        return make_conninfo(
+            self.dsn, options=f"-c postmill.clock_offset={offset.replace(' ', chr(92) + ' ')}"
+        )
+
+
+async def _until_idle(worker: Worker, looking: AsyncConnection[Any]) -> None:
+    async def idle() -> bool:
+        [[left]] = await (await looking.execute(IDLE)).fetchall()
+        return bool(left == 0)
+
+    task = asyncio.create_task(worker.run())
+    try:
+        await until(lambda: worker.ready.is_set() or task.done())
+        await until(idle)
+    finally:
+        worker.drain()
+        await task
+
+
+def happenings(span: ReadableSpan) -> list[tuple[str, Row]]:
+    """The events of a span with their attributes, without those that end every span."""
+    return [
+        (event.name, dict(event.attributes or {}))
+        for event in span.events
+        if not event.name.startswith("job.")
+    ]
+
+
+def _json(value: object) -> object:
+    return str(value) if isinstance(value, UUID) else value
+
+
+@asynccontextmanager
+async def serving(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+    """The API without a socket."""
+    app = create_app(settings)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost:8080") as http,
+    ):
+        yield http
+
+
+@asynccontextmanager
+async def opened(dsn: str, service: FeedServer, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Site]:
+    """The API, and the environment in which workers find the feeds."""
+    monkeypatch.setenv("HOMEPAGE_DATABASE_URL", dsn)
+    monkeypatch.setenv("HOMEPAGE_ALLOW_PRIVATE", "127.0.0.1/32")
+    monkeypatch.delenv("ADMIN_TOKEN", raising=False)
+    async with (
+        serving(from_environment().model_copy(update={"database_url": SecretStr(dsn)})) as http,
+        await AsyncConnection.connect(dsn, autocommit=True) as conn,
+    ):
+        yield Site(dsn, conn, http, service)

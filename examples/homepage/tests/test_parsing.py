@@ -1,0 +1,106 @@
+"""The corpus and its odd relatives: each parses or fails as it is said here, and nothing but the document is read."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from hashlib import md5
+
+import pytest
+
+from examples.homepage.outbound.bounded import TooLarge, read_bounded
+from examples.homepage.rss.errors import FeedError
+from examples.homepage.rss.parse import Parsed, parse
+from examples.upstreams.feeds.documents import HOPELESS, ODD, Document, corpus, item, rss
+
+CORPUS = {
+    # file: (entries, entries without title or URL)
+    "atom-0.3.xml": (1, 0), "atom-1.0.xml": (2, 0), "podcast.xml": (2, 0), "rss-0.90.rdf": (2, 0),
+    "rss-0.91.xml": (2, 0), "rss-0.92.xml": (1, 1), "rss-1.0.rdf": (2, 0), "rss-2.0.xml": (3, 3),
+}  # fmt: skip
+TITLES = {
+    "utf-8-undeclared": "Café, crème", "latin-1-undeclared": "Café, crème", "gb18030": "新闻 一",
+    "says-utf-8-is-latin-1": "Café, crème", "says-latin-1-is-utf-8": "Café, crème", "utf-16": "Café, crème",
+    "nbsp": "Item\N{NO-BREAK SPACE}1", "beyond-unicode": "Item \ufffd1", "surrogate": "Item \ufffd1",
+    "nul": "Item \ufffd 1", "backslash-entity": "Item &place; 1", "external-entity": "Item &secret; 1",
+    "entity-bomb": "Item &l9; 1",
+}  # fmt: skip
+COUNTS = {"truncated": 3, "unclosed-tags": 1, "no-items": 0, "odd-dates": 6}
+BROKEN = {
+    "nbsp", "nul", "backslash-entity", "external-entity", "entity-bomb", "leading-blank-lines", "truncated",
+    "unclosed-tags", "gzip-cut-off",
+}  # fmt: skip
+
+
+async def one(body: bytes) -> AsyncIterator[bytes]:
+    yield body
+
+
+async def read(document: Document, most: int = 1000) -> Parsed:
+    async def chunks() -> AsyncIterator[bytes]:  # as the network has them: the first byte by itself
+        for part in (document.body[:1], document.body[1:]):
+            yield part
+
+    body = await read_bounded(chunks(), 5_000_000)
+    return parse(body, url="https://news.example/feed", content_type=document.content_type, most=most)
+
+
+async def test_every_format_of_the_corpus() -> None:
+    documents = corpus()
+    assert documents.keys() == CORPUS.keys()
+    found = {name: await read(document) for name, document in documents.items()}
+    assert {name: (len(it.entries), len(it.missing)) for name, it in found.items()} == CORPUS
+    assert [name for name, it in found.items() if it.fault] == []
+
+    first, second, third = found["rss-2.0.xml"].entries
+    assert (first.title, first.guid) == ("Flour & water: it's all you need", "miller-1001")
+    assert first.published_at == datetime(2026, 3, 2, 8, 15, tzinfo=UTC)
+    assert first.description == "<p>A <b>short</b> text.</p>", "scripts are no text"
+    assert 'href="https://news.example/bread"' in first.content
+    assert first.content_hash == md5((first.title + first.description).encode()).hexdigest()
+    assert second.published_at == datetime(2026, 3, 3, 7, 15, tzinfo=UTC)
+    assert third.url == third.guid == "https://miller.example/2026/guid-only"
+    assert found["rss-2.0.xml"].missing == ["miller-1004", "miller-1005", "miller-1006"]
+    wind, only_updated = found["atom-1.0.xml"].entries
+    assert wind.url == "https://notes.example/wind"
+    assert only_updated.published_at == datetime(2026, 3, 5, 8, tzinfo=UTC)
+    assert found["podcast.xml"].entries[0].url == "https://cdn.grist.example/1.mp3"
+    assert [entry.guid for entry in found["rss-0.91.xml"].entries] == [None, None]
+
+
+async def test_what_is_odd_is_kept_as_far_as_it_can_be_read() -> None:
+    found = {name: await read(document) for name, document in ODD.items()}
+    for name, parsed in found.items():
+        assert len(parsed.entries) == COUNTS.get(name, 1) or (
+            name == "gzip-cut-off" and len(parsed.entries) > 50
+        )
+        assert (parsed.fault is not None) == (name in BROKEN), (name, parsed.fault)
+        for entry in parsed.entries:
+            f"{entry.title}{entry.content}".encode()
+            assert "\0" not in entry.title
+            assert "root:" not in entry.title, "no file is read"
+    assert {name: found[name].entries[0].title for name in TITLES} == TITLES
+    dates = [entry.published_at for entry in found["odd-dates"].entries]
+    eight = datetime(2026, 3, 2, 8, tzinfo=UTC)
+    assert dates == [eight, eight.replace(hour=16), None, None, None, None]
+
+
+@pytest.mark.parametrize("name", HOPELESS)
+async def test_what_is_no_feed_is_an_error_with_its_reason(name: str) -> None:
+    with pytest.raises(FeedError) as caught:
+        await read(HOPELESS[name])
+    assert caught.value.error_type == "parse_error"
+    assert caught.value.retryable
+    assert len(str(caught.value)) > len("parse_error: ")
+
+
+async def test_the_limits() -> None:
+    """Of entries and of bytes, also of what is packed."""
+    many = await read(Document(rss(item(n) for n in range(30)).encode()), most=12)
+    assert (len(many.entries), many.found, many.left_out) == (12, 12, 18)
+    assert many.entries[-1].guid == "item-11"
+    for body in (b"x" * 1001, gzip.compress(b"x" * 10_000_000, 1)):
+        with pytest.raises(TooLarge):
+            await read_bounded(one(body), 1000)
+    assert await read_bounded(one(gzip.compress(b"x" * 1000)), 1000) == b"x" * 1000
