@@ -13,7 +13,7 @@ from examples.homepage.rss.errors import FeedError
 from examples.homepage.rss.refresh import read
 from examples.homepage.rss.store import failed, succeeded, wait_of
 from examples.homepage.statements import Row, row, rows
-from postmill import Bury, Context, Mode, NewJob, aenqueue_many
+from postmill import Bury, Context, Idempotency, Mode, aenqueue_many
 
 SOURCE_DISABLED = "source_disabled"
 """The reason of dead letters whose source has failed five times in a row."""
@@ -22,6 +22,8 @@ SOURCE_DISABLED = "source_disabled"
 @handles(
     JobType.RSS_FEED_REFRESH,
     timeout=180,
+    # A source has at most one job that waits or runs; what somebody forces does not wait for that one's next attempt.
+    idempotency=Idempotency(Mode.ACTIVE, key="rss:{source_id}:{force_refresh}"),
     log_fields=("source_id",),
     escalation_fields=("source_id",),
     action="Read rss_sources.last_error_message; then PATCH /admin/api/rss-sources/{id}",
@@ -53,7 +55,10 @@ async def RssFeedRefreshHandler(
 async def _hand_over(ctx: Context, force: bool) -> dict[str, Any]:
     async with ctx.transaction() as transaction:
         due = await rows(transaction, "due_sources", force=force)
-        made = await aenqueue_many(transaction.connection, [_one(source["id"], force) for source in due])
+        made = await aenqueue_many(
+            transaction.connection,
+            [RssFeedRefreshHandler.new(source_id=source["id"], force_refresh=force) for source in due],
+        )
         handed = sum(job.created for job in made)
         transaction.result = told = {"due": len(due), "handed_over": handed}
     if not due:
@@ -62,14 +67,6 @@ async def _hand_over(ctx: Context, force: bool) -> dict[str, Any]:
         # What is due and not handed over has a job already, which is at its next attempt.
         _completed(handed, len(due) - handed)
     return told
-
-
-def _one(source_id: UUID, force: bool) -> NewJob:
-    """A job for one source, which has at most one that waits or runs."""
-    key = f"{JobType.RSS_FEED_REFRESH}:{source_id}"
-    return RssFeedRefreshHandler.using(key=key, mode=Mode.ACTIVE).new(
-        source_id=source_id, force_refresh=force
-    )
 
 
 async def _refresh(ctx: Context, source: Row) -> dict[str, Any]:

@@ -21,34 +21,32 @@ _LONGEST_MESSAGE = 1000
 
 
 async def succeeded(conn: Connection, source: Row, feed: Feed) -> dict[str, int]:
-    """Keep what is new, and note that the source is well; how many items are new, and how many were there."""
+    """Note that the source is well, and keep what is new; how many items are new, and how many were there.
+
+    In a transaction: the source's row is locked first, so that of two fetches at one moment the second sees what the first
+    has kept.
+    """
     entries = [] if feed.parsed is None else feed.parsed.entries
-    listed = keys(entries)
-    known = await rows(
-        conn,
-        "known_items",
-        source_id=source["id"],
-        keys=[key for _, own in listed for key in own],
-        hashes=[entry.content_hash for entry in entries],
-    )
-    new = new_entries(
-        entries,
-        {item["item_guid"]: item["content_hash"] for item in known},
-        [item["content_hash"] for item in known],
-        source["dedup_by"],
-    )
+    there = await row(conn, "source_succeeded", id=source["id"], **_validators(source, feed))
+    new = await _new(conn, source, entries) if there and entries else []
     items = Jsonb([_item(key, entry) for key, entry in new])
-    made = await rows(conn, "insert_items", source_id=source["id"], items=items)
-    unchanged = feed.parsed is None
-    await row(
-        conn,
-        "source_succeeded",
-        id=source["id"],
-        moment=source["moment"],
-        etag=source["etag"] if unchanged else feed.fetched.etag,
-        last_modified=source["last_modified"] if unchanged else feed.fetched.last_modified,
-    )
+    made = await rows(conn, "insert_items", source_id=source["id"], items=items) if new else []
     return {"new": len(made), "duplicate": len(entries) - len(made)}
+
+
+async def _new(conn: Connection, source: Row, entries: list[Entry]) -> list[tuple[str, Entry]]:
+    wanted = [key for _, own in keys(entries) for key in own]
+    hashes = [entry.content_hash for entry in entries]
+    known = await rows(conn, "known_items", source_id=source["id"], keys=wanted, hashes=hashes)
+    contents = {item["item_guid"]: item["content_hash"] for item in known}
+    return new_entries(entries, contents, contents.values(), source["dedup_by"])
+
+
+def _validators(source: Row, feed: Feed) -> Row:
+    """By what the next fetch asks whether something has changed."""
+    kept = {name: source[name] for name in ("moment", "etag", "last_modified")}
+    changed = {"etag": feed.fetched.etag, "last_modified": feed.fetched.last_modified}
+    return kept if feed.parsed is None else kept | changed
 
 
 async def failed(conn: Connection, source: Row, error: FeedError, wait: float | None) -> Row:

@@ -35,15 +35,17 @@ from tests.support.workers import until
 Row = dict[str, Any]
 ENV = {"PAGERDUTY_INTEGRATION_KEY": "pd-key", "SLACK_OPS_WEBHOOK": "https://hooks.slack.example/ops"}
 IDLE = """
-    select count(*) as n from postmill.jobs
-     where status = 'running' or (status = 'queued' and scheduled_for <= postmill.now())
+    select not exists (select from postmill.running)
+       and not exists (select from postmill.ready)
+       and not exists (select from postmill.scheduled where run_at <= postmill.now())
 """
 
 
-def served() -> Registry:
-    """The application's job types, with the retries of homepage.yaml."""
+def served(*, schedules: bool = False) -> Registry:
+    """The application's job types, with the retries of homepage.yaml; their schedules where they are wanted."""
     retry = load(FOLDER / "homepage.yaml", env=ENV).retry
-    return Registry.collect("examples.homepage.jobs").with_retry(retry.policy, retry.max_attempts)
+    found = Registry.collect("examples.homepage.jobs").with_retry(retry.policy, retry.max_attempts)
+    return found if schedules else Registry.collect(*found, *found.resources)
 
 
 @dataclass
@@ -101,9 +103,13 @@ class Site:
             await cursor.execute(query.encode(), values)
             return await cursor.fetchall() if cursor.description else []
 
-    async def run(self, later: str = "0 s") -> list[ReadableSpan]:
-        """Let a worker do all that is due so much later; the spans of what it did."""
-        dsn, registry, spans = self.later(later), served(), InMemorySpanExporter()
+    async def run(self, later: str = "0 s", *, scheduled: str = "") -> list[ReadableSpan]:
+        """Let a worker do all that is due so much later; the spans of what it did.
+
+        `scheduled`: with the application's schedules, until this query says true.
+        """
+        dsn, spans = self.later(later), InMemorySpanExporter()
+        registry = served(schedules=bool(scheduled))
         provider = TracerProvider(shutdown_on_exit=False)
         provider.add_span_processor(SimpleSpanProcessor(spans))
         bus = Bus()
@@ -114,7 +120,7 @@ class Site:
         with pytest.MonkeyPatch.context() as environment:
             environment.setenv("HOMEPAGE_DATABASE_URL", dsn)
             async with await AsyncConnection.connect(dsn, autocommit=True) as looking:
-                await _until_idle(worker, looking)
+                await _until_idle(worker, looking, scheduled or "select true")
         stop()
         found = list(spans.get_finished_spans())
         provider.shutdown()
@@ -127,10 +133,13 @@ class Site:
         )
 
 
-async def _until_idle(worker: Worker, looking: AsyncConnection[Any]) -> None:
+async def _until_idle(worker: Worker, looking: AsyncConnection[Any], condition: str) -> None:
     async def idle() -> bool:
-        [[left]] = await (await looking.execute(IDLE)).fetchall()
-        return bool(left == 0)
+        for query in (condition, IDLE):
+            [[true]] = await (await looking.execute(query.encode())).fetchall()
+            if not true:
+                return False
+        return True
 
     task = asyncio.create_task(worker.run())
     try:

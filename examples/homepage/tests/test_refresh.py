@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 from prometheus_client import REGISTRY
+from psycopg import AsyncConnection
 
 from examples.homepage import statements
 from examples.homepage.tests.site import Row, Site, happenings
@@ -19,12 +20,11 @@ def metric(name: str, source: UUID, **labels: str) -> float:
     return REGISTRY.get_sample_value(name, {"source_id": str(source), **labels}) or 0.0
 
 
-async def fan_out(site: Site, later: str = "0 s") -> list[str]:
-    """A run of the scheduler; the paths that were asked for."""
-    before = site.service.asked.copy()
-    await site.row("select postmill.enqueue('RSS_FEED_REFRESH')")
-    await site.run(later)
-    return sorted(site.service.asked - before)
+async def due(site: Site, later: str) -> list[str]:
+    """The sources that a run of the scheduler would hand over so much later."""
+    async with await AsyncConnection.connect(site.later(later), autocommit=True) as conn:
+        found = await statements.rows(conn, "due_sources", force=False)
+    return [source["url"].removeprefix(site.service.url) for source in found]
 
 
 async def test_the_scheduler_hands_over_what_is_due_at_its_interval(site: Site) -> None:
@@ -32,23 +32,36 @@ async def test_the_scheduler_hands_over_what_is_due_at_its_interval(site: Site) 
     quick = await site.source("/corpus/atom-1.0.xml", refresh_interval_minutes=15)
     slow = await site.source("/corpus/atom-0.3.xml", refresh_interval_minutes=60)
     off = await site.source("/corpus/podcast.xml", is_active=False)
-    assert await fan_out(site) == ["/corpus/atom-0.3.xml", "/corpus/atom-1.0.xml"]
-    asked = [await fan_out(site, f"{minutes} minutes") for minutes in (5, 10, 15, 30, 59, 61)]
-    one, both = ["/corpus/atom-1.0.xml"], ["/corpus/atom-0.3.xml", "/corpus/atom-1.0.xml"]
-    assert asked[:4] == [[], [], one, one]
-    assert sorted(asked[4] + asked[5]) == both, "the slow one after an hour, to the minute"
+    await site.enqueue()
+    await site.run()
+    both = {"/corpus/atom-1.0.xml", "/corpus/atom-0.3.xml"}
+    assert site.service.asked.keys() == both
+    assert (len(await site.items(quick)), len(await site.items(slow))) == (2, 1)
+    found = [await due(site, f"{minutes} minutes") for minutes in (5, 10, 15, 59, 61)]
+    one = ["/corpus/atom-1.0.xml"]
+    assert found[:4] == [[], [], one, one], "at the third run of the scheduler, not the fourth"
+    assert set(found[4]) == both
     assert (await site.standing(off))["last_fetched_at"] is None
-    jobs = await site.rows("select payload, idempotency_key from postmill.any_job order by id")
-    assert jobs[0] == {"payload": {}, "idempotency_key": None}
-    made = [row for row in jobs if row["payload"].get("source_id") == str(quick)]
-    assert {row["idempotency_key"] for row in made} == {f"RSS_FEED_REFRESH:{quick}"}
-    assert len(await site.items(slow)) == 1
 
-    await site.enqueue(force_refresh=True)
-    before = site.service.asked.copy()
-    spans = await site.run("61 minutes")
-    assert sorted(site.service.asked - before) == both, "forced: whether due or not, but for disabled ones"
+    await site.enqueue(source_id=None, force_refresh=True)
+    spans = await site.run()
+    assert set(site.service.asked.values()) == {2}, "forced: whether due or not, but for disabled ones"
     assert ("refresh.completed", {"sources.success": 2, "sources.failure": 0}) in happenings(spans[0])
+
+
+async def test_the_scheduler_runs_every_five_minutes(site: Site) -> None:
+    """By itself, with an empty payload; a source whose job is at its next attempt gets no second one."""
+    source = await site.source("/status/500", refresh_interval_minutes=60)
+    await site.run(scheduled="select count(*) > 0 from postmill.trigger where next_run_at is not null")
+    for number, later in enumerate(("6 minutes", "11 minutes"), 1):
+        await site.run(
+            later, scheduled=f"select count(*) >= {number} from postmill.any_job where source = 'schedule'"
+        )
+    await site.conn.execute("delete from postmill.trigger")
+    jobs = await site.rows("select source, payload from postmill.any_job order by id")
+    fans = [job for job in jobs if job["source"] == "schedule"]
+    assert [job["payload"] for job in fans] == [{}] * len(fans)
+    assert [job["payload"]["source_id"] for job in jobs if job not in fans] == [str(source)]
 
 
 async def test_the_span_its_attributes_and_events(site: Site) -> None:
