@@ -39,6 +39,13 @@ IDLE = """
        and not exists (select from postmill.ready)
        and not exists (select from postmill.scheduled where run_at <= postmill.now())
 """
+ALL = IDLE.replace("where run_at <= postmill.now()", "")
+
+
+HURRY = """
+    select count(*) = 0 from postmill.retry_jobs(array(select id from postmill.jobs where status = 'queued'
+                                                         and attempt_count > 0 and scheduled_for > postmill.now()))
+"""
 
 
 def served(*, schedules: bool = False) -> Registry:
@@ -103,10 +110,13 @@ class Site:
             await cursor.execute(query.encode(), values)
             return await cursor.fetchall() if cursor.description else []
 
-    async def run(self, later: str = "0 s", *, scheduled: str = "") -> list[ReadableSpan]:
+    async def run(
+        self, later: str = "0 s", *, hurry: bool = False, scheduled: str = ""
+    ) -> list[ReadableSpan]:
         """Let a worker do all that is due so much later; the spans of what it did.
 
-        `scheduled`: with the application's schedules, until this query says true.
+        `hurry`: next attempts are due at once, as by `postmill jobs retry`. `scheduled`: with the application's schedules,
+        until this query says true.
         """
         dsn, spans = self.later(later), InMemorySpanExporter()
         registry = served(schedules=bool(scheduled))
@@ -120,7 +130,9 @@ class Site:
         with pytest.MonkeyPatch.context() as environment:
             environment.setenv("HOMEPAGE_DATABASE_URL", dsn)
             async with await AsyncConnection.connect(dsn, autocommit=True) as looking:
-                await _until_idle(worker, looking, scheduled or "select true")
+                await _until_idle(
+                    worker, looking, [scheduled or "select true", *((HURRY, ALL) if hurry else (IDLE,))]
+                )
         stop()
         found = list(spans.get_finished_spans())
         provider.shutdown()
@@ -133,9 +145,9 @@ class Site:
         )
 
 
-async def _until_idle(worker: Worker, looking: AsyncConnection[Any], condition: str) -> None:
+async def _until_idle(worker: Worker, looking: AsyncConnection[Any], conditions: list[str]) -> None:
     async def idle() -> bool:
-        for query in (condition, IDLE):
+        for query in conditions:
             [[true]] = await (await looking.execute(query.encode())).fetchall()
             if not true:
                 return False
