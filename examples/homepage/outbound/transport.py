@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ssl
+
 import httpx
 
 from examples.homepage.outbound.addresses import Addresses
@@ -10,13 +12,16 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class GuardedTransport(httpx.AsyncBaseTransport):
-    """Looks an address up, asks whether it may be reached, and connects to just that one, by the name for TLS and Host."""
+    """Looks an address up, asks whether it may be reached, and connects to just that one, by the name for TLS and Host.
 
-    def __init__(self, addresses: Addresses) -> None:
+    `trusted`: whose certificates are; by default what httpx trusts.
+    """
+
+    def __init__(self, addresses: Addresses, trusted: ssl.SSLContext | None = None) -> None:
         self._addresses = addresses
         # No connection is kept: two names at one address must not share one that was made for the other.
         self._inner = httpx.AsyncHTTPTransport(
-            limits=httpx.Limits(max_keepalive_connections=0), trust_env=False
+            verify=trusted or True, limits=httpx.Limits(max_keepalive_connections=0), trust_env=False
         )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:

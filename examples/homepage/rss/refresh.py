@@ -25,7 +25,7 @@ class Feed:
 async def read(fetcher: FeedFetcher, source: Row, log: Any) -> Feed:
     """Fetch and parse. Raises FeedError, which is counted by then."""
     source_id, begun = str(source["id"]), perf_counter()
-    telemetry.event("fetch.started", {"source_id": source_id, "source_url": source["url"]})
+    telemetry.event("fetch.started", {"source_id": source_id, "source_url": _shown(source["url"])})
     result = "failure"
     try:
         feed = await _read(fetcher, source)
@@ -54,7 +54,7 @@ async def _read(fetcher: FeedFetcher, source: Row) -> Feed:
 def _tell(feed: Feed, source: Row, log: Any) -> None:
     about = {"source": source["name"], "source_id": str(source["id"])}
     if feed.fetched.url != source["url"]:
-        log.info("feed_redirected", **about, to=feed.fetched.url)
+        log.info("feed_redirected", **about, to=_shown(feed.fetched.url))
     parsed = feed.parsed
     telemetry.event("parse.completed", {"items_fetched": 0 if parsed is None else parsed.found})
     if parsed is None:
@@ -67,3 +67,10 @@ def _tell(feed: Feed, source: Row, log: Any) -> None:
         telemetry.event("entry.missing_fields", {"guid": guid})
     if parsed.missing:
         log.warning("entries_without_title_or_url", **about, skipped=len(parsed.missing))
+
+
+def _shown(url: str) -> str:
+    """Without the password that may be in it."""
+    scheme, mark, rest = url.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}{mark}{host.rpartition('@')[2]}{slash}{path}"

@@ -12,7 +12,7 @@ import pytest
 from examples.homepage.outbound.bounded import TooLarge, read_bounded
 from examples.homepage.rss.errors import FeedError
 from examples.homepage.rss.parse import Parsed, parse
-from examples.upstreams.feeds.documents import HOPELESS, ODD, Document, corpus, item, rss
+from examples.upstreams.feeds.documents import HOPELESS, ODD, Document, corpus, huge, item, rss
 
 CORPUS = {
     # file: (entries, entries without title or URL)
@@ -104,3 +104,14 @@ async def test_the_limits() -> None:
         with pytest.raises(TooLarge):
             await read_bounded(one(body), 1000)
     assert await read_bounded(one(gzip.compress(b"x" * 1000)), 1000) == b"x" * 1000
+
+
+@pytest.mark.long
+async def test_a_feed_of_ten_megabytes() -> None:
+    """Beyond the usual bound; whoever raises that gets the first of its entries."""
+    with pytest.raises(TooLarge):
+        await read_bounded(one(huge(10_000_000)), 5 * 1024 * 1024)
+    body = await read_bounded(one(huge(10_000_000)), 20_000_000)
+    parsed = parse(body, url="https://news.example/", content_type="text/xml", most=1000)
+    assert (len(parsed.entries), parsed.fault) == (1000, None)
+    assert parsed.left_out > 5000

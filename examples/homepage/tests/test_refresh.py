@@ -67,7 +67,8 @@ async def test_the_scheduler_comes_by_itself(site: Site) -> None:
 
 async def test_the_span_its_attributes_and_events(site: Site) -> None:
     """Sections 6 and 10: five attributes, and each of the eight events where it belongs."""
-    source, off = await site.source(), await site.source("/corpus/podcast.xml", is_active=False)
+    url = site.service.url.replace("//", "//reader:secret@") + "/corpus/rss-2.0.xml"
+    source, off = await site.source(url=url), await site.source("/corpus/podcast.xml", is_active=False)
     gone, later = uuid4(), await site.source("/corpus/rss-0.91.xml", last_fetched_at="2100-01-01")
     job = await site.enqueue(source_id=source)
     for wanted in (off, gone, later):
@@ -98,6 +99,7 @@ async def test_the_span_its_attributes_and_events(site: Site) -> None:
         )
     )
     assert site.service.asked.keys() == {"/corpus/rss-2.0.xml"}
+    assert site.service.seen["/corpus/rss-2.0.xml"]["authorization"].startswith("Basic ")
     await site.conn.execute("delete from rss_sources")
     await site.enqueue()
     [span] = await site.run()
