@@ -47,7 +47,7 @@ def entry_of(found: dict[str, Any]) -> Entry | None:
     title, url = _text(found, "title", LONGEST_TITLE), _url(found)
     if not title or not url:
         return None
-    content = " ".join(str(part.get("value", "")) for part in found.get("content", ()))
+    content = " ".join(str(part.get("value") or "") for part in found.get("content", ()))
     return Entry(
         guid_of(found),
         title,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from types import TracebackType
 from typing import Self
 
@@ -12,9 +13,10 @@ import httpx
 from examples.homepage.outbound.addresses import Addresses, AddressRefused
 from examples.homepage.outbound.bounded import TooLarge, read_bounded
 from examples.homepage.outbound.transport import GuardedTransport
-from examples.homepage.rss.errors import of_fault, of_response
+from examples.homepage.rss.faults import of_fault, of_response
 
 MOST_REDIRECTS = 5
+LONGEST_VALIDATOR = 500
 ACCEPT = "application/atom+xml, application/rss+xml, application/rdf+xml, application/xml;q=0.9, text/xml;q=0.8, */*;q=0.1"
 
 
@@ -47,6 +49,8 @@ class FeedFetcher:
         self._http = httpx.AsyncClient(
             transport=GuardedTransport(addresses),
             headers={"User-Agent": user_agent, "Accept": ACCEPT, "Accept-Encoding": "gzip"},
+            # One site's visit is not another's, and nothing is to be remembered of us.
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
             follow_redirects=True,
             max_redirects=MOST_REDIRECTS,
             timeout=timeout / 3,
@@ -81,7 +85,8 @@ class FeedFetcher:
             raise of_response(response)
         body = await read_bounded(response.aiter_raw(), self._most_bytes)
         named = response.headers.get
-        return Fetched(url, body, named("Content-Type", ""), named("ETag"), named("Last-Modified"))
+        etag, modified = map(_validator, (named("ETag"), named("Last-Modified")))
+        return Fetched(url, body, named("Content-Type", ""), etag, modified)
 
     async def __aenter__(self) -> Self:
         return self
@@ -90,3 +95,9 @@ class FeedFetcher:
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
         await self._http.aclose()
+
+
+def _validator(value: str | None) -> str | None:
+    """What can be sent back as a header, as a rule."""
+    fine = value is not None and value.isascii() and value.isprintable() and len(value) <= LONGEST_VALIDATOR
+    return value if fine else None

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 from examples.homepage.rss import telemetry
+from examples.homepage.rss.apart import parse_apart
 from examples.homepage.rss.errors import FeedError
 from examples.homepage.rss.fetch import FeedFetcher, Fetched
-from examples.homepage.rss.parse import Parsed, parse
+from examples.homepage.rss.parse import Parsed
 from examples.homepage.statements import Row
 
 
@@ -44,9 +44,8 @@ async def _read(fetcher: FeedFetcher, source: Row) -> Feed:
     fetched = await fetcher.fetch(source["url"], etag=source["etag"], last_modified=source["last_modified"])
     if fetched.body is None:
         return Feed(fetched, None)
-    # In a thread: a large document takes seconds, in which others want the loop.
-    parsed = await asyncio.to_thread(
-        parse, fetched.body, url=fetched.url, content_type=fetched.content_type, most=fetcher.most_entries
+    parsed = await parse_apart(
+        fetched.body, url=fetched.url, content_type=fetched.content_type, most=fetcher.most_entries
     )
     return Feed(fetched, parsed)
 

@@ -13,6 +13,7 @@ from examples.homepage.rss.identity import keys, new_entries
 from examples.homepage.rss.refresh import Feed
 from examples.homepage.statements import Connection, Row, row, rows
 from postmill.domain.retry_after import retry_after
+from postmill.domain.text import clean
 
 MOST_ERRORS = 5
 """So many in a row disable a source."""
@@ -55,7 +56,7 @@ async def failed(conn: Connection, source: Row, error: FeedError, wait: float | 
         conn,
         "source_failed",
         id=source["id"],
-        message=str(error)[:_LONGEST_MESSAGE],
+        message=clean(str(error), _LONGEST_MESSAGE),
         wait=wait,
         most_errors=MOST_ERRORS,
     )

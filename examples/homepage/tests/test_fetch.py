@@ -53,6 +53,10 @@ async def test_good_days(service: FeedServer, feeds: FeedFetcher) -> None:
     again = await feeds.fetch(f"{service.url}/cached", etag=first.etag, last_modified=first.last_modified)
     assert again.body is None
     assert service.seen["/cached"]["if-modified-since"] == first.last_modified
+    for etag in ("\N{LATIN SMALL LETTER E WITH ACUTE}", "x" * 501):
+        service.headers = [("ETag", etag), ("Set-Cookie", "seen=1")]
+        assert (await feeds.fetch(f"{service.url}/corpus/podcast.xml")).etag is None
+    assert "cookie" not in service.seen["/corpus/podcast.xml"]
     for name in ("gzip-not-said", "gzip-only-said"):
         packed = await feeds.fetch(f"{service.url}/odd/{name}")
         assert packed.body == ODD["gzip-only-said"].body

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
+import signal
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from hashlib import md5
+from typing import Any
 
 import pytest
 
 from examples.homepage.outbound.bounded import TooLarge, read_bounded
+from examples.homepage.rss import apart
 from examples.homepage.rss.errors import FeedError
 from examples.homepage.rss.parse import Parsed, parse
-from examples.upstreams.feeds.documents import HOPELESS, ODD, Document, corpus, huge, item, rss
+from examples.upstreams.feeds.documents import HOPELESS, ODD, Document, corpus, endless, huge, item, rss
 
 CORPUS = {
     # file: (entries, entries without title or URL)
@@ -104,6 +108,28 @@ async def test_the_limits() -> None:
         with pytest.raises(TooLarge):
             await read_bounded(one(body), 1000)
     assert await read_bounded(one(gzip.compress(b"x" * 1000)), 1000) == b"x" * 1000
+
+
+async def test_a_document_that_takes_the_square_of_its_length() -> None:
+    """A large document is parsed in a process, which is ended in time; what comes back is what a thread would have made."""
+    about: dict[str, Any] = {"url": "https://news.example/", "content_type": "text/xml", "most": 1000}
+    document = rss([*map(item, range(20)), item(20, title="", description="x" * apart.SMALL)]).encode()
+    assert await apart.parse_apart(document, **about) == parse(document, **about)
+    with pytest.raises(FeedError, match="parse_error: SAXParseException"):
+        await apart.parse_apart(b"<" * apart.SMALL * 2, **about)
+    busy = asyncio.create_task(apart.parse_apart(endless(1_000_000), **about))
+    await asyncio.sleep(0)
+    busy.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await busy
+    with pytest.raises(FeedError, match="takes more than 20 s"):
+        apart._read(b"", -signal.SIGXCPU)
+
+
+@pytest.mark.long
+async def test_the_process_is_ended_after_its_seconds() -> None:
+    with pytest.raises(FeedError, match="takes more than 20 s"):
+        await apart.parse_apart(endless(1_000_000), url="https://x.example/", content_type="text/xml", most=9)
 
 
 @pytest.mark.long

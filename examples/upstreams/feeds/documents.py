@@ -139,3 +139,8 @@ def huge(size: int) -> bytes:
     text = "It goes on and on. " * 50
     one = len(item(1, description=text))
     return rss(item(number, description=text) for number in range(size // one + 1)).encode()
+
+
+def endless(size: int) -> bytes:
+    """A feed that keeps a parser busy for the square of its size: an author that is nearly an e-mail address."""
+    return rss([item(1, author="a." * (size // 2) + "@")]).encode()

@@ -30,6 +30,7 @@ class FeedServer(ThreadingHTTPServer):
     """Serves GET on 127.0.0.1. `asked` counts requests by path, `seen` keeps the headers of the last one.
 
     `Answer.retry_after` may hold several headers, one a line. `blocked`: a user agent with this in it is answered 403.
+    `headers` come with every answer.
     """
 
     daemon_threads = True
@@ -42,6 +43,7 @@ class FeedServer(ThreadingHTTPServer):
         self.asked: Counter[str] = Counter()
         self.seen: dict[str, dict[str, str]] = {}
         self.blocked: str | None = None
+        self.headers: list[tuple[str, str]] = []
         self.closing = threading.Event()
         self._lock = threading.Lock()
 
@@ -142,7 +144,7 @@ class _Handler(BaseHTTPRequestHandler):
     ) -> None:
         self.send_response(status)
         self.send_header("Content-Type", kind)
-        for name, value in headers or []:
+        for name, value in [*(headers or []), *self.server.headers]:
             self.send_header(name, value)
         if status != 304:
             self.send_header("Content-Length", str(len(content)))
