@@ -46,6 +46,26 @@ class Screen:
         assert answer is not None
         assert answer.status == 200, f"{path}: {answer.status}\n{await answer.text()}"
 
+    async def another(self) -> Page:
+        """A page in a window of its own, in front like the first: of the tabs behind it Chromium draws a frame a second."""
+        browser = self.context.browser
+        assert browser is not None
+        of_this = await self.context.new_cdp_session(self.page)
+        told = await of_this.send("Target.getTargetInfo")
+        of_all = await browser.new_browser_cdp_session()
+        async with self.context.expect_page() as made:
+            await of_all.send(
+                "Target.createTarget",
+                {
+                    "url": "about:blank",
+                    "newWindow": True,
+                    "browserContextId": told["targetInfo"]["browserContextId"],
+                },
+            )
+        await of_all.detach()
+        await of_this.detach()
+        return await made.value
+
     async def follow(self, selector: str) -> None:
         """Press what leads to another page, and have the whole of it: a click alone may end while it is half read."""
         async with self.page.expect_navigation():
