@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+from functools import cache
 
 import httpx
 
@@ -21,7 +22,7 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         self._addresses = addresses
         # No connection is kept: two names at one address must not share one that was made for the other.
         self._inner = httpx.AsyncHTTPTransport(
-            verify=trusted or True, limits=httpx.Limits(max_keepalive_connections=0), trust_env=False
+            verify=trusted or _public(), limits=httpx.Limits(max_keepalive_connections=0), trust_env=False
         )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -48,3 +49,9 @@ class GuardedTransport(httpx.AsyncBaseTransport):
     async def aclose(self) -> None:
         """Close what is open."""
         await self._inner.aclose()
+
+
+@cache
+def _public() -> ssl.SSLContext:
+    """What httpx trusts, read once."""
+    return httpx.create_ssl_context(trust_env=False)

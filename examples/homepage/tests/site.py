@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -11,48 +10,19 @@ from uuid import UUID
 
 import httpx
 import pytest
-from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace import ReadableSpan
 from psycopg import AsyncConnection
 from psycopg.conninfo import make_conninfo
 from psycopg.rows import dict_row
 from pydantic import SecretStr
 
 from examples.homepage.settings import Settings, from_environment
-from examples.homepage.statements import FOLDER
+from examples.homepage.tests.labour import labouring
 from examples.homepage.web import create_app
 from examples.upstreams.feeds.documents import Document
 from examples.upstreams.feeds.server import FeedServer
-from postmill import Registry
-from postmill.domain.settings_load import load
-from postmill.engine.config import WorkerConfig
-from postmill.engine.worker import Worker
-from postmill.telemetry.bus import Bus
-from postmill.telemetry.tracing import trace_jobs
-from tests.support.workers import until
 
 Row = dict[str, Any]
-ENV = {"PAGERDUTY_INTEGRATION_KEY": "pd-key", "SLACK_OPS_WEBHOOK": "https://hooks.slack.example/ops"}
-IDLE = """
-    select not exists (select from postmill.running)
-       and not exists (select from postmill.ready)
-       and not exists (select from postmill.scheduled where run_at <= postmill.now())
-"""
-ALL = IDLE.replace("where run_at <= postmill.now()", "")
-
-
-HURRY = """
-    select count(*) = 0 from postmill.retry_jobs(array(select id from postmill.jobs where status = 'queued'
-                                                         and attempt_count > 0 and scheduled_for > postmill.now()))
-"""
-
-
-def served(*, schedules: bool = False) -> Registry:
-    """The application's job types, with the retries of homepage.yaml; their schedules where they are wanted."""
-    retry = load(FOLDER / "homepage.yaml", env=ENV).retry
-    found = Registry.collect("examples.homepage.jobs").with_retry(retry.policy, retry.max_attempts)
-    return found if schedules else Registry.collect(*found, *found.resources)
 
 
 @dataclass
@@ -110,56 +80,17 @@ class Site:
             await cursor.execute(query.encode(), values)
             return await cursor.fetchall() if cursor.description else []
 
-    async def run(
-        self, later: str = "0 s", *, hurry: bool = False, scheduled: str = ""
-    ) -> list[ReadableSpan]:
-        """Let a worker do all that is due so much later; the spans of what it did.
-
-        `hurry`: next attempts are due at once, as by `postmill jobs retry`. `scheduled`: with the application's schedules,
-        until this query says true.
-        """
-        dsn, spans = self.later(later), InMemorySpanExporter()
-        registry = served(schedules=bool(scheduled))
-        provider = TracerProvider(shutdown_on_exit=False)
-        provider.add_span_processor(SimpleSpanProcessor(spans))
-        bus = Bus()
-        stop = trace_jobs(bus, provider)
-        assert stop is not None
-        config = WorkerConfig(lease=30.0, grace=5.0, poll_interval=0.2)
-        worker = Worker(dsn, registry, dict.fromkeys(registry.queues, 8), config=config, bus=bus)
-        with pytest.MonkeyPatch.context() as environment:
-            environment.setenv("HOMEPAGE_DATABASE_URL", dsn)
-            async with await AsyncConnection.connect(dsn, autocommit=True) as looking:
-                await _until_idle(
-                    worker, looking, [scheduled or "select true", *((HURRY, ALL) if hurry else (IDLE,))]
-                )
-        stop()
-        found = list(spans.get_finished_spans())
-        provider.shutdown()
-        return found
+    async def run(self, later: str = "0 s", *, hurry: bool = False) -> list[ReadableSpan]:
+        """Let a worker do all that is due so much later; the spans of what it did. For `hurry` see `Labour.idle`."""
+        async with labouring(self.later(later)) as labour:
+            await labour.idle(hurry=hurry)
+        return labour.spans
 
     def later(self, offset: str) -> str:
         """Connections whose clock is so much ahead."""
         return make_conninfo(
             self.dsn, options=f"-c postmill.clock_offset={offset.replace(' ', chr(92) + ' ')}"
         )
-
-
-async def _until_idle(worker: Worker, looking: AsyncConnection[Any], conditions: list[str]) -> None:
-    async def idle() -> bool:
-        for query in conditions:
-            [[true]] = await (await looking.execute(query.encode())).fetchall()
-            if not true:
-                return False
-        return True
-
-    task = asyncio.create_task(worker.run())
-    try:
-        await until(lambda: worker.ready.is_set() or task.done())
-        await until(idle)
-    finally:
-        worker.drain()
-        await task
 
 
 def happenings(span: ReadableSpan) -> list[tuple[str, Row]]:

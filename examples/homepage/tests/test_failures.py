@@ -12,7 +12,8 @@ from structlog.testing import capture_logs
 
 from examples.homepage.rss.errors import FeedError
 from examples.homepage.rss.store import wait_of
-from examples.homepage.tests.site import Site, served
+from examples.homepage.tests.labour import labouring, served
+from examples.homepage.tests.site import Site
 from examples.upstreams.feeds.documents import item, rss
 from examples.upstreams.script import Answer
 from postmill.domain.classify import classify
@@ -61,26 +62,31 @@ async def test_the_fifth_error_in_a_row_disables_a_source_until_somebody_helps(s
     source = await site.source("/moved/away")
     job = await site.enqueue(source_id=source)
     with capture_logs() as lines:
-        spans = await site.run(hurry=True)
+        async with labouring(site.dsn) as labour:
+            await labour.idle(hurry=True)
+            await _is_disabled(site, source, job)
+            site.page("/moved/away", rss([item(1)]))
+            change = {"is_active": True, "error_count": 0}
+            answer = await site.http.patch(f"/admin/api/rss-sources/{source}", json=change)
+            assert (answer.status_code, answer.json()["last_error_message"]) == (200, None)
+            await site.enqueue()
+            await labour.idle()
+    row = await site.standing(source)
+    assert (row["is_active"], row["error_count"], len(await site.items(source))) == (True, 0, 1)
+    spans = [span for span in labour.spans if (span.attributes or {}).get("job.id") == str(job)]
     ended = [[event.name for event in span.events if event.name.startswith("job.")] for span in spans]
     assert ended == [["job.failed", "job.retry_scheduled"]] * 4 + [["job.failed", "job.exhausted"]]
     told = [(line["error_count"], line["log_level"]) for line in lines if line["event"] == "feed_failed"]
     assert told == [(number, "warning") for number in range(1, 6)]
+
+
+async def _is_disabled(site: Site, source: UUID, job: UUID) -> None:
     row = await site.standing(source)
     assert (row["error_count"], row["is_active"]) == (5, False)
     assert row["last_error_message"] == "http_404: the server answered 404 Not Found"
     found = await site.job(job)
     assert (found["state"], found["reason"], found["attempt"]) == ("dead_letter", "source_disabled", 5)
     assert (errors(source, "http_404"), site.service.asked["/moved/away"]) == (5, 5)
-
-    site.page("/moved/away", rss([item(1)]))
-    change = {"is_active": True, "error_count": 0}
-    answer = await site.http.patch(f"/admin/api/rss-sources/{source}", json=change)
-    assert (answer.status_code, answer.json()["last_error_message"]) == (200, None)
-    await site.enqueue()
-    await site.run()
-    row = await site.standing(source)
-    assert (row["is_active"], row["error_count"], len(await site.items(source))) == (True, 0, 1)
 
 
 async def test_a_success_resets_and_each_source_is_for_itself(site: Site) -> None:

@@ -10,11 +10,11 @@ import yaml
 
 from examples.homepage import queues
 from examples.homepage.statements import FOLDER
+from examples.homepage.tests.labour import ENV
 from postmill import Registry, Settings
 from postmill.domain.retry import bounds_of
 from postmill.domain.settings_load import load
 
-ENV = {"PAGERDUTY_INTEGRATION_KEY": "pd-key", "SLACK_OPS_WEBHOOK": "https://hooks.slack.example/ops"}
 MATRIX: list[tuple[str, int, str, str, str, int, float | None, float]] = [
     # queue, priority, owner, contact, colour, workers a pod, SLA, poll
     ("HIGH", 0, "Ops On-Call", "vc-ops-high", "salmon", 20, 30, 5),

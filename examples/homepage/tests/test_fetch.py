@@ -83,24 +83,23 @@ async def test_bad_days_by_type(service: FeedServer, feeds: FeedFetcher) -> None
         assert (await fault(feeds, url)).error_type == "unsupported_url"
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://127.0.0.2:{port}/", "http://[::1]:{port}/", "http://0x7f000002:{port}/", "http://2130706434:{port}/",
-        "http://127.2:{port}/", "http://[::ffff:127.0.0.2]:{port}/", "http://0.0.0.0:{port}/", "http://10.0.0.1/",
-        "http://169.254.169.254/latest/meta-data/", "http://192.168.1.1/", "http://[fe80::1]/", "http://[fd00::1]/",
-        "http://[64:ff9b::7f00:2]/", "http://[2002:7f00:0002::1]/", "http://100.64.0.1/", "http://224.0.0.1/",
-        "http://[ff02::1]/", "http://user:pw@127.0.0.2:{port}/",
-    ],
+PRIVATE = (
+    "http://127.0.0.2:{port}/", "http://[::1]:{port}/", "http://0x7f000002:{port}/", "http://2130706434:{port}/",
+    "http://127.2:{port}/", "http://[::ffff:127.0.0.2]:{port}/", "http://0.0.0.0:{port}/", "http://10.0.0.1/",
+    "http://169.254.169.254/latest/meta-data/", "http://192.168.1.1/", "http://[fe80::1]/", "http://[fd00::1]/",
+    "http://[64:ff9b::7f00:2]/", "http://[2002:7f00:0002::1]/", "http://100.64.0.1/", "http://224.0.0.1/",
+    "http://[ff02::1]/", "http://user:pw@127.0.0.2:{port}/",
 )  # fmt: skip
-async def test_private_addresses_are_refused(service: FeedServer, feeds: FeedFetcher, url: str) -> None:
+
+
+async def test_private_addresses_are_refused(service: FeedServer, feeds: FeedFetcher) -> None:
     """At once, and where a public server leads there."""
-    url = url.format(port=service.server_address[1])
-    for asked in (url, f"{service.url}/redirect?to={url}"):
-        error = await fault(feeds, asked)
-        assert error.error_type in ("address_refused", "connection_error"), error
-        assert "address_refused" in str(error) or "not known" in str(error) or "not supported" in str(error)
-    assert set(service.asked) == {"/redirect"}
+    for form in PRIVATE:
+        url = form.format(port=service.server_address[1])
+        for asked in (url, f"{service.url}/redirect?to={url}"):
+            error = await fault(feeds, asked)
+            assert error.error_type == "address_refused", (asked, error)
+    assert service.asked == {"/redirect": len(PRIVATE)}
 
 
 async def test_names(service: FeedServer) -> None:

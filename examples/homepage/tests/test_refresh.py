@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from hashlib import md5
 from uuid import UUID, uuid4
 
@@ -11,9 +12,14 @@ from prometheus_client import REGISTRY
 from psycopg import AsyncConnection
 
 from examples.homepage import statements
+from examples.homepage.tests.labour import labouring
 from examples.homepage.tests.site import Row, Site, happenings
+from tests.support.workers import until
 
 HANDLER = "examples.homepage.jobs.rss_feed_refresh.RssFeedRefreshHandler"
+
+PLANNED = "select count(*) > 0 from postmill.trigger where next_run_at is not null"
+TICKED = "select count(*) > 0 from postmill.any_job where source = 'schedule'"
 
 
 def metric(name: str, source: UUID, **labels: str) -> float:
@@ -32,10 +38,16 @@ async def test_the_scheduler_hands_over_what_is_due_at_its_interval(site: Site) 
     quick = await site.source("/corpus/atom-1.0.xml", refresh_interval_minutes=15)
     slow = await site.source("/corpus/atom-0.3.xml", refresh_interval_minutes=60)
     off = await site.source("/corpus/podcast.xml", is_active=False)
-    await site.enqueue()
-    await site.run()
     both = {"/corpus/atom-1.0.xml", "/corpus/atom-0.3.xml"}
-    assert site.service.asked.keys() == both
+    async with labouring(site.dsn) as labour:
+        await site.enqueue()
+        await labour.idle()
+        assert site.service.asked == dict.fromkeys(both, 1)
+        await site.enqueue(source_id=None, force_refresh=True)
+        await labour.idle()
+    assert site.service.asked == dict.fromkeys(both, 2), "forced: whether due or not, but for disabled ones"
+    told = [event for span in labour.spans for event in happenings(span) if event[0] == "refresh.completed"]
+    assert told.count(("refresh.completed", {"sources.success": 2, "sources.failure": 0})) == 2
     assert (len(await site.items(quick)), len(await site.items(slow))) == (2, 1)
     found = [await due(site, f"{minutes} minutes") for minutes in (5, 10, 15, 59, 61)]
     one = ["/corpus/atom-1.0.xml"]
@@ -43,20 +55,15 @@ async def test_the_scheduler_hands_over_what_is_due_at_its_interval(site: Site) 
     assert set(found[4]) == both
     assert (await site.standing(off))["last_fetched_at"] is None
 
-    await site.enqueue(source_id=None, force_refresh=True)
-    spans = await site.run()
-    assert set(site.service.asked.values()) == {2}, "forced: whether due or not, but for disabled ones"
-    assert ("refresh.completed", {"sources.success": 2, "sources.failure": 0}) in happenings(spans[0])
-
 
 async def test_the_scheduler_comes_by_itself(site: Site) -> None:
     """With an empty payload; a source whose job is at its next attempt gets no second one."""
     source = await site.source("/status/500", refresh_interval_minutes=60)
     await site.enqueue()
-    await site.run(scheduled="select count(*) > 0 from postmill.trigger where next_run_at is not null")
-    await site.run(
-        "6 minutes", scheduled="select count(*) > 0 from postmill.any_job where source = 'schedule'"
-    )
+    for later, happened in (("0 s", PLANNED), ("6 minutes", TICKED)):
+        async with labouring(site.later(later), schedules=True) as labour:
+            await until(partial(labour.all_true, happened))
+            await labour.idle()
     await site.conn.execute("delete from postmill.trigger")
     jobs = await site.rows("select source, payload from postmill.any_job")
     assert {str(job["payload"]) for job in jobs if job["source"] == "schedule"} == {"{}"}
@@ -131,10 +138,11 @@ async def test_what_is_stored_and_counted(site: Site) -> None:
 async def test_what_has_not_changed_is_not_sent_again(site: Site) -> None:
     """Conditional GET: 304 is a success without items."""
     source = await site.source("/cached")
-    for result in ({"new": 2, "duplicate": 0}, {"new": 0, "duplicate": 0}):
-        job = await site.enqueue(source_id=source, force_refresh=True)
-        await site.run()
-        assert (await site.job(job))["result"] == result
+    async with labouring(site.dsn) as labour:
+        for new in (2, 0):
+            job = await site.enqueue(source_id=source, force_refresh=True)
+            await labour.idle()
+            assert (await site.job(job))["result"] == {"new": new, "duplicate": 0}
     row = await site.standing(source)
     assert (row["etag"], row["error_count"]) == ('"first"', 0)
     assert site.service.seen["/cached"]["if-none-match"] == '"first"'

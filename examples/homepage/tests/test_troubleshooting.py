@@ -8,6 +8,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 from examples.homepage import statements
+from examples.homepage.tests.labour import labouring
 from examples.homepage.tests.site import Site
 from examples.upstreams.feeds.documents import item, rss
 
@@ -36,13 +37,18 @@ async def test_a_source_was_disabled_since_the_site_blocks_our_user_agent(
 
 async def test_duplicates_since_the_guids_are_not_stable(site: Site) -> None:
     source = await site.source("/changing/new-guids")
-    await site.enqueue(source_id=source)
-    await refresh(site, source)
-    found = await statements.rows(site.conn, "suspected_duplicates")
-    assert [(row["source_id"], row["items"], len(set(row["guids"]))) for row in found] == [(source, 2, 2)] * 5
-    change = {"dedup_by": "content_hash"}
-    assert (await site.http.patch(f"/admin/api/rss-sources/{source}", json=change)).status_code == 200
-    await refresh(site, source)
+    async with labouring(site.dsn) as labour:
+        for force in (False, True):
+            await site.enqueue(source_id=source, force_refresh=force)
+        await labour.idle()
+        found = await statements.rows(site.conn, "suspected_duplicates")
+        assert [(row["source_id"], row["items"], len(set(row["guids"]))) for row in found] == [
+            (source, 2, 2)
+        ] * 5
+        change = {"dedup_by": "content_hash"}
+        assert (await site.http.patch(f"/admin/api/rss-sources/{source}", json=change)).status_code == 200
+        await site.enqueue(source_id=source, force_refresh=True)
+        await labour.idle()
     assert len(await site.items(source)) == 10, "and no more"
 
 
