@@ -46,6 +46,8 @@ def test_the_queue_matrix(settings: Settings) -> None:
         for family in queues.FAMILIES
     ]
     assert found == MATRIX
+    registry = Registry.collect("examples.homepage.jobs").with_queues(settings.declared_queues)
+    assert registry.declared["DEFAULT"] == queues.DEFAULT.queue, "the settings take nothing of it away"
     served = [settings.queue(family.queue.name).priority for family in queues.FAMILIES]
     assert served == [family.priority for family in queues.FAMILIES] == sorted(served)
 
