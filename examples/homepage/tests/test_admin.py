@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -56,7 +57,7 @@ async def by_curl(command: str, app: object, home: Path) -> str:
     try:
         await until(lambda: server.started or task.done())
         program = await asyncio.create_subprocess_shell(
-            command, env={"CURL_HOME": str(home), "PATH": "/usr/bin:/bin"}, stdout=asyncio.subprocess.PIPE
+            command, env=os.environ | {"CURL_HOME": str(home)}, stdout=asyncio.subprocess.PIPE
         )
         said, _ = await program.communicate()
         return said.decode()
