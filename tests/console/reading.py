@@ -16,6 +16,7 @@ ALLOWED = {
         "title",
         "link",
         "script",
+        "template",
         "body",
         "header",
         "nav",
@@ -114,7 +115,6 @@ LINKING = (
     "src",
     "action",
     "formaction",
-    "data-src",
     "data-facets",
     "xlink:href",
     "data-login",
@@ -132,7 +132,7 @@ class Read(HTMLParser):
         links: where `a` and GET forms lead, below our root.
         fields: names of the fields of GET forms.
         acts: POST forms: their paths.
-        parts: names of live parts with where they come from.
+        parts: names of live parts with what they are asked for with.
         ids: every id with how often it is there.
         texts: all text.
     """
@@ -143,7 +143,7 @@ class Read(HTMLParser):
         self.links: list[str] = []
         self.fields: list[str] = []
         self.acts: list[str] = []
-        self.parts: dict[str, str | None] = {}
+        self.parts: dict[str, str] = {}
         self.ids: Counter[str] = Counter()
         self.texts: list[str] = []
         self._open: list[str] = []
@@ -179,7 +179,7 @@ class Read(HTMLParser):
         if id := given.get("id"):
             self.ids[id] += 1
         if "data-live" in given:
-            self.parts[str(given["data-live"])] = given.get("data-src")
+            self.parts[str(given["data-live"])] = str(given.get("data-with") or "")
         if tag == "a" and (to := given.get("href")):
             self.links.append(to)
         if tag == "form":

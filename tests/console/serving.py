@@ -61,7 +61,8 @@ class Live:
         return (await adrive(self.owner, create_link(f"{role}@{tenant}", role, tenant=tenant))).token
 
     def anybody(self) -> httpx.AsyncClient:
-        self.clients.append(httpx.AsyncClient(base_url=self.url, timeout=10))
+        # Longer than a stream is silent (15 s), and than a busy machine stands still: this process is server and browser.
+        self.clients.append(httpx.AsyncClient(base_url=self.url, timeout=60))
         return self.clients[-1]
 
     async def ended(self, tenant: str, n: int = 1) -> None:

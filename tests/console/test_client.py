@@ -40,6 +40,7 @@ class Shown:
     jobs: list[str] = field(default_factory=lambda: ["a", "b", "c"])
     word: str = "queued"
     status: int = 200
+    gone: bool = False
     asked: int = 0
 
     def part(self) -> str:
@@ -79,14 +80,16 @@ async def window(
         async def answer(route: Route) -> None:
             if "_part" in route.request.url:
                 shown.asked += 1
-                tag = f'"{len(shown.jobs)}{shown.word}"'
+                tag = f'"{len(shown.jobs)}{shown.word}"' if not shown.gone else ""
                 same = route.request.headers.get("if-none-match") == tag
                 await route.fulfill(
                     status=304 if same and shown.status == 200 else shown.status,
                     headers={"ETag": tag, "Content-Type": "text/html; charset=utf-8"},
                     body=""
                     if same
-                    else shown.part()
+                    else '<template data-part="list" data-over></template>'
+                    if shown.gone
+                    else f'<template data-part="list">{shown.part()}</template>'
                     if shown.status == 200
                     else "<form><input type=password></form>",
                 )
@@ -308,6 +311,10 @@ async def test_one_stream_for_all_tabs(live: Live, browser: Browser) -> None:
         for tab in tabs[1:]:
             await tab.wait_for_selector("#job-a .state-failed")
         assert len(live.hub.streams) == 1
+        shown.gone = True
+        await live.audited("queues.pause", None)
+        for tab in tabs[1:]:
+            await tab.wait_for_selector("#part-list.stale")
         made.check()
         for tab in tabs[1:]:
             await tab.close()

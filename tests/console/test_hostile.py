@@ -66,11 +66,11 @@ async def test_every_link_leads_somewhere_and_everything_is_inert(world: World, 
         read = Read(answer.text)
         shown |= {vector for vector in VECTORS if vector[:12] in read.text}
         todo += [link for link in read.links if link.startswith("/")]
-        for part, source in read.parts.items():
+        for part, more in read.parts.items():
             if (kind[0], part) in seen:
                 continue
             seen.add((kind[0], part))
-            where = source or f"{path}{'&' if '?' in path else '?'}_part={part}"
+            where = f"{path}{'&' if '?' in path else '?'}_part={part}&{more}"
             fragment = await client.get(where)
             assert fragment.status_code == 200, where
             assert "<html" not in fragment.text, where

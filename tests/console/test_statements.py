@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from postmill.console.frame.known import topics_of
+from postmill.console.frame.parts import topics_of
 from postmill.console.frame.rendering import environment
 from postmill.console.frame.visit import OWN
 from postmill.console.live.topics import TOPICS
@@ -26,6 +26,7 @@ STATEMENTS = {
     "/ops": 7,
     "/ops?_part=verdict": 4,
     "/ops?_part=strip": 2,
+    "/ops?_part=verdict&_part=incidents": 4,
     "/ops/queues": 5,
     "/ops/queues?_part=list": 4,
     "/ops/queues/q": 17,

@@ -74,10 +74,10 @@ async def test_what_a_first_view_weighs(live: Live, browser: Browser) -> None:
             assert kinds[".js"] <= 15_000, kinds
             assert kinds[".css"] <= 10_000, kinds
             parts = await window.page.evaluate(
-                "[...document.querySelectorAll('[data-live]')].map(e => [e.dataset.live, e.dataset.src ?? ''])"
+                "[...document.querySelectorAll('[data-live]')].map(e => [e.dataset.live, e.dataset.with ?? ''])"
             )
-            for part, source in parts:
-                ask = source or f"{path}?_part={part}"
+            for part, more in parts:
+                ask = f"{path}?_part={part}&{more}"
                 answer = await window.context.request.get(live.url + ask)
                 assert answer.status == 200, ask
                 weight = int(answer.headers.get("content-length", "0"))

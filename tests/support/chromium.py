@@ -51,6 +51,26 @@ class Screen:
         async with self.page.expect_navigation():
             await self.page.click(selector)
 
+    async def another(self) -> Page:
+        """A page in a window of its own, in front like the first: of the tabs behind it Chromium draws a frame a second."""
+        browser = self.context.browser
+        assert browser is not None
+        of_this = await self.context.new_cdp_session(self.page)
+        told = await of_this.send("Target.getTargetInfo")
+        of_all = await browser.new_browser_cdp_session()
+        async with self.context.expect_page() as made:
+            await of_all.send(
+                "Target.createTarget",
+                {
+                    "url": "about:blank",
+                    "newWindow": True,
+                    "browserContextId": told["targetInfo"]["browserContextId"],
+                },
+            )
+        await of_all.detach()
+        await of_this.detach()
+        return await made.value
+
     def check(self) -> None:
         """No fault so far."""
         assert self.faults == [], self.faults

@@ -13,7 +13,7 @@ from postmill.console import pages
 from postmill.console.frame.faces import face_of
 from postmill.console.frame.known import Known
 from postmill.console.frame.readings import Readings
-from postmill.console.frame.sharing import SharedPages
+from postmill.console.frame.sharing import SharedParts
 from postmill.console.frame.timings import Timings
 from postmill.console.live import routes as live
 from postmill.console.live.hub import Hub
@@ -56,7 +56,7 @@ def create_app(settings: Settings, bus: Bus | None = None) -> FastAPI:
     hub.acted = acted
     app.state.live = hub
     app.state.known = known
-    app.state.shared = SharedPages(hub.unchanged)
+    app.state.shared = SharedParts(hub.unchanged)
     app.state.readings = Readings(lambda: hub.listening, hub.unchanged, hub.quiet)
     app.state.timings = Timings()
     opened = app.router.lifespan_context

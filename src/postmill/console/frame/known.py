@@ -7,26 +7,22 @@ That costs no more than a look: a part whose topics are quiet is not asked for m
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass
-from functools import lru_cache
 from time import monotonic
 
 from fastapi import Request
-from jinja2 import Template
 from starlette.responses import Response
 
 from postmill.api.authentication import address_of
 from postmill.console.frame import headers
+from postmill.console.frame.parts import Parts, asked_for, asked_with, held
 
 SECONDS = 10.0
 """After that times on the part have gone on, although nothing happened."""
 
 MOST = 5000
 """Parts that are remembered at once."""
-
-_REGION = re.compile(r'data-live="(\w+)"[^>]* data-topic="([a-z ]+)"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +36,7 @@ class Known:
     """Those of one process. `quiet(topics, scope, moment)`: whether nothing was heard of them since."""
 
     def __init__(self, quiet: Callable[[Collection[str], str, float], bool]) -> None:
-        self._quiet = quiet
+        self._unheard = quiet
         self._answers: dict[Hashable, _Answer] = {}
         self._over_at = 0.0
 
@@ -49,20 +45,33 @@ class Known:
         tag = request.headers.get("if-none-match")
         if tag is None or request.scope["method"] != "GET":
             return None
-        found = self._answers.get((*_asking(request), tag))
-        if found is None or not self._holds(found):
+        names = asked_for(request)
+        if not names or len(self.quiet(request)) < len(names):
             return None
-        return headers.secure(Response(status_code=304, headers={"ETag": tag, "Vary": "Accept-Encoding"}))
+        return headers.secure(
+            Response(status_code=304, headers={"ETag": tag, "Vary": "Accept-Encoding"}), secret=True
+        )
 
-    def keep(self, request: Request, tag: str, topics: tuple[str, ...], scope: str, began: float) -> None:
-        """A part that was read at `began`, of these topics of a scope, and goes out by this tag."""
-        made = _Answer(began, topics, scope)
-        if not self._holds(made):
+    def quiet(self, request: Request) -> dict[str, str]:
+        """The tags of the parts that it asks for, has, and need not be shown."""
+        asking = _asking(request)
+        return {
+            name: tag
+            for name, tag in held(request).items()
+            if (found := self._answers.get((*asking, name, tag))) is not None and self._holds(found)
+        }
+
+    def keep(self, request: Request, answer: Parts, scope: str) -> None:
+        """What was read for it, of a scope, and goes out to it."""
+        if answer.secret or not answer.whole:
             return
         if len(self._answers) >= MOST:
             self._answers = {key: one for key, one in self._answers.items() if self._holds(one)}
-        if len(self._answers) < MOST:
-            self._answers[*_asking(request), tag] = made
+        asking = _asking(request)
+        for name, part in answer.parts.items():
+            made = _Answer(answer.began, answer.topics.get(name, ()), scope)
+            if part.tag and made.topics and len(self._answers) < MOST and self._holds(made):
+                self._answers[*asking, name, part.tag] = made
 
     def over(self) -> None:
         """Somebody has done something, or may do less than before: everything is seen anew."""
@@ -71,17 +80,7 @@ class Known:
 
     def _holds(self, answer: _Answer) -> bool:
         recent = monotonic() - answer.began < SECONDS and answer.began > self._over_at
-        return recent and self._quiet(answer.topics, answer.scope, answer.began)
-
-
-@lru_cache(maxsize=200)
-def topics_of(template: Template) -> dict[str, tuple[str, ...]]:
-    """The topics of each live part of a page, as its template tells the browser."""
-    loader = template.environment.loader
-    assert loader is not None
-    assert template.name is not None
-    source, _, _ = loader.get_source(template.environment, template.name)
-    return {part: tuple(topics.split()) for part, topics in _REGION.findall(source)}
+        return recent and self._unheard(answer.topics, answer.scope, answer.began)
 
 
 def _asking(request: Request) -> tuple[object, ...]:
@@ -89,7 +88,7 @@ def _asking(request: Request) -> tuple[object, ...]:
     return (
         address_of(request),
         scope["path"],
-        scope["query_string"],
+        asked_with(request),
         given.get("cookie"),
         given.get("authorization"),
     )

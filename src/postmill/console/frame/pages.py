@@ -17,6 +17,7 @@ from postmill.console.frame.banner import notices
 from postmill.console.frame.cells import offered
 from postmill.console.frame.compression import compressed
 from postmill.console.frame.forms import check_token, read_form
+from postmill.console.frame.parts import asked_for
 from postmill.console.frame.scope import OPS, TENANT, entered
 from postmill.console.frame.view_as import viewed
 from postmill.console.frame.visit import Visit
@@ -90,10 +91,9 @@ class Pages(APIRouter):
                         return await handler(visit)
                     finally:
                         rendering.forget(visit)
-                if (known := rendering.remembered(visit)) is not None:
-                    return known
-                if visit.fragment is None:
-                    visit.notices = await notices(visit)
+                if visit.parts:
+                    return await rendering.parts(visit, handler)
+                visit.notices = await notices(visit)
                 return await handler(visit)
 
             for prefix in ([OPS] if ops else []) + ([TENANT] if tenant else []):
@@ -131,6 +131,8 @@ def visiting(action: Action | None) -> Callable[[Request], Awaitable[Visit]]:
             raise await asked.denied(action, detail, target=f"{request.method} {request.url.path}")
         args = Arguments.parsed(request.url.query)
         made = Visit(request, asked, scope, args, form, preferences.read(request))
+        if request.method == "GET":
+            made.parts = asked_for(request)
         request.state.visit = made
         backend = asked.backend
         if backend.settings.cells and principal.platform:

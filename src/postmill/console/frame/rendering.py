@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
-from jinja2.runtime import Context
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
 from postmill.console.frame import flash, headers, preferences
-from postmill.console.frame.known import Known, topics_of
+from postmill.console.frame.known import Known
 from postmill.console.frame.nav import ENTRIES
+from postmill.console.frame.parts import Part, Parts, document, held
 from postmill.console.frame.pauses import paused_until
-from postmill.console.frame.sharing import Shared, SharedPages
+from postmill.console.frame.sharing import SharedParts
 from postmill.console.frame.shown import FILTERS, when
 from postmill.console.frame.translated import Translated
 from postmill.console.frame.words import catalogue
@@ -23,9 +24,6 @@ from postmill.version import VERSION
 
 if TYPE_CHECKING:
     from postmill.console.frame.visit import Visit
-
-PART = "part_"
-"""How the names of blocks begin that are live parts."""
 
 
 @lru_cache(maxsize=1)
@@ -48,31 +46,39 @@ def environment() -> Environment:
 
 
 def page(visit: Visit, template: str, status: int, context: dict[str, Any]) -> Response:
-    """A page of somebody who is logged in, or the live part of it that is asked for.
+    """A page of somebody who is logged in, or the live parts of it that are asked for.
 
     `context` may have `secret=True`: what it shows must not be kept by the browser (payloads, keys).
     """
-    said = None if visit.fragment else flash.take(visit.request)
     secret = bool(context.pop("secret", False))
     shown = environment().get_template(template)
-    values = shown.new_context({**common(visit), "said": said, **context})
-    if visit.fragment is not None:
-        if status == 200 and not (secret or visit.cut):
-            read_for = visit.fragment if visit.reads_by_part else None
-            _shared(visit).keep(visit.sharing, Shared(visit.began, shown, values, read_for))
-        return _part(visit, shown, values, visit.fragment, visit.began, status, secret)
-    text = "".join(shown.root_render_func(values))
+    if visit.parts:
+        if status != 200:
+            return Response(status_code=status)
+        values = shown.new_context({**common(visit), "said": None, **context})
+        return Parts(shown, values, visit.parts, visit.began, secret, not visit.cut)
+    said = flash.take(visit.request)
+    text = "".join(shown.root_render_func(shown.new_context({**common(visit), "said": said, **context})))
     answer = _unless_known(visit, HTMLResponse(text, status), said is None and not secret)
     if said is not None:
         flash.drop(answer, visit.request)
     return headers.secure(answer, secret=secret)
 
 
-def remembered(visit: Visit) -> Response | None:
-    """The part that is asked for, of what was read a moment ago; None: it must be read."""
-    part = visit.fragment
-    found = None if part is None else _shared(visit).find(visit.sharing, part)
-    return None if found is None else _part(visit, found.template, found.values, part or "", found.began)
+async def parts(visit: Visit, handler: Callable[[Visit], Awaitable[Response]]) -> Response:
+    """The live parts that are asked for. The page reads for those alone of which it is not known that the browser has them."""
+    state, names = visit.request.app.state, visit.parts
+    known: Known = state.known
+    shared: SharedParts = state.shared
+    found = {name: Part("", tag) for name, tag in known.quiet(visit.request).items()}
+    visit.parts = tuple(name for name in names if name not in found)
+    if visit.parts:
+        answer = await shared.read((visit.sharing, visit.parts), lambda: handler(visit))
+        if not isinstance(answer, Parts):
+            return answer
+        known.keep(visit.request, answer, visit.scope.topic)
+        found |= answer.parts
+    return document({name: found[name] for name in names}, held(visit.request))
 
 
 def forget(visit: Visit) -> None:
@@ -80,30 +86,6 @@ def forget(visit: Visit) -> None:
     state = visit.request.app.state
     for one in (state.readings, state.shared, state.known):
         one.over()
-
-
-def _part(
-    visit: Visit,
-    shown: Template,
-    values: Context,
-    part: str,
-    began: float,
-    status: int = 200,
-    secret: bool = False,
-) -> Response:
-    block = shown.blocks.get(PART + part) or _inherited(shown, part)
-    made = HTMLResponse("", 404) if block is None else HTMLResponse("".join(block(values)), status)
-    answer = headers.secure(_unless_known(visit, made, not secret), secret=secret)
-    tag, topics = answer.headers.get("etag"), topics_of(shown).get(part)
-    if tag is not None and topics and not visit.cut:
-        known: Known = visit.request.app.state.known
-        known.keep(visit.request, tag, topics, visit.scope.topic, began)
-    return answer
-
-
-def _shared(visit: Visit) -> SharedPages:
-    shared: SharedPages = visit.request.app.state.shared
-    return shared
 
 
 def bare(template: str, status: int, context: dict[str, Any]) -> Response:
@@ -133,11 +115,6 @@ def common(visit: Visit) -> dict[str, Any]:
         "when": lambda moment, **how: when(moment, visit.now, **how),
         "paused": lambda name, until: paused_until(name, until, visit.now),
     }
-
-
-def _inherited(template: Any, part: str) -> Any:
-    """A part of the frame that all pages share."""
-    return template.environment.get_template("base.html").blocks.get(PART + part)
 
 
 def _unless_known(visit: Visit, answer: Response, keepable: bool) -> Response:

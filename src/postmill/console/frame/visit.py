@@ -24,6 +24,7 @@ from postmill.console.frame import flash, rendering
 from postmill.console.frame.arguments import Arguments
 from postmill.console.frame.banner import Notice
 from postmill.console.frame.cells import Choice, own
+from postmill.console.frame.parts import ASKS, asked_with
 from postmill.console.frame.preferences import Preferences
 from postmill.console.frame.readings import Readings
 from postmill.console.frame.scope import Scope
@@ -67,7 +68,7 @@ class Visit:
         now: the database's time at the first read, or at that of who read it for all; None before.
         cut: names of what took too long and is not on the page.
         began: when it came, on the monotonic clock.
-        reads_by_part: whether the page asked which part is wanted, so that what it has read may be of that part only.
+        parts: the live parts that are to be read and told; none: it is the whole page.
         notices: what is said above the page.
         cells: those that somebody can go to; none where there is one, or none at all.
     """
@@ -83,7 +84,7 @@ class Visit:
     notices: list[Notice] = field(default_factory=list)
     cells: list[Choice] = field(default_factory=list)
     began: float = field(default_factory=monotonic)
-    reads_by_part: bool = False
+    parts: tuple[str, ...] = ()
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
     _reading: tuple[AsyncConnection[Any], datetime] | None = None
 
@@ -103,28 +104,20 @@ class Visit:
         cookie = self.request.cookies.get(COOKIE)
         return "" if cookie is None else csrf_token(cookie)
 
-    @property
-    def fragment(self) -> str | None:
-        """The live part that alone is asked for; None: the whole page."""
-        return self.args.text("_part", None)
-
-    @property
-    def part(self) -> str | None:
-        """The same, for pages that read less for a part."""
-        self.reads_by_part = True
-        return self.fragment
-
     def wants(self, *parts: str) -> bool:
-        """Whether what is of these parts is to be read: of the page, or of one of them that alone is asked for."""
-        return self.part is None or self.part in parts
+        """Whether what is of these parts is to be read: for the page, or for one of them that is asked for."""
+        return not self.parts or not set(parts).isdisjoint(self.parts)
 
     @property
     def sharing(self) -> Hashable:
         """What two requests must have alike for their parts to be the same text."""
-        query = tuple(
-            (name, tuple(values)) for name, values in self.args.everything().items() if name != "_part"
+        return (
+            self.asked.principal,
+            self.prefers,
+            self.csrf,
+            self.request.scope["path"],
+            asked_with(self.request),
         )
-        return self.asked.principal, self.prefers, self.csrf, self.request.scope["path"], query
 
     def may(self, action: Action) -> bool:
         """Whether the role is allowed it."""
@@ -209,7 +202,7 @@ class Visit:
         kept: dict[str, object] = {
             key: values
             for key, values in Arguments.parsed(text).everything().items()
-            if key not in ("_part", "after", "before")
+            if key not in ("after", "before") and not key.startswith(ASKS)
         }
         query: Mapping[str, object] = {**kept, **changed}
         return self.root(unquote(path), **query)
@@ -240,7 +233,10 @@ class Visit:
         scope = self.request.scope
         path = _quoted(str(scope["path"]).removeprefix(str(scope.get("root_path", ""))))
         pairs = [
-            (key, one) for key, values in self.args.everything().items() for one in values if key != "_part"
+            (key, one)
+            for key, values in self.args.everything().items()
+            for one in values
+            if not key.startswith(ASKS)
         ]
         return f"{path}?{urlencode(pairs)}" if pairs else path
 

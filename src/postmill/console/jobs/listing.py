@@ -49,35 +49,34 @@ async def listing(visit: Visit, text: str, want: Wanted | None, fault: QueryErro
         "acts": ACTS, "quoted": written, "density": visit.args.one_of("density", DENSITIES, ""),
         "permitted": [act.action for act in ACTS if visit.may(act.action)], "by_argument": None,
     }  # fmt: skip
-    part = visit.part
-    if part in (None, "rows"):
+    if visit.wants("rows"):
         made |= await _rows(visit, want, shown.paths)
         made["rows"] = partial(rows, visit, shown, made["lines"])
-        if part is None and query.pasted is not None and payloads and not made["lines"]:
+        if not visit.parts and query.pasted is not None and payloads and not made["lines"]:
             meant = finding.by_argument(query.pasted.text, schema=visit.schema)
             made["by_argument"] = await visit.attempt(_("what the value may be"), meant)
     summary = None
-    if part in (None, "summary", "tabs"):
+    if visit.wants("summary", "tabs"):
         summary = await visit.attempt(_("the counts"), read_summary(schema=visit.schema))
         made["cards"] = [one.shown for word in links.CARDS for one in summary or () if one.state == word]
-    if part is None:
+    if not visit.parts:
         made["pauses"] = await visit.read(read_type_pauses(schema=visit.schema))
-    if part in (None, "tabs"):
+    if visit.wants("tabs"):
         counts = None if want is None else await _counts(visit, want, summary)
         made["tabs"] = links.tabs(visit, query, counts)
         # Of a query only; counts of a whole scope end at 10,000.
         filtered = want is not None and bool(want.filter["terms"])
         made["looked_at"] = filtered and any(one.at_least for one in counts or ())
-    if part in (None, "chart"):
+    if visit.wants("chart"):
         bars = (
             None
             if want is None
             else await visit.attempt(_("the chart"), finding.bars(want, schema=visit.schema))
         )
         made |= {"bars": bars, "chart": None if not bars or not bars.bars else _chart(visit, query, bars)}
-    if part in (None, "fresh"):
+    if visit.wants("fresh"):
         made["fresh"] = await _fresh(visit, want, made.get("top"))
-    if part is None:
+    if not visit.parts:
         if visit.scope.ops and visit.may(Action.QUEUES_WRITE):
             made["queues"] = await visit.read(read_queue_names(schema=visit.schema))
         saved = await visit.read(read_saved_views("jobs", schema=visit.schema))
@@ -90,7 +89,7 @@ async def listing(visit: Visit, text: str, want: Wanted | None, fault: QueryErro
 
 async def _rows(visit: Visit, want: Wanted | None, paths: tuple[tuple[str, ...], ...]) -> dict[str, Any]:
     """A page of the list; or, for a live part, how those stand that are on the screen."""
-    kept = visit.args.ids("row")[:MOST]
+    kept = visit.args.ids("_row")[:MOST]
     if kept:
         jobs = await visit.read(store.read_job_lines(kept, paths=paths, schema=visit.schema))
         return {
@@ -137,8 +136,8 @@ async def _counts(visit: Visit, want: Wanted, summary: list[StateCount] | None) 
 
 async def _fresh(visit: Visit, want: Wanted | None, top: UUID | None) -> int | None:
     """How many jobs of the query have come since the page was made; None: it is not the first page."""
-    asked = visit.args.id("top")
-    if visit.part is None or want is None or asked is None:
+    asked = visit.args.id("_top")
+    if not visit.parts or want is None or asked is None:
         return None if top is None else 0
     above = {
         "field": "id",

@@ -207,42 +207,43 @@ async def error(visit: Visit) -> Response:
     length, step = RANGES[span]
     now = await visit.moment()
     since = _floor(now - timedelta(seconds=length), step)
-    marks: list[TypeMark] = []
-    if visit.wants("curve"):
-        marks = await visit.read(look.read_type_marks(group.job_type, since, schema=visit.schema))
+    made: dict[str, Any] = {"group": group, "span": span, "ranges": RANGES}
     counts: dict[int, int] = {}
     if visit.wants("curve", "facts"):
         minutes = await visit.read(look.read_error_minutes([group.id], since, now, step, schema=visit.schema))
         counts = minutes[group.id]
-    times = [since + timedelta(seconds=n * step) for n in range(int(length / step) + 1)]
-    chart = stacked_bars(
-        times,
-        [Series(_("Failures"), [float(counts.get(n, 0)) for n in range(len(times))], "bad")],
-        id="chart-failures",
-        title=_("Failures"),
-        step=step,
-        message=_said(group, times, counts, step, span),
-        marks=[_mark(visit, group, one) for one in marks],
-        since=since,
-        until=times[-1] + timedelta(seconds=step),
-    )
-    if visit.part == "curve":
-        return visit.page("error.html", secret=True, group=group, chart=chart)
-    if visit.part == "shares":
-        return visit.page("error.html", secret=True, group=group, **await _samples(visit, group))
-    dead = await visit.read(look.read_error_dead(group.id, schema=visit.schema))
-    pauses = await visit.read(read_type_pauses(group.job_type, schema=visit.schema))
-    acts_of: dict[str, Any] = {
-        "group": group,
-        "dead": dead,
-        "pause": pauses[0] if pauses else None,
-        "replay": wizard(visit, error=group.id),
-    }
-    if visit.part == "acts":
-        return visit.page("error.html", secret=True, **acts_of)
-    tenants = await visit.read(read_error_tenants(group.id, most=20, schema=visit.schema))
-    if visit.part == "whom":
-        return visit.page("error.html", secret=True, group=group, dead=dead, tenants=tenants)
+    if visit.wants("curve"):
+        marks = await visit.read(look.read_type_marks(group.job_type, since, schema=visit.schema))
+        times = [since + timedelta(seconds=n * step) for n in range(int(length / step) + 1)]
+        made["chart"] = stacked_bars(
+            times,
+            [Series(_("Failures"), [float(counts.get(n, 0)) for n in range(len(times))], "bad")],
+            id="chart-failures",
+            title=_("Failures"),
+            step=step,
+            message=_said(group, times, counts, step, span),
+            marks=[_mark(visit, group, one) for one in marks],
+            since=since,
+            until=times[-1] + timedelta(seconds=step),
+        )
+    if visit.wants("shares"):
+        made |= await _samples(visit, group)
+    if visit.wants("facts", "acts", "whom"):
+        made["dead"] = await visit.read(look.read_error_dead(group.id, schema=visit.schema))
+    if visit.wants("acts"):
+        pauses = await visit.read(read_type_pauses(group.job_type, schema=visit.schema))
+        made |= {"pause": pauses[0] if pauses else None, "replay": wizard(visit, error=group.id)}
+    if visit.wants("whom"):
+        made["tenants"] = await visit.read(read_error_tenants(group.id, most=20, schema=visit.schema))
+    if visit.wants("facts"):
+        made |= await _facts(visit, group, counts)
+    if not visit.parts:
+        made["notes"] = await visit.see(acts.notes(group.id, schema=visit.schema))
+    return visit.page("error.html", secret=True, **made)
+
+
+async def _facts(visit: Visit, group: ErrorGroupView, counts: dict[int, int]) -> dict[str, Any]:
+    """How often, of how many jobs, and of which other job types there is the same error."""
     alike = await visit.attempt(
         _("the same error of other job types"),
         read_error_groups(
@@ -250,25 +251,11 @@ async def error(visit: Visit) -> Response:
         ),
     )
     jobs = await visit.attempt(_("the number of jobs"), look.read_error_jobs([group.id], schema=visit.schema))
-    facts: dict[str, Any] = {
-        "span": span,
+    return {
         "lately": sum(counts.values()),
         "jobs": None if jobs is None else jobs.get(group.id, 0),
-        **acts_of,
         "alike": [one for one in alike or [] if one.message == group.message and one.id != group.id],
     }
-    if visit.part == "facts":
-        return visit.page("error.html", secret=True, **facts)
-    return visit.page(
-        "error.html",
-        secret=True,
-        **facts,
-        **await _samples(visit, group),
-        ranges=RANGES,
-        chart=chart,
-        tenants=tenants,
-        notes=await visit.see(acts.notes(group.id, schema=visit.schema)),
-    )
 
 
 async def _samples(visit: Visit, group: ErrorGroupView) -> dict[str, Any]:

@@ -25,7 +25,7 @@ router = Pages()
 async def jobs(visit: Visit) -> Response:
     """Jobs of a query, the newest first. A pasted id or idempotency key leads to the job itself."""
     text = visit.args.text("q")
-    if visit.part is None and text:
+    if text and not visit.parts:
         job = await visit.see(finding.jump(text, schema=visit.schema))
         if job is not None:
             return RedirectResponse(visit.url(f"/jobs/{job}"), 303)
@@ -33,7 +33,7 @@ async def jobs(visit: Visit) -> Response:
     try:
         want = await visit.see(finding.wanted(text, payloads=payloads, schema=visit.schema))
     except QueryError as fault:
-        job = None if visit.part else await visit.see(finding.holder(text, schema=visit.schema))
+        job = None if visit.parts else await visit.see(finding.holder(text, schema=visit.schema))
         if job is not None:
             return RedirectResponse(visit.url(f"/jobs/{job}"), 303)
         return visit.page("jobs.html", 422, **await listing(visit, text, None, fault))

@@ -88,16 +88,16 @@ async def queue(visit: Visit) -> Response:
         points = await visit.attempt(
             _("the course of the queue"), store.queue_course(name, *queue_courses.SPANS[span], schema=schema)
         )
-    if visit.wants("tenants") or visit.wants("facts"):
+    if visit.wants("tenants", "facts"):
         tenants = await visit.attempt(_("tenants in the queue"), store.queue_tenants(name, schema=schema))
         depths = await visit.read(store.depths(name, schema=schema))
         shares = queue_limits.fairness(tenants or [], depths)
-    workers = [] if visit.part else [
+    workers = [] if visit.parts else [
         one for one in await visit.read(read_workers(seen_within=3600.0, most=1000, schema=schema))
         if name in one.queues and one.state != "stopped"
     ]  # fmt: skip
     types = await visit.see(definitions(queue=name, most=100, schema=schema)) if visit.wants("facts") else []
-    others = [] if visit.part else await visit.read(read_queue_names(schema=schema))
+    others = [] if visit.parts else await visit.read(read_queue_names(schema=schema))
     rules, needed, boost = None, None, None
     if visit.wants("facts"):
         rules = await visit.attempt(

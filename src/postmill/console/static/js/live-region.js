@@ -1,5 +1,6 @@
-// <div id="part-x" data-live="x" data-topic="jobs errors">: asks for itself when pinged, and now and then without; never
-// while somebody selects, has a menu or a dialog open, or does not look. With data-morph its rows stay where they are.
+// <div id="part-x" data-live="x" data-topic="jobs errors">: is asked for when pinged, and now and then without; never while
+// somebody selects, has a menu or a dialog open, or does not look. Those that are due at once are asked for at once. With
+// data-with more is said when it is asked for, with data-morph its rows stay where they are.
 
 const live = {
   regions: [],
@@ -14,6 +15,7 @@ const live = {
 
 const POLL = 5; // seconds, where no pings come
 const ANYWAY = 15; // seconds after which a region asks without a ping: times and heartbeats go on
+const TOGETHER = 20; // ms for what is told at once to come in: then one request asks for all of it
 const READ = 8_000; // ms in which a line can be read
 const LONGEST = 60; // seconds between two tries when the server fails
 
@@ -55,57 +57,27 @@ class Region {
     return this.asked + gap * 1000;
   }
 
-  get url() {
-    const url = new URL(this.element.dataset.src ?? location.href, location.href);
-    if (!this.element.dataset.src) url.searchParams.set("_part", this.element.dataset.live);
-    url.hash = "";
-    return url;
-  }
-
-  async ask() {
+  begin() {
     this.busy = true;
     this.pinged = false;
     this.asked = Date.now();
-    try {
-      const answer = await fetch(this.url, {
-        headers: this.etag ? { "If-None-Match": this.etag } : {},
-        cache: "no-store",
-        redirect: "manual",
-        signal: AbortSignal.timeout(15_000),
-      });
-      await this.take(answer);
-    } catch {
-      this.failed();
-    } finally {
-      this.busy = false;
-      live.changed();
-    }
   }
 
-  async take(answer) {
-    if (answer.status === 401 || answer.type === "opaqueredirect") return signOut();
-    if (answer.status === 403 || answer.status === 404 || answer.status === 410) {
-      this.over = true; // it was taken away: what is here is old for good
-      this.element.classList.add("stale");
-      return;
-    }
-    if (answer.status !== 304) {
-      const text = await answer.text();
-      const whole = /^\s*<(!doctype|html)/i.test(text); // whatever it is, it is no part of this page
-      if (answer.status !== 200 || whole) return this.failed();
-      if (stopped() || document.hidden) { // meanwhile somebody began to select
-        this.pinged = true;
-        return;
-      }
-      this.etag = answer.headers.get("etag") ?? "";
-      this.show(parse(text), "morph" in this.element.dataset);
+  /** What came of it: its tag and, where it is another one than before, its template. */
+  take(tag, part) {
+    if (part && "over" in part.dataset) return this.end();
+    if (part) {
+      this.etag = tag;
+      this.show(part.content, "morph" in this.element.dataset);
     }
     this.failures = 0;
     this.element.classList.remove("stale");
-    live.updated = Date.now();
-    live.trouble = "";
-    // What an act had to say was read by now; its place stays, so that nothing moves under the pointer.
-    if (live.updated - live.began > READ) document.querySelector(".flash")?.classList.add("read");
+  }
+
+  /** It was taken away: what is here is old for good. */
+  end() {
+    this.over = true;
+    this.element.classList.add("stale");
   }
 
   failed() {
@@ -148,6 +120,54 @@ class Region {
   }
 }
 
+/** One request for all of these regions. */
+async function ask(regions) {
+  const url = new URL(location.href);
+  url.hash = "";
+  for (const { element } of regions) {
+    url.searchParams.append("_part", element.dataset.live);
+    for (const [name, value] of new URLSearchParams(element.dataset.with)) url.searchParams.append(name, value);
+  }
+  const tags = regions.map((region) => region.etag);
+  for (const region of regions) region.begin();
+  try {
+    const answer = await fetch(url, {
+      headers: tags.some(Boolean) ? { "If-None-Match": `"${tags.join(".")}"` } : {},
+      cache: "no-store",
+      redirect: "manual",
+      signal: AbortSignal.timeout(15_000),
+    });
+    await take(answer, regions);
+  } catch {
+    for (const region of regions) region.failed();
+  }
+  for (const region of regions) region.busy = false;
+  beat(); // one of them may have been pinged meanwhile
+}
+
+async function take(answer, regions) {
+  if (answer.status === 401 || answer.type === "opaqueredirect") return signOut();
+  if (answer.status === 403 || answer.status === 404 || answer.status === 410) {
+    for (const region of regions) region.end();
+    return;
+  }
+  const same = answer.status === 304;
+  const parts = same ? new Map() : parse(await answer.text());
+  if (!same && (answer.status !== 200 || !parts.size)) throw new TypeError("no parts of this page, whatever it is");
+  if (!same && (stopped() || document.hidden)) { // meanwhile somebody began to select
+    for (const region of regions) region.pinged = true;
+    return;
+  }
+  const tags = (answer.headers.get("etag") ?? "").replace(/^W\/|"/g, "").split(".");
+  for (const [n, region] of regions.entries()) {
+    try { region.take(tags[n] ?? "", parts.get(region.element.dataset.live)); } catch { region.failed(); }
+  }
+  live.updated = Date.now();
+  if (!regions.some((region) => region.failures)) live.trouble = "";
+  // What an act had to say was read by now; its place stays, so that nothing moves under the pointer.
+  if (live.updated - live.began > READ) document.querySelector(".flash")?.classList.add("read");
+}
+
 /** The login is over: the whole page goes to log in, once; where somebody is writing, a note says so instead. */
 function signOut() {
   if (live.signedOut) return;
@@ -160,6 +180,14 @@ function signOut() {
   }
   live.trouble = word("signedOut");
   say(live.trouble);
+  live.changed();
+}
+
+let soon = 0; // the timer of a beat that comes before the next whole second
+
+function beatIn(ms) {
+  clearTimeout(soon);
+  soon = setTimeout(beat, ms);
 }
 
 function beat() {
@@ -167,14 +195,18 @@ function beat() {
   if (!live.paused) tellTimes();
   if (!stopped()) {
     const now = Date.now();
-    for (const region of live.regions) if (!region.busy && !region.over && region.due <= now) region.ask();
+    const free = live.regions.filter((region) => !region.busy && !region.over);
+    const due = free.filter((region) => region.due <= now);
+    if (due.length) ask(due);
+    const next = Math.min(...free.filter((region) => region.pinged).map((region) => region.due - now));
+    if (next < 1000) beatIn(next);
   }
   live.changed();
 }
 
 bus.listeners.add((topic) => {
   for (const region of live.regions) if (region.hears(topic)) region.pinged = true;
-  beat();
+  beatIn(TOGETHER);
 });
 
 live.regions = [...document.querySelectorAll("[data-live]")].map((element) => new Region(element));

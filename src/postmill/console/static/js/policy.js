@@ -3,11 +3,13 @@
 
 const policy = globalThis.trustedTypes?.createPolicy("console", { createHTML: (html) => html });
 
-/** The elements of an answer, as a fragment; within a template, so that rows need no table around them. */
+/** The parts of an answer by their names, as templates, so that rows need no table around them. */
 function parse(html) {
-  const wrapped = `<template>${html}</template>`;
-  const page = new DOMParser().parseFromString(policy ? policy.createHTML(wrapped) : wrapped, "text/html");
-  const { content } = page.querySelector("template");
-  for (const script of content.querySelectorAll("script")) script.remove();
-  return content;
+  const page = new DOMParser().parseFromString(policy ? policy.createHTML(html) : html, "text/html");
+  const parts = new Map();
+  for (const part of page.querySelectorAll("template[data-part]")) {
+    for (const script of part.content.querySelectorAll("script")) script.remove();
+    parts.set(part.dataset.part, part);
+  }
+  return parts;
 }
