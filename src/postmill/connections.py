@@ -15,6 +15,11 @@ from psycopg_pool import AsyncConnectionPool, ConnectionPool
 PREPARE_AFTER = 5
 """So often must a connection run a statement before it is prepared on the server, where that is allowed."""
 
+TRIED_FOR = 5.0
+"""Seconds for which a pool tries by itself to open a connection anew, at growing intervals. After that it tries when somebody
+wants one: by itself it would try for minutes, in the end every 64 s and more, and for so long a database that is back would
+look as if it were away."""
+
 
 def connect(conninfo: str, name: str, *, prepared: bool = False, **options: Any) -> psycopg.Connection[Any]:
     """A connection, in autocommit mode unless `options` (psycopg's) say otherwise; `name` is its application_name.
@@ -35,14 +40,14 @@ def pool(
     conninfo: str, name: str, *, prepared: bool, options: dict[str, Any] | None = None, **how: Any
 ) -> ConnectionPool[Any]:
     """A pool of such connections, not opened yet, that gives none that the server has hung up; `how` is psycopg_pool's."""
-    return _Pool(conninfo, kwargs=_options(name, prepared, options or {}), name=name, open=False, **how)
+    return _Pool(conninfo, **_pooled(name, prepared, options) | how)
 
 
 def apool(
     conninfo: str, name: str, *, prepared: bool, options: dict[str, Any] | None = None, **how: Any
 ) -> AsyncConnectionPool[Any]:
     """As `pool`, for awaiting."""
-    return _AsyncPool(conninfo, kwargs=_options(name, prepared, options or {}), name=name, open=False, **how)
+    return _AsyncPool(conninfo, **_pooled(name, prepared, options) | how)
 
 
 class _Pool(ConnectionPool[Any]):
@@ -81,6 +86,11 @@ def _look(conn: psycopg.Connection[Any] | psycopg.AsyncConnection[Any]) -> None:
     """At the socket only. Twice: the first look may find the server's farewell, and only the second the end behind it."""
     conn.pgconn.consume_input()
     conn.pgconn.consume_input()
+
+
+def _pooled(name: str, prepared: bool, more: dict[str, Any] | None) -> dict[str, Any]:
+    own = _options(name, prepared, more or {})
+    return {"kwargs": own, "name": name, "open": False, "reconnect_timeout": TRIED_FOR}
 
 
 def _options(name: str, prepared: bool, more: dict[str, Any]) -> dict[str, Any]:

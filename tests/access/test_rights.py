@@ -220,6 +220,8 @@ def test_scope_is_of_the_transaction_only(pg: Connection[Any]) -> None:
         pg.execute(
             "select postmill.begin_request(gen_random_uuid(), false, 'api', 'user', 'x', 'viewer', 'r')"
         )
+        # A server that is stopped just here would keep what it locked from all others.
+        assert pg.execute("show idle_in_transaction_session_timeout").fetchone() == ("1min",)
         assert pg.execute("select current_user, postmill.sees_all(), postmill.scope_tenant() is null").fetchone() == (
             "postmill_request", False, False,
         )  # fmt: skip

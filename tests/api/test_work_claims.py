@@ -10,6 +10,7 @@ import pytest
 import pytest_asyncio
 
 from postmill.domain.access import Role
+from tests.support import sessions
 from tests.support.api import Api, opened, problem
 from tests.support.http_work import define_http, job, worker
 
@@ -148,6 +149,11 @@ async def test_a_limit_per_worker_counts_what_it_holds(api: Api) -> None:
     await define_http(api, "capped", "capped", worker_limit=2)
     for _ in range(5):
         await job(api, "capped")
+    with api.database.connect() as conn:  # a worker in Python had them in hand, and does not know the type
+        lanes = sessions.rows(conn, "claim/discover_lanes", ["capped"], 10)
+        taken = sessions.WorkerSession(conn).claim(lanes=lanes)
+        assert (len(taken), sessions.refuse(conn, taken)) == (5, set())
+        assert sessions.rows(conn, "claim/discover_lanes", ["capped"], 10) != lanes
     one, two = [await worker(api, name, queues=["capped"]) for name in ("w-l1", "w-l2")]
     held = await one.claim(max_jobs=10)
     assert len(held) == 2

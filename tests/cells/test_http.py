@@ -84,6 +84,28 @@ async def test_a_tenant_is_moved_over_http(two: Two) -> None:
     assert logged == [("tenants.move", "api", "api_key", "super_admin", "closer")]
 
 
+async def test_the_database_goes_away_while_a_cell_is_looked_for(two: Two) -> None:
+    """What goes wrong before a cell's application is asked is answered as what goes wrong in it."""
+    waiting = """select pg_terminate_backend(pid) from pg_stat_activity
+        where wait_event_type = 'Lock' and application_name = 'postmill server' and datname = %s"""
+    headers = {"Authorization": "Bearer " + key(two, Role.OPERATOR, "acme")}
+    async with (
+        serving(two) as transport,
+        httpx.AsyncClient(transport=transport, base_url="http://x") as client,
+    ):
+        with two.a.transaction():
+            two.a.execute("lock table postmill.api_key in access exclusive mode")
+            asking = asyncio.create_task(client.get("/api/v1/jobs", headers=headers))
+            await until(lambda: two.b.execute(waiting, [two.a.info.dbname]).fetchone() is not None)
+            answer = await asking
+        assert (answer.status_code, answer.json()["detail"]) == (
+            503,
+            "the database does not answer; try again",
+        )
+        assert answer.json()["request_id"] == answer.headers["X-Request-Id"]
+        assert (await client.get("/api/v1/jobs", headers=headers)).status_code == 200
+
+
 async def test_a_move_that_was_left_goes_on(two: Two) -> None:
     """The doctor tells of it, whoever began it; a server that finds one of a server goes on with it."""
     move = moves.begin(two.cells, "acme", "b", actor=moves.By("ops", via="api"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from postmill.cli.ids import SHORT
+from tests.cli.staging import Stage
 from tests.cli.support import cli
 
 
@@ -65,6 +66,26 @@ def test_what_holds_a_job_back_in_order(dsn, stage, pg, here):
     )
     assert codes(dsn, first) == ["running"]
     assert "all reasons" not in cli("jobs", "show", str(first), dsn=dsn).out
+
+
+def test_a_job_that_was_put_back_by_a_worker_that_does_not_know_its_type(dsn, stage, pg, here):
+    stage.register("greet", "bulk")
+    id = stage.enqueue("greet")
+    stage.open("bulk", worker_id="old:1:boot")
+    stage.claim()
+    assert pg.execute(
+        "select * from postmill.refuse(%s, %s, '{1,2}', '{greet,greet}')", (stage.holder, [id, stage.holder])
+    ).fetchall() == [(stage.holder,)]
+    assert codes(dsn, id) == ["put_back", "no_worker_for_type", "position"]
+    assert text(dsn, id) == "put back by worker old:1:boot, which does not know greet"
+    Stage(pg).open("greet", worker_id="new:1:boot")
+    assert codes(dsn, id) == ["put_back", "position"]
+    assert text(dsn, id) == (
+        "put back by worker old:1:boot, which does not know greet; worker new:1:boot does, and takes it in turn (so that"
+        " none is put back: restart the first with the code that has greet, or give greet a queue of its own)"
+    )
+    Stage(pg).open("greet", worker_id="newer:1:boot")
+    assert "; worker new:1:boot and 1 more do, and take it in turn (so" in text(dsn, id)
 
 
 def test_a_job_that_is_gone_and_one_that_never_was(dsn, stage, pg, here):

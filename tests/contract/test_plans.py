@@ -84,6 +84,7 @@ REPORTS: dict[str, Callable[..., object]] = {
     "complete": sessions.complete,
     "retry": lambda conn, held: sessions.put_back(conn, held, "failed", 5.0),
     "release": lambda conn, held: sessions.put_back(conn, held, "interrupted", -1.0),
+    "refuse": sessions.refuse,
     "fail": lambda conn, held: sessions.finish(conn, held, "failed"),
     "bury": sessions.bury,
     "forget": lambda conn, held: rows(

@@ -72,6 +72,10 @@ select gen_random_uuid(), gen_random_uuid(), 'other', gen_random_uuid(), 100, 50
 update postmill.queue set boost_after_seconds = 60, boost_step = 10, boost_to = 0 where name = 'default';
 analyze postmill.seat, postmill.pin, postmill.boost
 """
+REFUSED = """
+    insert into postmill.refused_type
+    select 'plain', (left(md5('refused:plain'), 16) || '0000000000000000')::uuid, 'w', '-infinity';
+    select postmill.sweep_refused_types()"""
 LIMITED = "select id from postmill.ready where queue = 'default' order by id desc limit 50"
 
 
@@ -120,6 +124,7 @@ def test_every_read_is_bounded(big: Connection[Any]) -> None:
             lambda: big.execute("select * from postmill.pinned_lanes()").fetchall(),
             200,
         ),
+        "types that were put back": (lambda: big.execute(REFUSED), 500),
     }
     for name, (look, most) in looks.items():
         look()  # the first time the catalog is read, too

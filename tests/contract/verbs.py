@@ -202,6 +202,7 @@ VERBS = [
     _by_its_worker("snooze", Verb.SNOOZE, lambda conn, held: sessions.put_back(conn, held, "snoozed", 60.0)),
     _by_its_worker("release", Verb.RELEASE, lambda conn, held: sessions.put_back(conn, held, "interrupted", -1.0)),
     _by_its_worker("release unstarted", Verb.RELEASE, lambda conn, held: sessions.put_back(conn, held, None, -1.0)),
+    _by_its_worker("refuse", Verb.RELEASE, sessions.refuse),
     _by_its_worker("fail", Verb.FAIL, lambda conn, held: sessions.finish(conn, held, "failed")),
     _by_its_worker("bury", Verb.BURY, sessions.bury),
     VerbOnJobs("cancel", Verb.CANCEL, _cancel_and_stop, _CANCELED, _sources(Verb.CANCEL)),

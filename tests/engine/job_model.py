@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from hashlib import md5
 from itertools import count
 from uuid import UUID
 
@@ -21,6 +22,10 @@ LIVE = (*WAITING, "running")
 
 KeyId = tuple[UUID, str]
 Fence = tuple[UUID, int]
+
+
+def _half(text: str) -> str:
+    return md5(text.encode(), usedforsecurity=False).hexdigest()[:16]
 
 
 @dataclass
@@ -38,7 +43,15 @@ class Job:
     attempts: int = 0
     fence: Fence | None = None
     cancel: bool = False
+    refused: bool = False
     replays: list[UUID] = field(default_factory=list)
+
+    @property
+    def lane(self) -> UUID:
+        """Its tenant's, or its type's beside it."""
+        if not self.refused:
+            return self.tenant
+        return UUID(hex=_half(f"refused:{self.job_type}") + _half(str(self.tenant)))
 
     def end(self, place: str) -> None:
         self.place, self.fence = place, None
@@ -93,16 +106,16 @@ class Model:
         assert key.expires is not None
         return key.expires > self.now
 
-    def claimable(self, tenant: UUID, priority: int, n: int) -> list[Job]:
+    def claimable(self, lane: UUID, priority: int, n: int) -> list[Job]:
         """The next `n` of a lane: by the moment at which they became ready."""
-        lane = [
+        waiting = [
             job
             for job in self.jobs.values()
             if job.place == "ready"
-            and (job.tenant, job.priority) == (tenant, priority)
+            and (job.lane, job.priority) == (lane, priority)
             and job.id not in self.locked
         ]
-        return sorted(lane, key=lambda job: job.order)[:n]
+        return sorted(waiting, key=lambda job: job.order)[:n]
 
     def promote(self, at_their_time: set[UUID]) -> list[Job]:
         due = [

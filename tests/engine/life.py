@@ -11,6 +11,7 @@ from psycopg import Connection
 
 from postmill.operate import invariants
 from tests.engine.job_model import LEASE, LIVE, WAITING, WINDOW, Fence, Job, Key, KeyId, Model
+from tests.engine.job_reports import HOW, reported
 from tests.support import sessions
 from tests.support.sessions import Held, WorkerSession, rows
 
@@ -24,7 +25,6 @@ FACTS = """
         union all select id, jsonb_build_array('running', attempt, run, lost, holder, claim_no) from postmill.running
         union all select id, jsonb_build_array('dead_letter', attempt, run, lost) from postmill.dead_letter
         union all select job_id, jsonb_build_array(status, attempt, run, lost) from postmill.outcome) x"""
-HOW = ["complete", "retry", "retry later", "snooze", "release", "unstarted", "fail", "bury", "cancel"]
 MODES = ["active", "queued", "window", "ttl"]
 Order = tuple[str, UUID, str | None, str, int, int]
 an_order = st.tuples(
@@ -144,9 +144,9 @@ class Life(RuleBasedStateMachine):
         lanes = worker.lanes()
         if not lanes:
             return
-        _, tenant, priority = lanes[lane % len(lanes)]
-        held = worker.claim(n, lanes=[("default", tenant, priority)])
-        expected = self.model.claimable(tenant, priority, n) if self.model.is_alive(worker.holder) else []
+        _, which, priority = lanes[lane % len(lanes)]
+        held = worker.claim(n, lanes=[("default", which, priority)])
+        expected = self.model.claimable(which, priority, n) if self.model.is_alive(worker.holder) else []
         assert [line.id for line in held] == [job.id for job in expected]
         for line, job in zip(held, expected, strict=True):
             job.place, job.fence, job.run = "running", (line.holder, line.claim_no), job.run + 1
@@ -172,7 +172,7 @@ class Life(RuleBasedStateMachine):
         """All of one session, each job once."""
         picked = {line.id: line for line in lines if line.holder == lines[0].holder}
         held = [self.model.jobs[id] for id, line in picked.items() if self._holds(line)]
-        missed = self._reported(how, list(picked.values()))
+        missed = reported(self.conn, how, list(picked.values()))
         assert missed == picked.keys() - {job.id for job in held}
         self._follow(how, held)
 
@@ -183,35 +183,20 @@ class Life(RuleBasedStateMachine):
         fence: Fence = (line.holder, line.claim_no)
         return self.model.jobs[line.id].fence == fence
 
-    def _reported(self, how: str, lines: list[Held]) -> set[UUID]:
-        conn = self.conn
-        match how:
-            case "complete":
-                return sessions.complete(conn, lines)
-            case "retry" | "retry later":
-                return sessions.put_back(conn, lines, "failed", 3600.0 * (how == "retry later"), "E")
-            case "snooze":
-                return sessions.put_back(conn, lines, "snoozed", 3600.0)
-            case "release" | "unstarted":
-                return sessions.put_back(conn, lines, "interrupted" if how == "release" else None, -1.0)
-            case "bury":
-                return sessions.bury(conn, lines)
-            case _:
-                return sessions.finish(conn, lines, "failed" if how == "fail" else "canceled")
-
     def _follow(self, how: str, held: list[Job]) -> None:
         ends = {"complete": "succeeded", "fail": "failed", "cancel": "canceled", "bury": "dead_letter"}
         for job in held:
-            job.attempts += how in ("retry", "retry later", "snooze", "release", "bury")
-            job.attempt += how in ("retry", "retry later")
-            job.run -= how == "unstarted"
+            job.attempts += how in ("retry", "retry-later", "snooze", "release", "bury")
+            job.attempt += how in ("retry", "retry-later")
+            job.run -= how in ("unstarted", "refuse")
+            job.refused = job.refused or how == "refuse"
             if how in ends:
                 job.end(ends[how])
             if how in ("fail", "cancel", "bury"):
                 job.cancel = False
-        if how in ("retry", "retry later", "snooze"):
+        if how in ("retry", "retry-later", "snooze"):
             self.model.later(held, 0 if how == "retry" else 1)
-        elif how in ("release", "unstarted"):
+        elif how in ("release", "unstarted", "refuse"):
             self.model.ready_again(held)
         # Its handler has ended: a cancel request that it did not hear is met now.
         self.model.cancel([job.id for job in held if job.cancel and job.place in WAITING])

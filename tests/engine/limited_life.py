@@ -57,9 +57,9 @@ class LimitedLife(Life):
         lanes = worker.lanes()
         if not lanes:
             return
-        _, tenant, priority = lanes[lane % len(lanes)]
-        held = worker.take(n, lanes=[("default", tenant, priority)])
-        expected = self.model.claimable(tenant, priority, n) if self.model.is_alive(worker.holder) else []
+        _, which, priority = lanes[lane % len(lanes)]
+        held = worker.take(n, lanes=[("default", which, priority)])
+        expected = self.model.claimable(which, priority, n) if self.model.is_alive(worker.holder) else []
         jobs = {job.id: job for job in expected}
         taken: set[UUID] = {line.id for line in held}
         assert taken <= jobs.keys()

@@ -7,8 +7,11 @@ from typing import Any
 from uuid import UUID
 
 from postmill.domain.lane import NO_LANE
+from postmill.engine.http_work.bell import Bell
 from postmill.engine.http_work.board import Board, Waiter
 from postmill.store.statement import Statement
+from postmill.telemetry.bus import Bus
+from postmill.telemetry.counters import Counters
 
 TENANT = UUID(int=7)
 
@@ -43,6 +46,18 @@ def test_a_ring_calls_one_and_the_next_if_that_one_took_nothing() -> None:
     # Everybody has looked: it ends there.
     made.call_next()
     assert called(waiters) == [False] * 3
+
+
+def test_a_ring_by_name_for_those_who_know_a_type_is_heard() -> None:
+    made, waiters = board(1)
+    bell = Bell(None, "postmill", lambda: [made], Bus(), Counters("w"))
+    for payload, heard in (
+        ("@0198f3a2-7c11-7abc-8000-0123456789ab q", False),
+        ("@* other", False),
+        ("@* q", True),
+    ):
+        bell.heard(payload)
+        assert called(waiters) == [heard], payload
 
 
 def test_two_rings_call_two() -> None:

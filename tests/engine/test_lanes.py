@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from postmill.domain.lane import type_prefix
-from postmill.engine.lanes import QueueLanes
+from postmill.engine.lanes import FOREIGN, QueueLanes
 
 
 def _lane(n: int) -> bytes:
@@ -164,3 +164,19 @@ def test_lanes_of_a_limited_type_are_known_by_their_first_half() -> None:
     assert (lanes.lane(ruled[0]).weight, lanes.lane(ruled[1]).weight) == (3, 1)
     lanes.rule({}, {})
     assert (lanes.lane(ruled[0]).job_type, lanes.lane(ruled[0]).weight) == (None, 1)
+
+
+def test_lanes_of_others_take_no_turn() -> None:
+    lanes = QueueLanes("q")
+    mine, theirs = _lane(1 << 64), _lane(2 << 64)
+    for lane in (mine, theirs):
+        lanes.news(lane, 100, discovered=True)
+    assert lanes.rule({theirs[:8]: FOREIGN}, {}) == [theirs]
+    assert [entry.lane for entry in lanes.plan(100, 1.0)] == [mine]
+    lanes.taken(lanes.plan(100, 1.0)[0], 0, None, 1.0, 0.001)
+    lanes.news(theirs, 100, discovered=True)
+    assert not lanes.has_work, "however much waits there"
+    assert not lanes.wants_slots(1.0)
+    assert lanes.rule({}, {}) == []
+    lanes.news(theirs, 100, discovered=True)
+    assert [entry.lane for entry in lanes.plan(100, 1.0)] == [theirs]

@@ -46,11 +46,6 @@ class Screen:
         assert answer is not None
         assert answer.status == 200, f"{path}: {answer.status}\n{await answer.text()}"
 
-    async def follow(self, selector: str) -> None:
-        """Press what leads to another page, and have the whole of it: a click alone may end while it is half read."""
-        async with self.page.expect_navigation():
-            await self.page.click(selector)
-
     async def another(self) -> Page:
         """A page in a window of its own, in front like the first: of the tabs behind it Chromium draws a frame a second."""
         browser = self.context.browser
@@ -70,6 +65,11 @@ class Screen:
         await of_all.detach()
         await of_this.detach()
         return await made.value
+
+    async def follow(self, selector: str) -> None:
+        """Press what leads to another page, and have the whole of it: a click alone may end while it is half read."""
+        async with self.page.expect_navigation():
+            await self.page.click(selector)
 
     def check(self) -> None:
         """No fault so far."""

@@ -128,7 +128,7 @@ class WorkerSession:
 _OF_JOBS = (
     "ready", "scheduled", "blocked", "running", "dead_letter", "cancel_request", "attempt", "outcome", "job", "job_kept",
     "idempotency_key", "tally", "progress", "lease", "worker", "sleeper", "workflow", "workflow_step", "workflow_edge",
-    "workflow_inbox", "seat",
+    "workflow_inbox", "seat", "refused_type",
 )  # fmt: skip
 
 
@@ -161,6 +161,12 @@ def put_back(
         conn, "report/put_back", *_head(held), [status] * n, [delay] * n, [0] * n, [error] * n,
         *[[None] * n for _ in range(9)],
     )  # fmt: skip
+    return {row[0] for row in missed}
+
+
+def refuse(conn: Connection[Any], held: Sequence[Held]) -> set[UUID]:
+    """Their types are not known to the session."""
+    missed = rows(conn, "report/refuse", *_head(held)[:3], [line.job_type for line in held])
     return {row[0] for row in missed}
 
 

@@ -66,16 +66,15 @@ async def test_a_stopped_scheduler_wakes_up_to_what_others_have_done(pg: Connect
     assert jobs == distinct == fired
 
 
-async def test_a_scheduler_that_is_stopped_in_its_transaction_is_cut_off(
-    pg: Connection[Any], dsn: str
-) -> None:
+async def test_a_round_that_is_stopped_in_its_transaction_is_cut_off(pg: Connection[Any], dsn: str) -> None:
     """Its locks would keep all others out; the server ends its session after a while."""
     async with upkeep(dsn) as rounds:
         link = rounds.links[0]
-        async with link.transaction():
-            await link.rows("upkeep/try_lock", ["schedule"])
-            within = await (await link.connection()).execute("show idle_in_transaction_session_timeout")
-            assert await within.fetchone() == ("5s",)
+        for lock, name in (("upkeep/lock", "promote"), ("upkeep/try_lock", "schedule")):
+            async with link.transaction():
+                await link.rows(lock, [name])
+                within = await (await link.connection()).execute("show idle_in_transaction_session_timeout")
+                assert await within.fetchone() == ("5s",)
         after = await (await link.connection()).execute("show idle_in_transaction_session_timeout")
         assert await after.fetchone() == ("0",)
 

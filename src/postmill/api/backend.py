@@ -23,6 +23,7 @@ from postmill.bind import arun
 from postmill.domain.access import Principal
 from postmill.domain.settings import Settings
 from postmill.engine.http_work.desk import Desk
+from postmill.operate.doctor.examine import Report
 from postmill.store.audit import deny
 from postmill.store.scaling import Loads
 
@@ -48,6 +49,8 @@ class Backend:
     """How many workers queues need, as it was asked lately."""
     doctor: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held by the one round of checks that goes on."""
+    examined: dict[tuple[str, ...], tuple[float, Report]] = field(default_factory=dict)
+    """What the last one looked at, when it ended (monotonic), and what it found: for those who waited for it."""
 
     @property
     def schema(self) -> str:

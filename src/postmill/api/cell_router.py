@@ -24,6 +24,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from postmill.api.backend import Backend
 from postmill.api.cookies import COOKIE
+from postmill.api.guard import FAULT
 from postmill.api.problems import MEDIA_TYPE
 from postmill.api.tokens import claimed
 from postmill.bind import arun
@@ -70,7 +71,10 @@ class CellRouter:
             await _unknown(asked, self.apps)(scope, receive, send)
             return
         receive, secret = await _secret(scope, headers, receive)
-        cell = await self._cell(scope, headers, secret, asked)
+        try:
+            cell = await self._cell(scope, headers, secret, asked)
+        except Exception as error:
+            cell, scope[FAULT] = self.home, error
         await self.apps[cell](scope, receive, self._answering(send, cell, secret, named))
 
     async def _live(self, receive: Receive, send: Send) -> None:

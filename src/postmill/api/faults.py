@@ -67,6 +67,10 @@ def _trigger(error: Exception) -> Problem:
     return Problem(422, "invalid-trigger", str(error), errors=errors)
 
 
+def _away(error: Exception) -> Problem:
+    return Problem(503, "database-unavailable", "the database does not answer; try again", headers=SOON)
+
+
 def _refused(status: int, kind: str) -> Made:
     return lambda error: Problem(status, kind, str(error), headers=SOON if status == 503 else None)
 
@@ -108,9 +112,9 @@ MEANINGS: dict[type[Exception], Made] = {
     # What no check of ours saw and the database cannot hold: a value of the caller's.
     psycopg.DataError: lambda error: Problem(422, "unstorable", "a value cannot be stored or compared"),
     psycopg.errors.CheckViolation: lambda error: Problem(422, "unstorable", "a value is out of its range"),
-    psycopg.OperationalError: lambda error: Problem(
-        503, "database-unavailable", "the database does not answer; try again", headers=SOON
-    ),
+    psycopg.OperationalError: _away,
+    psycopg.errors.IdleInTransactionSessionTimeout: _away,  # this process stood still
+    psycopg.errors.ReadOnlySqlTransaction: _away,  # a standby, while another server takes over
     PoolTimeout: lambda error: Problem(
         503,
         "database-busy",

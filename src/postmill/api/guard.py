@@ -27,6 +27,10 @@ OPEN_BELOW: tuple[tuple[str, str], ...] = (("POST", "/api/v1/webhooks/"),)
 """Beginnings of such paths, one part before their end: an inbound webhook, whose signature is its credential."""
 
 
+FAULT = "postmill.fault"
+"""Key of a request's scope: what went wrong before it came here, to be answered as if it went wrong here."""
+
+
 def is_open(method: str, path: str) -> bool:
     """Whether a request, or a route, needs no credentials."""
     return (method, path) in OPEN or any(
@@ -73,6 +77,8 @@ class Guard:
             request, path = Request(scope), own_path(scope)
             try:
                 self._origins.check(request, path)
+                if FAULT in scope:
+                    raise scope[FAULT]
                 if self._known is not None and (seen := self._known(request)) is not None:
                     await seen(scope, receive, send)
                     return

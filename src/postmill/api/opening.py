@@ -21,6 +21,7 @@ from postmill.archive.storage import ArchiveStorage
 from postmill.artifacts.storage import Storage
 from postmill.domain.errors import SettingsError
 from postmill.domain.settings import Settings
+from postmill.engine.database import conninfo_for
 from postmill.engine.http_work.desk import Desk
 from postmill.telemetry.bus import Bus
 
@@ -37,7 +38,7 @@ def opening(settings: Settings, bus: Bus) -> Callable[[FastAPI], AbstractAsyncCo
         if settings.dsn is None:
             raise SettingsError("the API needs the setting database_url")
         pool: AsyncConnectionPool[AsyncConnection[Any]] = connections.apool(
-            settings.dsn,
+            conninfo_for(settings.dsn),
             NAME,
             prepared=settings.prepared_statements,
             # All of them at once: opening one while a request waits would be felt.

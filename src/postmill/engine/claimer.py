@@ -79,7 +79,7 @@ class Claimer:
         self._rung = False
         self.quiet = asyncio.Event()  # no claim is under way, and none will be
         self.lanes: dict[str, QueueLanes] = {name: QueueLanes(name) for name in queues}
-        self._unsure = False  # some lane that is claimed from may be of a version that is not run here
+        self._unsure = False  # some lane that is claimed from may be one for others
         self._scout = Scout(link, self.lanes, handlers, codes)
         self.seats = Seats()
         self._limited = LimitedAnswer(self.lanes, self._scout, self.seats)
@@ -94,18 +94,25 @@ class Claimer:
         self.news(queue.name, None, None)
         self._hungry.set()
 
-    def news(self, queue: str, lane: bytes | None, priority: int | None) -> None:
-        """A doorbell: there is work in this lane, or somewhere in this queue."""
+    def news(self, queue: str, lane: bytes | None, priority: int | None, *, by_name: bool = False) -> None:
+        """A doorbell: there is work in this lane, or somewhere in this queue. `by_name`: it was rung for this worker."""
         lanes = self.lanes.get(queue)
         if lanes is None:
             return
+        for_others = not by_name and self._scout.heard(queue, lane)
         if lane is not None and priority is not None:
             lanes.news(lane, priority, discovered=False)
-            self._rung = True
+            self._rung = self._rung or not for_others
         else:
             self._scout.discover_soon()
         self._counters.wakeups += 1
         self._doorbell.rung(queue)
+
+    def types_changed(self) -> None:
+        """This worker knows other job types than before: what waits for one of them may be claimed."""
+        self._scout.vet_soon()
+        for queue in self._queues:
+            self.news(queue, None, None, by_name=True)
 
     def seats_freed(self, works: Iterable[Work]) -> None:
         """These have ended, and their seats are free."""
@@ -140,8 +147,11 @@ class Claimer:
             self.quiet.clear()
             try:
                 wait = await self._round(session)
+                if self._scout.for_others:
+                    await self._scout.pass_on()
             except (psycopg.Error, OSError) as error:
                 if is_conflict(error):
+                    self._doorbell.owe()
                     await asyncio.sleep(0.05)
                     continue
                 if not is_outage(error):
@@ -183,13 +193,13 @@ class Claimer:
         if rung:
             owed = []  # the doorbell named the lane: the claim comes first, what is owed in the next round
         elif owed:
+            for bed in owed:
+                bed.owed = False  # before the look: what is owed meanwhile is another one
             self.seats.free_all()
             await self._scout.discover([queue.name for queue in looking], doubt=True)
         else:
             await self._scout.look([queue.name for queue in looking], idle=False)
         got, contended = await self._claim(looking, session)
-        for bed in owed:
-            bed.owed = False
         empty = [queue for queue in looking if not got.get(queue.name)]
         moment = monotonic()
         if not contended and any(

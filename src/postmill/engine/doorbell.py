@@ -124,6 +124,11 @@ class Doorbell:
             bed.owed = True
             self.rung(queue)
 
+    def owe(self) -> None:
+        """A look came to nothing."""
+        for bed in self.beds.values():
+            bed.owed = True
+
     async def found(self, queues: Mapping[str, bool], session: Session) -> None:
         """Work was found: get up, unless it trickles. The rows go after the claim, which is what somebody waits for.
 
@@ -164,7 +169,7 @@ class Doorbell:
             if (bed.lying and now >= bed.poll_at) or (not bed.lying and now - bed.worked_at >= linger):
                 tired.append(queue)
             elif bed.lying:
-                bed.due = 0.0 if bed.rings > bed.answered else min(bed.poll_at, opens[queue.name])
+                bed.due = 0.0 if bed.owed or bed.rings > bed.answered else min(bed.poll_at, opens[queue.name])
         if not tired:
             return LOOK_EVERY
         rings = self._notify and self.listening

@@ -39,8 +39,6 @@ CheckBudget = Callable[[Work], Awaitable[None]]
 AskWorkflow = Callable[[Work], Awaitable[Told]]
 """What the handler of a step may know of its workflow."""
 
-_UNSERVED = 5.0  # seconds until a ticket of a type that this worker does not know is offered again
-
 
 class Executor:
     """Owns `running` and the queues' waiting tickets. Everything here happens on the loop, in no I/O."""
@@ -89,14 +87,18 @@ class Executor:
         first: list[Work] = []
         room = {name: len(queue.waiting) >> 2 for name, queue in self.queues.items()}
         for work in works:
+            handler = work.handler
+            if handler is None:
+                self._refuse(work)  # at once: others may start it
+                continue
             queue = work.queue
             if work.newcomer and room[queue.name] > 0:
                 room[queue.name] -= 1
                 first.append(work)
             else:
                 queue.waiting.append(work)
-            if work.handler is not None and work.handler.limit is not None:
-                work.handler.limit.held += 1
+            if handler.limit is not None:
+                handler.limit.held += 1
             touched[queue.name] = queue
         for work in reversed(first):
             work.queue.waiting.appendleft(work)
@@ -180,7 +182,7 @@ class Executor:
         if report is None and work.row[JOB_TYPE] in self.paused_types:
             report = Report(work, "put_back", None, 0, delay=HELD)
         elif report is None:
-            report = Report(work, "put_back", None, 0, delay=_UNSERVED * random.uniform(0.5, 1.5))
+            report = Report(work, "refuse", None, 0)
         elif report.reason == "expired" and work.handler is not None:
             self._verdicts.expired(work)
         self._completer.report(report)

@@ -24,7 +24,10 @@ Room = Mapping[str, list[int]]
 """By job type with lanes of its own: how many more may be held, in a list of one that its lanes share."""
 
 Rules = Mapping[bytes, str]
-"""By the first half of a lane: the job type that has lanes of its own."""
+"""By the first half of a lane: the job type that has lanes of its own, or FOREIGN."""
+
+FOREIGN = ""
+"""In place of a job type: lanes that only others claim from."""
 
 Weights = Mapping[bytes, int]
 """By lane or tenant: a share that is not like others'."""
@@ -104,16 +107,25 @@ class QueueLanes:
             self.unvetted = True
         return lane
 
-    def rule(self, rules: Rules, weights: Weights) -> None:
-        """From now on these job types have lanes of their own, and these lanes and tenants another weight than 1."""
+    def rule(self, rules: Rules, weights: Weights) -> list[bytes]:
+        """From now on these job types have lanes of their own, and these lanes and tenants another weight than 1.
+
+        Lanes with work that only others claim from by now.
+        """
+        closed = []
         if rules != self._rules:
             self._rules = rules
             for id, lane in self.lanes.items():
                 lane.job_type = rules.get(id[:_HALF])
+                if lane.job_type == FOREIGN and lane.open:
+                    lane.open.clear()
+                    lane.deficit = 0
+                    closed.append(id)
         if weights != self.weights:
             self.weights = weights
             for lane in self.lanes.values():
                 self._weigh(lane)
+        return closed
 
     def belongs(self, lane: Lane, tenant: bytes) -> None:
         """A ticket says whose lane this is."""
@@ -134,7 +146,7 @@ class QueueLanes:
     def news(self, id: bytes, priority: int, *, discovered: bool) -> None:
         """There is work in this lane. A discovery saw it from the head, so an emptied cursor is not to be trusted."""
         lane = self.lane(id)
-        if priority in lane.open:
+        if priority in lane.open or lane.job_type == FOREIGN:
             return
         cursor = lane.cursors.get(priority)
         if cursor is None:

@@ -9,16 +9,16 @@ from typing import Any, Literal
 from postmill.domain.error_group import ErrorGroup
 from postmill.domain.error_record import ErrorRecord
 from postmill.engine.raw import Ids, Longs
-from postmill.engine.work import TENANT, Work
+from postmill.engine.work import JOB_TYPE, TENANT, Work
 
-Verb = Literal["put_back", "finish", "bury"]
+Verb = Literal["put_back", "refuse", "finish", "bury"]
 
 HELD = float("inf")
 
 
 @dataclass(slots=True)
 class Report:
-    """Everything but a success, which has a way of its own.
+    """Everything but a success, which has a way of its own. `refuse`: its type is one that this worker does not know.
 
     Attributes:
         attempt_status: status of the attempt in history; None leaves none (it never started).
@@ -47,6 +47,9 @@ class Report:
 def arguments(verb: Verb, holder: Any, reports: Sequence[Report]) -> list[Any]:
     """The arguments of `sql/report/<verb>.sql` for a batch."""
     works = [report.work for report in reports]
+    if verb == "refuse":
+        fences = [Ids([work.row[0] for work in works]), Longs([work.claim_no for work in works])]
+        return [holder, *fences, [work.row[JOB_TYPE] for work in works]]
     head: list[Any] = [
         holder,
         Ids([work.row[0] for work in works]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from time import monotonic
 
-from postmill.engine.lanes import QueueLanes, Room
+from postmill.engine.lanes import FOREIGN, QueueLanes, Room
 from postmill.engine.link import Link
 from postmill.engine.raw import Ids
 from postmill.engine.work import CLAIMED_AT, ID, JOB_TYPE, SEATS, Handler, Row
@@ -18,8 +18,6 @@ _RECENT_BACK = 0.25  # seconds
 _RECENT_MOST = 1000
 _LANES_MOST = 20_000
 _SPECIAL_EVERY = 1.0  # seconds
-_FOREIGN = ""
-"""In place of a job type: lanes of versions that this worker does not run. It has room for none of their tickets."""
 
 
 class Scout:
@@ -33,8 +31,12 @@ class Scout:
         self._link = link
         self._lanes = lanes
         self._codes = codes
-        # First halves of the lanes of versions that are not run here.
-        self.foreign: frozenset[bytes] = frozenset()
+        self._handlers = handlers
+        # First halves of lanes that are not claimed from here, each with its job type and the code that one must run, if any: of
+        # versions that are not run here, and of types that some worker has put back and that are not known here.
+        self.foreign: dict[bytes, tuple[str, str | None]] = {}
+        self.for_others: set[tuple[str, bytes]] = set()  # rung for, by queue and half
+        self._heard = False
         self._limited = [(name, each.limit) for name, each in handlers.items() if each.limit is not None]
         self._discover_at = 0.0
         self._least_gap = 0.0
@@ -47,8 +49,26 @@ class Scout:
         self._discover_at = 0.0
 
     def vet_soon(self) -> None:
-        """Somebody changed a limit or a weight."""
+        """Somebody changed a limit or a weight, or other types are known here."""
         self._special_at = 0.0
+
+    def heard(self, queue: str, lane: bytes | None) -> bool:
+        """This worker was rung, for a lane or for it does not know which. True: it is one for others."""
+        if lane is None:
+            self._heard = True
+        elif lane[:8] in self.foreign:
+            self.for_others.add((queue, lane[:8]))
+            return True
+        return False
+
+    async def pass_on(self) -> None:
+        """Wake those who know what this worker was rung for and does not know itself."""
+        told = [(queue, *self.foreign[half]) for queue, half in self.for_others if half in self.foreign]
+        self.for_others.clear()
+        if told:
+            await self._link.rows(
+                "doorbell/wake_knowing", [list(column) for column in zip(*told, strict=True)]
+            )
 
     async def look(self, queues: list[str], *, idle: bool) -> bool:
         """Look for lanes where it is time to; `idle` means that everything known was empty. True: there is news."""
@@ -70,6 +90,8 @@ class Scout:
 
         `doubt`: whatever is claimed next must begin at the true head, for a late commit may lie before the cursor.
         """
+        if monotonic() >= self._special_at:
+            await self.vet()
         now = monotonic()
         rows = await self._link.rows("claim/discover_lanes", [list(self._lanes), _LANES_MOST])
         cost = self.cost = monotonic() - now
@@ -79,6 +101,9 @@ class Scout:
         if doubt:
             for queue, lane, priority in rows:
                 self._lanes[queue].doubt(lane, priority)
+        if self._heard:
+            self._heard = False
+            self.for_others |= {(row[0], row[1][:8]) for row in rows if row[1][:8] in self.foreign}
         return self._tell(rows, discovered=True, queues=queues)
 
     def _tell(self, rows: list[Row], *, discovered: bool, queues: list[str]) -> bool:
@@ -90,7 +115,7 @@ class Scout:
     async def vet_new(self) -> bool:
         """Look up the settings of lanes never seen before; without, a first claim would overrun a limit.
 
-        True: others have come to be known meanwhile, which may be those of versions that are not run here.
+        True: others have come to be known meanwhile, which may be foreign.
         """
         if not any(lanes.unvetted for lanes in self._lanes.values()):
             return False
@@ -111,7 +136,7 @@ class Scout:
         tenants: dict[bytes, int] = {}
         own: dict[str, dict[bytes, int]] = {}
         limited: set[str] = set()
-        foreign: set[bytes] = set()
+        foreign: dict[bytes, tuple[str, str | None]] = {}
         codes = self._codes()
         for what, queue, id, weight, job_type in await self._link.rows(
             "claim/special_lanes", [list(self._lanes)]
@@ -123,23 +148,26 @@ class Scout:
             elif what == "type":
                 rules[id[:8]] = job_type
             elif what == "pin":
-                if codes.get(job_type) == queue:
-                    rules[id[:8]] = job_type
-                else:
-                    rules[id[:8]] = _FOREIGN
-                    foreign.add(id[:8])
+                own_code = queue is not None and codes.get(job_type) == queue
+                rules[id[:8]] = job_type if own_code else FOREIGN
+                if not own_code:
+                    foreign[id[:8]] = job_type, queue or ""
+            elif what == "refused":
+                rules[id[:8]] = job_type if job_type in self._handlers else FOREIGN
+                if job_type not in self._handlers:
+                    foreign[id[:8]] = job_type, None
             else:
                 limited.add(queue)
         self.limited = frozenset(limited)
-        self.foreign = frozenset(foreign)
+        self.foreign = foreign
         for name, known in self._lanes.items():
-            known.rule(rules, tenants | own.get(name, {}))
+            closed = known.rule(rules, tenants | own.get(name, {}))
+            self.for_others |= {(name, id[:8]) for id in closed}
 
     def room(self) -> Room:
         """How many more this process may hold of each type with a limit per worker; aliases share the count."""
         counts = {limit: [limit.free] for _, limit in self._limited}
-        room = {name: counts[limit] for name, limit in self._limited}
-        return room | {_FOREIGN: [0]} if self.foreign else room
+        return {name: counts[limit] for name, limit in self._limited}
 
     async def kept(self, rows: list[Row]) -> list[Row]:
         """Fill in bodies that outlived their partition."""

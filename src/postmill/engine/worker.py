@@ -304,7 +304,7 @@ class Worker:
             holder, _, queue = payload[1:].partition(" ")
             if holder == str(session.holder) and queue in self.queues:
                 shop.doorbell.relayed(queue)
-                shop.claimer.news(queue, None, None)
+                shop.claimer.news(queue, None, None, by_name=True)
         else:
             lane, _, rest = payload.partition(" ")
             priority, _, queue = rest.partition(" ")

@@ -216,6 +216,7 @@ class Workshop:
             made = adopt(name) if adopt is not None and name not in worker.queues else None
             if made is not None:
                 self.claimer.adopt(made)
+        self.claimer.types_changed()
         self.executor.limits = [
             handler.limit for handler in set(self.handlers.values()) if handler.limit is not None
         ]

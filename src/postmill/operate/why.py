@@ -22,7 +22,7 @@ class Reason:
     Attributes:
         code: stable, in the order in which they are told: expired | queue_paused | type_paused | tenant_suspended |
             tenant_limit | limit | worker_limit | slots_taken | rate | budget | blocked | held | retry_pending | not_due |
-            overdue | no_worker_for_type | worker_too_old | workers_draining | no_worker_for_queue | version |
+            overdue | put_back | no_worker_for_type | worker_too_old | workers_draining | no_worker_for_queue | version |
             definition_inactive | position; or cancel_requested | running; or ended.
         text: the same for people, with the figures.
         seconds: until it is over, or since when, where that is known.
@@ -191,11 +191,12 @@ def _time(facts: WhyFacts) -> list[Reason]:
 
 
 def _workers(facts: WhyFacts) -> list[Reason]:
+    found = [_put_back(facts)] if facts.refused else []
     if facts.type_workers:
-        return []
+        return found
     if facts.queue_workers:
         text = f"{_many(facts.queue_workers, 'live worker')} of queue {facts.queue}, none serves {facts.job_type}"
-        found = [Reason("no_worker_for_type", text)]
+        found.append(Reason("no_worker_for_type", text))
         if facts.outdated:
             text = (
                 f"{facts.outdated} of them began before {facts.job_type} was registered;"
@@ -205,8 +206,26 @@ def _workers(facts: WhyFacts) -> list[Reason]:
         return found
     if facts.draining_workers:
         text = f"the only {_many(facts.draining_workers, 'worker')} of queue {facts.queue} are about to stop"
-        return [Reason("workers_draining", text)]
-    return [Reason("no_worker_for_queue", f"no live worker serves queue {facts.queue}")]
+        return [*found, Reason("workers_draining", text)]
+    return [*found, Reason("no_worker_for_queue", f"no live worker serves queue {facts.queue}")]
+
+
+def _put_back(facts: WhyFacts) -> Reason:
+    """Somebody of the same queue had it in hand who does not know its type. Only others claim it from then on."""
+    by = f"worker {facts.refused_by}" if facts.refused_by else "a worker"
+    text = f"put back by {by}, which does not know {facts.job_type}"
+    if facts.type_workers:
+        knowing = f"worker {facts.knowing}" if facts.knowing else "another one"
+        does = (
+            "does, and takes"
+            if facts.type_workers == 1
+            else f"and {facts.type_workers - 1} more do, and take"
+        )
+        text += (
+            f"; {knowing} {does} it in turn (so that none is put back: restart the first with the code that"
+            f" has {facts.job_type}, or give {facts.job_type} a queue of its own)"
+        )
+    return Reason("put_back", text)
 
 
 def _running(facts: WhyFacts) -> list[Reason]:

@@ -661,6 +661,7 @@ begin
             set_config('postmill.tenant_id', coalesce(p_tenant::text, ''), true),
             set_config('postmill.platform', case when p_platform then 'on' else 'off' end, true),
             set_config('jit', 'off', true),
+            set_config('idle_in_transaction_session_timeout', '60s', true),
             set_config('role', 'postmill_request', true);
     return true;
 end
@@ -2744,8 +2745,10 @@ begin
     select array_agg(case when d.worker_limit is not null then d.key end order by u.n)
       into capped
       from unnest(p_lanes) with ordinality as u(lane, n)
-      left join postmill.job_definition d on coalesce(d.limit_lane, d.lane) like 'type%' and left(u.lane::text, 18)
-           = left(postmill.lane_of('type', '00000000-0000-0000-0000-000000000000', d.key, '{}', null)::text, 18);
+      left join postmill.job_definition d on coalesce(d.limit_lane, d.lane) like 'type%' and (left(u.lane::text, 18)
+           = left(postmill.lane_of('type', '00000000-0000-0000-0000-000000000000', d.key, '{}', null)::text, 18)
+           or postmill.is_refused_lane(u.lane, d.key) or exists (
+               select from unnest(d.aliases) as x(name) where postmill.is_refused_lane(u.lane, x.name)));
     -- What this worker may hold of a type: its lanes share one count.
     for one in
         select d.key, greatest(0, d.worker_limit - (select count(*) from postmill.http_claim c
@@ -3562,10 +3565,11 @@ begin
                     when coalesce(definition.limit_lane, definition.lane) like 'type%'
                       or s.lane in (j.tenant_id, '00000000-0000-0000-0000-000000000000',
                                     postmill.lane_of('type', j.tenant_id, definition.key, j.payload, null))
-                    then postmill.lane_of(coalesce(definition.limit_lane, definition.lane), j.tenant_id, definition.key, j.payload, null)
+                    then postmill.home_lane(s.lane, j.job_type, postmill.lane_of(
+                             coalesce(definition.limit_lane, definition.lane), j.tenant_id, definition.key, j.payload, null))
                     else s.lane end as lane
           from seen s
-         cross join lateral (select b.tenant_id, b.payload from postmill.any_job b
+         cross join lateral (select b.tenant_id, b.payload, b.job_type from postmill.any_job b
                               where b.id = s.id and b.job_type = any (definition.key || definition.aliases) offset 0) j
          where s.queue <> p_queue
     ), held as materialized (
@@ -7101,6 +7105,16 @@ begin
 end
 $$;
 
+-- FUNCTION home_lane(uuid, text, uuid)
+
+CREATE FUNCTION postmill.home_lane(p_lane uuid, p_job_type text, p_home uuid) RETURNS uuid
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return case when postmill.is_refused_lane(p_lane, p_job_type) then postmill.refused_lane(p_job_type, p_home) else p_home end;
+end
+$$;
+
 -- FUNCTION http_holder(uuid, text, double precision)
 
 CREATE FUNCTION postmill.http_holder(p_tenant uuid, p_worker_id text, p_seconds double precision) RETURNS uuid
@@ -7236,6 +7250,16 @@ begin
         or exists (select from postmill.running t where t.id = p_id)
         or exists (select from postmill.scheduled t where t.id = p_id)
         or exists (select from postmill.blocked t where t.id = p_id);
+end
+$$;
+
+-- FUNCTION is_refused_lane(uuid, text)
+
+CREATE FUNCTION postmill.is_refused_lane(p_lane uuid, p_job_type text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return left(p_lane::text, 18) = left(postmill.refused_lane(p_job_type, p_lane)::text, 18);
 end
 $$;
 
@@ -8007,7 +8031,8 @@ begin
                array_agg(l.ready_at order by l.slot) as heads,
                array_agg(n.loose order by l.slot) as loose,
                array_agg(l.job_type is null or l.lane = '00000000-0000-0000-0000-000000000000'
-                         or case when d.home is null then not n.loose else l.lane <> d.home end order by l.slot) as mixed,
+                         or case when d.home is null then not n.loose
+                                   else l.lane <> d.home and l.lane <> postmill.refused_lane(l.job_type, d.home) end order by l.slot) as mixed,
                array_agg(s.parts order by l.slot) as parts,
                array_agg(case when s.parts is not null
                    then postmill.payload_mark(s.parts, l.payload) end order by l.slot) as marks
@@ -8906,13 +8931,15 @@ begin
 
     if bound is not null then
         with stray as materialized (
-            select u.n, ids[u.n] as id, found[u.n] as tid, postmill.lane_of(d.limit_lane, j.tenant_id, d.key, j.payload, null) as home
+            select u.n, ids[u.n] as id, found[u.n] as tid, y.home
               from unnest(bound) as u(n)
              cross join lateral (select b.job_type, b.tenant_id, b.payload from postmill.job b where b.id = ids[u.n] and astray
                                  union all
                                  select o.job_type, o.tenant_id, o.payload from postmill.job_kept o where o.id = ids[u.n] offset 0) j
               join postmill.job_definition d on d.key = postmill.type_key(j.job_type) and d.limit_lane is not null and astray
-             where p_lanes[lines[u.n]] <> postmill.lane_of(d.limit_lane, j.tenant_id, d.key, j.payload, null)
+             cross join lateral (select postmill.home_lane(p_lanes[lines[u.n]], j.job_type,
+                                            postmill.lane_of(d.limit_lane, j.tenant_id, d.key, j.payload, null)) as home) y
+             where p_lanes[lines[u.n]] <> y.home
                and not exists (select from postmill.pin p where p.job_id = ids[u.n])
         ), gone as (
             delete from postmill.ready r where r.ctid = any (array(select y.tid from stray y)) returning r.*
@@ -8988,7 +9015,6 @@ CREATE FUNCTION postmill.pin_job(p_id uuid, p_tenant uuid, p_job_type text, p_ve
     AS $$
 declare
     half constant text := postmill.version_half(p_job_type, p_version);
-    rung record;
 begin
     insert into postmill.pin (job_id, tenant_id, job_type, version, lane)
     values (p_id, p_tenant, p_job_type, p_version, (half || '0000000000000000')::uuid);
@@ -9001,14 +9027,7 @@ begin
     with gone as (delete from postmill.blocked b where b.id = p_id returning b.*)
     insert into postmill.blocked (id, queue, lane, priority, attempt, run, lost)
     select g.id, g.queue, (half || left(md5(g.lane::text), 16))::uuid, g.priority, g.attempt, g.run, g.lost from gone g;
-    for rung in
-        select s.holder, s.queue from postmill.ready r
-          join postmill.sleeper s on s.queue = r.queue and s.valid_until > (select postmill.now())
-          join postmill.worker w on w.holder = s.holder and w.metadata -> 'definitions' ->> p_job_type = p_code
-         where r.id = p_id order by s.valid_until desc limit 16
-    loop
-        perform postmill.tell('@' || rung.holder || ' ' || rung.queue);
-    end loop;
+    perform postmill.wake_knowing(r.queue, p_job_type, p_code) from postmill.ready r where r.id = p_id;
 end
 $$;
 
@@ -9844,7 +9863,8 @@ begin
          order by q.id desc limit 1) p on true
       left join lateral (
         select count(*) as looked, count(*) filter (where s.status = 'succeeded') as succeeded,
-               count(*) filter (where case when s.status is null then postmill.is_live(l.new_id) end) as waiting
+               count(*) filter (where s.status is null
+                   and not exists (select from postmill.dead_letter d where d.id = l.new_id)) as waiting
           from (select t.new_id from postmill.operation_item t
                  where t.operation_id = p.id and t.status = 'replayed' order by t.at desc limit p_look) l
           left join lateral (select x.status from postmill.outcome x where x.job_id = l.new_id offset 0) s on true) r
@@ -13842,7 +13862,7 @@ $$;
 
 -- FUNCTION read_why(uuid)
 
-CREATE FUNCTION postmill.read_why(p_id uuid) RETURNS TABLE(id uuid, job_type text, queue text, state text, attempt integer, max_attempts integer, reason text, error_class text, error_message text, cancel_requested boolean, worker_id text, paused boolean, pause_reason text, resume_at timestamp with time zone, tenant_status text, is_active boolean, due_seconds double precision, expired boolean, limits text, worker_limit integer, type_running bigint, held_by uuid[], type_workers bigint, queue_workers bigint, draining_workers bigint, outdated bigint, slots bigint, queue_running bigint, ahead bigint, ready_seconds double precision, replayed_as uuid, budget text, budget_level integer, budget_action text, budget_ends timestamp with time zone, type_paused boolean, type_pause_reason text, type_resume_at timestamp with time zone, pinned integer, pin_workers bigint)
+CREATE FUNCTION postmill.read_why(p_id uuid) RETURNS TABLE(id uuid, job_type text, queue text, state text, attempt integer, max_attempts integer, reason text, error_class text, error_message text, cancel_requested boolean, worker_id text, paused boolean, pause_reason text, resume_at timestamp with time zone, tenant_status text, is_active boolean, due_seconds double precision, expired boolean, limits text, worker_limit integer, type_running bigint, held_by uuid[], type_workers bigint, queue_workers bigint, draining_workers bigint, outdated bigint, slots bigint, queue_running bigint, ahead bigint, ready_seconds double precision, replayed_as uuid, budget text, budget_level integer, budget_action text, budget_ends timestamp with time zone, type_paused boolean, type_pause_reason text, type_resume_at timestamp with time zone, pinned integer, pin_workers bigint, refused boolean, refused_by text, knowing text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -13868,7 +13888,8 @@ begin
                                    where o.queue = r.queue and o.lane = r.lane
                                      and (o.priority, o.ready_at, o.id) < (r.priority, r.ready_at, r.id) limit 10000) x),
            extract(epoch from moment - r.ready_at)::double precision, s.replayed_as, g.name, g.level, g.action, g.ends_at,
-           z.id is not null, z.reason, z.resume_at, p.version, w.of_version
+           z.id is not null, z.reason, z.resume_at, p.version, w.of_version,
+           u.job_type is not null, case when postmill.sees_all() then u.worker_id end, case when postmill.sees_all() then w.knowing end
       from postmill.read_job_state(array[p_id]) s
      cross join lateral (select f.expires_at from postmill.any_job f where f.id = s.id offset 0) j
       left join lateral (select i.version, postmill.version_code(i.job_type, i.version) as code, i.job_type
@@ -13877,6 +13898,9 @@ begin
       left join postmill.tenant t on t.id = s.tenant_id
       left join postmill.job_definition d on d.key = s.job_type
       left join lateral (select f.* from postmill.ready f where f.id = s.id offset 0) r on true
+      left join lateral (select f.job_type, f.worker_id from postmill.refused_type f
+                          where f.job_type = s.job_type and left(f.lane::text, 18) = left(coalesce(
+                                r.lane, (select c.lane from postmill.scheduled c where c.id = s.id))::text, 18) offset 0) u on true
       left join lateral postmill.type_paused(coalesce((select a.key from postmill.job_definition a where a.aliases @> array[s.job_type] limit 1),
                                                       s.job_type)) z on true
       left join lateral postmill.budget_word(d.budget, s.tenant_id) g on s.state in ('scheduled', 'queued', 'blocked')
@@ -13887,6 +13911,7 @@ begin
         ) h on r.id is not null and d.worker_limit is not null
      cross join lateral (
         select count(*) filter (where s.job_type = any (k.job_types) and not k.draining) as of_type,
+               min(k.worker_id) filter (where s.job_type = any (k.job_types) and not k.draining) as knowing,
                count(*) filter (where not k.draining) as of_queue, count(*) filter (where k.draining) as draining,
                count(*) filter (where not k.draining and s.job_type <> all (k.job_types) and k.started_at < d.created_at) as outdated,
                count(*) filter (where not k.draining and k.metadata -> 'definitions' ->> p.job_type = p.code) as of_version,
@@ -14274,6 +14299,65 @@ begin
 end
 $$;
 
+-- FUNCTION refuse(uuid, uuid[], bigint[], text[])
+
+CREATE FUNCTION postmill.refuse(p_holder uuid, p_ids uuid[], p_claim_nos bigint[], p_job_types text[]) RETURNS SETOF uuid
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+    missed uuid[];
+    seated uuid[];
+    queues text[];
+    types text[];
+    asked_to_end postmill.cancel_request;
+begin
+    with asked as materialized (
+        select u.* from unnest(p_ids, p_claim_nos, p_job_types) as u(id, claim_no, job_type)
+    ), held as materialized (
+        select r.ctid as tid, r.seated, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*,
+               exists (select from postmill.pin p where p.job_id = a.id) as bound
+          from asked a join postmill.running r on r.id = a.id and r.claim_no = a.claim_no
+         where r.holder = p_holder
+         order by r.id for update of r
+    ), gone as (
+        delete from postmill.running r where r.ctid = any (array(select h.tid from held h))
+    ), again as (
+        insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
+        select h.queue, case when h.bound or postmill.is_refused_lane(h.lane, h.job_type) then h.lane
+                             else postmill.refused_lane(h.job_type, h.lane) end,
+               h.priority, postmill.now(), h.id, h.attempt, h.run - 1, h.lost
+          from held h
+    ), known as (
+        insert into postmill.refused_type as f (job_type, lane, worker_id, refused_at)
+        select h.job_type, (left(md5('refused:' || h.job_type), 16) || '0000000000000000')::uuid,
+               (select w.worker_id from postmill.worker w where w.holder = p_holder), moment
+          from (select distinct i.job_type from held i where not i.bound) h order by h.job_type
+        on conflict on constraint refused_type_pkey do update
+           set worker_id = excluded.worker_id, refused_at = excluded.refused_at
+         where f.worker_id is distinct from excluded.worker_id or f.refused_at < moment - interval '1 minute'
+    )
+    select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
+           array(select h.id from held h where h.seated),
+           array_agg(k.queue), array_agg(k.job_type)
+      into missed, seated, queues, types
+      from (select distinct h.queue, h.job_type from held h) k;
+    if cardinality(seated) > 0 then
+        perform postmill.free_seats(seated);
+    end if;
+    for asked_to_end in select c.* from postmill.cancel_request c
+                         where c.job_id = any (p_ids) and c.job_id <> all (missed) order by c.job_id loop
+        perform postmill.cancel_jobs(array[asked_to_end.job_id], asked_to_end.actor_type, asked_to_end.actor_id,
+                                     asked_to_end.reason);
+    end loop;
+    -- In a statement of its own, after the tickets are there: see ring.
+    perform postmill.wake_knowing(u.queue, u.job_type) from unnest(queues, types) as u(queue, job_type);
+    return query select unnest(missed);
+end
+$$;
+
 -- FUNCTION refuse_acts_on(uuid)
 
 CREATE FUNCTION postmill.refuse_acts_on(p_tenant uuid) RETURNS void
@@ -14356,6 +14440,16 @@ CREATE FUNCTION postmill.refuse_update() RETURNS trigger
 begin
     raise exception 'a ticket in %.% is never updated: delete it and insert the changed one, in one statement',
         tg_table_schema, tg_table_name using errcode = 'restrict_violation';
+end
+$$;
+
+-- FUNCTION refused_lane(text, uuid)
+
+CREATE FUNCTION postmill.refused_lane(p_job_type text, p_lane uuid) RETURNS uuid
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return (left(md5('refused:' || p_job_type), 16) || left(md5(p_lane::text), 16))::uuid;
 end
 $$;
 
@@ -16339,6 +16433,7 @@ begin
          or c.requested_at < moment - interval '1 day');
     perform postmill.sweep_tags(p_most);
     perform postmill.sweep_pins(p_most);
+    perform postmill.sweep_refused_types();
     delete from postmill.progress g where not exists (select from postmill.running r where r.id = g.job_id);
     delete from postmill.tally t using postmill.partition_policy p where t.at < moment - p.retention;
 end
@@ -16476,6 +16571,29 @@ begin
         select i.job_id from postmill.pin i
          where i.job_id < postmill.id_at(oldest) and not exists (select from postmill.job_kept k where k.id = i.job_id)
          order by i.job_id limit p_most for update skip locked));
+end
+$$;
+
+-- FUNCTION sweep_refused_types()
+
+CREATE FUNCTION postmill.sweep_refused_types() RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+    delete from postmill.refused_type f where f.job_type = any (array(
+        select g.job_type from postmill.refused_type g
+         where g.refused_at < (select postmill.now()) - interval '1 hour'
+           and not exists (select from postmill.queue q cross join lateral (
+                               select from postmill.ready r where r.queue = q.name and r.lane >= g.lane
+                                  and r.lane <= (left(g.lane::text, 18) || '-ffff-ffffffffffff')::uuid
+                                limit 1) t)
+           and not exists (select from postmill.queue q cross join lateral (
+                               select from postmill.scheduled s where s.queue = q.name and s.lane >= g.lane
+                                  and s.lane <= (left(g.lane::text, 18) || '-ffff-ffffffffffff')::uuid
+                                limit 1) t)
+           and not exists (select from postmill.running r where left(r.lane::text, 18) = left(g.lane::text, 18))
+         for update skip locked));
 end
 $$;
 
@@ -17431,6 +17549,12 @@ begin
         union all
         select p.job_id, 4, 'version', p.version || ' ' || postmill.code_workers(p.job_type, postmill.version_code(p.job_type, p.version))
           from postmill.pin p where p.job_id = any (p_ids) and exists (select from postmill.ready r where r.id = p.job_id)
+        union all
+        select r.id, 5, 'type', f.job_type || ' ' || (
+                   select count(*) from postmill.worker k join postmill.lease e on e.holder = k.holder and e.expires_at > moment
+                    where k.stopped_at is null and not k.draining and r.queue = any (k.queues) and f.job_type = any (k.job_types))
+          from postmill.ready r join postmill.refused_type f on left(f.lane::text, 18) = left(r.lane::text, 18)
+         where r.id = any (p_ids)
     )
     select distinct on (h.id) h.id, h.what, h.name from held h order by h.id, h.place, h.name;
 end
@@ -17443,6 +17567,22 @@ CREATE FUNCTION postmill.wake(p_holder uuid, p_queues text[]) RETURNS void
     AS $$
 begin
     delete from postmill.sleeper s where s.holder = p_holder and s.queue = any (p_queues);
+end
+$$;
+
+-- FUNCTION wake_knowing(text, text, text)
+
+CREATE FUNCTION postmill.wake_knowing(p_queue text, p_job_type text, p_code text DEFAULT NULL::text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform postmill.tell('@' || f.who || ' ' || p_queue)
+       from (select distinct case when h.holder is null then s.holder::text else '*' end as who
+               from postmill.sleeper s
+               join postmill.worker w on w.holder = s.holder and p_job_type = any (w.job_types)
+                                     and (p_code is null or w.metadata -> 'definitions' ->> p_job_type = p_code)
+               left join postmill.http_session h on h.holder = s.holder
+              where s.queue = p_queue and s.valid_until > (select postmill.now()) limit 16) f;
 end
 $$;
 
@@ -19366,6 +19506,15 @@ CREATE TABLE postmill.recovery_rule (
     skipped bigint DEFAULT 0 NOT NULL
 );
 
+-- TABLE refused_type
+
+CREATE TABLE postmill.refused_type (
+    job_type text NOT NULL COLLATE pg_catalog."C",
+    lane uuid NOT NULL,
+    worker_id text COLLATE pg_catalog."C",
+    refused_at timestamp with time zone NOT NULL
+);
+
 -- TABLE retention_progress
 
 CREATE TABLE postmill.retention_progress (
@@ -20152,6 +20301,11 @@ ALTER TABLE ONLY postmill.recovery
 
 ALTER TABLE ONLY postmill.recovery_rule
     ADD CONSTRAINT recovery_rule_pkey PRIMARY KEY (name);
+
+-- CONSTRAINT refused_type refused_type_pkey
+
+ALTER TABLE ONLY postmill.refused_type
+    ADD CONSTRAINT refused_type_pkey PRIMARY KEY (job_type);
 
 -- CONSTRAINT retention_progress retention_progress_tenant_id_subject_key
 

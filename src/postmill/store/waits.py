@@ -10,7 +10,7 @@ from uuid import UUID
 from postmill.store.catalog import DEFAULT_SCHEMA, sql
 from postmill.store.statement import Statement
 
-What = Literal["tenant_limit", "limit", "rate", "version"]
+What = Literal["tenant_limit", "limit", "rate", "version", "type"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +18,10 @@ class Wait:
     """What holds a ready job back.
 
     Attributes:
-        what: its tenant's cap, a limit whose seats are all taken, a rate, or the version that it is bound to.
-        name: of the limit (empty: the tenant's own cap); of a version its number and the live workers that run it.
+        what: its tenant's cap, a limit whose seats are all taken, a rate, the version that it is bound to, or its type, which
+            a worker did not know and put back.
+        name: of the limit (empty: the tenant's own cap); of a version its number, of a type its name, and the live workers
+            that run it.
     """
 
     what: What
@@ -27,8 +29,8 @@ class Wait:
 
     @property
     def unserved(self) -> bool:
-        """Whether no live worker runs its version."""
-        return self.what == "version" and self.name.endswith(" 0")
+        """Whether no live worker runs its version or knows its type."""
+        return self.what in ("version", "type") and self.name.endswith(" 0")
 
 
 def read_waits(ids: Sequence[UUID], *, schema: str = DEFAULT_SCHEMA) -> Statement[dict[UUID, Wait]]:

@@ -45,6 +45,8 @@ class WhyFacts:
         slots, queue_running: slots of the queue's live workers (None: one does not say), and its running jobs.
         budget …: of the type, with its level (1 to 4) and what comes of a run.
         pinned, pin_workers: the version that it is bound to, and live workers that run it.
+        refused, refused_by, knowing: whether it waits where a worker put it back that did not know its type; for whom sees the
+            platform, who put one of the type back last, and a live worker that knows it.
         ahead: tickets before it in its lane, at most 10,000.
     """
 
@@ -88,6 +90,9 @@ class WhyFacts:
     type_resume_at: datetime | None
     pinned: int | None
     pin_workers: int
+    refused: bool
+    refused_by: str | None
+    knowing: str | None
 
 
 def read_why(id: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[WhyFacts | None]:

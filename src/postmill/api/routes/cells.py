@@ -134,7 +134,8 @@ async def _do(asked: Asked, act: Callable[..., T], *args: Any, **more: Any) -> T
     except (MoveRefused, MoveBusy) as fault:
         raise Problem(409, "move-refused", str(fault)) from None
     except (DatabaseMissing, SchemaMissing, SchemaTooOld, SchemaTooNew) as fault:
-        raise Problem(503, "cell-unavailable", str(fault).partition(" does not answer:")[0]) from None
+        which, away, _ = str(fault).partition(" does not answer")  # what follows is an address
+        raise Problem(503, "cell-unavailable", which + away) from None
 
 
 def _by(asked: Asked) -> By:

@@ -62,6 +62,12 @@ def waits_for(wait: Wait) -> str:
             _("waits for version v%s: no live worker runs it") if wait.unserved else _("bound to version v%s")
         )
         return said % wait.name.split(" ")[0]
+    if wait.what == "type":
+        return (
+            _("no live worker knows its type")
+            if wait.unserved
+            else _("waits for a worker that knows its type")
+        )
     words = {
         "tenant_limit": _("tenant at its limit"),
         "limit": _("limit %s is full") % wait.name,

@@ -38,7 +38,9 @@ class Bell:
             self._task = asyncio.create_task(listener.run(), name="http workers' bell")
 
     def heard(self, payload: str) -> None:
-        """A notification: `lane priority queue`, where lane and priority may be `*`. Others are for others."""
+        """A notification: `lane priority queue`, where lane and priority may be `*`, or `@* queue`. Others are for others."""
+        if payload.startswith("@* "):
+            payload = payload.replace("@", "* ", 1)
         if payload.startswith(("!", "@", "%")):
             return
         lane, _, rest = payload.partition(" ")

@@ -220,13 +220,15 @@ begin
 
     if bound is not null then
         with stray as materialized (
-            select u.n, ids[u.n] as id, found[u.n] as tid, {schema}.lane_of(d.limit_lane, j.tenant_id, d.key, j.payload, null) as home
+            select u.n, ids[u.n] as id, found[u.n] as tid, y.home
               from unnest(bound) as u(n)
              cross join lateral (select b.job_type, b.tenant_id, b.payload from {schema}.job b where b.id = ids[u.n] and astray
                                  union all
                                  select o.job_type, o.tenant_id, o.payload from {schema}.job_kept o where o.id = ids[u.n] offset 0) j
               join {schema}.job_definition d on d.key = {schema}.type_key(j.job_type) and d.limit_lane is not null and astray
-             where p_lanes[lines[u.n]] <> {schema}.lane_of(d.limit_lane, j.tenant_id, d.key, j.payload, null)
+             cross join lateral (select {schema}.home_lane(p_lanes[lines[u.n]], j.job_type,
+                                            {schema}.lane_of(d.limit_lane, j.tenant_id, d.key, j.payload, null)) as home) y
+             where p_lanes[lines[u.n]] <> y.home
                and not exists (select from {schema}.pin p where p.job_id = ids[u.n])
         ), gone as (
             delete from {schema}.ready r where r.ctid = any (array(select y.tid from stray y)) returning r.*

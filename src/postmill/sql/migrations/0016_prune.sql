@@ -33,6 +33,7 @@ begin
          or c.requested_at < moment - interval '1 day');
     perform {schema}.sweep_tags(p_most);
     perform {schema}.sweep_pins(p_most);
+    perform {schema}.sweep_refused_types();
     delete from {schema}.progress g where not exists (select from {schema}.running r where r.id = g.job_id);
     delete from {schema}.tally t using {schema}.partition_policy p where t.at < moment - p.retention;
 end

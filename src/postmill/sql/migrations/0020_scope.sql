@@ -60,6 +60,7 @@ begin
             set_config('postmill.tenant_id', coalesce(p_tenant::text, ''), true),
             set_config('postmill.platform', case when p_platform then 'on' else 'off' end, true),
             set_config('jit', 'off', true),
+            set_config('idle_in_transaction_session_timeout', '60s', true),
             set_config('role', '{schema}_request', true);
     return true;
 end

@@ -175,8 +175,10 @@ begin
     select array_agg(case when d.worker_limit is not null then d.key end order by u.n)
       into capped
       from unnest(p_lanes) with ordinality as u(lane, n)
-      left join {schema}.job_definition d on coalesce(d.limit_lane, d.lane) like 'type%' and left(u.lane::text, 18)
-           = left({schema}.lane_of('type', '00000000-0000-0000-0000-000000000000', d.key, '{}', null)::text, 18);
+      left join {schema}.job_definition d on coalesce(d.limit_lane, d.lane) like 'type%' and (left(u.lane::text, 18)
+           = left({schema}.lane_of('type', '00000000-0000-0000-0000-000000000000', d.key, '{}', null)::text, 18)
+           or {schema}.is_refused_lane(u.lane, d.key) or exists (
+               select from unnest(d.aliases) as x(name) where {schema}.is_refused_lane(u.lane, x.name)));
     -- What this worker may hold of a type: its lanes share one count.
     for one in
         select d.key, greatest(0, d.worker_limit - (select count(*) from {schema}.http_claim c

@@ -169,7 +169,8 @@ $$;
 
 -- What there is to say about why a job does not run: facts, for operate/why.py to put into words. Position in the lane
 -- and counts of jobs end at 10,000. slots: of the live workers of its queue; NULL: one of them does not say. outdated:
--- live workers of its queue that started before its type was registered. Which jobs take the permits of a type is the
+-- live workers of its queue that started before its type was registered. refused: it waits where a worker put it back that did
+-- not know its type, seconds ago; by whom, who of the live ones knows it, and which jobs take the permits of a type is the
 -- platform's to see. No row: there is no such job.
 create function {schema}.read_why(p_id uuid)
 returns table (
@@ -180,7 +181,7 @@ returns table (
     type_workers bigint, queue_workers bigint, draining_workers bigint, outdated bigint, slots bigint, queue_running bigint,
     ahead bigint, ready_seconds double precision, replayed_as uuid, budget text, budget_level integer, budget_action text,
     budget_ends timestamptz, type_paused boolean, type_pause_reason text, type_resume_at timestamptz,
-    pinned integer, pin_workers bigint)
+    pinned integer, pin_workers bigint, refused boolean, refused_by text, knowing text)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_hashjoin = off
 set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
 declare
@@ -201,7 +202,8 @@ begin
                                    where o.queue = r.queue and o.lane = r.lane
                                      and (o.priority, o.ready_at, o.id) < (r.priority, r.ready_at, r.id) limit 10000) x),
            extract(epoch from moment - r.ready_at)::double precision, s.replayed_as, g.name, g.level, g.action, g.ends_at,
-           z.id is not null, z.reason, z.resume_at, p.version, w.of_version
+           z.id is not null, z.reason, z.resume_at, p.version, w.of_version,
+           u.job_type is not null, case when {schema}.sees_all() then u.worker_id end, case when {schema}.sees_all() then w.knowing end
       from {schema}.read_job_state(array[p_id]) s
      cross join lateral (select f.expires_at from {schema}.any_job f where f.id = s.id offset 0) j
       left join lateral (select i.version, {schema}.version_code(i.job_type, i.version) as code, i.job_type
@@ -210,6 +212,9 @@ begin
       left join {schema}.tenant t on t.id = s.tenant_id
       left join {schema}.job_definition d on d.key = s.job_type
       left join lateral (select f.* from {schema}.ready f where f.id = s.id offset 0) r on true
+      left join lateral (select f.job_type, f.worker_id from {schema}.refused_type f
+                          where f.job_type = s.job_type and left(f.lane::text, 18) = left(coalesce(
+                                r.lane, (select c.lane from {schema}.scheduled c where c.id = s.id))::text, 18) offset 0) u on true
       left join lateral {schema}.type_paused(coalesce((select a.key from {schema}.job_definition a where a.aliases @> array[s.job_type] limit 1),
                                                       s.job_type)) z on true
       left join lateral {schema}.budget_word(d.budget, s.tenant_id) g on s.state in ('scheduled', 'queued', 'blocked')
@@ -220,6 +225,7 @@ begin
         ) h on r.id is not null and d.worker_limit is not null
      cross join lateral (
         select count(*) filter (where s.job_type = any (k.job_types) and not k.draining) as of_type,
+               min(k.worker_id) filter (where s.job_type = any (k.job_types) and not k.draining) as knowing,
                count(*) filter (where not k.draining) as of_queue, count(*) filter (where k.draining) as draining,
                count(*) filter (where not k.draining and s.job_type <> all (k.job_types) and k.started_at < d.created_at) as outdated,
                count(*) filter (where not k.draining and k.metadata -> 'definitions' ->> p.job_type = p.code) as of_version,

@@ -48,10 +48,11 @@ begin
                     when coalesce(definition.limit_lane, definition.lane) like 'type%'
                       or s.lane in (j.tenant_id, '00000000-0000-0000-0000-000000000000',
                                     {schema}.lane_of('type', j.tenant_id, definition.key, j.payload, null))
-                    then {schema}.lane_of(coalesce(definition.limit_lane, definition.lane), j.tenant_id, definition.key, j.payload, null)
+                    then {schema}.home_lane(s.lane, j.job_type, {schema}.lane_of(
+                             coalesce(definition.limit_lane, definition.lane), j.tenant_id, definition.key, j.payload, null))
                     else s.lane end as lane
           from seen s
-         cross join lateral (select b.tenant_id, b.payload from {schema}.any_job b
+         cross join lateral (select b.tenant_id, b.payload, b.job_type from {schema}.any_job b
                               where b.id = s.id and b.job_type = any (definition.key || definition.aliases) offset 0) j
          where s.queue <> p_queue
     ), held as materialized (

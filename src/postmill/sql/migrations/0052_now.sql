@@ -290,7 +290,8 @@ begin
          order by q.id desc limit 1) p on true
       left join lateral (
         select count(*) as looked, count(*) filter (where s.status = 'succeeded') as succeeded,
-               count(*) filter (where case when s.status is null then {schema}.is_live(l.new_id) end) as waiting
+               count(*) filter (where s.status is null
+                   and not exists (select from {schema}.dead_letter d where d.id = l.new_id)) as waiting
           from (select t.new_id from {schema}.operation_item t
                  where t.operation_id = p.id and t.status = 'replayed' order by t.at desc limit p_look) l
           left join lateral (select x.status from {schema}.outcome x where x.job_id = l.new_id offset 0) s on true) r

@@ -84,7 +84,8 @@ begin
                array_agg(l.ready_at order by l.slot) as heads,
                array_agg(n.loose order by l.slot) as loose,
                array_agg(l.job_type is null or l.lane = '00000000-0000-0000-0000-000000000000'
-                         or case when d.home is null then not n.loose else l.lane <> d.home end order by l.slot) as mixed,
+                         or case when d.home is null then not n.loose
+                                   else l.lane <> d.home and l.lane <> {schema}.refused_lane(l.job_type, d.home) end order by l.slot) as mixed,
                array_agg(s.parts order by l.slot) as parts,
                array_agg(case when s.parts is not null
                    then {schema}.payload_mark(s.parts, l.payload) end order by l.slot) as marks

@@ -73,7 +73,6 @@ create function {schema}.pin_job(p_id uuid, p_tenant uuid, p_job_type text, p_ve
 language plpgsql volatile as $$
 declare
     half constant text := {schema}.version_half(p_job_type, p_version);
-    rung record;
 begin
     insert into {schema}.pin (job_id, tenant_id, job_type, version, lane)
     values (p_id, p_tenant, p_job_type, p_version, (half || '0000000000000000')::uuid);
@@ -86,14 +85,7 @@ begin
     with gone as (delete from {schema}.blocked b where b.id = p_id returning b.*)
     insert into {schema}.blocked (id, queue, lane, priority, attempt, run, lost)
     select g.id, g.queue, (half || left(md5(g.lane::text), 16))::uuid, g.priority, g.attempt, g.run, g.lost from gone g;
-    for rung in
-        select s.holder, s.queue from {schema}.ready r
-          join {schema}.sleeper s on s.queue = r.queue and s.valid_until > (select {schema}.now())
-          join {schema}.worker w on w.holder = s.holder and w.metadata -> 'definitions' ->> p_job_type = p_code
-         where r.id = p_id order by s.valid_until desc limit 16
-    loop
-        perform {schema}.tell('@' || rung.holder || ' ' || rung.queue);
-    end loop;
+    perform {schema}.wake_knowing(r.queue, p_job_type, p_code) from {schema}.ready r where r.id = p_id;
 end
 $$;
 

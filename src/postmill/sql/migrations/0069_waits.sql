@@ -1,8 +1,8 @@
 -- postmill: safe
 -- Which jobs of a page a limit or a version holds back, without asking for each why it waits.
 
--- Of these jobs those that are ready and that a limit, a rate or a version holds back, the tenant's own cap first: what and
--- which one (of a version its number, and how many live workers run it). In a queue without limits nothing is looked at but
+-- Of these jobs those that are ready and that a limit, a rate, a version or a type that not every worker knows holds back, the
+-- tenant's own cap first: what and which one (of a version its number, and how many live workers run it; of a type the same). In a queue without limits nothing is looked at but
 -- the ticket. A limit that counts each thing for itself is looked at for each thing once.
 create function {schema}.waits_of(p_ids uuid[])
 returns table (id uuid, what text, name text)
@@ -37,6 +37,12 @@ begin
         union all
         select p.job_id, 4, 'version', p.version || ' ' || {schema}.code_workers(p.job_type, {schema}.version_code(p.job_type, p.version))
           from {schema}.pin p where p.job_id = any (p_ids) and exists (select from {schema}.ready r where r.id = p.job_id)
+        union all
+        select r.id, 5, 'type', f.job_type || ' ' || (
+                   select count(*) from {schema}.worker k join {schema}.lease e on e.holder = k.holder and e.expires_at > moment
+                    where k.stopped_at is null and not k.draining and r.queue = any (k.queues) and f.job_type = any (k.job_types))
+          from {schema}.ready r join {schema}.refused_type f on left(f.lane::text, 18) = left(r.lane::text, 18)
+         where r.id = any (p_ids)
     )
     select distinct on (h.id) h.id, h.what, h.name from held h order by h.id, h.place, h.name;
 end
