@@ -328,6 +328,14 @@ async def test_a_tenants_overview_is_its_own(console: Console, incidents: dict[s
         await do(api, """insert into postmill.operation_item (operation_id, n, job_id, tenant_id, status)
                          values (%s, %s, %s, %s, %s)""",
                  operation, n, unknown_id(), api.tenants[slug], status)  # fmt: skip
+    [(job,)] = await api.rows("select postmill.enqueue('ChargeInvoice', '{}', tenant => %s)", acme)
+    # What was tried again and succeeded is no failure of the platform.
+    assert "It looks like you" in (await page(console, "/t/acme?_part=blame", Role.VIEWER, "acme")).text
+    await do(api, """with gone as (delete from postmill.ready where id = %s returning *)
+                     insert into postmill.dead_letter (id, tenant_id, queue, lane, priority, attempt, run, lost, reason, attempts,
+                            failed_at, error_class, error_group)
+                     select id, %s, queue, lane, priority, 1, 1, 0, 'attempts', 1, postmill.now(), 'E', %s from gone""",
+             job, acme, GROUP)  # fmt: skip
     ours = await page(console, "/t/acme", Role.VIEWER, "acme")
     for said in (
         "It looks like us: 25.0 % of your jobs of the last hour failed, and jobs of ChargeInvoice fail in the same way",
@@ -339,6 +347,32 @@ async def test_a_tenants_overview_is_its_own(console: Console, incidents: dict[s
         await page(console, "/t/acme", Role.VIEWER, "acme")
     ).text  # fmt: skip
     await do(api, "select postmill.door_resume_type('ChargeInvoice')")
+    # Replayed, and the replay succeeded: it was, to the tenant as on Now, where the cause is marked in one click.
+    [(new,)] = await api.rows("select new_id from postmill.replay_jobs(array[%s::uuid])", job)
+    assert "It looks like us" in (await page(console, "/t/acme?_part=blame", Role.VIEWER, "acme")).text
+    await do(api, """with gone as (delete from postmill.ready where id = %s returning *)
+                     insert into postmill.outcome (job_id, tenant_id, status, finished_at, attempt, run, lost)
+                     select id, %s, 'succeeded', postmill.now(), 1, 1, 0 from gone""", new, acme)  # fmt: skip
+    await do(
+        api, "update postmill.error_group_tenant set last_seen_at = postmill.now() - interval '6 minutes'"
+    )
+    mended = (await page(console, "/t/acme?_part=blame", Role.VIEWER, "acme")).text
+    assert (
+        "It was us, and is over: 1 of your jobs failed, of ChargeInvoice, as those of other tenants did"
+        in mended
+    )
+    assert "1 was replayed and succeeded." in mended
+    await do(api, "delete from postmill.dead_tally where error_group = %s", GROUP)
+    await do(api, "update postmill.incident set resolved_at = postmill.now() where kind = 'job_exhausted'")
+    await do(api, "update postmill.operation_item set job_id = %s, new_id = %s where operation_id = %s and n = 0",
+             job, new, operation)  # fmt: skip
+    await do(api, "update postmill.operation set done = 1 where id = %s", operation)
+    clear = await page(console, "/ops?_part=verdict")
+    assert re.search(
+        r"Over since \d\d:\d\d UTC : TimeoutError ChargeInvoice \. 150 jobs were given up", clear.text
+    )
+    assert "1 replayed : all succeeded Mark resolved" in clear.text
+    assert "error group is new" not in clear.text
     # The platform's people see the same within the tenant; who has not run anything has nothing to look at.
     assert "ChargeInvoice 75.0 %" in (await page(console, "/t/acme", Role.PLATFORM_VIEWER)).text
     await api.tenant("fresh")
