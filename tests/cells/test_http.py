@@ -13,6 +13,7 @@ from postmill import Settings
 from postmill.api.cell_router import CellRouter
 from postmill.bind import drive
 from postmill.cells import moves
+from postmill.cells.sides import side
 from postmill.console import create_app
 from postmill.domain.access import Role
 from postmill.http import AsyncApiClient, NewTenant
@@ -115,6 +116,17 @@ async def test_a_move_that_was_left_goes_on(two: Two) -> None:
     told = doctor(two, "moves")
     assert (told.level, "nothing comes in for it" in told.summary) == ("fail", True)
     assert told.advice == f"postmill cells resume {move}, or postmill cells abort {move}"
+    lock = "(hashtextextended('postmill.move:' || %s::uuid, 0))"
+    two.a.execute(f"select pg_advisory_lock{lock}", [move])
+    two.a.execute("update postmill.tenant_move set updated_at = now() - interval '2 minutes'")
+    still = doctor(two, "moves")
+    assert (still.level, "has said nothing for" in still.summary) == ("fail", True), "its mover stands still"
+    assert (
+        f"pg_terminate_backend({two.a.info.backend_pid}); then postmill cells resume {move}" in still.advice
+    )
+    two.a.execute(f"select pg_advisory_unlock{lock}", [move])
+    with side(two.cells, "b", "postmill") as other:
+        assert other.conn.execute("show idle_in_transaction_session_timeout").fetchone() == ("1min",)
     async with serving(two):
         await until(lambda: moves.move(two.cells, move).status == "done")
     assert doctor(two, "moves").summary == "no tenant moves"

@@ -117,7 +117,7 @@ async def test_what_is_pasted_leads_to_its_job(console: Console, seen: Seen) -> 
         assert "/t/acme/jobs" in Read(answer.text).links
 
 
-async def test_a_query_that_is_wrong_says_where(console: Console) -> None:
+async def test_a_query_that_is_wrong_says_where(console: Console, seen: Seen) -> None:
     client = await console.browser(Role.TENANT_ADMIN, "acme")
     answer = await client.get("/t/acme/jobs", params={"q": "state:failed typ:<b>"})
     assert answer.status_code == 422

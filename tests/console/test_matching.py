@@ -233,7 +233,7 @@ async def test_counts_bars_and_ids(apg: AsyncConnection[Any]) -> None:
     assert await cut.fetchone() == (6, True)
     bars = await arun(apg, read_matching_bars(want.filter))
     assert (bars.total, bars.complete_to, sum(n for _, n in bars.bars)) == (6, None, 6)
-    assert bars.width == 60
+    assert bars.width < 60, "as fine as what is there takes"
     one = facts[7].id
     for text in (f"id:{one}", f"id:{str(one)[:20]} id:{one}", f"id:{uuid4()},{one}"):
         want = await adrive(apg, finding.wanted(text))

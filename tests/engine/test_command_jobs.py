@@ -314,7 +314,9 @@ async def test_the_worker_follows_what_is_defined(database: Database, apg: Conn,
 
 async def _put_back(conn: Conn, id: UUID) -> bool:
     cursor = await conn.execute(
-        "select true from postmill.scheduled where id = %s and run_at < now() + '1 min'", [id]
+        "select true from postmill.ready join postmill.refused_type on job_type = 'sync'"
+        " where id = %s and postmill.is_refused_lane(ready.lane, job_type)",
+        [id],
     )
     return await cursor.fetchone() is not None
 

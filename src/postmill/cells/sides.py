@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import psycopg
 
 from postmill import bind, connections
-from postmill.domain.errors import DatabaseMissing, SettingsError
+from postmill.domain.errors import DatabaseMissing, SchemaMissing, SchemaTooNew, SchemaTooOld, SettingsError
 from postmill.domain.settings_cells import CellSettings, cell_named, directory_of
 from postmill.schema.check import check
 from postmill.store.carrying import same_text
@@ -35,6 +35,11 @@ class Side:
         return bind.run(self.conn, statement)
 
 
+ENDED = """set idle_in_transaction_session_timeout = '60s'; set tcp_keepalives_idle = 10;
+set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3"""
+"""By these a server ends the session of a mover whose machine is gone or stands still: another mover can go on then."""
+
+
 @contextmanager
 def side(cells: Mapping[str, CellSettings], name: str, schema: str) -> Iterator[Side]:
     """A connection to the cell of that name.
@@ -50,7 +55,11 @@ def side(cells: Mapping[str, CellSettings], name: str, schema: str) -> Iterator[
     except psycopg.OperationalError as fault:
         raise DatabaseMissing(f"cell {name!r} does not answer: {str(fault).strip()[:300]}") from None
     with conn:
-        check(conn, schema).require()
+        conn.execute(ENDED)
+        try:
+            check(conn, schema).require()
+        except (SchemaMissing, SchemaTooOld, SchemaTooNew) as fault:
+            raise type(fault)(f"in cell {name!r} {fault}") from None
         found = Side(name, conn)
         found.run(same_text(schema=schema))
         yield found

@@ -171,8 +171,11 @@ $$;
 CREATE FUNCTION postmill.add_counts(p_holder uuid, p_batch bigint, p_rollups jsonb, p_errors jsonb) RETURNS void
     LANGUAGE plpgsql
     AS $$
+declare
+    ran text;
 begin
-    update postmill.worker w set counted_batch = p_batch where w.holder = p_holder and w.counted_batch < p_batch;
+    update postmill.worker w set counted_batch = p_batch where w.holder = p_holder and w.counted_batch < p_batch
+    returning w.build into ran;
     if not found then
         return;
     end if;
@@ -182,9 +185,9 @@ begin
            r.run_hist, r.total_hist
       from jsonb_populate_recordset(null::postmill.rollup_part, p_rollups) r;
     insert into postmill.error_group_part (id, tenant_id, job_type, error_class, message, frame, error_code, error_status,
-           first_at, last_at, n, job_id, version)
+           first_at, last_at, n, job_id, version, build)
     select e.id, e.tenant_id, e.job_type, e.error_class, e.message, e.frame, e.error_code, e.error_status, e.first_at,
-           e.last_at, e.n, e.job_id, postmill.version_run(p_holder, e.job_type)
+           e.last_at, e.n, e.job_id, postmill.version_run(p_holder, e.job_type), ran
       from jsonb_populate_recordset(null::postmill.error_group_part, p_errors) e;
 end
 $$;
@@ -3476,9 +3479,9 @@ begin
 end
 $_$;
 
--- FUNCTION door_mark_error(text, text, timestamp with time zone, integer, text, text, text)
+-- FUNCTION door_mark_error(text, text, timestamp with time zone, integer, text, text, text, text)
 
-CREATE FUNCTION postmill.door_mark_error(p_id text, p_act text, p_until timestamp with time zone DEFAULT NULL::timestamp with time zone, p_version integer DEFAULT NULL::integer, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+CREATE FUNCTION postmill.door_mark_error(p_id text, p_act text, p_until timestamp with time zone DEFAULT NULL::timestamp with time zone, p_version integer DEFAULT NULL::integer, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, p_build text DEFAULT NULL::text) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -3500,12 +3503,15 @@ begin
            resolved_version = case p_act when 'resolve' then coalesce(p_version,
                    (select d.version from postmill.job_definition d where d.key = g.job_type), g.last_version, 1)
                when 'ignore' then g.resolved_version end,
+           resolved_build = case p_act when 'resolve' then p_build when 'ignore' then g.resolved_build end,
            regressed_at = case p_act when 'ignore' then g.regressed_at end,
            marked_by = postmill.acting_id(), mark_note = p_reason
      where g.id = p_id returning g.* into new;
     perform postmill.audit('errors.' || p_act, 'error_group', p_id, null,
-        jsonb_build_object('ignored_until', old.ignored_until, 'resolved_version', old.resolved_version, 'resolved_at', old.resolved_at),
-        jsonb_build_object('ignored_until', new.ignored_until, 'resolved_version', new.resolved_version, 'resolved_at', new.resolved_at),
+        jsonb_build_object('ignored_until', old.ignored_until, 'resolved_version', old.resolved_version, 'resolved_at', old.resolved_at,
+            'resolved_build', old.resolved_build),
+        jsonb_build_object('ignored_until', new.ignored_until, 'resolved_version', new.resolved_version, 'resolved_at', new.resolved_at,
+            'resolved_build', new.resolved_build),
         p_reason);
     return 'changed';
 end
@@ -5743,7 +5749,8 @@ CREATE TABLE postmill.error_group (
     resolved_at timestamp with time zone,
     regressed_at timestamp with time zone,
     marked_by text,
-    mark_note text
+    mark_note text,
+    resolved_build text
 );
 
 -- FUNCTION error_status(postmill.error_group, timestamp with time zone, timestamp with time zone)
@@ -6574,22 +6581,28 @@ begin
                p.first_at, p.last_at, p.job_id, case when f.beyond then 'other' else p.error_class end as error_class,
                case when f.beyond then '' else p.message end as message, case when f.beyond then '' else p.frame end as frame,
                p.error_code, p.error_status,
-               coalesce(p.version, (select d.version from postmill.job_definition d where d.key = p.job_type)) as version
+               coalesce(p.version, (select d.version from postmill.job_definition d where d.key = p.job_type)) as version, p.build
           from part p left join fresh f using (id)
+    ), relapsed as materialized (
+        select p.id, max(p.last_at) as at
+          from placed p join postmill.error_group g on g.id = p.id
+         where g.resolved_at < p.last_at and coalesce(p.version >= g.resolved_version, true)
+           and postmill.has_repair(p.build, g.resolved_build, g.resolved_at)
+         group by p.id
     ), groups as (
         insert into postmill.error_group as g (id, job_type, error_class, message, frame, error_code, error_status,
-               first_seen_at, last_seen_at, count, first_version, last_version)
+               first_seen_at, last_seen_at, count, first_version, last_version, regressed_at)
         select p.id, min(p.job_type), min(p.error_class), min(p.message), min(p.frame),
                (array_agg(p.error_code order by p.last_at desc))[1], (array_agg(p.error_status order by p.last_at desc))[1],
-               min(p.first_at), max(p.last_at), sum(p.n), (array_agg(p.version order by p.first_at))[1], max(p.version)
+               min(p.first_at), max(p.last_at), sum(p.n), (array_agg(p.version order by p.first_at))[1], max(p.version),
+               (select r.at from relapsed r where r.id = p.id)
           from placed p group by p.id order by p.id
         on conflict (id) do update set first_seen_at = least(g.first_seen_at, excluded.first_seen_at),
                last_seen_at = greatest(g.last_seen_at, excluded.last_seen_at), count = g.count + excluded.count,
                error_code = excluded.error_code, error_status = excluded.error_status,
                last_version = greatest(g.last_version, excluded.last_version),
-               regressed_at = case when g.resolved_at < excluded.last_seen_at
-                                    and coalesce(excluded.last_version >= g.resolved_version, true)
-                                   then coalesce(g.regressed_at, excluded.last_seen_at) else g.regressed_at end
+               regressed_at = case when g.resolved_at < excluded.regressed_at
+                                   then coalesce(g.regressed_at, excluded.regressed_at) else g.regressed_at end
     ), minutes as (
         insert into postmill.error_group_minute as m (id, tenant_id, minute, n)
         select f.id, f.tenant_id, postmill.minute_of(f.last_at), sum(f.n)
@@ -6892,6 +6905,18 @@ CREATE FUNCTION postmill.has_history(p_id uuid, p_after timestamp with time zone
 begin
     return exists (select from postmill.outcome o where o.job_id = p_id and o.finished_at >= p_after)
         or exists (select from postmill.attempt a where a.job_id = p_id and a.finished_at >= p_after);
+end
+$$;
+
+-- FUNCTION has_repair(text, text, timestamp with time zone)
+
+CREATE FUNCTION postmill.has_repair(p_build text, p_repaired text, p_marked_at timestamp with time zone) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return p_repaired is null or p_build is null or p_build = p_repaired
+        or (select min(w.started_at) from postmill.worker w where w.build = p_build)
+           > coalesce((select min(w.started_at) from postmill.worker w where w.build = p_repaired), p_marked_at + interval '30 days');
 end
 $$;
 
@@ -10936,7 +10961,7 @@ $$;
 
 -- FUNCTION read_error_groups(uuid, text, text, timestamp with time zone, timestamp with time zone, text, integer, text, text[], text, timestamp with time zone)
 
-CREATE FUNCTION postmill.read_error_groups(p_tenant uuid DEFAULT NULL::uuid, p_job_type text DEFAULT NULL::text, p_class text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_before text DEFAULT ''::text, p_most integer DEFAULT 50, p_id text DEFAULT NULL::text, p_statuses text[] DEFAULT NULL::text[], p_text text DEFAULT NULL::text, p_first timestamp with time zone DEFAULT '-infinity'::timestamp with time zone) RETURNS TABLE(id text, job_type text, error_class text, message text, frame text, error_code text, error_status integer, first_seen_at timestamp with time zone, last_seen_at timestamp with time zone, count bigint, tenants bigint, sample_job uuid, status text, first_version integer, last_version integer, ignored_until timestamp with time zone, resolved_version integer, resolved_at timestamp with time zone, regressed_at timestamp with time zone, marked_by text, mark_note text)
+CREATE FUNCTION postmill.read_error_groups(p_tenant uuid DEFAULT NULL::uuid, p_job_type text DEFAULT NULL::text, p_class text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_before text DEFAULT ''::text, p_most integer DEFAULT 50, p_id text DEFAULT NULL::text, p_statuses text[] DEFAULT NULL::text[], p_text text DEFAULT NULL::text, p_first timestamp with time zone DEFAULT '-infinity'::timestamp with time zone) RETURNS TABLE(id text, job_type text, error_class text, message text, frame text, error_code text, error_status integer, first_seen_at timestamp with time zone, last_seen_at timestamp with time zone, count bigint, tenants bigint, sample_job uuid, status text, first_version integer, last_version integer, ignored_until timestamp with time zone, resolved_version integer, resolved_at timestamp with time zone, regressed_at timestamp with time zone, marked_by text, mark_note text, resolved_build text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -10951,7 +10976,7 @@ begin
         select g.id, g.job_type, g.error_class, g.message, g.frame, g.error_code, g.error_status, g.first_seen_at,
                g.last_seen_at, g.count, w.tenants, w.sample_job, postmill.error_status(g, g.first_seen_at, moment),
                g.first_version, g.last_version, g.ignored_until, g.resolved_version, g.resolved_at, g.regressed_at, g.marked_by,
-               g.mark_note
+               g.mark_note, g.resolved_build
           -- The page first: what is said of each group's tenants is read for those that are shown.
           from (select e.* from postmill.error_group e
                  where (e.last_seen_at, e.id) < (p_at, p_before) and e.last_seen_at >= p_since and (select postmill.sees_all())
@@ -10971,7 +10996,8 @@ begin
     select g.id, g.job_type, g.error_class, g.message, g.frame, g.error_code, g.error_status, t.first_seen_at,
            t.last_seen_at, t.count, 1::bigint, t.sample_job, postmill.error_status(g, t.first_seen_at, moment), null::integer,
            null::integer, g.ignored_until, g.resolved_version, g.resolved_at, g.regressed_at,
-           case when (select postmill.sees_all()) then g.marked_by end, case when (select postmill.sees_all()) then g.mark_note end
+           case when (select postmill.sees_all()) then g.marked_by end, case when (select postmill.sees_all()) then g.mark_note end,
+           case when (select postmill.sees_all()) then g.resolved_build end
       from postmill.error_group_tenant t join postmill.error_group g on g.id = t.id
      where t.tenant_id = own and (t.last_seen_at, t.id) < (p_at, p_before) and t.last_seen_at >= p_since
        and (p_job_type is null or g.job_type = p_job_type) and (p_class is null or g.error_class = p_class)
@@ -12128,9 +12154,10 @@ begin
             if yes = 'is true' and candidates is null then
                 candidates := format('select f.id from unnest(%s::uuid[]) as o(id) cross join lateral (
                     select (case when i.status = ''replayed'' then i.new_id else i.job_id end) as id from postmill.operation_item i
-                     where i.operation_id = o.id and (case when i.status = ''replayed'' then i.new_id else i.job_id end) < $1
+                     where i.operation_id = o.id and %s (case when i.status = ''replayed'' then i.new_id else i.job_id end) < $1
                        and (case when i.status = ''replayed'' then i.new_id else i.job_id end) >= $2
-                     order by (case when i.status = ''replayed'' then i.new_id else i.job_id end) desc limit $3) f', named);
+                     order by (case when i.status = ''replayed'' then i.new_id else i.job_id end) desc limit $3) f', named,
+                    case when own is not null then format('i.tenant_id = %L and', own) else '' end);
             end if;
         elsif field = 'trigger' then
             part := format('((j.source <> ''event'' and j.source_ref = any (%1$s::text[])) or (j.source = ''event'' and exists (
@@ -12355,8 +12382,8 @@ begin
                             when total > p_need then postmill.id_time(oldest) end;
     end if;
     select coalesce(min(w), 604800) into width
-      from unnest(array[60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 604800]::double precision[]) w
-     where extract(epoch from postmill.now() - postmill.id_time(oldest)) / w <= 60;
+      from unnest(array[1, 2, 5, 15, 60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 604800]::double precision[]) w
+     where extract(epoch from postmill.id_time(newest) - postmill.id_time(oldest)) / w < 60;
     -- An id tells its moment, and comparing ids is quicker than reading it from each of them.
     starts := array(select generate_series(date_bin(width * interval '1 second', postmill.id_time(oldest), timestamptz '2000-01-03 00:00+00'),
                                            postmill.id_time(newest), width * interval '1 second') where newest is not null);
@@ -12797,6 +12824,28 @@ begin
 end
 $$;
 
+-- FUNCTION read_operations_on(uuid, uuid, uuid, integer)
+
+CREATE FUNCTION postmill.read_operations_on(p_tenant uuid, p_low uuid, p_high uuid, p_most integer) RETURNS SETOF uuid
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    found_one uuid;
+    above uuid;
+begin
+    for n in 1 .. p_most loop
+        select i.operation_id into found_one from postmill.operation_item i
+         where i.tenant_id = p_tenant and i.operation_id >= p_low and i.operation_id <= p_high
+           and (above is null or i.operation_id > above)
+         order by i.operation_id limit 1;
+        exit when not found;
+        return next found_one;
+        above := found_one;
+    end loop;
+end
+$$;
+
 -- FUNCTION read_projects(uuid, text, integer)
 
 CREATE FUNCTION postmill.read_projects(p_tenant uuid, p_after text, p_most integer) RETURNS TABLE(id uuid, tenant_id uuid, slug text, name text, created_at timestamp with time zone)
@@ -12837,6 +12886,10 @@ begin
             when 'op' then array(select o.id::text from postmill.operation o
                                   where o.id >= rpad(replace(name, '-', ''), 32, '0')::uuid and o.id <= rpad(replace(name, '-', ''), 32, 'f')::uuid
                                   order by o.id desc limit 21)
+                || case when postmill.scope_tenant() is not null then array(
+                    select o.id::text from postmill.read_operations_on(postmill.scope_tenant(), rpad(replace(name, '-', ''), 32, '0')::uuid,
+                               rpad(replace(name, '-', ''), 32, 'f')::uuid, 21) as o(id)
+                     where not exists (select from postmill.operation p where p.id = o.id)) end
             else '{}' end;
         return next;
     end loop;
@@ -18474,7 +18527,8 @@ CREATE TABLE postmill.error_group_part (
     last_at timestamp with time zone NOT NULL,
     n bigint NOT NULL,
     job_id uuid,
-    version integer
+    version integer,
+    build text
 );
 
 -- TABLE error_group_tenant
@@ -20807,6 +20861,14 @@ CREATE INDEX operation_item_key ON postmill.operation_item USING btree (operatio
 -- INDEX operation_item_made
 
 CREATE INDEX operation_item_made ON postmill.operation_item USING btree (operation_id, (
+CASE
+    WHEN (status = 'replayed'::text) THEN new_id
+    ELSE job_id
+END));
+
+-- INDEX operation_item_of_tenant
+
+CREATE INDEX operation_item_of_tenant ON postmill.operation_item USING btree (tenant_id, operation_id, (
 CASE
     WHEN (status = 'replayed'::text) THEN new_id
     ELSE job_id

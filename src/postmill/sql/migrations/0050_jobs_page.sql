@@ -167,6 +167,10 @@ begin
             when 'op' then array(select o.id::text from {schema}.operation o
                                   where o.id >= rpad(replace(name, '-', ''), 32, '0')::uuid and o.id <= rpad(replace(name, '-', ''), 32, 'f')::uuid
                                   order by o.id desc limit 21)
+                || case when {schema}.scope_tenant() is not null then array(
+                    select o.id::text from {schema}.read_operations_on({schema}.scope_tenant(), rpad(replace(name, '-', ''), 32, '0')::uuid,
+                               rpad(replace(name, '-', ''), 32, 'f')::uuid, 21) as o(id)
+                     where not exists (select from {schema}.operation p where p.id = o.id)) end
             else '{}' end;
         return next;
     end loop;
