@@ -43,7 +43,7 @@
     held?.focus();
     const before = new Map(all.map((one) => [one.id, one]));
     // … and the next look comes.
-    const fresh = parse(look());
+    const fresh = parse(`<template data-part="look">${look()}</template>`).get("look").content;
     const expected = document.createElement("div");
     expected.append(fresh.cloneNode(true));
     const frozen = !random(3);

@@ -102,7 +102,7 @@ async def test_what_the_failures_share(console: Console, world: Failing) -> None
     assert "Deploy" in said
     assert re.search(r"acme 3 60\.0 % 3 .* globex 2 40\.0 % 2", said)
     own = words(await page(acme, f"/t/acme/{path}"))
-    assert "Version v2 100 % of the failures" in own
+    assert "Version v2 100 % of the last " in own
     for foreign in ("globex", "w-c", "build-42", "Host", "Notes", "Pause job type"):
         assert foreign not in own
     viewer = await console.browser(Role.VIEWER, "acme")
