@@ -101,6 +101,16 @@ async def test_what_the_failures_share(console: Console, world: Failing) -> None
     assert "in ChargeInvoice@v2" in said
     assert "Deploy" in said
     assert re.search(r"acme 3 60\.0 % 3 .* globex 2 40\.0 % 2", said)
+    # Who ran them is known of letters that were closed, too: it was their last attempts.
+    async with console.api.owner.transaction(force_rollback=True):
+        await console.api.rows(
+            "select postmill.close_letter(%s, 'dead_letter', null)", world.letters["acme"][0]
+        )
+        ran = "select count(*) filter (where failed), count(*) filter (where failed and build = 'build-42')"
+        [(failed, known)] = await console.api.rows(
+            f"{ran} from postmill.read_error_samples(%s, 'ChargeInvoice')", world.group
+        )
+        assert failed == known > 0
     own = words(await page(acme, f"/t/acme/{path}"))
     assert "Version v2 100 % of the last " in own
     for foreign in ("globex", "w-c", "build-42", "Host", "Notes", "Pause job type"):

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import html
 import re
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 import httpx
 import pytest
 
+from postmill.bind import adrive
+from postmill.console.bulk.progress import Line
 from postmill.domain.access import Role
+from postmill.operate import operations as acts
 from tests.console.harness import Console
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -116,6 +120,14 @@ async def test_from_a_query_to_a_running_replay(console: Console) -> None:
     said = await client.get(undone.headers["location"])
     assert "It is undone: nothing had been done yet." in said.text
     assert str(id) not in (await client.get("/ops/ops-log", params={"open": "on"})).text
+    # A replay has finished when its new jobs have ended; before that all are enqueued.
+    ended = replace(await adrive(console.api.owner, acts.operation(id)), status="finished", stage="rest")
+    for results, told in (
+        (None, "all enqueued"),
+        ({"succeeded": 3, "queued": 2}, "all enqueued, 2 jobs have not ended"),
+        ({"succeeded": 5}, "finished: all have ended"),
+    ):
+        assert Line.of(ended, None, results).standing == told
     again = await client.post(f"/ops/ops-log/{id}/pause", data={"csrf": fields["csrf"]})
     assert "It has ended already." in (await client.get(again.headers["location"])).text
 

@@ -11137,12 +11137,12 @@ begin
       from unnest(p_jobs) as u(id)
      cross join lateral (
         select y.* from (
-            select o.tenant_id, o.attempt, o.finished_at, o.error_class, o.error_message, o.stack from postmill.outcome o
-             where o.job_id = u.id and o.error_group = p_id
+            select o.tenant_id, o.attempt, o.finished_at, o.error_class, o.error_message, o.stack, o.holder is null as closed
+              from postmill.outcome o where o.job_id = u.id and o.error_group = p_id
             union all
-            select a.tenant_id, a.attempt, a.finished_at, a.error_class, a.error_message, a.stack from postmill.attempt a
-             where a.job_id = u.id and a.error_group = p_id offset 0) y
-         order by y.finished_at desc limit 1) x;
+            select a.tenant_id, a.attempt, a.finished_at, a.error_class, a.error_message, a.stack, false
+              from postmill.attempt a where a.job_id = u.id and a.error_group = p_id offset 0) y
+         order by y.closed, y.finished_at desc limit 1) x;
 end
 $$;
 

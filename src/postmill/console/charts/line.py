@@ -67,7 +67,7 @@ def line(
         for n in range(len(shown.times))
     ]
     veil = [
-        so_far(plot, plot.x(shown.share(n)), plot.x(1) - plot.x(shown.share(n)))
+        so_far(plot, plot.x(shown.share(n)), plot.x(1) - plot.x(shown.share(n)), legend=len(named) > 1)
         for n in range(len(shown.times))
         if shown.open(n)
     ]

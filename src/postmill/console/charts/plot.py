@@ -81,15 +81,16 @@ def area(x: float, y: float, width: float, height: float, look: Look) -> Markup:
     return rectangle(x, y, width, max(height, 0.0), look)
 
 
-def so_far(plot: Plot, x: float, wide: float) -> Markup:
-    """A bucket that has not ended: a veil over it, with words, so that what is missing is not read as a fall."""
+def so_far(plot: Plot, x: float, wide: float, *, legend: bool) -> Markup:
+    """A bucket that has not ended: a veil under it, with words beside the legend or in the field, so that what is missing is
+    not read as a fall."""
     words = _("so far")
-    return element(
-        "g",
-        area(x, plot.top, wide, plot.floor - plot.top, "so-far"),
-        text(x + wide, max(plot.top - 2, 10.0), words, anchor="end"),
-        aria_hidden="true",
+    told = (
+        text(x + wide, 11.5, words, anchor="end")
+        if legend
+        else text(x - 4, plot.top + 11, words, anchor="end")
     )
+    return element("g", area(x, plot.top, wide, plot.floor - plot.top, "so-far"), told, aria_hidden="true")
 
 
 def hit(x: float, y: float, width: float, height: float) -> Markup:

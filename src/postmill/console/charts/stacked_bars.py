@@ -56,16 +56,18 @@ def stacked_bars(
     named = len(series) > 1
     plot, grid = plotted(highest, unit, width, height, legend=named, marks=bool(shown.marks))
     wide = plot.across * min(step / shown.span, 1.0)
+    lefts = [plot.x(shown.share(n)) for n in range(len(shown.times))]
+    widths = [min(wide, plot.x(1) - left) for left in lefts]
     bars = [
         linked(
             shown.hrefs[n],
             shown.label(n),
-            hit(plot.x(shown.share(n)), plot.top, wide, plot.floor - plot.top),
-            *_stack(plot, plot.x(shown.share(n)), wide, shown.series, n),
+            hit(lefts[n], plot.top, widths[n], plot.floor - plot.top),
+            *_stack(plot, lefts[n], widths[n], shown.series, n),
         )
         for n in range(len(shown.times))
     ]
-    veil = [so_far(plot, plot.x(shown.share(n)), wide) for n in range(len(shown.times)) if shown.open(n)]
+    veil = [so_far(plot, lefts[n], widths[n], legend=named) for n in range(len(shown.times)) if shown.open(n)]
     axis = time_axis(plot, shown.since, shown.until, shown.marks, zone)
     drawing = element("g", *veil, grid, legend(series) if named else "", *bars, axis)
     said = (shown.said() if message is None else message) + letters(shown.marks)
