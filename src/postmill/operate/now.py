@@ -92,7 +92,9 @@ def now(*, incident: UUID | None = None, queue: str | None = None, schema: str =
         told = yield store.list_notifications(incident, schema=schema)
         jobs = yield store.list_incident_jobs(incident, schema=schema)
     kin = together(worst, scenes)
-    over: list[AllClear] = yield read_all_clear(schema=schema)
+    over: list[AllClear] = []
+    if situation.ended:
+        over = yield read_all_clear(schema=schema)
     ended = {one.error_group for one in over}
     fresh: list[NewError] = []
     if situation.new_errors:

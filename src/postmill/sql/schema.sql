@@ -12517,7 +12517,7 @@ $$;
 
 -- FUNCTION read_now()
 
-CREATE FUNCTION postmill.read_now() RETURNS TABLE(queues bigint, promised bigint, paused text[], breaches bigint, breach_since timestamp with time zone, stale_workers bigint, missed_triggers bigint, budgets bigint, others bigint, tenants bigint, new_errors bigint, new_since timestamp with time zone, quiet_since timestamp with time zone)
+CREATE FUNCTION postmill.read_now() RETURNS TABLE(queues bigint, promised bigint, paused text[], breaches bigint, breach_since timestamp with time zone, stale_workers bigint, missed_triggers bigint, budgets bigint, others bigint, tenants bigint, new_errors bigint, new_since timestamp with time zone, quiet_since timestamp with time zone, ended bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -12535,7 +12535,9 @@ begin
            (select max(e.at) from (select (select o.resolved_at from postmill.incident o
                                             where o.kind = 'sla_breach' and o.key = u.name and o.resolved_at is not null
                                             order by o.resolved_at desc limit 1) as at
-                                     from postmill.queue u where u.sla_seconds is not null) e)
+                                     from postmill.queue u where u.sla_seconds is not null) e),
+           (select count(*) from postmill.incident o
+             where o.kind = 'job_exhausted' and o.resolved_at > moment - interval '1 hour')
       from (select count(*) as all_of_them,
                    count(*) filter (where coalesce(u.sla_seconds, u.wait_target_seconds, u.run_target_seconds) is not null) as with_target,
                    array_agg(u.name order by u.priority, u.name) filter (

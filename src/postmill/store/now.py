@@ -37,6 +37,7 @@ class Situation:
         tenants: how many tenants the incidents affect.
         new_errors: causes of failures seen for the first time in the last hour, since `new_since`; counted up to 1,000.
         quiet_since: when the last breach ended; None: none is known.
+        ended: incidents of jobs given up that ended in the last hour.
     """
 
     queues: int
@@ -52,6 +53,7 @@ class Situation:
     new_errors: int
     new_since: datetime | None
     quiet_since: datetime | None
+    ended: int
 
     @property
     def wrong(self) -> int:

@@ -73,12 +73,12 @@ create index trigger_next on {schema}.trigger (tenant_id, next_run_at)
  where trigger_type = 'schedule' and is_enabled and deleted_at is null and not broken;
 
 -- The platform in one row, from what the round monitor found. new_errors: causes of failures first seen in the last hour
--- that nobody has marked.
+-- that nobody has marked. ended: incidents of jobs given up that ended in that hour.
 -- tenants: how many the live incidents affect. quiet_since: when the last breach of a queue ended (NULL: none is known of).
 create function {schema}.read_now()
 returns table (queues bigint, promised bigint, paused text[], breaches bigint, breach_since timestamptz, stale_workers bigint,
     missed_triggers bigint, budgets bigint, others bigint, tenants bigint, new_errors bigint, new_since timestamptz,
-    quiet_since timestamptz)
+    quiet_since timestamptz, ended bigint)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
     moment timestamptz := {schema}.now();
@@ -93,7 +93,9 @@ begin
            (select max(e.at) from (select (select o.resolved_at from {schema}.incident o
                                             where o.kind = 'sla_breach' and o.key = u.name and o.resolved_at is not null
                                             order by o.resolved_at desc limit 1) as at
-                                     from {schema}.queue u where u.sla_seconds is not null) e)
+                                     from {schema}.queue u where u.sla_seconds is not null) e),
+           (select count(*) from {schema}.incident o
+             where o.kind = 'job_exhausted' and o.resolved_at > moment - interval '1 hour')
       from (select count(*) as all_of_them,
                    count(*) filter (where coalesce(u.sla_seconds, u.wait_target_seconds, u.run_target_seconds) is not null) as with_target,
                    array_agg(u.name order by u.priority, u.name) filter (
