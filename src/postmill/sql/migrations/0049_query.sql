@@ -13,28 +13,6 @@ create index job_source_ref on {schema}.job (source_ref, id) where source_ref is
 create index job_kept_source_ref on {schema}.job_kept (source_ref, id) where source_ref is not null and source <> 'event';
 create index operation_item_made on {schema}.operation_item
     (operation_id, (case when status = 'replayed' then new_id else job_id end));
-create index operation_item_of_tenant on {schema}.operation_item
-    (tenant_id, operation_id, (case when status = 'replayed' then new_id else job_id end));
-
--- Operations with ids from p_low to p_high, the platform's among them, that acted on jobs of a tenant: its index is skipped
--- through from one to the next, however many jobs each has.
-create function {schema}.read_operations_on(p_tenant uuid, p_low uuid, p_high uuid, p_most integer) returns setof uuid
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
-declare
-    found_one uuid;
-    above uuid;
-begin
-    for n in 1 .. p_most loop
-        select i.operation_id into found_one from {schema}.operation_item i
-         where i.tenant_id = p_tenant and i.operation_id >= p_low and i.operation_id <= p_high
-           and (above is null or i.operation_id > above)
-         order by i.operation_id limit 1;
-        exit when not found;
-        return next found_one;
-        above := found_one;
-    end loop;
-end
-$$;
 
 -- Is the job j in one of these states? As a condition; $5 is the moment.
 create function {schema}.state_test(p_states text[]) returns text
