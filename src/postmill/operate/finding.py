@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -20,12 +21,17 @@ from postmill.store import finding as store
 from postmill.store.catalog import DEFAULT_SCHEMA
 from postmill.store.definition_rows import DefinitionView
 from postmill.store.definitions import enqueue_rules, list_definitions
-from postmill.store.finding import FoundBars, FoundCount, FoundPage
+from postmill.store.finding import FoundBars, FoundCount, FoundJob, FoundPage
 from postmill.store.flow import Flow
 from postmill.store.jobs import NEWEST
 from postmill.store.reads import read_job_state
 
 _ARGUMENT = re.compile(r"[^.\s:,\"]+")
+
+_STEP = 0.4
+"""Seconds that one step of a page may take: far from the two after which a statement is cut."""
+
+_MOST_LOOK = 50_000
 
 MOST_MEANT = 20
 """Groups, triggers or operations that one name may stand for; with more of them a longer one is asked for."""
@@ -122,14 +128,35 @@ def page(
     before: UUID | None = None,
     most: int = 50,
     look: int = store.LOOK,
+    patience: float = 0.0,
     paths: Sequence[Sequence[str]] = (),
     schema: str = DEFAULT_SCHEMA,
 ) -> Flow[FoundPage]:
-    """One page of what is wanted, the newest first; `before` is the last page's."""
-    found: FoundPage = yield store.read_matching(
-        what.filter, before=before or NEWEST, most=most, look=look, paths=paths, schema=schema
-    )
-    return found
+    """One page of what is wanted, the newest first; `before` is the last page's.
+
+    Args:
+        look: how many jobs are looked at first.
+        patience: for how many seconds reading goes on, in larger steps, while the page is not full; whatever they are, as
+            many jobs are looked at as `bars` counts, so that what is counted is shown. 0: one step.
+    """
+    jobs: list[FoundJob] = []
+    below, looked, began = before or NEWEST, 0, time.monotonic()
+    while True:
+        step = time.monotonic()
+        found: FoundPage = yield store.read_matching(
+            what.filter, before=below, most=most - len(jobs), look=look, paths=paths, schema=schema
+        )
+        jobs += found.jobs
+        looked += look
+        now = time.monotonic()
+        if not (found.cut and found.before and patience) or (
+            now - began > patience and looked >= store.LOOK_OF_BARS
+        ):
+            return FoundPage(jobs, found.before, found.cut)
+        look = max(store.LOOK, min(look * 4, int(look * _STEP / max(now - step, 0.001)), _MOST_LOOK))
+        below = found.before
+        if types := _types(what.filter):
+            below = yield store.read_made_below(types, below, schema=schema)
 
 
 def counts(what: Wanted, *, schema: str = DEFAULT_SCHEMA) -> Flow[list[FoundCount]]:
@@ -195,6 +222,13 @@ def by_argument(text: str, *, most: int = 6, schema: str = DEFAULT_SCHEMA) -> Fl
         for key, name in found
         if key in rules and name.lower() not in {each.lower() for each in rules[key].secret_keys}
     ][:most]
+
+
+def _types(filter: Mapping[str, Any]) -> list[str]:
+    """The job types of which alone a filter finds any; none: it names none."""
+    return next(
+        (each["values"] for each in filter["terms"] if each["field"] == "type" and not each["not"]), []
+    )
 
 
 def _unknown(term: Term, value: Asked, schema: str) -> Flow[str]:

@@ -33,6 +33,8 @@ from postmill.store.views import read_saved_views
 
 MOST = 50
 MOST_FRESH = 100
+PATIENCE, DEEP = 0.5, 4.0
+"""Seconds for which a page that is not full goes on looking: at first, and where somebody asked it to look further."""
 DENSITIES = ("compact",)
 """How rows may stand, where not comfortably."""
 NOBODY = UUID(int=0)
@@ -100,11 +102,15 @@ async def _rows(visit: Visit, want: Wanted | None, paths: tuple[tuple[str, ...],
         }
     if want is None:
         return {"lines": [], "older": None, "cut": False, "top": None}
+    deep = visit.args.one_of("deep", ("1",), "") == "1"
     page = await visit.see(
-        finding.page(want, before=visit.args.id("before"), most=MOST, paths=paths, schema=visit.schema)
-    )
+        finding.page(want, before=visit.args.id("before"), most=MOST, patience=DEEP if deep else PATIENCE, paths=paths,
+                     schema=visit.schema)
+    )  # fmt: skip
     shown = await visit.see(lines(page.jobs, paths, schema=visit.schema))
-    older = None if page.before is None else visit.same(before=str(page.before))
+    # Whoever goes on where a search stopped is told of larger steps, and takes them.
+    on = "1" if page.cut else None
+    older = None if page.before is None else visit.same(before=str(page.before), deep=on)
     top = None
     if visit.args.id("before") is None:
         top = page.jobs[0].id if page.jobs else NOBODY
