@@ -339,6 +339,7 @@ async def test_files_of_a_list(console: Console, seen: Seen) -> None:
         "'=1+1",
         "ValueError",
     )
+    assert (row["replayed_as"], row["replay_state"]) == ("", "")
     assert answer.headers["x-postmill-complete"] == "true"
     log = await console.api.rows(
         "select after ->> 'query', via from postmill.audit_log where action = 'jobs.export' order by id"

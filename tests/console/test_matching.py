@@ -98,6 +98,7 @@ async def changed(conn: AsyncConnection[Any], facts: list[Fact]) -> None:
             fact.queue = "Slow:1"
     await conn.execute("update postmill.outcome set error_group = 'abcdef0123456789' where status = 'failed'")
     await conn.execute("update postmill.attempt set error_group = 'abcdef9999999999' where status = 'failed'")
+    await conn.execute("update postmill.worker set build = 'shop-42'")
     for id in ("abcdef0123456789", "abcdef9999999999"):
         await conn.execute(
             """insert into postmill.error_group values (%s, 'Scan', 'app.Broken', 'm', '', null, null, now(), now(), 1)""",
@@ -143,6 +144,7 @@ QUERIES: Mapping[str, Callable[[Fact], bool]] = {
     "ran:<1h state:succeeded": lambda f: f.state == "succeeded",
     "ran:>1h": lambda f: False,
     "worker:w1": lambda f: f.ended or f.state == "running",
+    "build:shop-42": lambda f: f.ended or f.state == "running",
     "-worker:host": lambda f: f.state in ("queued", "scheduled", "retrying"),
     "type:Scan args.n:2": lambda f: f.type == "Scan" and f.n == 2,
     'type:Scan args.n:"2"': lambda f: False,
@@ -312,6 +314,8 @@ REFUSED = {
     "tenant:nobody": (7, "there is no tenant 'nobody' here"),
     "error:ffff": (6, "there is no error group or class"),
     "worker:w77": (7, "there is no worker"),
+    "build:shop-41": (6, "there is no build 'shop-41' here; did you mean 'shop-42'?"),
+    "Invoice:7": (0, "did you mean args.invoice: of type:Bill?"),
     "op:ffffffff": (3, "there is no operation"),
     "args.n:1": (0, "add the job type that has this argument"),
     "-type:Scan args.n:1": (11, "add the job type"),

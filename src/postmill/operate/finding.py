@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -84,7 +85,7 @@ def wanted(text: str, *, payloads: bool = False, schema: str = DEFAULT_SCHEMA) -
                 why = f"{value.text[:40]!r} stands for more than {MOST_MEANT}; write more of it"
                 faults.append(QueryError(value.at, value.length, f"{term.name}: {why}"))
     if faults:
-        raise together(faults)
+        raise (yield from _told(faults, payloads, schema))
     for term in query.terms:
         if term.name.startswith(ARGS):
             yield from _check_args(term, query, names, payloads, schema)
@@ -204,24 +205,55 @@ def by_argument(text: str, *, most: int = 6, schema: str = DEFAULT_SCHEMA) -> Fl
     looks like one. Of the first 100 types.
     """
     kinds = ("integer", "number") if text.lstrip("-").isdecimal() else ("string",)
-    types: list[DefinitionView] = yield list_definitions(active=True, most=100, schema=schema)
-    found = [
-        (one.key, name)
-        for one in types
-        for name, rule in (one.arg_schema.get("properties") or {}).items()
-        if isinstance(rule, dict)
-        and rule.get("type") in kinds
-        and _ARGUMENT.fullmatch(name)
-        and not secret_key(name)
-    ]
-    if not found:
-        return []
-    rules: dict[str, EnqueueRules] = yield enqueue_rules(sorted({key for key, _ in found}), schema=schema)
+    found = yield from _declared(None, schema)
     return [
         f"type:{written(key)} {ARGS}{name}:{written(text)}"
-        for key, name in found
-        if key in rules and name.lower() not in {each.lower() for each in rules[key].secret_keys}
+        for key, name, rule in found
+        if rule.get("type") in kinds
     ][:most]
+
+
+def arguments(types: Sequence[str], *, schema: str = DEFAULT_SCHEMA) -> Flow[list[str]]:
+    """The arguments that these job types declare, secrets not."""
+    found = yield from _declared(types, schema)
+    return [name for _, name, _ in found]
+
+
+def _declared(types: Sequence[str] | None, schema: str) -> Flow[list[tuple[str, str, dict[str, Any]]]]:
+    """Job type, name and rule of each argument that one can ask for; of the first 100 types where none are named."""
+    if types is None:
+        views: list[DefinitionView] = yield list_definitions(active=True, most=100, schema=schema)
+        types = [one.key for one in views]
+    rules: dict[str, EnqueueRules] = (yield enqueue_rules(sorted(types), schema=schema)) if types else {}
+    return [
+        (key, name, rule)
+        for key, each in rules.items()
+        for name, rule in (json.loads(each.arg_schema).get("properties") or {}).items()
+        if isinstance(rule, dict)
+        and _ARGUMENT.fullmatch(name)
+        and not secret_key(name)
+        and name.lower() not in {secret.lower() for secret in each.secret_keys}
+    ]
+
+
+def _told(faults: list[QueryError], payloads: bool, schema: str) -> Flow[QueryError]:
+    """All of them together; what is unknown as a term may be an argument that a job type declares."""
+    known: dict[str, str] = {}
+    if payloads and any(fault.term is not None for fault in faults):
+        declared = yield from _declared(None, schema)
+        known = {name.lower(): f"{ARGS}{name}: of type:{written(key)}" for key, name, _rule in declared}
+    return together(
+        [
+            QueryError(
+                fault.at,
+                fault.length,
+                f"unknown term {fault.term[:40]!r}; did you mean {known[fault.term.lower()]}?",
+            )
+            if fault.term is not None and fault.term.lower() in known
+            else fault
+            for fault in faults
+        ]
+    )
 
 
 def _types(filter: Mapping[str, Any]) -> list[str]:

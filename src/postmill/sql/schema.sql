@@ -11131,6 +11131,10 @@ begin
             select k.worker_id, k.hostname from postmill.worker k where p_field = 'worker' and postmill.sees_all()
              order by k.last_seen_at desc limit 2000) w)
         union all
+        (select w.build, 'since ' || to_char(min(w.started_at) at time zone 'UTC', 'YYYY-MM-DD HH24:MI') || ' UTC'
+           from (select k.build, k.started_at from postmill.worker k where p_field = 'build' and postmill.sees_all() and k.build is not null
+                  order by k.last_seen_at desc limit 2000) w group by 1)
+        union all
         (select o.id::text, o.kind || ', ' || o.status from postmill.operation o where p_field = 'op' order by o.id desc limit 200)) x
      where strpos(lower(x.value), part) > 0 or strpos(lower(x.note), part) > 0
      order by strpos(lower(x.value), part) <> 1, length(x.value), x.value limit p_most;
@@ -12131,11 +12135,17 @@ begin
                 tags := array(select jsonb_array_elements_text(term -> 'values'));
                 part := null;
             end if;
-        elsif field = 'worker' then
+        elsif field in ('worker', 'build') then
             holders := array(select w.holder from postmill.worker w
-                              where w.worker_id in (select v from jsonb_array_elements_text(term -> 'values') v)
-                                 or w.hostname in (select v from jsonb_array_elements_text(term -> 'values') v)
+                              where case when field = 'build' then w.build in (select v from jsonb_array_elements_text(term -> 'values') v)
+                                         else w.worker_id in (select v from jsonb_array_elements_text(term -> 'values') v)
+                                           or w.hostname in (select v from jsonb_array_elements_text(term -> 'values') v) end
                               order by w.started_at desc limit 1000);
+            if yes = 'is true' then
+                -- What was made after the last of them had ended was run by others.
+                below := least(below, (select postmill.id_at(max(w.stopped_at) + interval '10 minutes') from postmill.worker w
+                                        where w.holder = any (holders) having bool_and(w.stopped_at is not null)));
+            end if;
             part := format('(exists (select from postmill.running r where r.id = j.id and r.holder = any (%1$L::uuid[]) offset 0)
                 or exists (select from postmill.outcome o where o.job_id = j.id and o.holder = any (%1$L::uuid[]) offset 0)
                 or exists (select from postmill.attempt a where a.job_id = j.id and a.holder = any (%1$L::uuid[]) offset 0))', holders);
@@ -12299,7 +12309,7 @@ declare
     own constant uuid := postmill.scope_tenant();
     whole constant boolean := not p_filter ? 'states' and coalesce(jsonb_array_length(p_filter -> 'terms'), 0) = 0;
     dear constant boolean := jsonb_path_exists(p_filter, '$.terms[*] ? (@.field == "ran" || @.field == "attempt" || @.field == "worker"
-        || @.field == "queue" || (@.field == "error" && @.not == true) || (@.field == "op" && @.not == true))')
+        || @.field == "build" || @.field == "queue" || (@.field == "error" && @.not == true) || (@.field == "op" && @.not == true))')
         or (p_filter ? 'states' and own is not null and not p_filter -> 'states' <@ '["failed", "canceled", "dead_letter", "replayed"]');
     found_ones record;
     newest uuid;
@@ -12806,6 +12816,8 @@ begin
                  order by g.last_seen_at desc limit 21)
             when 'worker' then array(select read_query_names.name where not postmill.sees_all() or exists (
                 select from postmill.worker w where w.worker_id = read_query_names.name or w.hostname = read_query_names.name))
+            when 'build' then array(select read_query_names.name where not postmill.sees_all() or exists (
+                select from postmill.worker w where w.build = read_query_names.name))
             when 'op' then array(select o.id::text from postmill.operation o
                                   where o.id >= rpad(replace(name, '-', ''), 32, '0')::uuid and o.id <= rpad(replace(name, '-', ''), 32, 'f')::uuid
                                   order by o.id desc limit 21)

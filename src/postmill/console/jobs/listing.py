@@ -14,8 +14,8 @@ from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _, many
 from postmill.console.jobs import links
 from postmill.console.jobs.acts import ACTS
-from postmill.console.jobs.columns import COLUMNS, chosen
-from postmill.console.jobs.lines import lines
+from postmill.console.jobs.columns import COLUMNS, MOST_ARGS, Chosen, chosen
+from postmill.console.jobs.lines import Line, lines
 from postmill.console.jobs.rows import rows
 from postmill.domain.access import Action
 from postmill.domain.artifact import made_at
@@ -37,6 +37,8 @@ PATIENCE, DEEP = 0.5, 4.0
 """Seconds for which a page that is not full goes on looking: at first, and where somebody asked it to look further."""
 DENSITIES = ("compact",)
 """How rows may stand, where not comfortably."""
+MOST_TYPES, MOST_OFFERED = 10, 12
+"""Job types whose arguments are offered as columns, and how many are."""
 NOBODY = UUID(int=0)
 
 
@@ -54,6 +56,8 @@ async def listing(visit: Visit, text: str, want: Wanted | None, fault: QueryErro
     if visit.wants("rows"):
         made |= await _rows(visit, want, shown.paths)
         made["rows"] = partial(rows, visit, shown, made["lines"])
+        if not visit.parts and payloads and made["lines"]:
+            made["arguments"] = await _arguments(visit, shown, made["lines"])
         if not visit.parts and query.pasted is not None and payloads and not made["lines"]:
             meant = finding.by_argument(query.pasted.text, schema=visit.schema)
             made["by_argument"] = await visit.attempt(_("what the value may be"), meant)
@@ -122,6 +126,20 @@ async def _rows(visit: Visit, want: Wanted | None, paths: tuple[tuple[str, ...],
         "back": page.before and made_at(page.before),
         "top": top,
     }
+
+
+async def _arguments(visit: Visit, shown: Chosen, lines: list[Line]) -> list[tuple[str, str]]:
+    """What can be shown of the payloads of these jobs, as their types declare it: name and link, those shown already not."""
+    types = sorted({line.job.job_type for line in lines})[:MOST_TYPES]
+    names = await visit.see(finding.arguments(types, schema=visit.schema))
+    here = [".".join(path) for path in shown.paths]
+    if len(here) >= MOST_ARGS:
+        return []
+    return [
+        (name, visit.same(args=", ".join(f"args.{each}" for each in (*here, name))))
+        for name in dict.fromkeys(names)
+        if name not in here
+    ][:MOST_OFFERED]
 
 
 async def _counts(visit: Visit, want: Wanted, summary: list[StateCount] | None) -> list[FoundCount] | None:

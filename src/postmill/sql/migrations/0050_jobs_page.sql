@@ -192,6 +192,8 @@ begin
                  order by g.last_seen_at desc limit 21)
             when 'worker' then array(select read_query_names.name where not {schema}.sees_all() or exists (
                 select from {schema}.worker w where w.worker_id = read_query_names.name or w.hostname = read_query_names.name))
+            when 'build' then array(select read_query_names.name where not {schema}.sees_all() or exists (
+                select from {schema}.worker w where w.build = read_query_names.name))
             when 'op' then array(select o.id::text from {schema}.operation o
                                   where o.id >= rpad(replace(name, '-', ''), 32, '0')::uuid and o.id <= rpad(replace(name, '-', ''), 32, 'f')::uuid
                                   order by o.id desc limit 21)
@@ -228,6 +230,10 @@ begin
         (select distinct w.worker_id, w.hostname from (
             select k.worker_id, k.hostname from {schema}.worker k where p_field = 'worker' and {schema}.sees_all()
              order by k.last_seen_at desc limit 2000) w)
+        union all
+        (select w.build, 'since ' || to_char(min(w.started_at) at time zone 'UTC', 'YYYY-MM-DD HH24:MI') || ' UTC'
+           from (select k.build, k.started_at from {schema}.worker k where p_field = 'build' and {schema}.sees_all() and k.build is not null
+                  order by k.last_seen_at desc limit 2000) w group by 1)
         union all
         (select o.id::text, o.kind || ', ' || o.status from {schema}.operation o where p_field = 'op' order by o.id desc limit 200)) x
      where strpos(lower(x.value), part) > 0 or strpos(lower(x.note), part) > 0
