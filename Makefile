@@ -41,7 +41,9 @@ example: venv ## make example NAME=enrichment, photos or yellowbook
 
 test: lint test-suite test-matrix ## everything: linters, the suite, the matrix
 
+# Compiled once, not by each of the workers that begin together.
 test-suite: venv ## the suite on Python 3.11 and PostgreSQL 18
+	$(PY) -m compileall -q src
 	$(PY) $(PYTEST)
 
 # Both other ends in one run: what breaks at one of them breaks there, too, and each run is a minute.

@@ -21,8 +21,6 @@ from tests.access.world import JOB_TYPE, QUEUE, Tenant, tables
 MOST = 60
 """Calls of one function."""
 
-pytestmark = pytest.mark.matrix
-
 
 def begin(world: Connection[Any], tenant: Tenant | None) -> None:
     """A request within a tenant, or of the platform."""

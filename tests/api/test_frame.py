@@ -216,7 +216,7 @@ async def test_the_page_of_metrics_tells_of_requests_and_of_jobs_that_came_in(
 
     async def counted() -> None:
         """Until the jobs are old enough to be counted."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while await told(enqueued) < 2:
                 await asyncio.sleep(0.1)
 

@@ -56,7 +56,7 @@ def measured(case: str, dsn: str, **options: Any) -> dict[str, Any]:
     return answer
 
 
-ALIKE = ("scheduled", "history", "soak")
+ALIKE = ("backlog", "scheduled", "history", "lanes", "soak")
 """Drains as the others are, of what `test_what_the_cases_fill_in` fills in."""
 
 

@@ -19,6 +19,14 @@ from postmill.store.flow import once
 from postmill.store.statement import Statement
 from tests.bind.callers import Caller
 from tests.bind.job_types import greet
+from tests.support.databases import Database
+
+
+@pytest.fixture
+def database(emptied: Database) -> Database:
+    """One for the whole module: its tests are many and small."""
+    return emptied
+
 
 ONE = Statement("one", "select $1::int + $1::int, '50%'", (1,), lambda rows: tuple(rows[0]))
 

@@ -11,8 +11,6 @@ from psycopg.types.json import Jsonb
 from postmill.domain.errors import NotFound, PayloadRefused
 from tests.bind.callers import Caller
 
-pytestmark = pytest.mark.matrix
-
 Outside = Connection[Any]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cells.conftest import Two
+from tests.cells.conftest import Two, enqueue
 from tests.cells.jobs import NOTED
 from tests.cli.processes import running
 from tests.cli.support import Answer, cli
@@ -56,6 +56,22 @@ def test_tenants_in_two_cells(two: Two, config: Path) -> None:
         refused = ask(*words)
         assert refused.code != 0, words
         assert said in refused.err, (words, refused.err)
+    job = str(enqueue(two.a, two.acme))
+    assert ask("tenants", "move", "acme", "--to", "b").code == 0
+    for words in (
+        ("enqueue", "work", "--tenant", "acme"),
+        ("enqueue", "work", "--tenant", str(two.acme)),
+        ("jobs", "list", "--tenant", "acme"),
+    ):
+        refused = ask(*words)
+        assert refused.code == 5
+        assert "there is no tenant" in refused.err
+        assert "tenant acme lives in cell b, this is a: the same with --cell b" in refused.err
+    for words in (("jobs", "show", job), ("jobs", "show", job[:18]), ("jobs", "cancel", job)):
+        refused = ask(*words)
+        assert refused.code == 5
+        assert f"job {job} is in cell b, this is a: the same with --cell b" in refused.err, refused.err
+        assert ask(*words, "--cell", "b").code == 0
 
 
 @pytest.mark.long

@@ -37,11 +37,17 @@ def test_job_types_and_their_arguments(dsn, known):
     assert offered("postmill jobs list --type m", dsn) == ["mail"]
     assert offered("postmill enqueue greet na", dsn) == ["name="]
     assert offered("postmill enqueue greet name=x ", dsn, ends_open=True) == ["box:=", "name="]
+    assert offered("postmill enqueue greet name = x b", dsn) == ["box:="]
 
 
 def test_queues(dsn, known):
     assert offered("postmill queues pause d", dsn) == ["default"]
     assert offered("postmill worker jobs.py --queues default=3,q", dsn) == ["default=3,q:mail"]
+    # As bash cuts words, and what it puts into the place of the last piece.
+    assert offered("postmill queues pause q : m", dsn) == ["mail"]
+    assert offered("postmill queues pause q :", dsn) == ["mail"]
+    assert offered("postmill jobs list --queue = q : m", dsn) == ["mail"]
+    assert offered("postmill worker jobs.py --queues default = 3,q : m", dsn) == ["mail"]
 
 
 def test_jobs_dead_letters_and_tenants(dsn, five, pg):
@@ -64,7 +70,7 @@ def test_a_database_that_does_not_answer_is_left_alone(here):
             offered("postmill jobs show ", f"host=127.0.0.1 port={silent.getsockname()[1]}", ends_open=True)
             == []
         )
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 30
 
 
 def test_modules_of_the_folder(dsn, here):

@@ -75,6 +75,9 @@ def test_a_preview_does_nothing(dsn, dead, pg):
     assert (refused.code, "which dead letters?" in refused.err) == (2, True)
     assert cli("dead", "replay", "--all", "--rate", "0", "--yes", dsn=dsn).code == 2
     assert cli("dead", "replay", "--all", "--message", "nobody", "--detach", dsn=dsn).code == 5
+    for no in ("2026.11.3", "0", "-1", "12345678901"):
+        refused = cli("dead", "replay", str(dead[0]), "--on-version", no, dsn=dsn)
+        assert (refused.code, "number of a definition's version, such as 3, not" in refused.err) == (2, True)
 
 
 def test_a_bulk_replay_is_watched_to_its_end(dsn, dead):

@@ -113,7 +113,7 @@ def test_channels_that_cannot_be_opened(dsn, here, settings):
 
 
 def test_queues_say_who_answers_for_them(dsn, pg, here):
-    """Code declares it, settings win; `queues list` and SQL show it."""
+    """Code declares it, settings win where they say something; `queues list` and SQL show it."""
     (here / "few.py").write_text(
         "from postmill import Queue, job\n\n"
         "HIGH = Queue('HIGH', owner='Ada', sla=60, escalation='ops')\n\n@job(queue=HIGH)\ndef few() -> None: ...\n"
@@ -125,7 +125,7 @@ def test_queues_say_who_answers_for_them(dsn, pg, here):
         "HIGH",
         "Ops On-Call",
         30,
-        None,
+        "ops",
     )
     pg.execute(
         "insert into postmill.attainment (queue, measured_at, n, attained, burn) values ('HIGH', now(), 9, 0.9, 2)"

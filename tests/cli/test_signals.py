@@ -22,7 +22,7 @@ class Target:
         self.changed.set()
 
     async def called(self):
-        await asyncio.wait_for(self.changed.wait(), 5)
+        await asyncio.wait_for(self.changed.wait(), 60)
         self.changed.clear()
 
 

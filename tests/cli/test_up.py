@@ -27,7 +27,9 @@ def test_from_an_empty_folder_and_once_more(shop):
     port = unused_port()
     with running(shop, "up", "jobs.py", "--port", str(port)) as up:
         up.says(READY, 45)
-        up.says(rf"metrics +http://127.0.0.1:{port}/metrics\n(?s:.*)in another terminal")
+        up.says(
+            rf"metrics +http://127.0.0.1:{port}/metrics\n(?s:.*)in another terminal +postmill enqueue greet name=text --wait"
+        )
         assert cli("enqueue", "greet", "name=Ada", "--wait", "--timeout", "20s").out == '"Hello Ada"\n'
         page = get(f"http://127.0.0.1:{port}/metrics")
         assert 'jobs_succeeded_total{job_type="greet",queue="default"} 1' in page

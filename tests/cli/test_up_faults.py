@@ -10,30 +10,8 @@ from tests.support.eventually import eventually
 READY = r"ready; Ctrl-C drains and stops, the data is kept"
 
 
-def test_a_job_that_kills_the_worker_does_not_end_up(shop):
-    with running(shop, "up", "jobs.py", "--port", "0") as up:
-        up.says(READY, 45)
-        cli("enqueue", "kill_me")
-        up.says("killed by SIGKILL; a new one starts in")
-        eventually(lambda: up.err.count('"event":"worker_started"') >= 2, 30)
-        assert cli("enqueue", "greet", "name=Ada", "--wait", "--timeout", "30s").code == 0
-        up.signal(signal.SIGTERM)
-        assert up.ends() == 0
-
-
-def test_after_a_kill_it_starts_again(shop):
-    with running(shop, "up", "jobs.py", "--port", "0") as up:
-        up.says(READY, 45)
-        os.kill(up.process.pid, signal.SIGKILL)
-        up.ends()
-        eventually(lambda: '"event":"worker_stopped"' in up.err, 30)
-    with running(shop, "up", "jobs.py", "--port", "0") as up:
-        up.says(READY, 45)
-        up.signal(signal.SIGTERM)
-        assert up.ends() == 0
-
-
-def test_a_database_server_that_is_killed_comes_back(shop):
+def test_what_is_killed_comes_back_and_a_port_is_kept(shop):
+    """The database server, and the worker by one of its jobs; meanwhile nobody else gets the port."""
     with running(shop, "up", "jobs.py", "--port", "0") as up:
         up.says(READY, 45)
         assert cli("enqueue", "greet", "name=Ada", "--wait", "--timeout", "30s").code == 0
@@ -41,18 +19,30 @@ def test_a_database_server_that_is_killed_comes_back(shop):
         up.says("the database server runs again", 45)
         assert cli("enqueue", "greet", "name=Bob", "--wait", "--timeout", "30s").code == 0
         assert len(cli("jobs", "list", "--status", "succeeded", "--json").json["jobs"]) == 2
+
+        port = up.says(r"metrics +http://127.0.0.1:(\d+)/", 45)[1]
+        answer = cli("up", "--data", "other", "--port", port)
+        assert answer.code == 1
+        assert f"port {port} on 127.0.0.1 is in use" in answer.err
+
+        begun = up.err.count('"event":"worker_started"')
+        cli("enqueue", "kill_me")
+        up.says("killed by SIGKILL; a new one starts in")
+        eventually(lambda: up.err.count('"event":"worker_started"') > begun, 30)
+        assert cli("enqueue", "greet", "name=Cy", "--wait", "--timeout", "30s").code == 0
         up.signal(signal.SIGTERM)
         assert up.ends() == 0
 
 
-def test_its_own_environment_takes_nothing_out_of_the_file(shop):
-    """Sourced, as the tutorial says, and started again from that shell."""
+def test_after_a_kill_it_starts_again_and_takes_nothing_out_of_its_file(shop):
+    """The second time from a shell that has sourced the file, as the tutorial says."""
     file = shop / ".postmill/postmill.env"
     with running(shop, "up", "jobs.py", "--port", "0") as up:
         up.says(READY, 45)
         before = file.read_text()
-        up.signal(signal.SIGTERM)
-        assert up.ends() == 0
+        os.kill(up.process.pid, signal.SIGKILL)
+        up.ends()
+        eventually(lambda: '"event":"worker_stopped"' in up.err, 30)
     found = dict(line.split("=", 1) for line in before.splitlines())
     store = {"POSTMILL_ARTIFACTS__URL": found["POSTMILL_ARTIFACTS__URL"].strip("'")}
     with running(shop, "up", "jobs.py", "--port", "0", env=store) as up:
@@ -67,13 +57,3 @@ def test_what_is_wrong_is_said_before_a_server_starts(shop):
     assert answer.code == 2
     assert "did you mean jobs.py?" in answer.err
     assert not (shop / ".postmill").exists()
-
-
-def test_a_port_that_is_taken(shop):
-    with running(shop, "up", "--port", "0") as up:
-        port = up.says(r"metrics +http://127.0.0.1:(\d+)/", 45)[1]
-        answer = cli("up", "--data", "other", "--port", port)
-        assert answer.code == 1
-        assert f"port {port} on 127.0.0.1 is in use" in answer.err
-        up.signal(signal.SIGTERM)
-        assert up.ends() == 0

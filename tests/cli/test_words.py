@@ -97,8 +97,10 @@ def test_a_whole_id_is_a_range_of_one():
 
 @pytest.mark.parametrize("text", ["", "x", "0198f3a", "zz98f3a2", "0" * 33, "-"])
 def test_what_is_no_id_is_refused(text):
-    with pytest.raises(CliError):
+    with pytest.raises(CliError, match="job id"):
         id_range(text)
+    with pytest.raises(CliError, match=r" (is no|for an) incident id$"):
+        id_range(text, "incident")
 
 
 @given(st.text())

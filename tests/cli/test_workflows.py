@@ -49,6 +49,11 @@ def test_look_and_act(dsn, pg, stage):
         *["workflows.release"] * 2,
         "workflows.retry",
     ]
+    for words in (["workflows", "show"], ["operations", "show"], ["incidents", "show"]):
+        for id in ("bogus", "01980000-0000-7000-8000-000000000000"):
+            told = cli(*words, id, dsn=dsn)
+            assert (told.code in (2, 5), "job" in told.err) == (True, False), told.err
+            assert words[0] in told.err or words[0][:-1] in told.err
 
 
 def test_words_of_what_is_taken_back(dsn, pg, stage):

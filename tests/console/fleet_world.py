@@ -26,7 +26,9 @@ async def fill(console: Console) -> None:
     await api.define("plain", queue=EVIL, replay_class="ask", max_attempts=3)
     await owner.execute("update postmill.tenant set name = %s where slug = 'acme'", [EVIL])
     error = {"at": "2031", "job_id": str(uuid4()), "job_type": EVIL, "error_class": EVIL, "message": EVIL}
-    report = {"memory_bytes": 123 << 20, "last_error": error}
+    held = {"because": "cpu", "now": 0.97}
+    ranges = {EVIL: {"least": 2, "most": 8, "because": None, "held": held}}
+    report = {"memory_bytes": 123 << 20, "last_error": error, "ranges": ranges}
     new = UUID(int=0xA4)
     await owner.execute(
         WORKERS.read_bytes(),

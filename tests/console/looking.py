@@ -11,9 +11,9 @@ from playwright.async_api import Page
 from tests.support.chromium import Screen
 
 # All rules, best practices too; the size of targets (WCAG 2.2, 2.5.8) is off unless it is asked for.
-RUN = """async () => {
-    const found = await axe.run(document, {
-        preload: false, resultTypes: ["violations", "incomplete"], rules: {"target-size": {enabled: true}},
+RUN = """async ([resultTypes, whole]) => {
+    const found = await axe.run(whole ? document : document.querySelector("main") ?? document, {
+        preload: false, resultTypes, rules: {"target-size": {enabled: true}},
     });
     const told = (rules) => rules.flatMap((rule) => rule.nodes.map((node) =>
         `${rule.id}: ${node.target.join(" ")} ${node.html.slice(0, 160)} | `
@@ -84,19 +84,27 @@ async def set_look(page: Page, look: Look) -> None:
     )
 
 
-async def axe(page: Page) -> dict[str, list[str]]:
-    """`violations`, and what axe cannot decide: `incomplete`."""
-    await page.evaluate(AXE_SCRIPT)
-    found: dict[str, list[str]] = await page.evaluate(RUN)
+async def with_axe(*windows: Screen) -> None:
+    """From now on their pages have it: half a megabyte that is handed over once, not with each page."""
+    for window in windows:
+        await window.context.add_init_script(AXE_SCRIPT)
+
+
+async def axe(page: Page, *kinds: str, whole: bool = True) -> dict[str, list[str]]:
+    """`violations`, and what axe cannot decide: `incomplete`; all of those kinds, one of any other. Unless it is the
+    `whole` page, without what all pages have around their own part."""
+    found: dict[str, list[str]] = await page.evaluate(RUN, [list(kinds), whole])
     return found
 
 
-async def looked(window: Screen, path: str, *, status: int = 200) -> tuple[list[str], list[str]]:
-    """Everything that is wrong with a page, and what axe leaves to people."""
+async def looked(
+    window: Screen, path: str, *, status: int = 200, undecided: bool = True, whole: bool = True
+) -> tuple[list[str], list[str]]:
+    """Everything that is wrong with a page, and what axe leaves to people, unless that is not asked for."""
     answer = await window.page.goto(window.base + path, wait_until="load")
     assert answer is not None
     wrong = [] if answer.status == status else [f"answered {answer.status}"]
-    found: dict[str, Any] = await axe(window.page)
+    found: dict[str, Any] = await axe(window.page, "violations", *["incomplete"] * undecided, whole=whole)
     wide = await window.page.evaluate(WIDE)
     refused = f"status of {status}" if status >= 400 else None
     wrong += [fault for fault in window.faults if refused is None or refused not in fault]

@@ -245,7 +245,7 @@ async def test_streams_end_with_the_server(console_database: Database) -> None:
             began = monotonic()
             live.server.drain()
             await asyncio.wait_for(asyncio.gather(one.over.wait(), two.over.wait(), live.serving), 20)
-            assert monotonic() - began < 3
+            assert monotonic() - began < 12
             assert await watchers(live) == watched - 1
 
 

@@ -53,6 +53,13 @@ def under_limits(big: Big) -> None:
         lean(plans, "running")
         assert plans.rows("seat") <= 2 * 2 * 100
         assert plans.buffers < 60 * 100
+    # Without a rate nobody competes for what is left: it is taken in one statement.
+    conn.execute("select postmill.door_set_limit('all', null, '{tenant}', 100000, null)")
+    for plans in big.trace(lambda: worker.take(100, lanes=lanes)):
+        lean(plans)
+        assert plans.rows("ready") <= 5 + 2 * 500  # locked, then found again to be deleted
+        assert plans.probes("job") == 5 + 500
+        assert plans.buffers < 500 * 60
     # A lane of many tenants: each ticket is asked for itself.
     nobody = changed("ready", f"jsonb_build_object('lane', '{UUID(int=0)}')", "id = any(%s)")
     some = big.ids("select id from postmill.ready where lane = %s limit 400", lanes[0][1])

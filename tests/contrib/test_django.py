@@ -15,7 +15,6 @@ from tests.support.spawner import ROOT
 SHOP = Path(__file__).parent / "projects/shop"
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize(
     "whole", [False, pytest.param(True, marks=pytest.mark.long)], ids=["", "with processes of single jobs"]
 )

@@ -44,9 +44,9 @@ def test_faults_name_the_place_and_never_the_value() -> None:
 def test_many_faults_are_bounded_and_quick() -> None:
     schema = {"properties": {"a": {"items": {"type": "string"}}}}
     assert len(found(schema, {"a": [1] * 100})) == 20
-    began = time.perf_counter()
+    began = time.process_time()
     assert found(schema, {"a": [1] * 300_000}) == ["#/a/0"]
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
 
 
 def test_formats_are_asserted_unless_told_otherwise() -> None:
@@ -112,6 +112,6 @@ def test_references_inside_the_document_are_fine() -> None:
 def test_a_pattern_takes_linear_time() -> None:
     schema = {"properties": {"a": {"pattern": "^(a|a)*$"}}}
     check_schema(schema)
-    began = time.perf_counter()
+    began = time.process_time()
     assert found(schema, {"a": "a" * 500_000 + "b"}) == ["#/a"]
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1

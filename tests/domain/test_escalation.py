@@ -168,10 +168,10 @@ def test_queues_in_code() -> None:
     @job(queue=high, action="look", escalation_fields=["url"])
     def capture(url: str) -> None: ...
 
-    registry = Registry.collect(capture, high).with_queues([Queue("high", owner="Ada")])
+    registry = Registry.collect(capture, high).with_queues([Queue("high", owner="Ada", sla=60)])
     assert capture.queue == "HIGH"
-    assert registry.declared == {"HIGH": Queue("HIGH", owner="Ada")}, (
-        "the settings win, and need not know the case"
+    assert registry.declared == {"HIGH": Queue("HIGH", owner="Ada", sla=60, escalation="high")}, (
+        "the settings win where they say something, and need not know the case"
     )
     with pytest.raises(DefinitionError, match="is declared twice"):
         Registry.collect(high, Queue("HIGH"))

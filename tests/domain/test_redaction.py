@@ -150,10 +150,10 @@ def test_texts_are_bounded_and_a_secret_on_the_edge_is_not_half_shown() -> None:
                                   "bearer " * 2000, "-----BEGIN PRIVATE KEY-----" * 500, "sk-" * 4000,
                                   'token="' * 2000, "eyJ." * 3000])  # fmt: skip
 def test_no_text_takes_long(evil: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     for _ in range(10):
         safe_text(evil, limit=8000)
-    assert time.perf_counter() - started < 2.0
+    assert time.process_time() - started < 2.0
 
 
 def test_values_are_bounded_in_number_and_depth() -> None:

@@ -37,6 +37,12 @@ def test_string_annotations_are_resolved() -> None:
 
     assert resize.bind(b'{"size": {"width": 3}}') == {"size": Size(width=3), "times": 1}
 
+    @job
+    def unlock(pin: str = Field(pattern="^[0-9]$"), times: int = Field(3, ge=1)) -> None: ...
+
+    assert unlock.json_schema()["required"] == ["pin"]
+    assert unlock.bind(b'{"pin": "4"}') == {"pin": "4", "times": 3}
+
 
 def test_types_of_the_enclosing_function_are_found() -> None:
     class Local(BaseModel):

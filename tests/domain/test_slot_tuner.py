@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from postmill.domain.settings_queues import QueueSettings
 from postmill.domain.slot_range import SlotRange
 from postmill.domain.slot_tuner import Because, Look, SlotTuner
+from postmill.domain.slots_held import held, held_text
 from postmill.domain.usual_length import UsualLength, quantile
 from tests.support.slot_model import course
 
@@ -75,7 +76,16 @@ def test_idle_slots_go_away_and_memory_comes_first() -> None:
         tuner.look(Look(active=1, waiting=False))
     assert (tuner.slots, tuner.because) == (18, Because.IDLE)
     tuner.look(Look(active=18, waiting=True, slower=9.0, cpu=1.0, memory=0.95))
-    assert (tuner.slots, tuner.because) == (12, Because.MEMORY)
+    assert (tuner.slots, tuner.because, tuner.held) == (12, Because.MEMORY, Because.MEMORY)
+    for _ in range(12):
+        tuner.look(seen := Look(active=tuner.slots, waiting=True, memory=0.5))
+    assert tuner.slots == 15, "not up to what has hurt"
+    told = held(tuner.held, seen)
+    assert (told, held_text(told)) == ({"because": "memory"}, "memory was short lately")
+    told = held(Because.CPU, Look(2, waiting=True, cpu=0.968))
+    assert (told, held_text(told)) == ({"because": "cpu", "now": 0.968}, "processor pressure 97 %")
+    tuner.look(Look(active=1, waiting=False))
+    assert held(tuner.held, seen) is held_text(None) is None
     with pytest.raises(ValueError, match="floor"):
         SlotTuner(0, 3)
 

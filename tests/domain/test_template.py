@@ -145,10 +145,10 @@ def test_what_does_not_fit_fails(text: str) -> None:
     ],
 )  # fmt: skip
 def test_nothing_large_is_made_of_little(text: str, event: Any) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(TemplateFailed, match="are allowed"):
         render(text, event)
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_a_template_is_bounded() -> None:

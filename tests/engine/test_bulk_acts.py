@@ -13,10 +13,11 @@ from postmill.bind import adrive
 from postmill.domain.errors import InvalidValue
 from postmill.domain.letter_care import LetterCare
 from postmill.domain.pace import Kind, Pace
+from postmill.domain.query_words import QueryError
 from postmill.engine.link import Link
 from postmill.engine.outage import Outage
 from postmill.engine.upkeep.operator import Operator
-from postmill.operate import bulk, commands, operations
+from postmill.operate import bulk, commands, finding, operations
 from postmill.store.operations import Operation, Started
 from postmill.telemetry.bus import Bus
 from postmill.telemetry.events import UpkeepFailed
@@ -140,6 +141,21 @@ async def test_each_act_does_what_it_says(apg: Conn) -> None:
     result = await adrive(apg, bulk.by_query(f"op:{begun.id}"))
     preview = await adrive(apg, bulk.impact("replay", result))
     assert (preview.count, preview.complete, preview.fit) == (3, True, 3)
+    # A tenant finds by it what it acted on of its own jobs, though the operation is the platform's.
+    whose = await one(
+        apg, f"select tenant_id from postmill.operation_item where operation_id = '{begun.id}' limit 1"
+    )
+    for tenant, count in ((whose, 3), (UUID(int=9), None)):
+        async with apg.transaction(force_rollback=True):
+            await apg.execute(
+                "select postmill.begin_request(%s, false, 'console', 'user', 'bo', 'viewer', null)", [tenant]
+            )
+            if count is None:
+                with pytest.raises(QueryError, match="there is no operation"):
+                    await adrive(apg, finding.wanted(f"op:{begun.id}"))
+            else:
+                what = await adrive(apg, finding.wanted(f"op:{begun.id}"))
+                assert len((await adrive(apg, finding.page(what))).jobs) == count
     cursor = await apg.execute(
         "select action, count(*) from postmill.audit_log where actor_id = 'ann' group by 1 order by 1"
     )

@@ -97,7 +97,7 @@ async def test_who_swallows_for_ever_does_not_hold_up_the_shutdown(database: Dat
         id = await enqueue(apg, "deaf")
         await until(runs.is_set)
         began = time.monotonic()
-    assert time.monotonic() - began < 8
+    assert time.monotonic() - began < 40
     assert await state(apg, id) == "queued"
     done.set()
     await asyncio.sleep(0.5)  # the handler ends; nobody listens

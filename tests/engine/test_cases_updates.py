@@ -75,7 +75,6 @@ def to_the_end(conn: Connection[Any], worker: WorkerSession) -> None:
     conn.execute("select postmill.enqueue('plain') from generate_series(1, 5)")
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize("table", ["ready", "scheduled"])
 @pytest.mark.parametrize("turn", [around, through, to_the_end])
 def test_changes_beside_everything(

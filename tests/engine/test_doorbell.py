@@ -138,7 +138,7 @@ async def test_a_full_watchman_rings_a_reserve(database: Database, apg: Conn) ->
         await until(lambda: _sleepers(apg, 2))
         await enqueue(apg, "hold")
         await enqueue(apg, "hold")
-        await until(lambda: len(running) == 2, 5)
+        await until(lambda: len(running) == 2, 40)
         holding.set()
 
 

@@ -109,12 +109,17 @@ def usually(delays: list[int]) -> int:
     return sorted(delays)[len(delays) // 2]
 
 
-@pytest.mark.parametrize("rings", [True, False], ids=["rung", "nobody rings"])
 @pytest.mark.parametrize(
-    ("busy_with", "waiting"), [(hog, 100_000), (slow_hog, 20_000)], ids=["quick", "slow"]
+    ("busy_with", "waiting", "rings"),
+    [
+        pytest.param(hog, 100_000, True, id="quick-rung"),
+        pytest.param(hog, 100_000, False, id="quick-nobody rings", marks=pytest.mark.long),
+        pytest.param(slow_hog, 20_000, True, id="slow-rung", marks=pytest.mark.long),
+        pytest.param(slow_hog, 20_000, False, id="slow-nobody rings"),
+    ],
 )
 async def test_a_hog_delays_a_newcomer_by_one_batch_at_most(
-    database: Database, pg: Connection[Any], rings: bool, busy_with: Any, waiting: int
+    database: Database, pg: Connection[Any], busy_with: Any, waiting: int, rings: bool
 ) -> None:
     register(pg, busy_with, other)
     pg.execute("set synchronous_commit = off")

@@ -83,7 +83,7 @@ async def test_a_clock_that_steps_back_hides_nothing(database: Database, pg: Con
             behind.execute("set postmill.clock_offset = '-1 hour'")
             for n in range(1, 4):
                 behind.execute("select postmill.enqueue('late') from generate_series(1, 50)")
-                await until(lambda n=n: started.count("late") == 50 * n, 8)
+                await until(lambda n=n: started.count("late") == 50 * n, 40)
 
 
 async def test_a_clock_that_steps_back_and_stays_there(database: Database, pg: Connection[Any]) -> None:
@@ -94,7 +94,7 @@ async def test_a_clock_that_steps_back_and_stays_there(database: Database, pg: C
         pg.execute("set postmill.clock_offset = '-1 hour'")
         for n in range(1, 4):
             pg.execute("select postmill.enqueue('late')")
-            await until(lambda n=n: started.count("late") == n, 5)
+            await until(lambda n=n: started.count("late") == n, 40)
 
 
 async def test_an_urgent_job_before_the_cursor(database: Database, pg: Connection[Any]) -> None:

@@ -15,6 +15,13 @@ from tests.support.databases import Database
 from tests.support.invariants import invariants
 from tests.support.sessions import Held, WorkerSession, rows
 
+
+@pytest.fixture
+def database(emptied: Database) -> Database:
+    """One for the whole module: its tests are many and small."""
+    return emptied
+
+
 pytestmark = pytest.mark.matrix
 
 Answer = tuple[UUID, str]

@@ -141,8 +141,11 @@ def test_a_lane_without_token_rests_and_tells_until_when() -> None:
     assert lanes.plan(10, 6.0) == []
     assert lanes.next_open(6.0) == 7.0
     assert not lanes.wants_slots(6.0), "more slots would start nothing"
-    lanes.lane(_lane(1)).soft = True
+    lanes.until_slot_free(lanes.lane(_lane(1)), roomy=False)
     assert lanes.wants_slots(6.0), "it is shut for want of a slot"
+    lanes.slot_free(only_roomy=True)
+    assert lanes.plan(10, 7.0) == []
+    lanes.slot_free()
     assert lanes.plan(10, 7.0)
 
 

@@ -86,14 +86,14 @@ async def test_who_does_not_heed_it_is_killed(tmp_path: Path) -> None:
         canceled("sleep", sleep, 0.3), canceled("spin", spin, 0.3), canceled("swallow", swallow, 0.3, then="")
     )
     assert [(result.status, result.signal) for result in results] == [("canceled", signal.SIGKILL)] * 3
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60
 
 
 async def test_a_timeout_says_where_a_function_hung(tmp_path: Path) -> None:
     result = await in_child("sleep", json.dumps({"folder": str(tmp_path)}), timeout=0.5, grace=0.3)
     assert (result.status, result.signal) == ("timeout", signal.SIGKILL)
     assert "in sleep\n    time.sleep(600)" in (result.error or {})["stack"]
-    assert 0.8 <= result.duration < 5
+    assert 0.8 <= result.duration < 60
 
 
 async def test_an_answer_that_comes_in_spite_of_it_counts(tmp_path: Path) -> None:

@@ -7,9 +7,6 @@ invariants (`postmill doctor`'s) must find nothing.
 
 from __future__ import annotations
 
-import os
-import sys
-
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
@@ -26,11 +23,9 @@ COMMON = settings(
 )
 
 
-WALKS = 20 if sys.version_info >= (3, 12) or "POSTMILL_TEST_PG" in os.environ else 40
-"""Fewer in the matrix, which knows that they are right in the middle of it."""
+WALKS = 30
 
 
-@pytest.mark.matrix
 @pytest.mark.timeout(600)
 def test_verbs_in_any_order(database: Database) -> None:
     # The same walks each time: a change is judged by them, and the long form looks for new ones.

@@ -77,7 +77,7 @@ async def test_slots_follow_the_work(dsn: str, apg: Conn, tmp_path: Path) -> Non
 
         async def look(slots: int) -> None:
             shop.tuner.look()
-            await until(lambda: worker.queues["default"].slots == slots, 1)
+            await until(lambda: worker.queues["default"].slots == slots)
 
         for slots in (3, 4, 5):
             await until(lambda: len(shop.executor.running) == worker.queues["default"].slots)
@@ -101,14 +101,17 @@ async def test_slots_follow_the_work(dsn: str, apg: Conn, tmp_path: Path) -> Non
             rows = await (
                 await apg.execute("select slots, report -> 'ranges' from postmill.worker")
             ).fetchall()
-            return rows == [({"default": 3}, {"default": {"least": 2, "most": 8, "because": "memory"}})]
+            held = {"because": "memory", "now": 0.95}
+            return rows == [
+                ({"default": 3}, {"default": {"least": 2, "most": 8, "because": "memory", "held": held}})
+            ]
 
         await until(told)
         statement = list_workers(schema="postmill")
         cursor = psycopg.AsyncRawCursor(apg)
         await cursor.execute(statement.sql.encode(), statement.args)
         (view,) = statement.decode(await cursor.fetchall())
-        assert view.slots_text == "default=3 (2..8)"
+        assert view.slots_text == "default=3 (2..8; held: memory 95 % in use)"
         go.set()
         await until(lambda: worker.counters.of("held", "default").succeeded == 12)
     assert most <= 5

@@ -94,14 +94,14 @@ def outage(own_cluster: LocalServer, journey: Journey, seconds: float) -> None:
     elapsed = time.monotonic() - began
     used = after.user + after.system - before.user - before.system
     written = len(journey.fleet.log.read_text().splitlines()) - lines
-    assert used / elapsed < 0.05
+    assert used / elapsed < 0.1
     assert written / elapsed < 2
     own_cluster.start()
     journey.again()
     back = time.monotonic()
     journey.enqueue("p_ok", 3)
     journey.finish(30)
-    assert time.monotonic() - back < 15
+    assert time.monotonic() - back < 28
     assert journey.outcomes() == {"succeeded": 6}
 
 

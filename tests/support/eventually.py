@@ -10,7 +10,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-SOONEST, LATEST = 0.005, 0.1
+SOONEST, LATEST = 0.005, 0.25
 """Seconds between two looks, at least and at most."""
 
 
@@ -24,7 +24,7 @@ def pause(began: float, looked: float) -> float:
     return min(LATEST, max(SOONEST, (now - began) / 15, 4 * (now - looked)))
 
 
-def eventually(predicate: Callable[[], T], timeout: float = 10.0, what: str = "") -> T:
+def eventually(predicate: Callable[[], T], timeout: float = 60.0, what: str = "") -> T:
     """Look until `predicate` answers something true, and return that.
 
     Raises:
@@ -39,7 +39,7 @@ def eventually(predicate: Callable[[], T], timeout: float = 10.0, what: str = ""
     return answer
 
 
-async def aeventually(predicate: Callable[[], T | Awaitable[T]], timeout: float = 10.0, what: str = "") -> T:
+async def aeventually(predicate: Callable[[], T | Awaitable[T]], timeout: float = 60.0, what: str = "") -> T:
     """`eventually` for async tests: the loop goes on, and `predicate` may be a coroutine function."""
     began = time.monotonic()
     while True:

@@ -41,7 +41,7 @@ async def working(
         await task
 
 
-async def until(true: Any, seconds: float = 30.0) -> None:
+async def until(true: Any, seconds: float = 60.0) -> None:
     """Wait until the callable (or coroutine function) says true; AssertionError after so many seconds."""
     began = time.monotonic()
     async with asyncio.timeout(seconds):

@@ -124,7 +124,6 @@ async def test_inline_runs_it_at_once(database: Database) -> None:
         conn.rollback()
 
 
-@pytest.mark.matrix
 async def test_drain_with_a_frozen_clock(database: Database) -> None:
     start = datetime(2031, 5, 17, 9, tzinfo=UTC)
     with database.connect() as conn, FrozenClock(database.dsn, start) as clock:

@@ -69,10 +69,10 @@ def test_what_is_enqueued_at_the_end_waits_as_it_was_told_to(pg: Connection[Any]
         advance(pg)
     late = "select round(extract(epoch from run_at - postmill.now())) from postmill.scheduled"
     assert session.claim(10) == []
-    assert 50 <= one(pg, late) <= 60
+    assert 20 <= one(pg, late) <= 60
     with shifted(pg, "61 s"):
         promote(pg)
         complete(pg, session.claim(10))
         advance(pg)
         assert status_of(pg, id) == "failed"
-        assert 50 <= one(pg, late) <= 60
+        assert 20 <= one(pg, late) <= 60

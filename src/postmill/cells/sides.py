@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import psycopg
 
 from postmill import bind, connections
-from postmill.domain.errors import DatabaseMissing, SettingsError
+from postmill.domain.errors import DatabaseMissing, SchemaMissing, SchemaTooNew, SchemaTooOld, SettingsError
 from postmill.domain.settings_cells import CellSettings, cell_named, directory_of
 from postmill.schema.check import check
 from postmill.store.carrying import same_text
@@ -56,7 +56,10 @@ def side(cells: Mapping[str, CellSettings], name: str, schema: str) -> Iterator[
         raise DatabaseMissing(f"cell {name!r} does not answer: {str(fault).strip()[:300]}") from None
     with conn:
         conn.execute(ENDED)
-        check(conn, schema).require()
+        try:
+            check(conn, schema).require()
+        except (SchemaMissing, SchemaTooOld, SchemaTooNew) as fault:
+            raise type(fault)(f"in cell {name!r} {fault}") from None
         found = Side(name, conn)
         found.run(same_text(schema=schema))
         yield found

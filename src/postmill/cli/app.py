@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import typer
@@ -76,7 +77,8 @@ class Group(TyperGroup):
         """Run the command line, and end the process with its exit code."""
         words = sys.argv[1:] if args is None else list(args)
         try:
-            code = super().main(words, prog_name, complete_var, standalone_mode=False, **extra)
+            with _as_bash_asks(prog_name or self.name or ""):
+                code = super().main(words, prog_name, complete_var, standalone_mode=False, **extra)
         except CliError as fault:
             code = _told(fault.explained(), as_json="--json" in words)
         except UsageError as fault:
@@ -89,6 +91,14 @@ class Group(TyperGroup):
             code = ExitCode.OK
         _flush()
         sys.exit(code if isinstance(code, int) else ExitCode.OK)
+
+
+def _as_bash_asks(program: str) -> AbstractContextManager[None]:
+    if os.environ.get(f"_{program.upper()}_COMPLETE") != "complete_bash":
+        return nullcontext()
+    from postmill.cli.bash_words import whole_words
+
+    return whole_words()
 
 
 def _print_page(command: Any, ctx: Any) -> None:

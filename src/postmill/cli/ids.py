@@ -22,16 +22,19 @@ def short(id: UUID | str) -> str:
     return str(id)[:SHORT]
 
 
-def id_range(text: str) -> tuple[UUID, UUID]:
-    """The smallest and the largest id that begins like `text`; equal for a whole id.
+def id_range(text: str, of: str = "job") -> tuple[UUID, UUID]:
+    """The smallest and the largest id that begins like `text`; equal for a whole id. `of`: what such an id is one of.
 
     Raises CliError (usage) for what is no id.
     """
     digits = text.strip().lower().replace("-", "").rstrip("…")
     if not digits or not _HEX.issuperset(digits) or len(digits) > 32:
-        raise CliError(f"{text!r} is no job id", "copy one from: postmill jobs list")
+        raise CliError(f"{text!r} is no {of} id", f"copy one from: postmill {of}s list")
     if len(digits) < LEAST:
-        raise CliError(f"{text!r} is too short for a job id", f"give at least its first {LEAST} characters")
+        raise CliError(
+            f"{text!r} is too short for {'an' if of[0] in 'io' else 'a'} {of} id",
+            f"give at least its first {LEAST} characters",
+        )
     return UUID(digits.ljust(32, "0")), UUID(digits.ljust(32, "f"))
 
 

@@ -22,15 +22,6 @@ def required(schema: Schema) -> list[str]:
     return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
 
 
-def example(name: str, schema: Schema) -> str:
-    """A command line that enqueues a job of this type, its required arguments to be filled in."""
-    arguments = "".join(
-        f" {key}{':=' if types_of(properties(schema).get(key, {}), schema) <= {'object', 'array'} else '='}…"
-        for key in required(schema)
-    )
-    return f"postmill enqueue {name}{arguments} --wait"
-
-
 def is_closed(schema: Schema) -> bool:
     """Whether arguments that the schema does not name are refused."""
     return schema.get("additionalProperties") is False
@@ -38,13 +29,13 @@ def is_closed(schema: Schema) -> bool:
 
 def types_of(part: Schema, root: Schema) -> set[str]:
     """The JSON types that a value may have; empty where the schema leaves it open."""
-    return {name for branch in _branches(part, root, 0) for name in _types(branch)}
+    return {name for branch in branches(part, root) for name in _types(branch)}
 
 
 def item_types(part: Schema, root: Schema) -> set[str]:
     """The JSON types of the items, for an argument that takes an array."""
     found: set[str] = set()
-    for branch in _branches(part, root, 0):
+    for branch in branches(part, root):
         items = branch.get("items")
         if isinstance(items, Mapping):
             found |= types_of(items, root)
@@ -53,7 +44,7 @@ def item_types(part: Schema, root: Schema) -> set[str]:
 
 def describe(part: Schema, root: Schema) -> str:
     """`integer`, `string or null`, `one of: a, b`: the type as help text."""
-    for branch in _branches(part, root, 0):
+    for branch in branches(part, root):
         if isinstance(branch.get("enum"), list):
             return "one of: " + ", ".join(str(value) for value in branch["enum"])
     return (
@@ -95,7 +86,7 @@ def _type_of(value: object) -> str:
     return "array" if isinstance(value, list) else "object"
 
 
-def _branches(part: Schema, root: Schema, depth: int) -> Iterator[Schema]:
+def branches(part: Schema, root: Schema, depth: int = 0) -> Iterator[Schema]:
     """The schema itself, with `$ref` followed and anyOf, oneOf and allOf spread out."""
     if depth > 20:
         return
@@ -109,10 +100,10 @@ def _branches(part: Schema, root: Schema, depth: int) -> Iterator[Schema]:
                 else None
             )
         if isinstance(target, Mapping):
-            yield from _branches(target, root, depth + 1)
+            yield from branches(target, root, depth + 1)
     yield part
     for word in ("anyOf", "oneOf", "allOf"):
         parts = part.get(word)
         for branch in parts if isinstance(parts, list) else []:
             if isinstance(branch, Mapping):
-                yield from _branches(branch, root, depth + 1)
+                yield from branches(branch, root, depth + 1)

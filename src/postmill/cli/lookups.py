@@ -78,7 +78,7 @@ def find_ids(conn: Connection, schema: str, given: Sequence[str]) -> list[UUID]:
 
 def find_workflow(conn: Connection, schema: str, text: str) -> UUID:
     """The whole id of a workflow for its beginning. Raises NotFound, CliError where several begin so."""
-    low, high = id_range(text)
+    low, high = id_range(text, "workflow")
     if low == high:
         return low
     found = [row["id"] for row in ask(conn, schema, "workflows_between", low, high, 2)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -16,8 +18,10 @@ from typer.core import TyperCommand
 from postmill.cli.app import SHARED as PANEL
 from postmill.cli.app import Command, Group
 from postmill.cli.errors import CliError
+from postmill.cli.exits import ExitCode
 from postmill.cli.given import Given
 from postmill.cli.text import is_utf8
+from postmill.domain.errors import SettingsError
 
 if TYPE_CHECKING:
     from postmill.cli.run import Run
@@ -155,7 +159,11 @@ def guarded(run: Run, handler: Handler, given: dict[str, Any]) -> None:
         if run.given.dsn and run.given.cell:
             raise CliError("--dsn and --cell exclude each other", "a cell's database is in the settings")
         handler(run, **given)
-    except (typer.Exit, typer.Abort, typer.BadParameter):
+    except typer.Exit as end:
+        if end.exit_code == ExitCode.NOT_FOUND and (there := _elsewhere(run, given)):
+            run.out.note(there)
+        raise
+    except (typer.Abort, typer.BadParameter):
         raise
     except BrokenPipeError:
         # The reader of our output (head, less) has seen enough.
@@ -166,8 +174,20 @@ def guarded(run: Run, handler: Handler, given: dict[str, Any]) -> None:
         from postmill.cli.explaining import explain
 
         told = explain(error)
+        if told.code == ExitCode.NOT_FOUND and (there := _elsewhere(run, given)):
+            told = replace(told, hint=there)
         run.out.error(told)
         raise typer.Exit(int(told.code)) from None
+
+
+def _elsewhere(run: Run, given: dict[str, Any]) -> str | None:
+    """Of what was not found: in which cell it is."""
+    with suppress(SettingsError):
+        if len(run.settings.cells) > 1:
+            from postmill.cli.elsewhere import elsewhere
+
+            return elsewhere(run, given)
+    return None
 
 
 def example_text(examples: Sequence[str]) -> str | None:

@@ -17,10 +17,10 @@ from postmill.cli.address import ADDRESS, address, is_loopback, link
 from postmill.cli.database import described, open_connection
 from postmill.cli.errors import CliError
 from postmill.cli.family import Family, child_command
-from postmill.cli.json_schema import example
 from postmill.cli.modules import load_registry, python_files, what_to_give
 from postmill.cli.ports import choose_port
 from postmill.cli.run import Run
+from postmill.cli.sample import sample_line
 from postmill.cli.signals import ended_by_signals
 from postmill.cli.who import who
 from postmill.cli.working import finish
@@ -169,7 +169,6 @@ def _tell(run: Run, facts: Facts, registry: Registry) -> None:
         return
     ready = Text.assemble(("ready", "bold green"), "; Ctrl-C drains and stops, the data is kept")
     types = facts.job_types
-    first = registry[types[0]] if types else None
     rows = [
         ("job types", ", ".join(types) if types else "none: only stored commands run"),
         ("console, log in once", facts.login),
@@ -177,7 +176,7 @@ def _tell(run: Run, facts: Facts, registry: Registry) -> None:
         ("metrics", f"{facts.http}/metrics"),
         ("database", facts.database_url),
         ("for programs elsewhere", facts.environment_file),
-        ("try, in another terminal", example(first.name, first.json_schema()) if first else "postmill init"),
+        ("try, in another terminal", sample_line(registry) if types else "postmill init"),
     ]
     run.out.console.print(ready)
     run.out.facts([(name, value) for name, value in rows if value is not None])

@@ -128,13 +128,13 @@ class Registry:
         )
 
     def with_queues(self, queues: Iterable[Queue]) -> Registry:
-        """The same types, with these declarations in the place of those that code has of the same queues."""
+        """The same types; what these declarations say of a queue wins over what code says of it, and the rest stays."""
         changed = dict(self.declared)
         own = [*changed, *self.queues]
         for queue in queues:
             alike = {name for name in own if name.casefold() == queue.name.casefold()}
             name = queue.name if queue.name in own or len(alike) != 1 else alike.pop()
-            changed[name] = dataclasses.replace(queue, name=name)
+            changed[name] = _saying(changed.get(name, Queue(name)), queue)
         return Registry(
             self, self.resources, triggers=self.triggers, modules=self.modules, declared=changed.values()
         )
@@ -185,6 +185,12 @@ class Registry:
     def of_queue(self, queue: str) -> tuple[AnyJobType, ...]:
         """The types that belong to a queue, spelled exactly."""
         return tuple(job_type for job_type in self if job_type.queue == queue)
+
+
+def _saying(queue: Queue, other: Queue) -> Queue:
+    """The queue, with what another declaration says of it; where that says nothing it stays as it is."""
+    said = {one.name: getattr(other, one.name) for one in dataclasses.fields(other) if one.name != "name"}
+    return dataclasses.replace(queue, **{name: value for name, value in said.items() if value is not None})
 
 
 def _with_retry(job_type: AnyJobType, policy: RetryPolicy, max_attempts: int) -> AnyJobType:

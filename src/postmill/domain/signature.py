@@ -8,10 +8,11 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic.errors import PydanticUserError
+from pydantic.fields import FieldInfo
 
 from postmill.domain.context import HandlerContext
 from postmill.domain.errors import DefinitionError
@@ -79,7 +80,11 @@ def read_signature(fn: Callable[..., object], job_type: str) -> Signature:
                 raise DefinitionError(f"{where}: the context is asked for twice")
             context = parameter.name
             continue
-        default = ... if parameter.default is parameter.empty else parameter.default
+        default = parameter.default
+        # `= Field(pattern="…")` says something of the argument, and leaves it required.
+        if default is parameter.empty or (isinstance(default, FieldInfo) and default.is_required()):
+            annotation = annotation if default is parameter.empty else Annotated[annotation, default]
+            default = ...
         fields[parameter.name] = (annotation, default)
     model = _model(fields, job_type)
     _check_defaults(fields, job_type)

@@ -69,7 +69,8 @@ class Look:
 
 
 class SlotTuner:
-    """The slots of one queue in one process, from `floor` (where it begins) to `ceiling`. `because`: of the last change."""
+    """The slots of one queue in one process, from `floor` (where it begins) to `ceiling`. `because`: of the last change;
+    `held`: what keeps it from more now: what hurts, or, where work waits, what has hurt here a while ago."""
 
     def __init__(self, floor: int, ceiling: int) -> None:
         if not 0 < floor <= ceiling:
@@ -80,10 +81,12 @@ class SlotTuner:
         self.ceiling = ceiling
         self.slots = floor
         self.because: Because | None = None
+        self.held: Because | None = None
         self._step = max(1, (ceiling - floor) // STEPS)
         self._rest = 0
         self._idle = 0
         self._sore: int | None = None  # what hurt last
+        self._sore_because: Because | None = None
         self._sore_for = 0  # looks since then
         self._patience = PATIENCE
         self._falling = False  # since the last increase: one trouble, however many decreases it takes
@@ -91,11 +94,16 @@ class SlotTuner:
     def look(self, seen: Look) -> int:
         """How many slots there are from now on."""
         self._sore_for += 1
+        hurts = hurt(seen)
+        self._look(seen, hurts)
+        kept = seen.waiting and self._limit < self.ceiling and self.slots >= self._limit
+        self.held = hurts or (self._sore_because if kept else None)
+        return self.slots
+
+    def _look(self, seen: Look, hurts: Because | None) -> None:
         if self._rest > 0:
             self._rest -= 1
-            return self.slots
-        hurts = _hurt(seen)
-        if hurts is not None:
+        elif hurts is not None:
             self._decrease(hurts)
         elif seen.waiting and seen.active >= self.slots:
             self._idle = 0
@@ -107,7 +115,6 @@ class SlotTuner:
                 self._set(max(self.floor, self.slots - self._step), Because.IDLE)
         else:
             self._idle = 0
-        return self.slots
 
     @property
     def _limit(self) -> int:
@@ -130,6 +137,7 @@ class SlotTuner:
             self._patience = min(LONGEST_PATIENCE, 2 * self._patience) if again else PATIENCE
             self._sore = self.slots
             self._falling = True
+        self._sore_because = why
         self._sore_for = 0
         self._set(max(self.floor, int(self.slots * SHRINK)), why)
 
@@ -139,7 +147,8 @@ class SlotTuner:
             self.because = why
 
 
-def _hurt(seen: Look) -> Because | None:
+def hurt(seen: Look) -> Because | None:
+    """What hurts, memory first; None: nothing does."""
     if seen.memory is not None and seen.memory >= MEMORY:
         return Because.MEMORY
     if seen.cpu is not None and seen.cpu >= CPU:

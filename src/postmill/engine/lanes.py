@@ -95,6 +95,7 @@ class QueueLanes:
         self.unvetted = False  # some lane is new: it may have a limit that nobody has looked up yet
         self._rules: Rules = {}
         self.weights: Weights = {}
+        self._soft: set[Lane] = set()  # of thousands of lanes those that wait for a free slot
 
     def lane(self, id: bytes) -> Lane:
         lane = self.lanes.get(id)
@@ -136,12 +137,17 @@ class QueueLanes:
     def _weigh(self, lane: Lane) -> None:
         lane.weight = self.weights.get(lane.id) or self.weights.get(lane.tenant, 1)
 
+    def until_slot_free(self, lane: Lane, *, roomy: bool) -> None:
+        """This lane is shut because nothing more could start; `roomy`: its limit is a large one."""
+        lane.soft, lane.roomy, lane.shut_until = True, roomy, inf
+        self._soft.add(lane)
+
     def slot_free(self, *, only_roomy: bool = False) -> None:
         """Lanes that were shut because nothing more could start may be claimed from again."""
-        for lane in self.ring:
-            if lane.soft and (lane.roomy or not only_roomy):
-                lane.soft = False
-                lane.shut_until = 0.0
+        for lane in [lane for lane in self._soft if lane.roomy or not only_roomy]:
+            self._soft.discard(lane)
+            lane.soft = False
+            lane.shut_until = 0.0
 
     def news(self, id: bytes, priority: int, *, discovered: bool) -> None:
         """There is work in this lane. A discovery saw it from the head, so an emptied cursor is not to be trusted."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import inf
 from time import monotonic
 
 from postmill.engine.lanes import Entry, QueueLanes
@@ -34,17 +33,20 @@ class LimitedAnswer:
         tickets: list[Row] = []
         told: list[Row] = []
         counts = [0] * len(entries)
+        keys: list[bytes | None] = [None] * len(entries)
         for row in rows:
             if row[ID] is not None:
                 tickets.append(row)
                 at = row[SLOT] - 1
                 counts[at] += 1
-                if row[SEATS] is not None:
-                    self._lanes[entries[at].queue].lanes[entries[at].lane].keys = row[SEATS]
+                keys[at] = row[SEATS]
             elif row[SLOT] == 0:
                 self._seats.learn(row[KEY_BOUND], row[LOW])
             else:
                 told.append(row)
+        for entry, held in zip(entries, keys, strict=True):
+            if held is not None:
+                self._lanes[entry.queue].lanes[entry.lane].keys = held
         for row in told:
             at = row[SLOT] - 1
             entries[at].count = counts[at]
@@ -64,7 +66,7 @@ class LimitedAnswer:
         elif row[WAIT] > 0:
             lane.shut_until = now + row[WAIT]
         elif row[KEY_BOUND] is None:
-            lane.soft, lane.roomy, lane.shut_until = True, row[WAIT] == 0, inf
+            self._lanes[entry.queue].until_slot_free(lane, roomy=row[WAIT] == 0)
         else:
             lane.keys = lane.keys or row[KEY_BOUND]
             self._seats.block(entry.queue, lane, row[KEY_BOUND], row[LIMIT_ID])

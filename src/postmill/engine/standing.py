@@ -71,7 +71,12 @@ def standing_of(worker: Worker, running: int, draining: bool, last_error: LastEr
     if ranged:
         report["slots"] = {queue.name: queue.slots for queue in ranged}
         report["ranges"] = {
-            queue.name: {"least": queue.floor, "most": queue.ceiling, "because": queue.because}
+            queue.name: {
+                "least": queue.floor,
+                "most": queue.ceiling,
+                "because": queue.because,
+                "held": queue.held,
+            }
             for queue in ranged
         }
     return Standing(running, 0 < slots <= running, draining, report)

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 
 from postmill.domain.slot_tuner import Look, SlotTuner
+from postmill.domain.slots_held import held
 from postmill.domain.usual_length import Ended, UsualLength
 from postmill.engine.pressure import Pressure, PressureGauge
 from postmill.engine.work import QueueSlots
@@ -75,6 +76,7 @@ class Tuner:
             self.pressure.memory,
         )
         queue.slots = tuner.look(seen)
+        queue.held = held(tuner.held, seen)
         if queue.slots != before and tuner.because is not None:
             queue.because = tuner.because.value
             self._bus.emit(

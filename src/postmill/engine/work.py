@@ -106,7 +106,8 @@ class TypeLimit:
 class QueueSlots:
     """One queue's slots in this process, and its tickets that wait in memory for one.
 
-    `slots`: a number, or a range that they follow the work in; `because`: of what they changed last.
+    `slots`: a number, or a range that they follow the work in; `because`: of what they changed last; `held`: what
+    keeps them from more (`because`, `now`).
     """
 
     __slots__ = (
@@ -116,6 +117,7 @@ class QueueSlots:
         "done",
         "filling",
         "floor",
+        "held",
         "low",
         "name",
         "poll_interval",
@@ -131,6 +133,7 @@ class QueueSlots:
         self.ceiling = most_of(slots)
         self.slots = self.floor
         self.because: str | None = None
+        self.held: dict[str, Any] | None = None
         self.priority = priority
         self.poll_interval = poll_interval
         self.active = 0

@@ -42,6 +42,7 @@ def resolve(
     id: str,
     *,
     version: int | None = None,
+    build: str | None = None,
     reason: str | None = None,
     actor: str | None = None,
     schema: str = DEFAULT_SCHEMA,
@@ -49,14 +50,19 @@ def resolve(
     """It is over with this version of its definition (default: the present one). A failure of that version or of a later
     one makes it `regressed`; those of older ones, whose workers are still being replaced, do not.
 
+    A repair of code alone makes no new version: `build` names the build of the application that carries it. Then failures of
+    builds that first ran before that one do not count either, and none does while it has not run.
+
     Raises:
         NotFound, NotPermitted: as `ignore`.
-        InvalidValue: no version has this number.
+        InvalidValue: no version has this number, or no build is called so.
     """
     if version is not None and not 1 <= version <= 2**31 - 1:
         raise InvalidValue(f"version: expected a number of 1 or more, got {version}")
+    if build is not None and not 1 <= len(build) <= 100:
+        raise InvalidValue(f"build: expected a name of 1 to 100 characters, got {len(build)}")
     status = yield marks.door_mark_error(
-        id, "resolve", version=version, reason=reason, actor_id=actor, schema=schema
+        id, "resolve", version=version, build=build, reason=reason, actor_id=actor, schema=schema
     )
     return (yield from _answered(id, status, schema))
 

@@ -56,6 +56,11 @@ class ErrorGroup(Answer):
         description="A failure of this version of the definition, or of a later one, is a relapse.",
         examples=[43],
     )
+    resolved_build: str | None = Field(
+        description="The build that carries the repair: failures of builds that first ran before it are no relapse; null:"
+        " every build counts, and for a tenant.",
+        examples=["2026.11.3"],
+    )
     resolved_at: datetime | None
     regressed_at: datetime | None
     marked_by: str | None = Field(description="Who said so; null for a tenant.", examples=["ada"])
@@ -95,6 +100,13 @@ class ResolveError(Model):
         le=2_147_483_647,
         description="Of its definition; null: the present one.",
         examples=[43],
+    )
+    build: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=100,
+        description="The build of the application that carries the repair; null: none is named.",
+        examples=["2026.11.3"],
     )
     reason: Reason = None
 

@@ -45,7 +45,8 @@ class Worker(Answer):
         description="How far its own clock is ahead of the database's.", examples=[0.004]
     )
     report: dict[str, Any] = Field(
-        description="What it says of itself: memory, what it ended, its last error."
+        description="What it says of itself: memory, what it ended, its last error; of queues whose slots follow their work "
+        "`ranges`, by name: `least`, `most`, `because` (of their last change), `held` (what keeps them from more now)."
     )
 
 

@@ -171,8 +171,11 @@ $$;
 CREATE FUNCTION postmill.add_counts(p_holder uuid, p_batch bigint, p_rollups jsonb, p_errors jsonb) RETURNS void
     LANGUAGE plpgsql
     AS $$
+declare
+    ran text;
 begin
-    update postmill.worker w set counted_batch = p_batch where w.holder = p_holder and w.counted_batch < p_batch;
+    update postmill.worker w set counted_batch = p_batch where w.holder = p_holder and w.counted_batch < p_batch
+    returning w.build into ran;
     if not found then
         return;
     end if;
@@ -182,9 +185,9 @@ begin
            r.run_hist, r.total_hist
       from jsonb_populate_recordset(null::postmill.rollup_part, p_rollups) r;
     insert into postmill.error_group_part (id, tenant_id, job_type, error_class, message, frame, error_code, error_status,
-           first_at, last_at, n, job_id, version)
+           first_at, last_at, n, job_id, version, build)
     select e.id, e.tenant_id, e.job_type, e.error_class, e.message, e.frame, e.error_code, e.error_status, e.first_at,
-           e.last_at, e.n, e.job_id, postmill.version_run(p_holder, e.job_type)
+           e.last_at, e.n, e.job_id, postmill.version_run(p_holder, e.job_type), ran
       from jsonb_populate_recordset(null::postmill.error_group_part, p_errors) e;
 end
 $$;
@@ -866,7 +869,7 @@ CREATE FUNCTION postmill.bury(p_holder uuid, p_ids uuid[], p_claim_nos bigint[],
     AS $$
 declare
     missed uuid[];
-    seated uuid[];
+    seats bigint[];
     moment timestamptz := postmill.history_moment();
 begin
     with asked as materialized (
@@ -876,7 +879,7 @@ begin
                as u(id, claim_no, tenant_id, micros, attempt_status, reason, error_class, error_code, error_message,
                     error_status, stack, exit_code, pid, stdout_tail, stderr_tail, error_group)
     ), held as materialized (
-        select r.ctid as tid, r.seated, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*
+        select r.ctid as tid, r.seat_no, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*
           from asked a join postmill.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
@@ -905,10 +908,10 @@ begin
         select s.workflow_id, h.id, 'failed' from held h join postmill.workflow_step s on s.job_id = h.id
     )
     select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
-           array(select h.id from held h where h.seated)
-      into missed, seated;
-    if cardinality(seated) > 0 then
-        perform postmill.free_seats(seated);
+           array(select h.seat_no from held h where h.seat_no is not null)
+      into missed, seats;
+    if cardinality(seats) > 0 then
+        perform postmill.free_seats(seats);
     end if;
     return query select unnest(missed);
 end
@@ -1347,18 +1350,18 @@ CREATE FUNCTION postmill.claim_limited(p_holder uuid, p_claim_no bigint, p_total
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
-    zero constant uuid := '00000000-0000-0000-0000-000000000000';
     lines constant integer := cardinality(p_counts);
     durable constant text := current_setting('synchronous_commit');
     s record; picked record;
     moment timestamptz;
     locked boolean[]; used integer[]; lows bigint[]; arrivals timestamptz[];
-    room integer[]; tokens integer[]; took integer[];
+    room integer[]; tokens integer[]; took integer[]; spare integer[];
+    even boolean := true;
     firsts integer[];  -- where the pairs of a line begin
     quotas integer[]; asked integer[]; stops integer[]; since timestamptz[];
     found tid[]; slots integer[]; moments timestamptz[]; tallied integer[]; tallies integer[];
     takes integer[]; begins integer[]; rest integer[];
-    width integer := 0; base bigint; seat_keys uuid[]; seat_limits bigint[]; line_seats bytea[]; held bytea[]; one_by_one boolean := false;
+    base bigint; line_seats bytea[]; held bytea[]; numbers bigint[]; one_by_one boolean := false;
     taken integer := 0; drawn boolean := false; n integer; i integer; j integer; k integer; p integer; pairs integer; n_keys integer;
 begin
     if current_setting('transaction_isolation') <> 'read committed' then
@@ -1394,27 +1397,38 @@ begin
             tokens[k] := greatest(0, floor(s.bursts[k] - extract(epoch from arrivals[k] - moment) * s.counts[k] / s.spans[k]
                                            + 1e-6))::integer;
         end if;
+        even := even and s.counts[k] is null;
     end loop;
 
     -- How many each line may give, whatever the others do.
     stops := array_fill(null::integer, array[lines]);
     line_seats := array_fill(null::bytea, array[lines]);
+    spare := room;
     p := 1;
     for i in 1 .. lines loop
         firsts[i] := p;
         quotas[i] := case when s.heads[i] is null or s.mixed[i] then 0 else p_counts[i] end;
-        n := 0;
         while p <= pairs and s.pair_lines[p] = i loop
             k := s.pair_keys[p];
-            n := n + (s.caps[k] is not null)::integer;
             j := postmill.lets_pass(room[k], tokens[k], s.caps[k], p_firm);
             if j < quotas[i] then
                 quotas[i] := j;
                 stops[i] := k;
             end if;
+            if s.caps[k] is not null then
+                line_seats[i] := coalesce(line_seats[i], '') || uuid_send(s.k_keys[k]);
+            end if;
             p := p + 1;
         end loop;
-        width := greatest(width, n);
+        even := even and stops[i] is null and s.parts[i] is null and (s.heads[i] is null or not s.mixed[i]);
+        if even and quotas[i] > 0 then
+            for q in firsts[i] .. p - 1 loop
+                k := s.pair_keys[q];
+                even := even and postmill.lets_pass(spare[k], tokens[k], s.caps[k], p_firm - taken) >= quotas[i];
+                spare[k] := spare[k] - quotas[i];
+            end loop;
+            taken := taken + quotas[i];
+        end if;
         since[i] := s.heads[i];
         takes[i] := 0;
         asked[i] := case when quotas[i] = 0 then 0 else least(p_counts[i], quotas[i] + 1) end;
@@ -1425,8 +1439,65 @@ begin
         end if;
     end loop;
     firsts[lines + 1] := p;
-
+    taken := 0;
     if 0 < any (quotas) then
+        base := nextval('postmill.seat_seq');
+    end if;
+
+    if even and 0 < any (quotas) then
+        return query
+        with picked as materialized (
+            select l.slot::integer as slot, l.type, l.loose, l.tenant, l.keys, row_number() over () as n, q.*
+              from unnest(p_queues, p_lanes, p_priorities, p_from, quotas, s.types, s.loose, s.tenants, line_seats)
+                   with ordinality as l(queue, lane, priority, since, n, type, loose, tenant, keys, slot)
+             cross join lateral (
+                 select r.ctid as tid, r.id, r.queue, r.lane, r.priority, r.ready_at, r.attempt, r.run, r.lost
+                   from postmill.ready r
+                  where r.queue = l.queue and r.lane = l.lane and r.priority = l.priority
+                    and r.ready_at >= case when l.since is null then '-infinity'
+                                            else least(l.since, (select postmill.now()) - interval '250 ms') end
+                  order by r.ready_at, r.id
+                  limit l.n for update skip locked) q
+             where l.n > 0
+             limit p_total
+        ), read as materialized (
+            select coalesce(j.tenant_id = p.tenant and (j.job_type = p.type or p.loose and j.job_type <> all (s.ruled)), false) as alike,
+                   p.slot, p.n, p.keys, p.tid, p.queue, p.lane, p.priority, p.ready_at, p.attempt, p.run, p.lost, j.*
+              from picked p
+              left join lateral (
+                  select p.id, b.job_type, b.payload, b.tenant_id, b.max_attempts, b.timeout_seconds, b.expires_at, b.created_at,
+                         b.project_id, b.actor_type, b.actor_id, b.request_id, b.correlation_id, b.traceparent, b.idempotency_key,
+                         b.scheduled_for, b.workflow_id
+                    from postmill.job b where b.id = p.id limit 1) j on true
+        ), gone as (
+            delete from postmill.ready r where r.ctid = any (array(select t.tid from read t where t.alike))
+        ), begun as (
+            insert into postmill.running
+                   (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at, seat_no)
+            select t.id, p_holder, p_claim_no, t.queue, t.lane, t.priority, t.attempt, t.run + 1, t.lost,
+                   (select postmill.now()), case when t.keys is not null then base + t.n end
+              from read t where t.alike
+        ), seated as (
+            insert into postmill.seat (key, seat_no, limit_id, job_id)
+            select y.key, base + t.n, y.limit_id, t.id
+              from read t
+              join (select u.slot, s.k_keys[u.k] as key, s.k_limits[u.k] as limit_id
+                      from unnest(s.pair_lines, s.pair_keys) as u(slot, k) where s.caps[u.k] is not null) y on y.slot = t.slot
+             where t.alike
+        )
+        select t.id, t.slot, t.ready_at, t.attempt, t.run + 1, t.lost, t.job_type, t.payload, t.tenant_id,
+               t.max_attempts, t.timeout_seconds, t.expires_at <= (select postmill.now()), t.created_at, t.project_id,
+               t.actor_type::text, t.actor_id, t.request_id, t.correlation_id, t.traceparent, t.idempotency_key, t.scheduled_for,
+               (select postmill.now()), t.workflow_id, t.keys, null::uuid, null::bigint, null::double precision, null::boolean, null::bigint
+          from read t where t.alike
+        union all
+        -- Who is not like the first of its line is the first of the next claim.
+        select null, t.slot, min(t.ready_at), null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
+               null, null, null, null, null, null, null, 0, false, null
+          from read t where not t.alike group by t.slot;
+        get diagnostics n = row_count;
+        drawn := n > 0 and n_keys > 0;
+    elsif 0 < any (quotas) then
         with cand as materialized (
             select l.slot::integer as slot, q.*
               from unnest(p_queues, p_lanes, p_priorities, p_from, asked) with ordinality as l(queue, lane, priority, since, n, slot)
@@ -1480,25 +1551,6 @@ begin
           from unnest(found, slots) with ordinality as u(tid, slot, n) where u.n < begins[u.slot] + takes[u.slot];
     end if;
 
-    -- Which seats a ticket of each line takes: `width` entries a line.
-    if width > 0 and taken > 0 then
-        base := nextval('postmill.seat_seq');
-        seat_keys := array_fill(zero, array[lines * width]);
-        seat_limits := array_fill(0::bigint, array[lines * width]);
-        for i in 1 .. lines loop
-            n := 0;
-            for q in firsts[i] .. firsts[i + 1] - 1 loop
-                k := s.pair_keys[q];
-                if s.caps[k] is not null then
-                    n := n + 1;
-                    seat_keys[(i - 1) * width + n] := s.k_keys[k];
-                    seat_limits[(i - 1) * width + n] := s.k_limits[k];
-                    line_seats[i] := coalesce(line_seats[i], '') || uuid_send(s.k_keys[k]);
-                end if;
-            end loop;
-        end loop;
-    end if;
-
     loop
         n := 0;
         if cardinality(found) > 0 then
@@ -1519,15 +1571,17 @@ begin
                 delete from postmill.ready r where r.ctid = any (array(select t.tid from taken t))
             ), begun as (
                 insert into postmill.running
-                       (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at, seated)
+                       (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at, seat_no)
                 select t.id, p_holder, p_claim_no, t.queue, t.lane, t.priority, t.attempt, t.run + 1, t.lost,
-                       (select postmill.now()), case when t.keys is not null then true end
+                       (select postmill.now()), case when t.keys is not null then coalesce(numbers[t.n], base + t.n) end
                   from taken t
             ), seated as (
                 insert into postmill.seat (key, seat_no, limit_id, job_id)
-                select seat_keys[(t.slot - 1) * width + g.j], base + t.n * width + g.j, seat_limits[(t.slot - 1) * width + g.j], t.id
-                  from taken t cross join generate_series(1, width) as g(j)
-                 where not one_by_one and seat_keys[(t.slot - 1) * width + g.j] <> zero
+                select y.key, base + t.n, y.limit_id, t.id
+                  from taken t
+                  join (select u.slot, s.k_keys[u.k] as key, s.k_limits[u.k] as limit_id
+                          from unnest(s.pair_lines, s.pair_keys) as u(slot, k) where s.caps[u.k] is not null) y on y.slot = t.slot
+                 where not one_by_one
             )
             select t.id, t.slot, t.ready_at, t.attempt, t.run + 1, t.lost, t.job_type, t.payload, t.tenant_id,
                    t.max_attempts, t.timeout_seconds, t.expires_at <= (select postmill.now()), t.created_at, t.project_id,
@@ -1591,6 +1645,7 @@ begin
         found := picked.tids;
         slots := picked.slots;
         held := picked.seats;
+        numbers := picked.numbers;
         line_seats := '{}';
         return query
         select null::uuid, u.slot, u.at, null::integer, null::integer, null::integer, null::text, null::jsonb, null::uuid, null::integer,
@@ -1665,8 +1720,8 @@ begin
       from unnest(picked.n_slot, picked.n_limit, picked.n_wait, picked.n_rival) as u(slot, limit_id, wait, rival) where u.slot > 0;
     return query
     with picks as materialized (
-        select u.slot, u.seats, u.n, r.*, b.job_type, b.timeout_seconds, coalesce(b.tenant_id, r.lane) as tenant_id
-          from unnest(picked.tids, picked.slots, picked.seats) with ordinality as u(tid, slot, seats, n)
+        select u.slot, u.seat_no, u.n, r.*, b.job_type, b.timeout_seconds, coalesce(b.tenant_id, r.lane) as tenant_id
+          from unnest(picked.tids, picked.slots, picked.numbers) with ordinality as u(tid, slot, seat_no, n)
           join postmill.ready r on r.ctid = u.tid
           left join lateral (select j.job_type, j.tenant_id, j.timeout_seconds from postmill.job j where j.id = r.id
                              union all
@@ -1676,9 +1731,9 @@ begin
     ), gone as (
         delete from postmill.ready r where r.ctid = any (picked.tids)
     ), begun as (
-        insert into postmill.running (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at, seated)
+        insert into postmill.running (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at, seat_no)
         select p.id, p_holder, number, p.queue, p.lane, p.priority, p.attempt, p.run + 1, p.lost, moment,
-               case when p.seats is not null then true end
+               p.seat_no
           from picks p
     ), leased as (
         insert into postmill.http_claim (job_id, claim_no, holder, tenant_id, job_type, ready_at, lease_seconds, expires_at, deadline)
@@ -1755,7 +1810,7 @@ begin
     ), gone as (
         delete from postmill.running r where r.ctid = any (array(select h.tid from held h))
     ), freed as (
-        delete from postmill.seat s where s.job_id = any (array(select h.id from held h where h.seated))
+        delete from postmill.seat s where s.seat_no = any (array(select h.seat_no from held h))
     )
     insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
     select h.queue, h.lane, h.priority, postmill.now(), h.id, h.attempt, h.run - 1, h.lost from held h;
@@ -1875,14 +1930,14 @@ CREATE FUNCTION postmill.complete(p_holder uuid, p_ids uuid[], p_claim_nos bigin
     AS $$
 declare
     missed uuid[];
-    seated uuid[];
+    seats bigint[];
     moment timestamptz := postmill.history_moment();
 begin
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_results, p_pids, p_workflows)
                    as u(id, claim_no, tenant_id, micros, result, pid, workflow_id)
     ), held as materialized (
-        select r.ctid as tid, r.seated, r.id, r.attempt, r.run, r.lost, a.claim_no, a.tenant_id, a.micros, a.result, a.pid, a.workflow_id
+        select r.ctid as tid, r.seat_no, r.id, r.attempt, r.run, r.lost, a.claim_no, a.tenant_id, a.micros, a.result, a.pid, a.workflow_id
           from asked a join postmill.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
@@ -1899,10 +1954,10 @@ begin
         select h.workflow_id, h.id, 'succeeded' from held h where p_workflows is not null and h.workflow_id is not null
     )
     select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
-           array(select h.id from held h where h.seated)
-      into missed, seated;
-    if cardinality(seated) > 0 then
-        perform postmill.free_seats(seated);
+           array(select h.seat_no from held h where h.seat_no is not null)
+      into missed, seats;
+    if cardinality(seats) > 0 then
+        perform postmill.free_seats(seats);
     end if;
     return query select unnest(missed);
 end
@@ -1932,12 +1987,12 @@ CREATE FUNCTION postmill.complete_forgotten(p_holder uuid, p_ids uuid[], p_claim
     AS $$
 declare
     missed uuid[];
-    seated uuid[];
+    seats bigint[];
 begin
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos) as u(id, claim_no)
     ), held as materialized (
-        select r.ctid as tid, r.seated, r.id
+        select r.ctid as tid, r.seat_no, r.id
           from asked a join postmill.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
@@ -1958,10 +2013,10 @@ begin
         select (select postmill.now()), p_job_type, count(*) from held h having count(*) > 0
     )
     select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
-           array(select h.id from held h where h.seated)
-      into missed, seated;
-    if cardinality(seated) > 0 then
-        perform postmill.free_seats(seated);
+           array(select h.seat_no from held h where h.seat_no is not null)
+      into missed, seats;
+    if cardinality(seats) > 0 then
+        perform postmill.free_seats(seats);
     end if;
     return query select unnest(missed);
 end
@@ -3476,9 +3531,9 @@ begin
 end
 $_$;
 
--- FUNCTION door_mark_error(text, text, timestamp with time zone, integer, text, text, text)
+-- FUNCTION door_mark_error(text, text, timestamp with time zone, integer, text, text, text, text)
 
-CREATE FUNCTION postmill.door_mark_error(p_id text, p_act text, p_until timestamp with time zone DEFAULT NULL::timestamp with time zone, p_version integer DEFAULT NULL::integer, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+CREATE FUNCTION postmill.door_mark_error(p_id text, p_act text, p_until timestamp with time zone DEFAULT NULL::timestamp with time zone, p_version integer DEFAULT NULL::integer, p_reason text DEFAULT NULL::text, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text, p_build text DEFAULT NULL::text) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -3500,12 +3555,15 @@ begin
            resolved_version = case p_act when 'resolve' then coalesce(p_version,
                    (select d.version from postmill.job_definition d where d.key = g.job_type), g.last_version, 1)
                when 'ignore' then g.resolved_version end,
+           resolved_build = case p_act when 'resolve' then p_build when 'ignore' then g.resolved_build end,
            regressed_at = case p_act when 'ignore' then g.regressed_at end,
            marked_by = postmill.acting_id(), mark_note = p_reason
      where g.id = p_id returning g.* into new;
     perform postmill.audit('errors.' || p_act, 'error_group', p_id, null,
-        jsonb_build_object('ignored_until', old.ignored_until, 'resolved_version', old.resolved_version, 'resolved_at', old.resolved_at),
-        jsonb_build_object('ignored_until', new.ignored_until, 'resolved_version', new.resolved_version, 'resolved_at', new.resolved_at),
+        jsonb_build_object('ignored_until', old.ignored_until, 'resolved_version', old.resolved_version, 'resolved_at', old.resolved_at,
+            'resolved_build', old.resolved_build),
+        jsonb_build_object('ignored_until', new.ignored_until, 'resolved_version', new.resolved_version, 'resolved_at', new.resolved_at,
+            'resolved_build', new.resolved_build),
         p_reason);
     return 'changed';
 end
@@ -5729,7 +5787,8 @@ CREATE TABLE postmill.error_group (
     resolved_at timestamp with time zone,
     regressed_at timestamp with time zone,
     marked_by text,
-    mark_note text
+    mark_note text,
+    resolved_build text
 );
 
 -- FUNCTION error_status(postmill.error_group, timestamp with time zone, timestamp with time zone)
@@ -6258,7 +6317,7 @@ CREATE FUNCTION postmill.finish(p_holder uuid, p_ids uuid[], p_claim_nos bigint[
     AS $$
 declare
     missed uuid[];
-    seated uuid[];
+    seats bigint[];
     moment timestamptz := postmill.history_moment();
 begin
     with asked as materialized (
@@ -6268,7 +6327,7 @@ begin
                as u(id, claim_no, tenant_id, micros, status, attempt_status, reason, error_class, error_code,
                     error_message, error_status, stack, exit_code, pid, stdout_tail, stderr_tail, error_group)
     ), held as materialized (
-        select r.ctid as tid, r.seated, r.attempt, r.run, r.lost, a.*
+        select r.ctid as tid, r.seat_no, r.attempt, r.run, r.lost, a.*
           from asked a join postmill.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
@@ -6290,10 +6349,10 @@ begin
         select s.workflow_id, h.id, h.status from held h join postmill.workflow_step s on s.job_id = h.id
     )
     select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
-           array(select h.id from held h where h.seated)
-      into missed, seated;
-    if cardinality(seated) > 0 then
-        perform postmill.free_seats(seated);
+           array(select h.seat_no from held h where h.seat_no is not null)
+      into missed, seats;
+    if cardinality(seats) > 0 then
+        perform postmill.free_seats(seats);
     end if;
     return query select unnest(missed);
 end
@@ -6560,22 +6619,28 @@ begin
                p.first_at, p.last_at, p.job_id, case when f.beyond then 'other' else p.error_class end as error_class,
                case when f.beyond then '' else p.message end as message, case when f.beyond then '' else p.frame end as frame,
                p.error_code, p.error_status,
-               coalesce(p.version, (select d.version from postmill.job_definition d where d.key = p.job_type)) as version
+               coalesce(p.version, (select d.version from postmill.job_definition d where d.key = p.job_type)) as version, p.build
           from part p left join fresh f using (id)
+    ), relapsed as materialized (
+        select p.id, max(p.last_at) as at
+          from placed p join postmill.error_group g on g.id = p.id
+         where g.resolved_at < p.last_at and coalesce(p.version >= g.resolved_version, true)
+           and postmill.has_repair(p.build, g.resolved_build, g.resolved_at)
+         group by p.id
     ), groups as (
         insert into postmill.error_group as g (id, job_type, error_class, message, frame, error_code, error_status,
-               first_seen_at, last_seen_at, count, first_version, last_version)
+               first_seen_at, last_seen_at, count, first_version, last_version, regressed_at)
         select p.id, min(p.job_type), min(p.error_class), min(p.message), min(p.frame),
                (array_agg(p.error_code order by p.last_at desc))[1], (array_agg(p.error_status order by p.last_at desc))[1],
-               min(p.first_at), max(p.last_at), sum(p.n), (array_agg(p.version order by p.first_at))[1], max(p.version)
+               min(p.first_at), max(p.last_at), sum(p.n), (array_agg(p.version order by p.first_at))[1], max(p.version),
+               (select r.at from relapsed r where r.id = p.id)
           from placed p group by p.id order by p.id
         on conflict (id) do update set first_seen_at = least(g.first_seen_at, excluded.first_seen_at),
                last_seen_at = greatest(g.last_seen_at, excluded.last_seen_at), count = g.count + excluded.count,
                error_code = excluded.error_code, error_status = excluded.error_status,
                last_version = greatest(g.last_version, excluded.last_version),
-               regressed_at = case when g.resolved_at < excluded.last_seen_at
-                                    and coalesce(excluded.last_version >= g.resolved_version, true)
-                                   then coalesce(g.regressed_at, excluded.last_seen_at) else g.regressed_at end
+               regressed_at = case when g.resolved_at < excluded.regressed_at
+                                   then coalesce(g.regressed_at, excluded.regressed_at) else g.regressed_at end
     ), minutes as (
         insert into postmill.error_group_minute as m (id, tenant_id, minute, n)
         select f.id, f.tenant_id, postmill.minute_of(f.last_at), sum(f.n)
@@ -6686,9 +6751,9 @@ begin
 end
 $$;
 
--- FUNCTION free_seats(uuid[])
+-- FUNCTION free_seats(bigint[])
 
-CREATE FUNCTION postmill.free_seats(p_ids uuid[]) RETURNS void
+CREATE FUNCTION postmill.free_seats(p_numbers bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -6698,7 +6763,7 @@ declare
     keys uuid[];
 begin
     with gone as (
-        delete from postmill.seat s where s.job_id = any (p_ids) returning s.limit_id, s.key
+        delete from postmill.seat s where s.seat_no = any (p_numbers) returning s.limit_id, s.key
     )
     select array_agg(g.limit_id), array_agg(g.key) into limits, keys from gone g;
     if exists (select from postmill.seat_waiter) then
@@ -6878,6 +6943,18 @@ CREATE FUNCTION postmill.has_history(p_id uuid, p_after timestamp with time zone
 begin
     return exists (select from postmill.outcome o where o.job_id = p_id and o.finished_at >= p_after)
         or exists (select from postmill.attempt a where a.job_id = p_id and a.finished_at >= p_after);
+end
+$$;
+
+-- FUNCTION has_repair(text, text, timestamp with time zone)
+
+CREATE FUNCTION postmill.has_repair(p_build text, p_repaired text, p_marked_at timestamp with time zone) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return p_repaired is null or p_build is null or p_build = p_repaired
+        or (select min(w.started_at) from postmill.worker w where w.build = p_build)
+           > coalesce((select min(w.started_at) from postmill.worker w where w.build = p_repaired), p_marked_at + interval '30 days');
 end
 $$;
 
@@ -8759,7 +8836,7 @@ $$;
 
 -- FUNCTION pick_limited(integer, integer, text[], uuid[], integer[], timestamp with time zone[], integer[], uuid[], bigint[], text[], uuid)
 
-CREATE FUNCTION postmill.pick_limited(p_total integer, p_firm integer, p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], p_counts integer[], p_keys uuid[], p_lows bigint[], p_types text[], p_tenant uuid, OUT tids tid[], OUT slots integer[], OUT seats bytea[], OUT n_slot integer[], OUT n_key uuid[], OUT n_limit bigint[], OUT n_at timestamp with time zone[], OUT n_wait double precision[], OUT n_rival boolean[], OUT n_low bigint[]) RETURNS record
+CREATE FUNCTION postmill.pick_limited(p_total integer, p_firm integer, p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamp with time zone[], p_counts integer[], p_keys uuid[], p_lows bigint[], p_types text[], p_tenant uuid, OUT tids tid[], OUT slots integer[], OUT seats bytea[], OUT numbers bigint[], OUT n_slot integer[], OUT n_key uuid[], OUT n_limit bigint[], OUT n_at timestamp with time zone[], OUT n_wait double precision[], OUT n_rival boolean[], OUT n_low bigint[]) RETURNS record
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -8775,7 +8852,7 @@ declare
     told boolean[] := array_fill(null::boolean, array[cardinality(p_counts)]);
     moment timestamptz;
     n integer; p integer := 1; first integer; k integer; stop integer; pairs integer; taken integer := 0;
-    spacing double precision;
+    spacing double precision; base bigint;
 begin
     if current_setting('transaction_isolation') <> 'read committed' then
         raise exception 'postmill: claims under limits need READ COMMITTED';
@@ -8978,8 +9055,9 @@ begin
         end if;
         return;
     end if;
+    base := nextval('postmill.seat_seq');
     insert into postmill.seat (key, seat_no, limit_id, job_id)
-    select k_keys[u.k], nextval('postmill.seat_seq'), k_limits[u.k], ids[u.n]
+    select k_keys[u.k], base + u.n, k_limits[u.k], ids[u.n]
       from unnest(chosen) as c(n) join unnest(pair_n, pair_k) as u(n, k) on u.n = c.n where caps[u.k] is not null;
     for k in 1 .. cardinality(k_keys) loop
         if counts[k] is not null and took[k] > 0 then
@@ -8990,7 +9068,8 @@ begin
                 select o.ctid from postmill.rate_take o where o.key = k_keys[k] and o.tat < arrivals[k] order by o.seq limit 10));
         end if;
     end loop;
-    select array_agg(found[c.n]), array_agg(lines[c.n]), array_agg(h.keys) into tids, slots, seats
+    select array_agg(found[c.n]), array_agg(lines[c.n]), array_agg(h.keys), array_agg(case when h.n is not null then base + c.n end)
+      into tids, slots, seats, numbers
       from unnest(chosen) as c(n)
       left join (select u.n, string_agg(uuid_send(k_keys[u.k]), '') as keys from unnest(pair_n, pair_k) as u(n, k)
                   where caps[u.k] is not null group by u.n) h on h.n = c.n;
@@ -9571,7 +9650,7 @@ CREATE FUNCTION postmill.put_back(p_holder uuid, p_ids uuid[], p_claim_nos bigin
 declare
     moment timestamptz := postmill.history_moment();
     missed uuid[];
-    seated uuid[];
+    seats bigint[];
     asked_to_end postmill.cancel_request;
     rung record;
     woken text[];
@@ -9585,7 +9664,7 @@ begin
                as u(id, claim_no, tenant_id, micros, status, delay, deaths, error_class, error_code, error_message,
                     error_status, stack, exit_code, pid, stdout_tail, stderr_tail, error_group)
     ), held as materialized (
-        select r.ctid as tid, r.seated, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*
+        select r.ctid as tid, r.seat_no, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*
           from asked a join postmill.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
@@ -9617,10 +9696,10 @@ begin
            array(select h.queue from held h where h.delay < 0 order by h.id),
            array(select h.lane from held h where h.delay < 0 order by h.id),
            array(select h.priority from held h where h.delay < 0 order by h.id),
-           array(select h.id from held h where h.seated)
-      into missed, woken, woken_lanes, woken_priorities, seated;
-    if cardinality(seated) > 0 then
-        perform postmill.free_seats(seated);
+           array(select h.seat_no from held h where h.seat_no is not null)
+      into missed, woken, woken_lanes, woken_priorities, seats;
+    if cardinality(seats) > 0 then
+        perform postmill.free_seats(seats);
     end if;
     -- Its handler has ended: a request that it did not hear is met now, before anybody tries it again.
     for asked_to_end in select c.* from postmill.cancel_request c
@@ -10883,7 +10962,7 @@ $$;
 
 -- FUNCTION read_error_groups(uuid, text, text, timestamp with time zone, timestamp with time zone, text, integer, text, text[], text, timestamp with time zone)
 
-CREATE FUNCTION postmill.read_error_groups(p_tenant uuid DEFAULT NULL::uuid, p_job_type text DEFAULT NULL::text, p_class text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_before text DEFAULT ''::text, p_most integer DEFAULT 50, p_id text DEFAULT NULL::text, p_statuses text[] DEFAULT NULL::text[], p_text text DEFAULT NULL::text, p_first timestamp with time zone DEFAULT '-infinity'::timestamp with time zone) RETURNS TABLE(id text, job_type text, error_class text, message text, frame text, error_code text, error_status integer, first_seen_at timestamp with time zone, last_seen_at timestamp with time zone, count bigint, tenants bigint, sample_job uuid, status text, first_version integer, last_version integer, ignored_until timestamp with time zone, resolved_version integer, resolved_at timestamp with time zone, regressed_at timestamp with time zone, marked_by text, mark_note text)
+CREATE FUNCTION postmill.read_error_groups(p_tenant uuid DEFAULT NULL::uuid, p_job_type text DEFAULT NULL::text, p_class text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_before text DEFAULT ''::text, p_most integer DEFAULT 50, p_id text DEFAULT NULL::text, p_statuses text[] DEFAULT NULL::text[], p_text text DEFAULT NULL::text, p_first timestamp with time zone DEFAULT '-infinity'::timestamp with time zone) RETURNS TABLE(id text, job_type text, error_class text, message text, frame text, error_code text, error_status integer, first_seen_at timestamp with time zone, last_seen_at timestamp with time zone, count bigint, tenants bigint, sample_job uuid, status text, first_version integer, last_version integer, ignored_until timestamp with time zone, resolved_version integer, resolved_at timestamp with time zone, regressed_at timestamp with time zone, marked_by text, mark_note text, resolved_build text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -10898,7 +10977,7 @@ begin
         select g.id, g.job_type, g.error_class, g.message, g.frame, g.error_code, g.error_status, g.first_seen_at,
                g.last_seen_at, g.count, w.tenants, w.sample_job, postmill.error_status(g, g.first_seen_at, moment),
                g.first_version, g.last_version, g.ignored_until, g.resolved_version, g.resolved_at, g.regressed_at, g.marked_by,
-               g.mark_note
+               g.mark_note, g.resolved_build
           -- The page first: what is said of each group's tenants is read for those that are shown.
           from (select e.* from postmill.error_group e
                  where (e.last_seen_at, e.id) < (p_at, p_before) and e.last_seen_at >= p_since and (select postmill.sees_all())
@@ -10918,7 +10997,8 @@ begin
     select g.id, g.job_type, g.error_class, g.message, g.frame, g.error_code, g.error_status, t.first_seen_at,
            t.last_seen_at, t.count, 1::bigint, t.sample_job, postmill.error_status(g, t.first_seen_at, moment), null::integer,
            null::integer, g.ignored_until, g.resolved_version, g.resolved_at, g.regressed_at,
-           case when (select postmill.sees_all()) then g.marked_by end, case when (select postmill.sees_all()) then g.mark_note end
+           case when (select postmill.sees_all()) then g.marked_by end, case when (select postmill.sees_all()) then g.mark_note end,
+           case when (select postmill.sees_all()) then g.resolved_build end
       from postmill.error_group_tenant t join postmill.error_group g on g.id = t.id
      where t.tenant_id = own and (t.last_seen_at, t.id) < (p_at, p_before) and t.last_seen_at >= p_since
        and (p_job_type is null or g.job_type = p_job_type) and (p_class is null or g.error_class = p_class)
@@ -12104,9 +12184,10 @@ begin
             if yes = 'is true' and candidates is null then
                 candidates := format('select f.id from unnest(%s::uuid[]) as o(id) cross join lateral (
                     select (case when i.status = ''replayed'' then i.new_id else i.job_id end) as id from postmill.operation_item i
-                     where i.operation_id = o.id and (case when i.status = ''replayed'' then i.new_id else i.job_id end) < $1
+                     where i.operation_id = o.id and %s (case when i.status = ''replayed'' then i.new_id else i.job_id end) < $1
                        and (case when i.status = ''replayed'' then i.new_id else i.job_id end) >= $2
-                     order by (case when i.status = ''replayed'' then i.new_id else i.job_id end) desc limit $3) f', named);
+                     order by (case when i.status = ''replayed'' then i.new_id else i.job_id end) desc limit $3) f', named,
+                    case when own is not null then format('i.tenant_id = %L and', own) else '' end);
             end if;
         elsif field = 'trigger' then
             part := format('((j.source <> ''event'' and j.source_ref = any (%1$s::text[])) or (j.source = ''event'' and exists (
@@ -12337,8 +12418,8 @@ begin
                             when total > p_need then postmill.id_time(oldest) end;
     end if;
     select coalesce(min(w), 604800) into width
-      from unnest(array[60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 604800]::double precision[]) w
-     where extract(epoch from postmill.now() - postmill.id_time(oldest)) / w <= 60;
+      from unnest(array[1, 2, 5, 15, 60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 604800]::double precision[]) w
+     where extract(epoch from postmill.id_time(newest) - postmill.id_time(oldest)) / w < 60;
     -- An id tells its moment, and comparing ids is quicker than reading it from each of them.
     starts := array(select generate_series(date_bin(width * interval '1 second', postmill.id_time(oldest), timestamptz '2000-01-03 00:00+00'),
                                            postmill.id_time(newest), width * interval '1 second') where newest is not null);
@@ -12779,6 +12860,28 @@ begin
 end
 $$;
 
+-- FUNCTION read_operations_on(uuid, uuid, uuid, integer)
+
+CREATE FUNCTION postmill.read_operations_on(p_tenant uuid, p_low uuid, p_high uuid, p_most integer) RETURNS SETOF uuid
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    found_one uuid;
+    above uuid;
+begin
+    for n in 1 .. p_most loop
+        select i.operation_id into found_one from postmill.operation_item i
+         where i.tenant_id = p_tenant and i.operation_id >= p_low and i.operation_id <= p_high
+           and (above is null or i.operation_id > above)
+         order by i.operation_id limit 1;
+        exit when not found;
+        return next found_one;
+        above := found_one;
+    end loop;
+end
+$$;
+
 -- FUNCTION read_projects(uuid, text, integer)
 
 CREATE FUNCTION postmill.read_projects(p_tenant uuid, p_after text, p_most integer) RETURNS TABLE(id uuid, tenant_id uuid, slug text, name text, created_at timestamp with time zone)
@@ -12821,6 +12924,10 @@ begin
             when 'op' then array(select o.id::text from postmill.operation o
                                   where o.id >= rpad(replace(name, '-', ''), 32, '0')::uuid and o.id <= rpad(replace(name, '-', ''), 32, 'f')::uuid
                                   order by o.id desc limit 21)
+                || case when postmill.scope_tenant() is not null then array(
+                    select o.id::text from postmill.read_operations_on(postmill.scope_tenant(), rpad(replace(name, '-', ''), 32, '0')::uuid,
+                               rpad(replace(name, '-', ''), 32, 'f')::uuid, 21) as o(id)
+                     where not exists (select from postmill.operation p where p.id = o.id)) end
             else '{}' end;
         return next;
     end loop;
@@ -14294,7 +14401,7 @@ CREATE FUNCTION postmill.refuse(p_holder uuid, p_ids uuid[], p_claim_nos bigint[
 declare
     moment timestamptz := postmill.now();
     missed uuid[];
-    seated uuid[];
+    seats bigint[];
     queues text[];
     types text[];
     asked_to_end postmill.cancel_request;
@@ -14302,7 +14409,7 @@ begin
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos, p_job_types) as u(id, claim_no, job_type)
     ), held as materialized (
-        select r.ctid as tid, r.seated, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*,
+        select r.ctid as tid, r.seat_no, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*,
                exists (select from postmill.pin p where p.job_id = a.id) as bound
           from asked a join postmill.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
@@ -14325,12 +14432,12 @@ begin
          where f.worker_id is distinct from excluded.worker_id or f.refused_at < moment - interval '1 minute'
     )
     select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
-           array(select h.id from held h where h.seated),
+           array(select h.seat_no from held h where h.seat_no is not null),
            array_agg(k.queue), array_agg(k.job_type)
-      into missed, seated, queues, types
+      into missed, seats, queues, types
       from (select distinct h.queue, h.job_type from held h) k;
-    if cardinality(seated) > 0 then
-        perform postmill.free_seats(seated);
+    if cardinality(seats) > 0 then
+        perform postmill.free_seats(seats);
     end if;
     for asked_to_end in select c.* from postmill.cancel_request c
                          where c.job_id = any (p_ids) and c.job_id <> all (missed) order by c.job_id loop
@@ -14697,7 +14804,7 @@ begin
         ), gone as (
             delete from postmill.running r where r.ctid = any (array(select h.tid from held h))
         ), freed as (
-            delete from postmill.seat s where s.job_id = any (array(select h.id from held h where h.seated))
+            delete from postmill.seat s where s.seat_no = any (array(select h.seat_no from held h))
         ), put as (
             insert into postmill.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
             select h.queue, h.lane, h.priority, postmill.now(), h.id, h.attempt, h.run - 1, h.lost from held h
@@ -16704,7 +16811,7 @@ begin
     return query
     with gone_sessions as materialized (
         select r.ctid as tid, r.id, r.holder, r.claim_no, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, r.claimed_at,
-               r.seated
+               r.seat_no
           from postmill.running r left join postmill.lease l on l.holder = r.holder
          where (p_only is null or r.holder = p_only) and (l.holder is null or l.expires_at <= moment
             or (r.id, r.claim_no) in (select h.job_id, h.claim_no from postmill.http_claim h
@@ -16730,7 +16837,7 @@ begin
     ), taken as (
         delete from postmill.running r where r.ctid = any (array(select g.tid from gone_sessions g))
     ), freed as (
-        delete from postmill.seat s where s.job_id = any (array(select g.id from gone_sessions g where g.seated))
+        delete from postmill.seat s where s.seat_no = any (array(select g.seat_no from gone_sessions g))
     ), lapsed as (
         delete from postmill.http_claim h using gone_sessions g where h.job_id = g.id and h.claim_no = g.claim_no
     ), heard as (
@@ -18461,7 +18568,8 @@ CREATE TABLE postmill.error_group_part (
     last_at timestamp with time zone NOT NULL,
     n bigint NOT NULL,
     job_id uuid,
-    version integer
+    version integer,
+    build text
 );
 
 -- TABLE error_group_tenant
@@ -18864,7 +18972,7 @@ CREATE TABLE postmill.running (
     run integer NOT NULL,
     lost integer NOT NULL,
     claimed_at timestamp with time zone NOT NULL,
-    seated boolean
+    seat_no bigint
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='50000', autovacuum_vacuum_insert_scale_factor='1', fillfactor='90');
 
@@ -20799,6 +20907,14 @@ CASE
     ELSE job_id
 END));
 
+-- INDEX operation_item_of_tenant
+
+CREATE INDEX operation_item_of_tenant ON postmill.operation_item USING btree (tenant_id, operation_id, (
+CASE
+    WHEN (status = 'replayed'::text) THEN new_id
+    ELSE job_id
+END));
+
 -- INDEX operation_item_print
 
 CREATE INDEX operation_item_print ON postmill.operation_item USING btree (operation_id, tenant_id, print) WHERE (status IS NULL);
@@ -20903,9 +21019,9 @@ CREATE UNIQUE INDEX scheduled_id ON postmill.scheduled USING btree (id);
 
 CREATE INDEX scheduled_run_at ON postmill.scheduled USING btree (run_at);
 
--- INDEX seat_job
+-- INDEX seat_number
 
-CREATE INDEX seat_job ON postmill.seat USING btree (job_id);
+CREATE INDEX seat_number ON postmill.seat USING btree (seat_no);
 
 -- INDEX tally_at
 

@@ -32,6 +32,8 @@ class ErrorGroupView:
         ignored_until: until then it is `ignored`.
         resolved_version, resolved_at: the platform says that this version of the definition fails so no more. A failure of
             it, or of a later one, is a relapse (`regressed_at`).
+        resolved_build: the build of the application that carries the repair: failures of builds that first ran before it are
+            no relapse. None: every build counts; the platform's to see.
         marked_by, mark_note: who said so, and why; the platform's to see.
     """
 
@@ -56,6 +58,7 @@ class ErrorGroupView:
     regressed_at: datetime | None
     marked_by: str | None
     mark_note: str | None
+    resolved_build: str | None = None
 
     @property
     def position(self) -> tuple[datetime, str]:

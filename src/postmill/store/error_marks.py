@@ -56,13 +56,14 @@ def door_mark_error(
     *,
     until: datetime | None = None,
     version: int | None = None,
+    build: str | None = None,
     reason: str | None = None,
     actor_type: ActorType = "user",
     actor_id: str | None = None,
     schema: str = DEFAULT_SCHEMA,
 ) -> Statement[str]:
     """Ignores, resolves or reopens a group: changed | unknown | out_of_scope."""
-    args = (id, act, until, version, reason, actor_type, actor_id)
+    args = (id, act, until, version, reason, actor_type, actor_id, build)
     return Statement(
         "door_mark_error", sql("errors/door_mark_error", schema), args, lambda rows: str(rows[0][0])
     )

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from postmill.domain.job_options import ActorType
+from postmill.domain.slots_held import held_text
 from postmill.store.catalog import DEFAULT_SCHEMA, sql
 from postmill.store.statement import Rows, Statement
 
@@ -29,8 +30,9 @@ class WorkerView:
         full_since: since when all its slots have been taken.
         skew_seconds: how far its own clock is ahead of the database's.
         report: what it says of itself: `memory_bytes`, `succeeded`, `failed`, `last_error`, `config`; of queues whose
-            slots follow their work `slots` and `ranges` (`least`, `most`, `because`: of what they changed last); once it
-            has ended `interrupted` and `abandoned`, too.
+            slots follow their work `slots` and `ranges` (`least`, `most`, `because`: of what they changed last,
+            `held`: what keeps them from more, as `{"because": "cpu", "now": 0.97}`, or None); once it has ended
+            `interrupted` and `abandoned`, too.
         build: what its application calls the code that it runs; None: it says nothing of that.
     """
 
@@ -82,14 +84,16 @@ class WorkerView:
 
     @property
     def slots_text(self) -> str:
-        """`default=10, high=12 (5..40)`: the slots by queue, and the range of those that follow their work."""
-        ranges = (self.report or {}).get("ranges", {})
-        return ", ".join(
-            f"{name}={count} ({ranges[name]['least']}..{ranges[name]['most']})"
-            if name in ranges
-            else f"{name}={count}"
-            for name, count in self.slots.items()
-        )
+        """`default=10, high=5 (5..40; held: processor pressure 97 %)`: the slots by queue, and of those that follow their
+        work the range, and what keeps them from more."""
+        return ", ".join(f"{name}={count}{self._range_text(name)}" for name, count in self.slots.items())
+
+    def _range_text(self, queue: str) -> str:
+        found = (self.report or {}).get("ranges", {}).get(queue)
+        if found is None:
+            return ""
+        held = held_text(found.get("held"))
+        return f" ({found['least']}..{found['most']}{f'; held: {held}' if held else ''})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,12 +28,12 @@ _SETS = ("export ", "set -a;", "source ", "unset ")
 _VARIABLE = re.compile(r"([A-Z_][A-Z0-9_]*)=(.*)", re.DOTALL)
 _SHELL = re.compile(r"[|<>;&$`*]")
 _QUOTED = re.compile(r"'[^']*'")
-PATIENCE = 45.0
+PATIENCE = 120.0
 """Seconds for a first `postmill up` on a busy machine."""
 
-PATIENCE_FOR_A_LOOK = 10.0
-PAUSE = 0.1
-"""Seconds between two looks, each of which is a process."""
+PATIENCE_FOR_A_LOOK = 60.0
+PAUSE = 0.3
+"""Seconds between two looks, each of which is a process: whom it waits for needs the processor, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ class Console:
     def _eventually(self, step: Step, process: Spawned) -> None:
         """The output of what goes on: it shall look like that at some moment."""
         with contextlib.suppress(AssertionError):
-            eventually(lambda: match(step.expected or "", process.output, self._ids), 10.0)
+            eventually(lambda: match(step.expected or "", process.output, self._ids), PATIENCE_FOR_A_LOOK)
         self._compare(step, process.output)
 
     def _compare(self, step: Step, output: str) -> None:

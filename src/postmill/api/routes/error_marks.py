@@ -43,7 +43,9 @@ async def resolve_error_group(
     """Say that it is over with a version of its definition. A failure of that version or of a later one is a relapse."""
     given = body or ResolveError()
     group = await asked.drive(
-        acts.resolve(group_id, version=given.version, reason=given.reason, schema=asked.schema)
+        acts.resolve(
+            group_id, version=given.version, build=given.build, reason=given.reason, schema=asked.schema
+        )
     )
     return ErrorGroup(**error_facts(group))
 

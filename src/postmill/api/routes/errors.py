@@ -103,6 +103,7 @@ def error_facts(group: ErrorGroupView) -> dict[str, Any]:
         "last_version": group.last_version,
         "ignored_until": group.ignored_until,
         "resolved_version": group.resolved_version,
+        "resolved_build": group.resolved_build,
         "resolved_at": group.resolved_at,
         "regressed_at": group.regressed_at,
         "marked_by": group.marked_by,

@@ -76,8 +76,12 @@ def replay(
         ),
     ] = False,
     version: Annotated[
-        int | None,
-        typer.Option("--on-version", metavar="N", min=1, help="Only once the definition is at this version."),
+        str | None,
+        typer.Option(
+            "--on-version",
+            metavar="N",
+            help="Only once the definition has come to version N: a number, as definitions show tells it, not a build.",
+        ),
     ] = None,
     original_version: Annotated[
         bool,
@@ -99,6 +103,7 @@ def replay(
     now, also if this command or a worker ends. Without them it is done from here; more than 10,000 become an operation.
     """
     how = Bulk(rate, canary, detach, preview)
+    least = _version(version)
     if again and all_ and not how:
         raise CliError("--again goes with ids only", "postmill dead replay ID --again")
     with run.connect() as conn:
@@ -121,7 +126,7 @@ def replay(
             again=again,
             confirm=yes,
             despite_success=despite_success,
-            version=version,
+            version=least,
             original_version=original_version,
         )
         if how:
@@ -138,7 +143,7 @@ def replay(
                 again=again,
                 confirm=confirm,
                 despite_success=despite_success,
-                version=version,
+                version=least,
                 original_version=original_version,
                 actor_id=who(),
                 schema=run.schema,
@@ -212,6 +217,17 @@ def discard(
         with counting(run.out, "discarding", len(some)) as done:
             answers = run.act(conn, overseen(closing, lambda part: done(len(part), "")))
     report(run, [(answer.id, answer.status, None) for answer in answers], meaning)
+
+
+def _version(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if text.isascii() and text.isdigit() and len(text) <= 9 and int(text) > 0:
+        return int(text)
+    raise CliError(
+        f"--on-version takes the number of a definition's version, such as 3, not {text!r:.60}",
+        "postmill definitions show TYPE says at which version it is; of builds, postmill workers list",
+    )
 
 
 def _tell_skipped(run: Run, answers: Sequence[Rerun]) -> None:

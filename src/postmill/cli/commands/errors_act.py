@@ -48,18 +48,30 @@ def resolve(
     version: Annotated[
         int | None, typer.Option(min=1, help="Of its definition; without it the present one.")
     ] = None,
+    build: Annotated[
+        str | None,
+        typer.Option(
+            "--in-build",
+            metavar="BUILD",
+            help="The build that carries the repair: earlier ones may still fail so.",
+        ),
+    ] = None,
     reason: Why = None,
 ) -> None:
-    """Say that it is over with a version. A failure of that version or of a later one makes it `regressed`."""
+    """Say that it is over with a version, a build or both: a failure of that one or of a later one makes it `regressed`.
+
+    A repair of code alone makes no new version of the definition: name the build. postmill workers list shows builds.
+    """
     with run.connect() as conn:
         flow = error_groups.resolve(
-            id.lower(), version=version, reason=reason, actor=who(), schema=run.schema
+            id.lower(), version=version, build=build, reason=reason, actor=who(), schema=run.schema
         )
         group = run.act(conn, flow)
     if run.out.as_json:
         run.out.document(group)
         return
-    run.out.say(f"{group.id} is resolved in version {group.resolved_version}", style="green")
+    where = f"build {group.resolved_build}" if group.resolved_build else f"version {group.resolved_version}"
+    run.out.say(f"{group.id} is resolved in {where}", style="green")
 
 
 def reopen(run: Run, id: Id, reason: Why = None) -> None:

@@ -166,7 +166,7 @@ def _plain(incident: IncidentView) -> dict[str, object]:
 
 def _find(conn: Connection, schema: str, text: str) -> IncidentView:
     """The incident whose id begins like this."""
-    low, high = id_range(text)
+    low, high = id_range(text, "incident")
     if low == high:
         return drive(conn, incidents.incident(low, schema=schema))
     newest = drive(conn, incidents.incidents(status=None, most=MOST_SEARCHED, schema=schema))

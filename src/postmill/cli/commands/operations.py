@@ -223,7 +223,7 @@ def _change(run: Run, id: str, verb: operations.Verb, reason: str | None) -> Non
 
 
 def _find(conn: Connection, schema: str, text: str) -> UUID:
-    low, high = id_range(text)
+    low, high = id_range(text, "operation")
     if low == high:
         return low
     found = [

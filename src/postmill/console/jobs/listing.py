@@ -51,7 +51,7 @@ async def listing(visit: Visit, text: str, want: Wanted | None, fault: QueryErro
         "q": text, "query": query, "fault": fault, "chosen": shown, "payloads": payloads, "secret": bool(shown.paths),
         "all_columns": [column for column in COLUMNS if visit.scope.ops or not column.ops], "most_fresh": MOST_FRESH,
         "acts": ACTS, "quoted": written, "density": visit.args.one_of("density", DENSITIES, ""),
-        "permitted": [act.action for act in ACTS if visit.may(act.action)], "by_argument": None,
+        "permitted": [act.action for act in ACTS if visit.may(act.action)], "by_argument": None, "arguments": [],
     }  # fmt: skip
     if visit.wants("rows"):
         made |= await _rows(visit, want, shown.paths)
@@ -115,8 +115,8 @@ async def _rows(visit: Visit, want: Wanted | None, paths: tuple[tuple[str, ...],
     # Whoever goes on where a search stopped is told of larger steps, and takes them.
     on = "1" if page.cut else None
     older = None if page.before is None else visit.same(before=str(page.before), deep=on)
-    top = None
-    if visit.args.id("before") is None:
+    top, began = None, visit.args.id("before")
+    if began is None:
         top = page.jobs[0].id if page.jobs else NOBODY
     return {
         "lines": shown,
@@ -124,6 +124,7 @@ async def _rows(visit: Visit, want: Wanted | None, paths: tuple[tuple[str, ...],
         "cut": page.cut,
         "went_to": page.before,
         "back": page.before and made_at(page.before),
+        "began": None if began is None else made_at(began),
         "top": top,
     }
 

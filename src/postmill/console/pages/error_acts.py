@@ -48,11 +48,21 @@ async def ignore(visit: Visit) -> Response:
 
 @router.act("/errors/{fp}/resolve", Action.ERRORS_WRITE, tenant=False)
 async def resolve(visit: Visit) -> Response:
-    """It is over with a version."""
+    """It is over with a version, or with a build."""
+    build = visit.form.text("build", None)
     version = visit.form.whole("version", None, least=1, most=2_000_000_000)
     group = await visit.drive(
-        acts.resolve(_id(visit), version=version, reason=visit.form.text("reason", None), schema=visit.schema)
+        acts.resolve(
+            _id(visit),
+            version=version,
+            build=build,
+            reason=visit.form.text("reason", None),
+            schema=visit.schema,
+        )
     )
+    if group.resolved_build is not None:
+        told = _("Resolved in build %s: a failure of it, or of a later one, makes it regressed.")
+        return visit.done(told % group.resolved_build, visit.back())
     said = _("Resolved in version %d: a failure of it, or of a later one, makes it regressed.")
     return visit.done(said % (group.resolved_version or 0), visit.back())
 

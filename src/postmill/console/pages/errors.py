@@ -233,6 +233,7 @@ async def error(visit: Visit) -> Response:
     if visit.wants("acts"):
         pauses = await visit.read(read_type_pauses(group.job_type, schema=visit.schema))
         made |= {"pause": pauses[0] if pauses else None, "replay": wizard(visit, error=group.id)}
+        made["builds"] = await _builds(visit, group, now)
     if visit.wants("whom"):
         made["tenants"] = await visit.read(read_error_tenants(group.id, most=20, schema=visit.schema))
     if visit.wants("facts"):
@@ -256,6 +257,15 @@ async def _facts(visit: Visit, group: ErrorGroupView, counts: dict[int, int]) ->
         "jobs": None if jobs is None else jobs.get(group.id, 0),
         "alike": [one for one in alike or [] if one.message == group.message and one.id != group.id],
     }
+
+
+async def _builds(visit: Visit, group: ErrorGroupView, now: datetime) -> list[str]:
+    """Builds of its job type that began to run of late, the latest first."""
+    if not visit.may(Action.ERRORS_WRITE) or group.status == "resolved":
+        return []
+    began = look.read_type_marks(group.job_type, now - timedelta(days=30), schema=visit.schema)
+    marks = await visit.attempt(_("the builds that ran of late"), began) or []
+    return list(dict.fromkeys(one.label for one in marks if one.kind == "build"))[:20]
 
 
 async def _samples(visit: Visit, group: ErrorGroupView) -> dict[str, Any]:

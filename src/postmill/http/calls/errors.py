@@ -50,11 +50,12 @@ def resolve_error_group(
     group_id: str,
     *,
     version: int | None = None,
+    build: str | None = None,
     reason: str | None = None,
     idempotency_key: str | None = None,
 ) -> Call[ErrorGroup]:
-    """It is over with a version of its definition (default: the present one)."""
-    body = {"version": version, "reason": reason}
+    """It is over with a version of its definition (default: the present one), and with the build that carries the repair."""
+    body = {"version": version, "build": build, "reason": reason}
     return write("POST", at("errors", group_id, "resolve"), model(ErrorGroup), body, key=idempotency_key)
 
 

@@ -47,7 +47,7 @@ union all
 union all
 (select 'stray_seat', s.job_id, 'a seat of limit ' || s.limit_id || ' for a job that does not run'
    from {schema}.seat s
-  where not exists (select from {schema}.running r where r.id = s.job_id and r.seated) limit $3::integer)
+  where not exists (select from {schema}.running r where r.id = s.job_id and r.seat_no = s.seat_no) limit $3::integer)
 union all
 (select 'no_seat', r.id, 'it runs as one that holds a seat, and holds none'
-   from {schema}.running r where r.seated and not exists (select from {schema}.seat s where s.job_id = r.id) limit $3::integer)
+   from {schema}.running r where r.seat_no is not null and not exists (select from {schema}.seat s where s.seat_no = r.seat_no) limit $3::integer)

@@ -130,8 +130,9 @@ create table {schema}.seat (
     job_id uuid not null,
     primary key (key, seat_no)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0);
-create index seat_job on {schema}.seat (job_id);
--- A claim draws one number and numbers its seats from there on.
+-- Seats are freed by number, which all of a ticket's have in common. By job the index would grow in a place of its own for each.
+create index seat_number on {schema}.seat (seat_no);
+-- A claim draws one number and numbers its tickets from there on.
 create sequence {schema}.seat_seq increment 1048576;
 
 -- Workers that lay down because all seats of a limit were taken. A row is valid until its own deadline, as sleepers' are.

@@ -86,8 +86,8 @@ create table {schema}.running (
     run integer not null,
     lost integer not null,
     claimed_at timestamptz not null,
-    -- It holds seats of limits; NULL: none.
-    seated boolean
+    -- The number of the seats of limits that it holds; NULL: none.
+    seat_no bigint
 );
 
 create table {schema}.dead_letter (

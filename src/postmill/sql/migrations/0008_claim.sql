@@ -114,7 +114,7 @@ begin
         ), gone as (
             delete from {schema}.running r where r.ctid = any (array(select h.tid from held h))
         ), freed as (
-            delete from {schema}.seat s where s.job_id = any (array(select h.id from held h where h.seated))
+            delete from {schema}.seat s where s.seat_no = any (array(select h.seat_no from held h))
         ), put as (
             insert into {schema}.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
             select h.queue, h.lane, h.priority, {schema}.now(), h.id, h.attempt, h.run - 1, h.lost from held h

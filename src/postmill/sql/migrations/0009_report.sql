@@ -17,7 +17,7 @@ $$;
 
 -- The seats that ended attempts held are free. Of each limit one worker that lay down before it is told, and of which keys;
 -- a function of its own after the end of the tickets, since only then is its snapshot younger than the transaction's id.
-create function {schema}.free_seats(p_ids uuid[]) returns void
+create function {schema}.free_seats(p_numbers bigint[]) returns void
 language plpgsql volatile
 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
@@ -25,7 +25,7 @@ declare
     keys uuid[];
 begin
     with gone as (
-        delete from {schema}.seat s where s.job_id = any (p_ids) returning s.limit_id, s.key
+        delete from {schema}.seat s where s.seat_no = any (p_numbers) returning s.limit_id, s.key
     )
     select array_agg(g.limit_id), array_agg(g.key) into limits, keys from gone g;
     if exists (select from {schema}.seat_waiter) then
@@ -58,14 +58,14 @@ language plpgsql volatile
 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
     missed uuid[];
-    seated uuid[];
+    seats bigint[];
     moment timestamptz := {schema}.history_moment();
 begin
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos, p_tenants, p_micros, p_results, p_pids, p_workflows)
                    as u(id, claim_no, tenant_id, micros, result, pid, workflow_id)
     ), held as materialized (
-        select r.ctid as tid, r.seated, r.id, r.attempt, r.run, r.lost, a.claim_no, a.tenant_id, a.micros, a.result, a.pid, a.workflow_id
+        select r.ctid as tid, r.seat_no, r.id, r.attempt, r.run, r.lost, a.claim_no, a.tenant_id, a.micros, a.result, a.pid, a.workflow_id
           from asked a join {schema}.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
@@ -82,10 +82,10 @@ begin
         select h.workflow_id, h.id, 'succeeded' from held h where p_workflows is not null and h.workflow_id is not null
     )
     select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
-           array(select h.id from held h where h.seated)
-      into missed, seated;
-    if cardinality(seated) > 0 then
-        perform {schema}.free_seats(seated);
+           array(select h.seat_no from held h where h.seat_no is not null)
+      into missed, seats;
+    if cardinality(seats) > 0 then
+        perform {schema}.free_seats(seats);
     end if;
     return query select unnest(missed);
 end
@@ -99,12 +99,12 @@ language plpgsql volatile
 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
     missed uuid[];
-    seated uuid[];
+    seats bigint[];
 begin
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos) as u(id, claim_no)
     ), held as materialized (
-        select r.ctid as tid, r.seated, r.id
+        select r.ctid as tid, r.seat_no, r.id
           from asked a join {schema}.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
@@ -125,10 +125,10 @@ begin
         select (select {schema}.now()), p_job_type, count(*) from held h having count(*) > 0
     )
     select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
-           array(select h.id from held h where h.seated)
-      into missed, seated;
-    if cardinality(seated) > 0 then
-        perform {schema}.free_seats(seated);
+           array(select h.seat_no from held h where h.seat_no is not null)
+      into missed, seats;
+    if cardinality(seats) > 0 then
+        perform {schema}.free_seats(seats);
     end if;
     return query select unnest(missed);
 end
@@ -149,7 +149,7 @@ set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
     moment timestamptz := {schema}.history_moment();
     missed uuid[];
-    seated uuid[];
+    seats bigint[];
     asked_to_end {schema}.cancel_request;
     rung record;
     woken text[];
@@ -163,7 +163,7 @@ begin
                as u(id, claim_no, tenant_id, micros, status, delay, deaths, error_class, error_code, error_message,
                     error_status, stack, exit_code, pid, stdout_tail, stderr_tail, error_group)
     ), held as materialized (
-        select r.ctid as tid, r.seated, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*
+        select r.ctid as tid, r.seat_no, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*
           from asked a join {schema}.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
@@ -195,10 +195,10 @@ begin
            array(select h.queue from held h where h.delay < 0 order by h.id),
            array(select h.lane from held h where h.delay < 0 order by h.id),
            array(select h.priority from held h where h.delay < 0 order by h.id),
-           array(select h.id from held h where h.seated)
-      into missed, woken, woken_lanes, woken_priorities, seated;
-    if cardinality(seated) > 0 then
-        perform {schema}.free_seats(seated);
+           array(select h.seat_no from held h where h.seat_no is not null)
+      into missed, woken, woken_lanes, woken_priorities, seats;
+    if cardinality(seats) > 0 then
+        perform {schema}.free_seats(seats);
     end if;
     -- Its handler has ended: a request that it did not hear is met now, before anybody tries it again.
     for asked_to_end in select c.* from {schema}.cancel_request c
@@ -226,7 +226,7 @@ language plpgsql volatile
 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
     missed uuid[];
-    seated uuid[];
+    seats bigint[];
     moment timestamptz := {schema}.history_moment();
 begin
     with asked as materialized (
@@ -236,7 +236,7 @@ begin
                as u(id, claim_no, tenant_id, micros, status, attempt_status, reason, error_class, error_code,
                     error_message, error_status, stack, exit_code, pid, stdout_tail, stderr_tail, error_group)
     ), held as materialized (
-        select r.ctid as tid, r.seated, r.attempt, r.run, r.lost, a.*
+        select r.ctid as tid, r.seat_no, r.attempt, r.run, r.lost, a.*
           from asked a join {schema}.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
@@ -258,10 +258,10 @@ begin
         select s.workflow_id, h.id, h.status from held h join {schema}.workflow_step s on s.job_id = h.id
     )
     select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
-           array(select h.id from held h where h.seated)
-      into missed, seated;
-    if cardinality(seated) > 0 then
-        perform {schema}.free_seats(seated);
+           array(select h.seat_no from held h where h.seat_no is not null)
+      into missed, seats;
+    if cardinality(seats) > 0 then
+        perform {schema}.free_seats(seats);
     end if;
     return query select unnest(missed);
 end
@@ -279,7 +279,7 @@ language plpgsql volatile
 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
     missed uuid[];
-    seated uuid[];
+    seats bigint[];
     moment timestamptz := {schema}.history_moment();
 begin
     with asked as materialized (
@@ -289,7 +289,7 @@ begin
                as u(id, claim_no, tenant_id, micros, attempt_status, reason, error_class, error_code, error_message,
                     error_status, stack, exit_code, pid, stdout_tail, stderr_tail, error_group)
     ), held as materialized (
-        select r.ctid as tid, r.seated, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*
+        select r.ctid as tid, r.seat_no, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*
           from asked a join {schema}.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
          order by r.id for update of r
@@ -318,10 +318,10 @@ begin
         select s.workflow_id, h.id, 'failed' from held h join {schema}.workflow_step s on s.job_id = h.id
     )
     select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
-           array(select h.id from held h where h.seated)
-      into missed, seated;
-    if cardinality(seated) > 0 then
-        perform {schema}.free_seats(seated);
+           array(select h.seat_no from held h where h.seat_no is not null)
+      into missed, seats;
+    if cardinality(seats) > 0 then
+        perform {schema}.free_seats(seats);
     end if;
     return query select unnest(missed);
 end

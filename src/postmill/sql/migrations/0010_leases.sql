@@ -48,7 +48,7 @@ begin
     ), gone as (
         delete from {schema}.running r where r.ctid = any (array(select h.tid from held h))
     ), freed as (
-        delete from {schema}.seat s where s.job_id = any (array(select h.id from held h where h.seated))
+        delete from {schema}.seat s where s.seat_no = any (array(select h.seat_no from held h))
     )
     insert into {schema}.ready (queue, lane, priority, ready_at, id, attempt, run, lost)
     select h.queue, h.lane, h.priority, {schema}.now(), h.id, h.attempt, h.run - 1, h.lost from held h;
@@ -74,7 +74,7 @@ begin
     return query
     with gone_sessions as materialized (
         select r.ctid as tid, r.id, r.holder, r.claim_no, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, r.claimed_at,
-               r.seated
+               r.seat_no
           from {schema}.running r left join {schema}.lease l on l.holder = r.holder
          where (p_only is null or r.holder = p_only) and (l.holder is null or l.expires_at <= moment
             or (r.id, r.claim_no) in (select h.job_id, h.claim_no from {schema}.http_claim h
@@ -100,7 +100,7 @@ begin
     ), taken as (
         delete from {schema}.running r where r.ctid = any (array(select g.tid from gone_sessions g))
     ), freed as (
-        delete from {schema}.seat s where s.job_id = any (array(select g.id from gone_sessions g where g.seated))
+        delete from {schema}.seat s where s.seat_no = any (array(select g.seat_no from gone_sessions g))
     ), lapsed as (
         delete from {schema}.http_claim h using gone_sessions g where h.job_id = g.id and h.claim_no = g.claim_no
     ), heard as (

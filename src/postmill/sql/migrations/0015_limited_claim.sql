@@ -52,15 +52,15 @@ $$;
 -- along in p_keys, p_lows) is where the count may begin: from the true beginning it fell from 18,000 to 2,000 jobs a second
 -- under a pinned horizon.
 --
--- Answers columns, one entry a ticket: tids, slots (its line), seats (the keys that it holds seats of; NULL: none). And
--- columns of news (n_…), one entry for a line that gave fewer than wanted: n_key and n_limit that bind, n_at: since which
+-- Answers columns, one entry a ticket: tids, slots (its line), seats (the keys that it holds seats of; NULL: none) and numbers
+-- (of these seats). And columns of news (n_…), one entry for a line that gave fewer than wanted: n_key and n_limit that bind, n_at: since which
 -- ticket, n_wait: seconds until a token, 0 for a seat; n_rival: somebody else is just counting, try again in milliseconds.
 -- n_key NULL: only nothing more could start at once (n_wait -1: and the limit is small, so none ever waits in memory). n_limit NULL: tickets that were not in the lane that their type has by
 -- now were moved there, so that nobody waits behind them. n_slot 0: n_low of a key.
 create function {schema}.pick_limited(
     p_total integer, p_firm integer, p_queues text[], p_lanes uuid[], p_priorities integer[], p_from timestamptz[],
     p_counts integer[], p_keys uuid[], p_lows bigint[], p_types text[], p_tenant uuid,
-    out tids tid[], out slots integer[], out seats bytea[], out n_slot integer[], out n_key uuid[], out n_limit bigint[],
+    out tids tid[], out slots integer[], out seats bytea[], out numbers bigint[], out n_slot integer[], out n_key uuid[], out n_limit bigint[],
     out n_at timestamptz[], out n_wait double precision[], out n_rival boolean[], out n_low bigint[])
 language plpgsql volatile
 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
@@ -75,7 +75,7 @@ declare
     told boolean[] := array_fill(null::boolean, array[cardinality(p_counts)]);
     moment timestamptz;
     n integer; p integer := 1; first integer; k integer; stop integer; pairs integer; taken integer := 0;
-    spacing double precision;
+    spacing double precision; base bigint;
 begin
     if current_setting('transaction_isolation') <> 'read committed' then
         raise exception 'postmill: claims under limits need READ COMMITTED';
@@ -278,8 +278,9 @@ begin
         end if;
         return;
     end if;
+    base := nextval('{schema}.seat_seq');
     insert into {schema}.seat (key, seat_no, limit_id, job_id)
-    select k_keys[u.k], nextval('{schema}.seat_seq'), k_limits[u.k], ids[u.n]
+    select k_keys[u.k], base + u.n, k_limits[u.k], ids[u.n]
       from unnest(chosen) as c(n) join unnest(pair_n, pair_k) as u(n, k) on u.n = c.n where caps[u.k] is not null;
     for k in 1 .. cardinality(k_keys) loop
         if counts[k] is not null and took[k] > 0 then
@@ -290,7 +291,8 @@ begin
                 select o.ctid from {schema}.rate_take o where o.key = k_keys[k] and o.tat < arrivals[k] order by o.seq limit 10));
         end if;
     end loop;
-    select array_agg(found[c.n]), array_agg(lines[c.n]), array_agg(h.keys) into tids, slots, seats
+    select array_agg(found[c.n]), array_agg(lines[c.n]), array_agg(h.keys), array_agg(case when h.n is not null then base + c.n end)
+      into tids, slots, seats, numbers
       from unnest(chosen) as c(n)
       left join (select u.n, string_agg(uuid_send(k_keys[u.k]), '') as keys from unnest(pair_n, pair_k) as u(n, k)
                   where caps[u.k] is not null group by u.n) h on h.n = c.n;

@@ -239,8 +239,8 @@ begin
       from unnest(picked.n_slot, picked.n_limit, picked.n_wait, picked.n_rival) as u(slot, limit_id, wait, rival) where u.slot > 0;
     return query
     with picks as materialized (
-        select u.slot, u.seats, u.n, r.*, b.job_type, b.timeout_seconds, coalesce(b.tenant_id, r.lane) as tenant_id
-          from unnest(picked.tids, picked.slots, picked.seats) with ordinality as u(tid, slot, seats, n)
+        select u.slot, u.seat_no, u.n, r.*, b.job_type, b.timeout_seconds, coalesce(b.tenant_id, r.lane) as tenant_id
+          from unnest(picked.tids, picked.slots, picked.numbers) with ordinality as u(tid, slot, seat_no, n)
           join {schema}.ready r on r.ctid = u.tid
           left join lateral (select j.job_type, j.tenant_id, j.timeout_seconds from {schema}.job j where j.id = r.id
                              union all
@@ -250,9 +250,9 @@ begin
     ), gone as (
         delete from {schema}.ready r where r.ctid = any (picked.tids)
     ), begun as (
-        insert into {schema}.running (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at, seated)
+        insert into {schema}.running (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at, seat_no)
         select p.id, p_holder, number, p.queue, p.lane, p.priority, p.attempt, p.run + 1, p.lost, moment,
-               case when p.seats is not null then true end
+               p.seat_no
           from picks p
     ), leased as (
         insert into {schema}.http_claim (job_id, claim_no, holder, tenant_id, job_type, ready_at, lease_seconds, expires_at, deadline)

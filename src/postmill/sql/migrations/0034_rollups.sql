@@ -190,8 +190,11 @@ $$;
 -- one whose answer was lost is sent again, and counted once.
 create function {schema}.add_counts(p_holder uuid, p_batch bigint, p_rollups jsonb, p_errors jsonb) returns void
 language plpgsql volatile as $$
+declare
+    ran text;
 begin
-    update {schema}.worker w set counted_batch = p_batch where w.holder = p_holder and w.counted_batch < p_batch;
+    update {schema}.worker w set counted_batch = p_batch where w.holder = p_holder and w.counted_batch < p_batch
+    returning w.build into ran;
     if not found then
         return;
     end if;
@@ -201,9 +204,9 @@ begin
            r.run_hist, r.total_hist
       from jsonb_populate_recordset(null::{schema}.rollup_part, p_rollups) r;
     insert into {schema}.error_group_part (id, tenant_id, job_type, error_class, message, frame, error_code, error_status,
-           first_at, last_at, n, job_id, version)
+           first_at, last_at, n, job_id, version, build)
     select e.id, e.tenant_id, e.job_type, e.error_class, e.message, e.frame, e.error_code, e.error_status, e.first_at,
-           e.last_at, e.n, e.job_id, {schema}.version_run(p_holder, e.job_type)
+           e.last_at, e.n, e.job_id, {schema}.version_run(p_holder, e.job_type), ran
       from jsonb_populate_recordset(null::{schema}.error_group_part, p_errors) e;
 end
 $$;

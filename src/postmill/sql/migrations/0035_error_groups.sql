@@ -24,7 +24,9 @@ create table {schema}.error_group (
     resolved_at timestamptz,
     regressed_at timestamptz,
     marked_by text,
-    mark_note text
+    mark_note text,
+    -- The build that carries the repair: a failure of builds that ran before it for the first time is no relapse.
+    resolved_build text
 );
 create index error_group_seen on {schema}.error_group (last_seen_at, id);
 create index error_group_type on {schema}.error_group (job_type, id);
@@ -66,8 +68,20 @@ create table {schema}.error_group_part (
     last_at timestamptz not null,
     n bigint not null,
     job_id uuid,
-    version integer
+    version integer,
+    build text
 );
+
+-- Does a failure that a build had mean that a repair does not hold which p_repaired carries? A build that first ran before it is
+-- without it, and any is while it has not run at all (its sessions are known for 30 days). Nobody knows the build: it may.
+create function {schema}.has_repair(p_build text, p_repaired text, p_marked_at timestamptz) returns boolean
+language plpgsql stable as $$
+begin
+    return p_repaired is null or p_build is null or p_build = p_repaired
+        or (select min(w.started_at) from {schema}.worker w where w.build = p_build)
+           > coalesce((select min(w.started_at) from {schema}.worker w where w.build = p_repaired), p_marked_at + interval '30 days');
+end
+$$;
 
 -- The version of a definition that a worker session runs: of its code, the latest that was registered with that code.
 -- NULL: nobody knows. p_at: as it was then.
@@ -116,22 +130,28 @@ begin
                p.first_at, p.last_at, p.job_id, case when f.beyond then 'other' else p.error_class end as error_class,
                case when f.beyond then '' else p.message end as message, case when f.beyond then '' else p.frame end as frame,
                p.error_code, p.error_status,
-               coalesce(p.version, (select d.version from {schema}.job_definition d where d.key = p.job_type)) as version
+               coalesce(p.version, (select d.version from {schema}.job_definition d where d.key = p.job_type)) as version, p.build
           from part p left join fresh f using (id)
+    ), relapsed as materialized (
+        select p.id, max(p.last_at) as at
+          from placed p join {schema}.error_group g on g.id = p.id
+         where g.resolved_at < p.last_at and coalesce(p.version >= g.resolved_version, true)
+           and {schema}.has_repair(p.build, g.resolved_build, g.resolved_at)
+         group by p.id
     ), groups as (
         insert into {schema}.error_group as g (id, job_type, error_class, message, frame, error_code, error_status,
-               first_seen_at, last_seen_at, count, first_version, last_version)
+               first_seen_at, last_seen_at, count, first_version, last_version, regressed_at)
         select p.id, min(p.job_type), min(p.error_class), min(p.message), min(p.frame),
                (array_agg(p.error_code order by p.last_at desc))[1], (array_agg(p.error_status order by p.last_at desc))[1],
-               min(p.first_at), max(p.last_at), sum(p.n), (array_agg(p.version order by p.first_at))[1], max(p.version)
+               min(p.first_at), max(p.last_at), sum(p.n), (array_agg(p.version order by p.first_at))[1], max(p.version),
+               (select r.at from relapsed r where r.id = p.id)
           from placed p group by p.id order by p.id
         on conflict (id) do update set first_seen_at = least(g.first_seen_at, excluded.first_seen_at),
                last_seen_at = greatest(g.last_seen_at, excluded.last_seen_at), count = g.count + excluded.count,
                error_code = excluded.error_code, error_status = excluded.error_status,
                last_version = greatest(g.last_version, excluded.last_version),
-               regressed_at = case when g.resolved_at < excluded.last_seen_at
-                                    and coalesce(excluded.last_version >= g.resolved_version, true)
-                                   then coalesce(g.regressed_at, excluded.last_seen_at) else g.regressed_at end
+               regressed_at = case when g.resolved_at < excluded.regressed_at
+                                   then coalesce(g.regressed_at, excluded.regressed_at) else g.regressed_at end
     ), minutes as (
         insert into {schema}.error_group_minute as m (id, tenant_id, minute, n)
         select f.id, f.tenant_id, {schema}.minute_of(f.last_at), sum(f.n)
@@ -198,7 +218,7 @@ create function {schema}.read_error_groups(p_tenant uuid default null, p_job_typ
 returns table (id text, job_type text, error_class text, message text, frame text, error_code text, error_status integer,
     first_seen_at timestamptz, last_seen_at timestamptz, count bigint, tenants bigint, sample_job uuid, status text,
     first_version integer, last_version integer, ignored_until timestamptz, resolved_version integer, resolved_at timestamptz,
-    regressed_at timestamptz, marked_by text, mark_note text)
+    regressed_at timestamptz, marked_by text, mark_note text, resolved_build text)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
     own uuid := coalesce(p_tenant, {schema}.scope_tenant());
@@ -210,7 +230,7 @@ begin
         select g.id, g.job_type, g.error_class, g.message, g.frame, g.error_code, g.error_status, g.first_seen_at,
                g.last_seen_at, g.count, w.tenants, w.sample_job, {schema}.error_status(g, g.first_seen_at, moment),
                g.first_version, g.last_version, g.ignored_until, g.resolved_version, g.resolved_at, g.regressed_at, g.marked_by,
-               g.mark_note
+               g.mark_note, g.resolved_build
           -- The page first: what is said of each group's tenants is read for those that are shown.
           from (select e.* from {schema}.error_group e
                  where (e.last_seen_at, e.id) < (p_at, p_before) and e.last_seen_at >= p_since and (select {schema}.sees_all())
@@ -230,7 +250,8 @@ begin
     select g.id, g.job_type, g.error_class, g.message, g.frame, g.error_code, g.error_status, t.first_seen_at,
            t.last_seen_at, t.count, 1::bigint, t.sample_job, {schema}.error_status(g, t.first_seen_at, moment), null::integer,
            null::integer, g.ignored_until, g.resolved_version, g.resolved_at, g.regressed_at,
-           case when (select {schema}.sees_all()) then g.marked_by end, case when (select {schema}.sees_all()) then g.mark_note end
+           case when (select {schema}.sees_all()) then g.marked_by end, case when (select {schema}.sees_all()) then g.mark_note end,
+           case when (select {schema}.sees_all()) then g.resolved_build end
       from {schema}.error_group_tenant t join {schema}.error_group g on g.id = t.id
      where t.tenant_id = own and (t.last_seen_at, t.id) < (p_at, p_before) and t.last_seen_at >= p_since
        and (p_job_type is null or g.job_type = p_job_type) and (p_class is null or g.error_class = p_class)

@@ -208,9 +208,10 @@ begin
             if yes = 'is true' and candidates is null then
                 candidates := format('select f.id from unnest(%s::uuid[]) as o(id) cross join lateral (
                     select (case when i.status = ''replayed'' then i.new_id else i.job_id end) as id from {schema}.operation_item i
-                     where i.operation_id = o.id and (case when i.status = ''replayed'' then i.new_id else i.job_id end) < $1
+                     where i.operation_id = o.id and %s (case when i.status = ''replayed'' then i.new_id else i.job_id end) < $1
                        and (case when i.status = ''replayed'' then i.new_id else i.job_id end) >= $2
-                     order by (case when i.status = ''replayed'' then i.new_id else i.job_id end) desc limit $3) f', named);
+                     order by (case when i.status = ''replayed'' then i.new_id else i.job_id end) desc limit $3) f', named,
+                    case when own is not null then format('i.tenant_id = %L and', own) else '' end);
             end if;
         elsif field = 'trigger' then
             part := format('((j.source <> ''event'' and j.source_ref = any (%1$s::text[])) or (j.source = ''event'' and exists (

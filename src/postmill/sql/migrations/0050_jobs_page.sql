@@ -2,6 +2,29 @@
 -- What the page Jobs of the console shows beside the query itself (0049): lines, counts, names and completions, and views
 -- that somebody saved.
 
+create index operation_item_of_tenant on {schema}.operation_item
+    (tenant_id, operation_id, (case when status = 'replayed' then new_id else job_id end));
+
+-- Operations with ids from p_low to p_high, the platform's among them, that acted on jobs of a tenant: its index is skipped
+-- through from one to the next, however many jobs each has.
+create function {schema}.read_operations_on(p_tenant uuid, p_low uuid, p_high uuid, p_most integer) returns setof uuid
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    found_one uuid;
+    above uuid;
+begin
+    for n in 1 .. p_most loop
+        select i.operation_id into found_one from {schema}.operation_item i
+         where i.tenant_id = p_tenant and i.operation_id >= p_low and i.operation_id <= p_high
+           and (above is null or i.operation_id > above)
+         order by i.operation_id limit 1;
+        exit when not found;
+        return next found_one;
+        above := found_one;
+    end loop;
+end
+$$;
+
 -- How jobs stand, for a line of a list, in the order of their ids from the newest down. state is queued as soon as a job is
 -- due. waits_on: what holds a waiting job back, as far as a list can tell without looking at each. p_paths: of each
 -- argument that shall be shown the path; values are the payload's own (sealed where it is encrypted). A plan takes twice as
@@ -197,6 +220,10 @@ begin
             when 'op' then array(select o.id::text from {schema}.operation o
                                   where o.id >= rpad(replace(name, '-', ''), 32, '0')::uuid and o.id <= rpad(replace(name, '-', ''), 32, 'f')::uuid
                                   order by o.id desc limit 21)
+                || case when {schema}.scope_tenant() is not null then array(
+                    select o.id::text from {schema}.read_operations_on({schema}.scope_tenant(), rpad(replace(name, '-', ''), 32, '0')::uuid,
+                               rpad(replace(name, '-', ''), 32, 'f')::uuid, 21) as o(id)
+                     where not exists (select from {schema}.operation p where p.id = o.id)) end
             else '{}' end;
         return next;
     end loop;

@@ -91,10 +91,11 @@ begin
 end
 $$;
 
--- The platform's word on a group. p_act: ignore (until p_until) | resolve (in p_version, the present one if NULL) | reopen.
+-- The platform's word on a group. p_act: ignore (until p_until) | resolve (in p_version, the present one if NULL; p_build carries
+-- the repair) | reopen.
 -- changed | unknown | out_of_scope
 create function {schema}.door_mark_error(p_id text, p_act text, p_until timestamptz default null, p_version integer default null,
-    p_reason text default null, p_actor_type text default null, p_actor_id text default null) returns text
+    p_reason text default null, p_actor_type text default null, p_actor_id text default null, p_build text default null) returns text
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
     old {schema}.error_group;
@@ -114,12 +115,15 @@ begin
            resolved_version = case p_act when 'resolve' then coalesce(p_version,
                    (select d.version from {schema}.job_definition d where d.key = g.job_type), g.last_version, 1)
                when 'ignore' then g.resolved_version end,
+           resolved_build = case p_act when 'resolve' then p_build when 'ignore' then g.resolved_build end,
            regressed_at = case p_act when 'ignore' then g.regressed_at end,
            marked_by = {schema}.acting_id(), mark_note = p_reason
      where g.id = p_id returning g.* into new;
     perform {schema}.audit('errors.' || p_act, 'error_group', p_id, null,
-        jsonb_build_object('ignored_until', old.ignored_until, 'resolved_version', old.resolved_version, 'resolved_at', old.resolved_at),
-        jsonb_build_object('ignored_until', new.ignored_until, 'resolved_version', new.resolved_version, 'resolved_at', new.resolved_at),
+        jsonb_build_object('ignored_until', old.ignored_until, 'resolved_version', old.resolved_version, 'resolved_at', old.resolved_at,
+            'resolved_build', old.resolved_build),
+        jsonb_build_object('ignored_until', new.ignored_until, 'resolved_version', new.resolved_version, 'resolved_at', new.resolved_at,
+            'resolved_build', new.resolved_build),
         p_reason);
     return 'changed';
 end

@@ -204,8 +204,8 @@ begin
                             when total > p_need then {schema}.id_time(oldest) end;
     end if;
     select coalesce(min(w), 604800) into width
-      from unnest(array[60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 604800]::double precision[]) w
-     where extract(epoch from {schema}.now() - {schema}.id_time(oldest)) / w <= 60;
+      from unnest(array[1, 2, 5, 15, 60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 604800]::double precision[]) w
+     where extract(epoch from {schema}.id_time(newest) - {schema}.id_time(oldest)) / w < 60;
     -- An id tells its moment, and comparing ids is quicker than reading it from each of them.
     starts := array(select generate_series(date_bin(width * interval '1 second', {schema}.id_time(oldest), timestamptz '2000-01-03 00:00+00'),
                                            {schema}.id_time(newest), width * interval '1 second') where newest is not null);

@@ -13,6 +13,9 @@
 -- once) only roomy limits are drawn on, or a seat would be held by a ticket that waits in a worker's memory. A ticket that
 -- turns out not to be like the first of its line is left to pick_limited, which asks each for itself (0015).
 --
+-- Where no limit binds a line, whatever the others give (even), all are taken in one statement, as claim does. What is not like
+-- the first of its line then stays where it is, and the answer says so: it is the first of the next claim.
+--
 -- A claim that takes a seat or a token commits synchronously: a lost one would give them back while the job runs. seat_no comes
 -- from a sequence under the key's lock, so the oldest live seat (low, which the caller keeps and brings along in p_keys, p_lows)
 -- is where the count may begin: from the true beginning it fell from 18,000 to 2,000 jobs a second under a pinned horizon.
@@ -28,18 +31,18 @@ returns table (
 language plpgsql volatile
 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
-    zero constant uuid := '00000000-0000-0000-0000-000000000000';
     lines constant integer := cardinality(p_counts);
     durable constant text := current_setting('synchronous_commit');
     s record; picked record;
     moment timestamptz;
     locked boolean[]; used integer[]; lows bigint[]; arrivals timestamptz[];
-    room integer[]; tokens integer[]; took integer[];
+    room integer[]; tokens integer[]; took integer[]; spare integer[];
+    even boolean := true;
     firsts integer[];  -- where the pairs of a line begin
     quotas integer[]; asked integer[]; stops integer[]; since timestamptz[];
     found tid[]; slots integer[]; moments timestamptz[]; tallied integer[]; tallies integer[];
     takes integer[]; begins integer[]; rest integer[];
-    width integer := 0; base bigint; seat_keys uuid[]; seat_limits bigint[]; line_seats bytea[]; held bytea[]; one_by_one boolean := false;
+    base bigint; line_seats bytea[]; held bytea[]; numbers bigint[]; one_by_one boolean := false;
     taken integer := 0; drawn boolean := false; n integer; i integer; j integer; k integer; p integer; pairs integer; n_keys integer;
 begin
     if current_setting('transaction_isolation') <> 'read committed' then
@@ -75,27 +78,38 @@ begin
             tokens[k] := greatest(0, floor(s.bursts[k] - extract(epoch from arrivals[k] - moment) * s.counts[k] / s.spans[k]
                                            + 1e-6))::integer;
         end if;
+        even := even and s.counts[k] is null;
     end loop;
 
     -- How many each line may give, whatever the others do.
     stops := array_fill(null::integer, array[lines]);
     line_seats := array_fill(null::bytea, array[lines]);
+    spare := room;
     p := 1;
     for i in 1 .. lines loop
         firsts[i] := p;
         quotas[i] := case when s.heads[i] is null or s.mixed[i] then 0 else p_counts[i] end;
-        n := 0;
         while p <= pairs and s.pair_lines[p] = i loop
             k := s.pair_keys[p];
-            n := n + (s.caps[k] is not null)::integer;
             j := {schema}.lets_pass(room[k], tokens[k], s.caps[k], p_firm);
             if j < quotas[i] then
                 quotas[i] := j;
                 stops[i] := k;
             end if;
+            if s.caps[k] is not null then
+                line_seats[i] := coalesce(line_seats[i], '') || uuid_send(s.k_keys[k]);
+            end if;
             p := p + 1;
         end loop;
-        width := greatest(width, n);
+        even := even and stops[i] is null and s.parts[i] is null and (s.heads[i] is null or not s.mixed[i]);
+        if even and quotas[i] > 0 then
+            for q in firsts[i] .. p - 1 loop
+                k := s.pair_keys[q];
+                even := even and {schema}.lets_pass(spare[k], tokens[k], s.caps[k], p_firm - taken) >= quotas[i];
+                spare[k] := spare[k] - quotas[i];
+            end loop;
+            taken := taken + quotas[i];
+        end if;
         since[i] := s.heads[i];
         takes[i] := 0;
         asked[i] := case when quotas[i] = 0 then 0 else least(p_counts[i], quotas[i] + 1) end;
@@ -106,8 +120,65 @@ begin
         end if;
     end loop;
     firsts[lines + 1] := p;
-
+    taken := 0;
     if 0 < any (quotas) then
+        base := nextval('{schema}.seat_seq');
+    end if;
+
+    if even and 0 < any (quotas) then
+        return query
+        with picked as materialized (
+            select l.slot::integer as slot, l.type, l.loose, l.tenant, l.keys, row_number() over () as n, q.*
+              from unnest(p_queues, p_lanes, p_priorities, p_from, quotas, s.types, s.loose, s.tenants, line_seats)
+                   with ordinality as l(queue, lane, priority, since, n, type, loose, tenant, keys, slot)
+             cross join lateral (
+                 select r.ctid as tid, r.id, r.queue, r.lane, r.priority, r.ready_at, r.attempt, r.run, r.lost
+                   from {schema}.ready r
+                  where r.queue = l.queue and r.lane = l.lane and r.priority = l.priority
+                    and r.ready_at >= case when l.since is null then '-infinity'
+                                            else least(l.since, (select {schema}.now()) - interval '250 ms') end
+                  order by r.ready_at, r.id
+                  limit l.n for update skip locked) q
+             where l.n > 0
+             limit p_total
+        ), read as materialized (
+            select coalesce(j.tenant_id = p.tenant and (j.job_type = p.type or p.loose and j.job_type <> all (s.ruled)), false) as alike,
+                   p.slot, p.n, p.keys, p.tid, p.queue, p.lane, p.priority, p.ready_at, p.attempt, p.run, p.lost, j.*
+              from picked p
+              left join lateral (
+                  select p.id, b.job_type, b.payload, b.tenant_id, b.max_attempts, b.timeout_seconds, b.expires_at, b.created_at,
+                         b.project_id, b.actor_type, b.actor_id, b.request_id, b.correlation_id, b.traceparent, b.idempotency_key,
+                         b.scheduled_for, b.workflow_id
+                    from {schema}.job b where b.id = p.id limit 1) j on true
+        ), gone as (
+            delete from {schema}.ready r where r.ctid = any (array(select t.tid from read t where t.alike))
+        ), begun as (
+            insert into {schema}.running
+                   (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at, seat_no)
+            select t.id, p_holder, p_claim_no, t.queue, t.lane, t.priority, t.attempt, t.run + 1, t.lost,
+                   (select {schema}.now()), case when t.keys is not null then base + t.n end
+              from read t where t.alike
+        ), seated as (
+            insert into {schema}.seat (key, seat_no, limit_id, job_id)
+            select y.key, base + t.n, y.limit_id, t.id
+              from read t
+              join (select u.slot, s.k_keys[u.k] as key, s.k_limits[u.k] as limit_id
+                      from unnest(s.pair_lines, s.pair_keys) as u(slot, k) where s.caps[u.k] is not null) y on y.slot = t.slot
+             where t.alike
+        )
+        select t.id, t.slot, t.ready_at, t.attempt, t.run + 1, t.lost, t.job_type, t.payload, t.tenant_id,
+               t.max_attempts, t.timeout_seconds, t.expires_at <= (select {schema}.now()), t.created_at, t.project_id,
+               t.actor_type::text, t.actor_id, t.request_id, t.correlation_id, t.traceparent, t.idempotency_key, t.scheduled_for,
+               (select {schema}.now()), t.workflow_id, t.keys, null::uuid, null::bigint, null::double precision, null::boolean, null::bigint
+          from read t where t.alike
+        union all
+        -- Who is not like the first of its line is the first of the next claim.
+        select null, t.slot, min(t.ready_at), null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
+               null, null, null, null, null, null, null, 0, false, null
+          from read t where not t.alike group by t.slot;
+        get diagnostics n = row_count;
+        drawn := n > 0 and n_keys > 0;
+    elsif 0 < any (quotas) then
         with cand as materialized (
             select l.slot::integer as slot, q.*
               from unnest(p_queues, p_lanes, p_priorities, p_from, asked) with ordinality as l(queue, lane, priority, since, n, slot)
@@ -161,25 +232,6 @@ begin
           from unnest(found, slots) with ordinality as u(tid, slot, n) where u.n < begins[u.slot] + takes[u.slot];
     end if;
 
-    -- Which seats a ticket of each line takes: `width` entries a line.
-    if width > 0 and taken > 0 then
-        base := nextval('{schema}.seat_seq');
-        seat_keys := array_fill(zero, array[lines * width]);
-        seat_limits := array_fill(0::bigint, array[lines * width]);
-        for i in 1 .. lines loop
-            n := 0;
-            for q in firsts[i] .. firsts[i + 1] - 1 loop
-                k := s.pair_keys[q];
-                if s.caps[k] is not null then
-                    n := n + 1;
-                    seat_keys[(i - 1) * width + n] := s.k_keys[k];
-                    seat_limits[(i - 1) * width + n] := s.k_limits[k];
-                    line_seats[i] := coalesce(line_seats[i], '') || uuid_send(s.k_keys[k]);
-                end if;
-            end loop;
-        end loop;
-    end if;
-
     loop
         n := 0;
         if cardinality(found) > 0 then
@@ -200,15 +252,17 @@ begin
                 delete from {schema}.ready r where r.ctid = any (array(select t.tid from taken t))
             ), begun as (
                 insert into {schema}.running
-                       (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at, seated)
+                       (id, holder, claim_no, queue, lane, priority, attempt, run, lost, claimed_at, seat_no)
                 select t.id, p_holder, p_claim_no, t.queue, t.lane, t.priority, t.attempt, t.run + 1, t.lost,
-                       (select {schema}.now()), case when t.keys is not null then true end
+                       (select {schema}.now()), case when t.keys is not null then coalesce(numbers[t.n], base + t.n) end
                   from taken t
             ), seated as (
                 insert into {schema}.seat (key, seat_no, limit_id, job_id)
-                select seat_keys[(t.slot - 1) * width + g.j], base + t.n * width + g.j, seat_limits[(t.slot - 1) * width + g.j], t.id
-                  from taken t cross join generate_series(1, width) as g(j)
-                 where not one_by_one and seat_keys[(t.slot - 1) * width + g.j] <> zero
+                select y.key, base + t.n, y.limit_id, t.id
+                  from taken t
+                  join (select u.slot, s.k_keys[u.k] as key, s.k_limits[u.k] as limit_id
+                          from unnest(s.pair_lines, s.pair_keys) as u(slot, k) where s.caps[u.k] is not null) y on y.slot = t.slot
+                 where not one_by_one
             )
             select t.id, t.slot, t.ready_at, t.attempt, t.run + 1, t.lost, t.job_type, t.payload, t.tenant_id,
                    t.max_attempts, t.timeout_seconds, t.expires_at <= (select {schema}.now()), t.created_at, t.project_id,
@@ -272,6 +326,7 @@ begin
         found := picked.tids;
         slots := picked.slots;
         held := picked.seats;
+        numbers := picked.numbers;
         line_seats := '{}';
         return query
         select null::uuid, u.slot, u.at, null::integer, null::integer, null::integer, null::text, null::jsonb, null::uuid, null::integer,

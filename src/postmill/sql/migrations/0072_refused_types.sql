@@ -61,7 +61,7 @@ set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
     moment timestamptz := {schema}.now();
     missed uuid[];
-    seated uuid[];
+    seats bigint[];
     queues text[];
     types text[];
     asked_to_end {schema}.cancel_request;
@@ -69,7 +69,7 @@ begin
     with asked as materialized (
         select u.* from unnest(p_ids, p_claim_nos, p_job_types) as u(id, claim_no, job_type)
     ), held as materialized (
-        select r.ctid as tid, r.seated, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*,
+        select r.ctid as tid, r.seat_no, r.queue, r.lane, r.priority, r.attempt, r.run, r.lost, a.*,
                exists (select from {schema}.pin p where p.job_id = a.id) as bound
           from asked a join {schema}.running r on r.id = a.id and r.claim_no = a.claim_no
          where r.holder = p_holder
@@ -92,12 +92,12 @@ begin
          where f.worker_id is distinct from excluded.worker_id or f.refused_at < moment - interval '1 minute'
     )
     select array(select a.id from asked a where not exists (select from held h where h.id = a.id)),
-           array(select h.id from held h where h.seated),
+           array(select h.seat_no from held h where h.seat_no is not null),
            array_agg(k.queue), array_agg(k.job_type)
-      into missed, seated, queues, types
+      into missed, seats, queues, types
       from (select distinct h.queue, h.job_type from held h) k;
-    if cardinality(seated) > 0 then
-        perform {schema}.free_seats(seated);
+    if cardinality(seats) > 0 then
+        perform {schema}.free_seats(seats);
     end if;
     for asked_to_end in select c.* from {schema}.cancel_request c
                          where c.job_id = any (p_ids) and c.job_id <> all (missed) order by c.job_id loop

@@ -72,6 +72,7 @@ class QueryBox {
   }
 
   move(step) {
+    this.wait(); // what is offered stays while somebody chooses
     const options = [...this.list.children];
     options[this.at]?.setAttribute("aria-selected", "false");
     this.at = (this.at + step + options.length + (this.at < 0 && step < 0 ? 1 : 0)) % options.length;
@@ -89,9 +90,14 @@ class QueryBox {
     if (!blank) this.later();
   }
 
-  close() {
+  /** Ask for nothing more, and hear no answer that is under way. */
+  wait() {
     clearTimeout(this.timer);
     this.asking?.abort();
+  }
+
+  close() {
+    this.wait();
     this.at = -1;
     this.list.hidden = true;
     this.input.setAttribute("aria-expanded", "false");

@@ -1,0 +1,1 @@
+"""The homepage: five queue families and fourteen job types that keep its feeds, listings, pictures and mail going."""

@@ -1,0 +1,1 @@
+"""`/admin/api`: what administrators may do."""

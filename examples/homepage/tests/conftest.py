@@ -1,0 +1,45 @@
+"""Fixtures of the application's tests; the database's are those of the whole project."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator, Iterator
+
+import psycopg
+import pytest
+import pytest_asyncio
+
+from examples.homepage import statements
+from examples.homepage.tests.site import Site, opened
+from examples.upstreams.feeds.server import FeedServer
+from postmill import Client, Registry
+from tests.support.databases import Database
+from tests.support.invariants import invariants
+
+
+@pytest.fixture
+def service() -> Iterator[FeedServer]:
+    """The world's feeds."""
+    server = FeedServer()
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, name="feeds")
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest_asyncio.fixture
+async def site(
+    emptied: Database, service: FeedServer, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Site]:
+    """The application in the module's database, without sources. At the end Postmill's invariants are checked."""
+    with Client(emptied.dsn) as client:
+        client.register(Registry.collect("examples.homepage.jobs"))
+    with psycopg.connect(emptied.dsn, autocommit=True) as conn:
+        conn.execute(statements.schema())
+        conn.execute("truncate rss_sources, feed_items, ai_usage_tracking")
+    async with opened(emptied.dsn, service, monkeypatch) as made:
+        yield made
+    with emptied.connect() as conn:
+        invariants(conn)

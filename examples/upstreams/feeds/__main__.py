@@ -1,0 +1,42 @@
+"""`python -m examples.upstreams.feeds --port 8081`: the stand-in as a process of its own.
+
+The first line on stdout is the address; what lies below it is said in `server.py`. It ends when its standard input does, so
+it never outlives the program that started it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+from types import FrameType
+
+from examples.upstreams.feeds.server import FeedServer
+
+
+def main() -> None:
+    """Serve until standard input ends or a signal comes."""
+    parser = argparse.ArgumentParser(prog="feeds", description="stand-in for the world's feeds")
+    parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 (default: any free one)")
+    options = parser.parse_args()
+    server = FeedServer(port=options.port)
+
+    def end(number: int, frame: FrameType | None) -> None:
+        threading.Thread(target=server.shutdown).start()
+
+    def watch_input() -> None:
+        sys.stdin.read()
+        server.shutdown()
+
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGINT, end)
+    if not sys.stdin.isatty():
+        threading.Thread(target=watch_input, daemon=True).start()
+    print(server.url, flush=True)
+    with server:
+        server.serve_forever(poll_interval=0.1)
+
+
+if __name__ == "__main__":
+    main()
