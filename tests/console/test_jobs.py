@@ -148,6 +148,10 @@ async def test_columns_and_arguments(console: Console, seen: Seen) -> None:
     cells = re.findall(r'<td class="mono wrap">([^<]*)</td>', row)
     assert cells == ["4242", "ann", "[redacted]", "order:4711"]
     # Those that its type declares are offered, but no secret; nothing is offered of a query that cannot be asked.
+    await console.api.owner.execute(
+        """update postmill.job_definition set arg_schema = '{"properties": {"n": {"type": "integer"},
+           "hush": {"type": "integer"}}}' where key = 'Bill.Send'"""
+    )
     offered = (await client.get("/t/acme/jobs?q=type:Bill.Send")).text
     assert "args=args.n" in offered
     assert "args.hush" not in offered
