@@ -23,7 +23,7 @@
     return copy.innerHTML;
   };
   const place = document.body.appendChild(document.createElement("div"));
-  place.append(parse(look()));
+  place.append(parse(`<template data-part="all">${look()}</template>`).get("all").content);
   for (let round = 0; round < rounds; round++) {
     // Somebody does something …
     const all = [...place.querySelectorAll("[id]")];
@@ -43,7 +43,7 @@
     held?.focus();
     const before = new Map(all.map((one) => [one.id, one]));
     // … and the next look comes.
-    const fresh = parse(look());
+    const fresh = parse(`<template data-part="all">${look()}</template>`).get("all").content;
     const expected = document.createElement("div");
     expected.append(fresh.cloneNode(true));
     const frozen = !random(3);

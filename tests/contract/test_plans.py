@@ -392,7 +392,9 @@ def test_a_tiny_tenant_is_found_among_all_the_others(big: Big, tiny: UUID, read:
     for plans in big.trace(do):
         lean(plans)
         assert plans.rows("job") <= 200
-        assert plans.rows("outcome") <= 4000  # of 200,000: ranges of 16 pages that nothing has summed up yet
+        assert (
+            plans.rows("outcome") <= 10_000
+        )  # of 200,000: some 1,600 a range, and a bloom filter errs once in a hundred
         assert plans.buffers < 10_000, plans.buffers
 
 

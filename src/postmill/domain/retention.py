@@ -52,7 +52,7 @@ TABLES: Mapping[str, str] = {
     "http_answer": "24 hours", "http_claim": "an hour after its end", "console_session": "7 days after its end",
     "login_link": "7 days after its end", "artifact": "its own expiry, or its job's end",
     "ready": EPHEMERAL, "scheduled": EPHEMERAL, "blocked": EPHEMERAL, "running": EPHEMERAL, "progress": EPHEMERAL,
-    "cancel_request": EPHEMERAL, "intake": EPHEMERAL, "lease": EPHEMERAL, "sleeper": EPHEMERAL,
+    "cancel_request": EPHEMERAL, "refused_type": EPHEMERAL, "intake": EPHEMERAL, "lease": EPHEMERAL, "sleeper": EPHEMERAL,
     "http_session": EPHEMERAL, "audit_unsealed": EPHEMERAL, "rate_take": EPHEMERAL, "partition": EPHEMERAL,
     "retention_progress": BOUNDED, "partition_policy": BOUNDED, "partition_horizon": BOUNDED, "upkeep": BOUNDED,
     "audit_horizon": BOUNDED, "audit_start": BOUNDED, "archive_state": BOUNDED, "migration": BOUNDED,
