@@ -106,16 +106,15 @@ class Model:
         assert key.expires is not None
         return key.expires > self.now
 
+    def line(self, lane: UUID, priority: int) -> list[Job]:
+        """Those of a lane that are ready, by the moment at which they became so."""
+        ready = [job for job in self.jobs.values() if job.place == "ready"]
+        here = [job for job in ready if (job.lane, job.priority) == (lane, priority)]
+        return sorted(here, key=lambda job: job.order)
+
     def claimable(self, lane: UUID, priority: int, n: int) -> list[Job]:
-        """The next `n` of a lane: by the moment at which they became ready."""
-        waiting = [
-            job
-            for job in self.jobs.values()
-            if job.place == "ready"
-            and (job.lane, job.priority) == (lane, priority)
-            and job.id not in self.locked
-        ]
-        return sorted(waiting, key=lambda job: job.order)[:n]
+        """The next `n` of a lane that nobody's transaction holds."""
+        return [job for job in self.line(lane, priority) if job.id not in self.locked][:n]
 
     def promote(self, at_their_time: set[UUID]) -> list[Job]:
         due = [

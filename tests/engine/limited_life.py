@@ -60,6 +60,7 @@ class LimitedLife(Life):
         if not lanes:
             return
         _, which, priority = lanes[lane % len(lanes)]
+        first = next(iter(self.model.line(which, priority)), None)
         held = worker.take(n, lanes=[("default", which, priority)])
         expected = self.model.claimable(which, priority, n) if self.model.is_alive(worker.holder) else []
         jobs = {job.id: job for job in expected}
@@ -75,7 +76,12 @@ class LimitedLife(Life):
         seats = self._taken()
         assert all(seats[key] <= most[key] for line in held for key in self._keys(jobs[line.id]))
         for job in expected:
-            other = self._keys(job) != self._keys(expected[0]) and worker.told and expected[0].id in taken
+            other = (
+                first is not None
+                and self._keys(job) != self._keys(first)
+                and first.id in taken | self.model.locked
+                and worker.told
+            )
             assert job.id in taken or other or any(seats[key] >= most[key] for key in self._keys(job))
         self.fences += held
 

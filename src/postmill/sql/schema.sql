@@ -16613,7 +16613,11 @@ begin
      where not exists (select from postmill.running r where r.id = c.job_id)
        and (exists (select from postmill.outcome o where o.job_id = c.job_id)
          or exists (select from postmill.dead_letter d where d.id = c.job_id)
-         or c.requested_at < moment - interval '1 day');
+         -- One whose ticket somebody's open transaction holds was asked for all the same, however long that lasts.
+         or c.requested_at < moment - interval '1 day'
+        and not exists (select from postmill.ready t where t.id = c.job_id)
+        and not exists (select from postmill.scheduled t where t.id = c.job_id)
+        and not exists (select from postmill.blocked t where t.id = c.job_id));
     perform postmill.sweep_tags(p_most);
     perform postmill.sweep_pins(p_most);
     perform postmill.sweep_refused_types();

@@ -30,7 +30,11 @@ begin
      where not exists (select from {schema}.running r where r.id = c.job_id)
        and (exists (select from {schema}.outcome o where o.job_id = c.job_id)
          or exists (select from {schema}.dead_letter d where d.id = c.job_id)
-         or c.requested_at < moment - interval '1 day');
+         -- One whose ticket somebody's open transaction holds was asked for all the same, however long that lasts.
+         or c.requested_at < moment - interval '1 day'
+        and not exists (select from {schema}.ready t where t.id = c.job_id)
+        and not exists (select from {schema}.scheduled t where t.id = c.job_id)
+        and not exists (select from {schema}.blocked t where t.id = c.job_id));
     perform {schema}.sweep_tags(p_most);
     perform {schema}.sweep_pins(p_most);
     perform {schema}.sweep_refused_types();
