@@ -20,13 +20,13 @@ def watch(pg: Connection[Any], offset: str = "0") -> dict[str, tuple[str, str]]:
     return {kind: (key, title) for kind, key, title, _ in found}
 
 
-def ended(pg: Connection[Any], queue: str, seconds: float, n: int) -> None:
+def ended(pg: Connection[Any], queue: str, seconds: float, n: int, how: str = "succeeded") -> None:
     """So many jobs of a queue that took so long, in this minute."""
     pg.execute(
         """insert into postmill.rollup_part (minute, tenant_id, queue, job_type, outcome, n, wait_hist, run_hist, total_hist)
-           select date_trunc('minute', postmill.now()), %s, %s, 't', 'succeeded', 1, postmill.histogram(0.1),
+           select date_trunc('minute', postmill.now()), %s, %s, 't', %s, 1, postmill.histogram(0.1),
                   postmill.histogram(%s), postmill.histogram(%s) from generate_series(1, %s)""",
-        [DEFAULT, queue, seconds, seconds, n],
+        [DEFAULT, queue, how, seconds, seconds, n],
     )
 
 
@@ -76,6 +76,25 @@ def test_late_queues(pg: Connection[Any]) -> None:
     assert watch(pg, "13 minutes") == {}
     names = [row[0] for row in pg.execute("select name from postmill.queue order by 1").fetchall()]
     assert "unsaid" not in names
+    # What was given up was not done, however soon it was; a replay of it is a job of its own.
+    pg.execute("select postmill.register_queues(%s)", [Jsonb([{"name": "CARE", "sla_seconds": 30}])])
+    ended(pg, "CARE", 5, 8)
+    ended(pg, "CARE", 5, 2, "dead_letter")
+    key, title = watch(pg, "13 minutes")["sla_breach"]
+    assert (key, title.partition(": ")[2]) == (
+        "CARE",
+        "80.0 % were done within the target of 30.0 s, the others late or given up",
+    )
+    pg.execute("select postmill.note_queues()")
+    row = pg.execute(
+        """select q.attained, a.attained_day, r.attained, r.p95 < 10, t.late, s.state
+             from postmill.read_queues('CARE') q join postmill.attainment a on a.queue = q.name
+             join postmill.read_attainment(postmill.now() - interval '1 hour', postmill.now()) r on r.queue = q.name
+             join postmill.read_tenant_standing(array[%s::uuid], 60) t on true
+             join postmill.read_queue_standing(array['CARE']) s on s.name = q.name""",
+        [DEFAULT],
+    ).fetchone()
+    assert row == (0.8, 0.8, 0.8, True, 2, "no_workers")
 
 
 def test_workers_and_schedules(pg: Connection[Any]) -> None:

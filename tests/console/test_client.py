@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Route
+from playwright.async_api import Browser, Route, expect
 
 from postmill.domain.access import Role
 from tests.console.serving import Live, serving
@@ -62,7 +62,10 @@ class Shown:
             '<form id="go"><input id="count" name="count" data-confirm-count="1181" aria-label="count"><button id="send">Go'
             '</button></form><input id="query" data-query data-facets="/ops/facets" aria-label="query">'
             '<p id="text">to copy</p><button type="button" id="copy" data-copy="#text">Copy</button>'
-            '<a id="replay" data-key="r" href="#replay">Replay</a><svg width="40" height="20"><a href="#bar" tabindex="-1"'
+            '<nav data-ranges><a href="#1h" aria-current="true">1h</a><a href="#24h">24h</a></nav>'
+            "<details><summary>More</summary>"
+            '<a id="replay" data-key="r" data-replay href="/ops/ops-log/new?q=">Replay</a></details>'
+            '<svg width="40" height="20"><a href="#bar" tabindex="-1"'
             ' aria-label="7 failed" data-tip="7 failed"><title>7 failed</title><rect width="40" height="20"/></a></svg>'
             f'<div id="space"></div>{"<p>deep</p>" * 80}</main>'
         )
@@ -184,8 +187,25 @@ async def test_keys_lead_everywhere_and_can_be_switched_off(live: Live, browser:
         assert await page.get_attribute("#menu-a", "open") is None
         await press("Escape")
         assert not await page.is_checked("#box-a")
+        await press("]")
+        assert page.url.endswith("#24h")
+        await press("[")
+        await expect(page.locator(".told")).to_contain_text("no other range")
+        # The chosen rows, else the one in focus.
+        for chosen, query in (("b", "id%3Ab"), (None, "id%3Aa")):
+            await made.go("/ops/queues")
+            if chosen:
+                await page.check(f"#box-{chosen}")
+            await page.focus("#link-a")
+            await press("r")
+            await page.wait_for_url(f"**/ops/ops-log/new?q={query}")
+        await made.go("/ops/queues")
         await press("r")
-        assert page.url.endswith("#replay")
+        await page.wait_for_url("**/ops/ops-log/new?q=")
+        made.faults.clear()  # what a and b are is not known there
+        await made.go("/ops/queues")
+        await press(".")
+        await expect(page.locator(".told")).to_contain_text("nothing to do")
         await press("/")
         assert await active() == "search"
         await press("j")  # is typed

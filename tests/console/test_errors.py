@@ -8,13 +8,13 @@ import io
 import re
 from collections.abc import AsyncIterator
 
-import httpx
 import pytest
 import pytest_asyncio
 
 from postmill.domain.access import Role
 from tests.console.failing import HOSTILE, Failing, failing, ran_closed
 from tests.console.harness import Console, sent
+from tests.console.reading import page, words
 from tests.console.test_operations import form
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -23,17 +23,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def world(console: Console) -> AsyncIterator[Failing]:
     yield await failing(console.api)
-
-
-async def page(client: httpx.AsyncClient, path: str) -> str:
-    answer = await client.get(path)
-    assert answer.status_code == 200, answer.text
-    return answer.text
-
-
-def words(text: str) -> str:
-    """What a page says, without its tags."""
-    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())
 
 
 async def audited(console: Console, action: str) -> list[tuple[object, ...]]:
@@ -186,9 +175,18 @@ async def test_what_the_platform_says_of_a_cause(console: Console, world: Failin
     answer = await sent(ops, base, f"{base}/tenants.csv")
     assert answer.headers["content-disposition"] == f'attachment; filename="tenants-of-{world.group}.csv"'
     lines = list(csv.DictReader(io.StringIO(answer.text)))
-    assert [(one["slug"], one["failures"], one["dead_letters"]) for one in lines] == [
-        ("acme", "9", "3"),
-        ("globex", "2", "2"),
+    told = (
+        "slug",
+        "jobs",
+        "failed_attempts",
+        "dead_letters",
+        "replayed",
+        "replays_succeeded",
+        "replays_failed",
+    )
+    assert [tuple(one[name] for name in told) for one in lines] == [
+        ("acme", "3", "9", "3", "0", "0", "0"),
+        ("globex", "2", "2", "2", "0", "0", "0"),
     ]
     for action in ("errors.ignore", "errors.resolve", "errors.reopen", "errors.note", "errors.export"):
         (target, _, via), *_ = await audited(console, action)

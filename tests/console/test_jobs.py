@@ -142,11 +142,24 @@ async def test_columns_and_arguments(console: Console, seen: Seen) -> None:
     path = "/t/acme/jobs?q=type:Bill.Send&col=state&col=key&args=args.n, who.id, args.hush"
     answer = await client.get(path)
     assert heads(answer.text) == [
-        "Job", "State", "Idempotency key", "n", "who.id", "hush", "Actions"
+        "Job", "n", "who.id", "hush", "State", "Idempotency key", "Actions"
     ]  # fmt: skip
     row = answer.text.partition(f'<tr id="job-{seen.ids["order:4711"]}"')[2].partition("</tr>")[0]
     cells = re.findall(r'<td class="mono wrap">([^<]*)</td>', row)
-    assert cells == ["order:4711", "4242", "ann", "[redacted]"]
+    assert cells == ["4242", "ann", "[redacted]", "order:4711"]
+    # Those that its type declares are offered, but no secret; nothing is offered of a query that cannot be asked.
+    await console.api.owner.execute(
+        """update postmill.job_definition set arg_schema = '{"properties": {"n": {"type": "integer"},
+           "hush": {"type": "integer"}}}' where key = 'Bill.Send'"""
+    )
+    offered = (await client.get("/t/acme/jobs?q=type:Bill.Send")).text
+    assert "args=args.n" in offered
+    assert "args.hush" not in offered
+    assert "Export as CSV" in offered
+    wrong = (await client.get("/t/acme/jobs?q=n:1")).text
+    assert "did you mean args.n: of type:Bill.Send?" in wrong
+    assert "Export as CSV" not in wrong
+    assert "all-matching" not in wrong
     assert answer.headers["cache-control"] == "no-store"
     for wrong in ("col=nope", "args=password", "args=a b", "args=a,b,c,d,e,f"):
         assert (await client.get(f"/t/acme/jobs?{wrong}")).status_code == 422, wrong
@@ -339,6 +352,7 @@ async def test_files_of_a_list(console: Console, seen: Seen) -> None:
         "'=1+1",
         "ValueError",
     )
+    assert (row["replayed_as"], row["replay_state"]) == ("", "")
     assert answer.headers["x-postmill-complete"] == "true"
     log = await console.api.rows(
         "select after ->> 'query', via from postmill.audit_log where action = 'jobs.export' order by id"

@@ -17,7 +17,12 @@ from postmill.domain.query import parse
 from postmill.domain.query_words import QueryError
 from postmill.operate import finding
 from postmill.operate.tenants import create_tenant
-from postmill.store.finding import read_matching_bars, read_matching_counts, read_matching_ids
+from postmill.store.finding import (
+    read_made_below,
+    read_matching_bars,
+    read_matching_counts,
+    read_matching_ids,
+)
 from postmill.store.reads import read_summary
 from tests.support.jobs_in_states import StateMaker
 
@@ -93,6 +98,11 @@ async def changed(conn: AsyncConnection[Any], facts: list[Fact]) -> None:
             fact.queue = "Slow:1"
     await conn.execute("update postmill.outcome set error_group = 'abcdef0123456789' where status = 'failed'")
     await conn.execute("update postmill.attempt set error_group = 'abcdef9999999999' where status = 'failed'")
+    await conn.execute("update postmill.worker set build = 'shop-42'")
+    await conn.execute(
+        """update postmill.job_definition set arg_schema = '{"properties": {"invoice": {"type": "integer"}}}'
+            where key = 'Scan'"""
+    )
     for id in ("abcdef0123456789", "abcdef9999999999"):
         await conn.execute(
             """insert into postmill.error_group values (%s, 'Scan', 'app.Broken', 'm', '', null, null, now(), now(), 1)""",
@@ -138,6 +148,7 @@ QUERIES: Mapping[str, Callable[[Fact], bool]] = {
     "ran:<1h state:succeeded": lambda f: f.state == "succeeded",
     "ran:>1h": lambda f: False,
     "worker:w1": lambda f: f.ended or f.state == "running",
+    "build:shop-42": lambda f: f.ended or f.state == "running",
     "-worker:host": lambda f: f.state in ("queued", "scheduled", "retrying"),
     "type:Scan args.n:2": lambda f: f.type == "Scan" and f.n == 2,
     'type:Scan args.n:"2"': lambda f: False,
@@ -187,11 +198,31 @@ async def test_a_query_finds_what_its_words_say(apg: AsyncConnection[Any]) -> No
                         assert page.before < before
                         before = page.before
                     assert steps == expected, (text, scope, gin)
+                    # Or with patience, until the page is full: however little is looked at first.
+                    page = await adrive(apg, finding.page(want, most=500, look=5, patience=9.0))
+                    assert ([job.id for job in page.jobs], page.before) == (expected, None), (text, scope)
 
 
 async def test_counts_bars_and_ids(apg: AsyncConnection[Any]) -> None:
     facts = await made(apg)
     want = await adrive(apg, finding.wanted("type:Scan state:failed"))
+    # Hours in which no job of a type was made are passed over, as far as they are counted for good.
+    below = [await arun(apg, read_made_below(["Scan"], UUID(int=2**128 - 1)))]
+    await apg.execute("select set_config('postmill.clock_offset', '9 hours', false)")
+    await apg.execute(
+        "update postmill.rollup_state set counted_to = postmill.now(), final_to = postmill.now()"
+    )
+    await apg.execute(
+        """insert into postmill.rollup_hour (hour, queue, job_type, outcome, n)
+           select date_bin('1 hour', postmill.now(), '2000-01-01 00:00+00') - h * interval '1 hour', 'q', t, 'enqueued', 1
+             from (values (4, 'Scan'), (5, 'plain'), (8, 'plain')) v(h, t)"""
+    )
+    hour = "select postmill.id_at(date_bin('1 hour', postmill.now(), '2000-01-01 00:00+00') - %s * interval '1 hour')"
+    at = [(await (await apg.execute(hour.encode(), [n])).fetchone() or [UUID(int=0)])[0] for n in range(9)]
+    below += [await arun(apg, read_made_below(["Scan"], at[n])) for n in (0, 2, 4, 5)]
+    # Not counted for good; hours passed over; in the hour itself; before the first that is known of.
+    assert below == [UUID(int=2**128 - 1), at[0], at[3], at[4], at[8]]
+    await apg.execute("select set_config('postmill.clock_offset', '0', false)")
     counts = {c.state: (c.n, c.at_least) for c in await arun(apg, read_matching_counts(want.filter))}
     expected = {
         s: (sum(f.type == "Scan" and f.state == s for f in facts), False) for s in (*STATES, "blocked")
@@ -287,6 +318,8 @@ REFUSED = {
     "tenant:nobody": (7, "there is no tenant 'nobody' here"),
     "error:ffff": (6, "there is no error group or class"),
     "worker:w77": (7, "there is no worker"),
+    "build:shop-41": (6, "there is no build 'shop-41' here; did you mean 'shop-42'?"),
+    "Invoice:7": (0, "did you mean args.invoice: of type:Scan?"),
     "op:ffffffff": (3, "there is no operation"),
     "args.n:1": (0, "add the job type that has this argument"),
     "-type:Scan args.n:1": (11, "add the job type"),

@@ -21,7 +21,7 @@ from tests.support.tickets import changed
 
 pytestmark = pytest.mark.matrix
 
-SIZES = [pytest.param(200_000, id="200k"), pytest.param(1_000_000, id="million", marks=pytest.mark.long)]
+SIZES = [pytest.param(120_000, id="120k"), pytest.param(1_000_000, id="million", marks=pytest.mark.long)]
 HOG = UUID("00000001-0000-0000-0000-000000000000")
 
 
@@ -392,7 +392,9 @@ def test_a_tiny_tenant_is_found_among_all_the_others(big: Big, tiny: UUID, read:
     for plans in big.trace(do):
         lean(plans)
         assert plans.rows("job") <= 200
-        assert plans.rows("outcome") <= 4000  # of 200,000: ranges of 16 pages that nothing has summed up yet
+        assert (
+            plans.rows("outcome") <= 10_000
+        )  # of 200,000: some 1,600 a range, and a bloom filter errs once in a hundred
         assert plans.buffers < 10_000, plans.buffers
 
 

@@ -24,9 +24,9 @@ HISTORY = """
 insert into postmill.tenant (id, slug, name) select gen_random_uuid(), 't' || g, 'Tenant' from generate_series(1, %(tenants)s) g;
 insert into postmill.queue (name, sla_seconds) select 'q' || g, 60 from generate_series(0, 9) g on conflict do nothing;
 insert into postmill.rollup (minute, tenant_id, queue, job_type, outcome, n, total_sum, total_hist)
-select postmill.minute_of(postmill.now()) - m * interval '1 minute', t.id, 'q' || k %% 10, 'type' || k, o.o, 5, 5, o.h
+select postmill.minute_of(postmill.now()) - m * interval '1 minute', t.id, 'q' || k %% 10, 'type' || k, o.o, o.n, 5, o.h
   from generate_series(0, 119) m, postmill.tenant t, generate_series(1, 20) k,
-       (values ('enqueued', null), ('succeeded', postmill.histogram(1.0))) o(o, h);
+       (values ('enqueued', 5, null), ('succeeded', 1, postmill.histogram(1.0))) o(o, n, h);
 insert into postmill.rollup_fleet (minute, queue, job_type, outcome, n, total_sum, total_hist)
 select minute, queue, job_type, outcome, sum(n), sum(total_sum), (array_agg(total_hist::text))[1]::bigint[]
   from postmill.rollup group by 1, 2, 3, 4;

@@ -27,12 +27,14 @@ NAMES = {
     ("error", "abc"): ["abc0000000000000"],
     ("trigger", "nightly"): [str(TRIGGER)],
     ("worker", "w1"): ["w1"],
+    ("build", "shop-42"): ["shop-42"],
     ("op", "12345678"): [str(UUID(int=78))],
     ("tenant", "hog"): [str(HOG)],
     ("tenant", "small"): [str(SMALL)],
 }
 QUERIES = (
     "", "type:rare", "queue:other", "queue:default attempt:>3", "error:abc", "-error:abc", "trigger:nightly", "worker:w1",
+    "build:shop-42",
     "op:12345678", "tag:vip", "tag:all", "-tag:all state:queued",
     "key:33", "key:nope", "source:event", "correlation:x", "ran:>3s", "since:2h", "until:10d", "age:>300d",
     "id:ffffffff", "type:plain args.a:1", "tenant:hog,small type:rare",

@@ -158,7 +158,7 @@ def _term(word: Word, *, alone: bool) -> Term:
         return Term(name, values, word.negative, at=word.at, length=word.length)
     known = FIELDS.get(name)
     if known is None:
-        raise QueryError(start, len(word.name), _unknown(word.name))
+        raise QueryError(start, len(word.name), _unknown(word.name), word.name)
     if known.positive and word.negative:
         raise QueryError(word.at, 1, f"{name}: takes no -; turn it round, as in {known.example}")
     if known.single and len(word.values) > 1:

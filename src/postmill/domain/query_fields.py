@@ -54,6 +54,7 @@ FIELDS: Mapping[str, Field] = MappingProxyType({
     "tenant": Field("name", "of this tenant", "tenant:acme", "body by tenant and id"),
     "trigger": Field("name", "made by this trigger", "trigger:nightly", "body by source, deliveries by trigger"),
     "worker": Field("name", "run by this worker, or on this host", "worker:w-12", "tickets and attempts by id"),
+    "build": Field("name", "run by a worker of this build of the application", "build:shop-42", "tickets and attempts by id"),
     "id": Field("id", "with this id, or one that begins so", "id:0198f3c2-5b1e", "primary key"),
     "key": Field("name", "with this idempotency key", "key:order-4711", "keys by tenant"),
     "op": Field("id", "what a bulk operation acted on or made", "op:0198f3c2-5b1e", "items by operation"),

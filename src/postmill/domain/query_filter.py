@@ -13,7 +13,7 @@ from postmill.domain.query_fields import ARGS, REPLAYED, RETRYING
 Names = Mapping[tuple[str, str], Sequence[str]]
 """What a name of a term stands for: ("tenant", "acme") → its id, ("type", "an alias") → the key, ("error", "3fa9") → groups."""
 
-RESOLVED = ("type", "queue", "tenant", "error", "trigger", "worker", "op")
+RESOLVED = ("type", "queue", "tenant", "error", "trigger", "worker", "build", "op")
 """Terms whose values are names of something that the database knows."""
 
 

@@ -28,13 +28,15 @@ class QueryError(InvalidValue):
         at: the offset of the first character that is wrong, from 0.
         length: how many characters it is about, at least 1.
         why: what is wrong, and what to do, without the position.
+        term: the name of a term that is not known.
         others: what else is wrong with the same query, in the order of the places.
     """
 
     others: tuple[QueryError, ...] = ()
 
-    def __init__(self, at: int, length: int, why: str) -> None:
+    def __init__(self, at: int, length: int, why: str, term: str | None = None) -> None:
         self.at = at
+        self.term = term
         self.length = max(1, length)
         self.why = why
         super().__init__(at, length, why)

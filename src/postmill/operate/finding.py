@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -20,12 +22,17 @@ from postmill.store import finding as store
 from postmill.store.catalog import DEFAULT_SCHEMA
 from postmill.store.definition_rows import DefinitionView
 from postmill.store.definitions import enqueue_rules, list_definitions
-from postmill.store.finding import FoundBars, FoundCount, FoundPage
+from postmill.store.finding import FoundBars, FoundCount, FoundJob, FoundPage
 from postmill.store.flow import Flow
 from postmill.store.jobs import NEWEST
 from postmill.store.reads import read_job_state
 
 _ARGUMENT = re.compile(r"[^.\s:,\"]+")
+
+_STEP = 0.4
+"""Seconds that one step of a page may take: far from the two after which a statement is cut."""
+
+_MOST_LOOK = 50_000
 
 MOST_MEANT = 20
 """Groups, triggers or operations that one name may stand for; with more of them a longer one is asked for."""
@@ -78,7 +85,7 @@ def wanted(text: str, *, payloads: bool = False, schema: str = DEFAULT_SCHEMA) -
                 why = f"{value.text[:40]!r} stands for more than {MOST_MEANT}; write more of it"
                 faults.append(QueryError(value.at, value.length, f"{term.name}: {why}"))
     if faults:
-        raise together(faults)
+        raise (yield from _told(faults, payloads, schema))
     for term in query.terms:
         if term.name.startswith(ARGS):
             yield from _check_args(term, query, names, payloads, schema)
@@ -122,14 +129,35 @@ def page(
     before: UUID | None = None,
     most: int = 50,
     look: int = store.LOOK,
+    patience: float = 0.0,
     paths: Sequence[Sequence[str]] = (),
     schema: str = DEFAULT_SCHEMA,
 ) -> Flow[FoundPage]:
-    """One page of what is wanted, the newest first; `before` is the last page's."""
-    found: FoundPage = yield store.read_matching(
-        what.filter, before=before or NEWEST, most=most, look=look, paths=paths, schema=schema
-    )
-    return found
+    """One page of what is wanted, the newest first; `before` is the last page's.
+
+    Args:
+        look: how many jobs are looked at first.
+        patience: for how many seconds reading goes on, in larger steps, while the page is not full; whatever they are, as
+            many jobs are looked at as `bars` counts, so that what is counted is shown. 0: one step.
+    """
+    jobs: list[FoundJob] = []
+    below, looked, began = before or NEWEST, 0, time.monotonic()
+    while True:
+        step = time.monotonic()
+        found: FoundPage = yield store.read_matching(
+            what.filter, before=below, most=most - len(jobs), look=look, paths=paths, schema=schema
+        )
+        jobs += found.jobs
+        looked += look
+        now = time.monotonic()
+        if not (found.cut and found.before and patience) or (
+            now - began > patience and looked >= store.LOOK_OF_BARS
+        ):
+            return FoundPage(jobs, found.before, found.cut)
+        look = max(store.LOOK, min(look * 4, int(look * _STEP / max(now - step, 0.001)), _MOST_LOOK))
+        below = found.before
+        if types := _types(what.filter):
+            below = yield store.read_made_below(types, below, schema=schema)
 
 
 def counts(what: Wanted, *, schema: str = DEFAULT_SCHEMA) -> Flow[list[FoundCount]]:
@@ -177,24 +205,62 @@ def by_argument(text: str, *, most: int = 6, schema: str = DEFAULT_SCHEMA) -> Fl
     looks like one. Of the first 100 types.
     """
     kinds = ("integer", "number") if text.lstrip("-").isdecimal() else ("string",)
-    types: list[DefinitionView] = yield list_definitions(active=True, most=100, schema=schema)
-    found = [
-        (one.key, name)
-        for one in types
-        for name, rule in (one.arg_schema.get("properties") or {}).items()
-        if isinstance(rule, dict)
-        and rule.get("type") in kinds
-        and _ARGUMENT.fullmatch(name)
-        and not secret_key(name)
-    ]
-    if not found:
-        return []
-    rules: dict[str, EnqueueRules] = yield enqueue_rules(sorted({key for key, _ in found}), schema=schema)
+    found = yield from _declared(None, schema)
     return [
         f"type:{written(key)} {ARGS}{name}:{written(text)}"
-        for key, name in found
-        if key in rules and name.lower() not in {each.lower() for each in rules[key].secret_keys}
+        for key, name, rule in found
+        if rule.get("type") in kinds
     ][:most]
+
+
+def arguments(types: Sequence[str], *, schema: str = DEFAULT_SCHEMA) -> Flow[list[str]]:
+    """The arguments that these job types declare, secrets not."""
+    found = yield from _declared(types, schema)
+    return [name for _, name, _ in found]
+
+
+def _declared(types: Sequence[str] | None, schema: str) -> Flow[list[tuple[str, str, dict[str, Any]]]]:
+    """Job type, name and rule of each argument that one can ask for; of the first 100 types where none are named."""
+    if types is None:
+        views: list[DefinitionView] = yield list_definitions(active=True, most=100, schema=schema)
+        types = [one.key for one in views]
+    rules: dict[str, EnqueueRules] = (yield enqueue_rules(sorted(types), schema=schema)) if types else {}
+    return [
+        (key, name, rule)
+        for key, each in rules.items()
+        for name, rule in (json.loads(each.arg_schema).get("properties") or {}).items()
+        if isinstance(rule, dict)
+        and _ARGUMENT.fullmatch(name)
+        and not secret_key(name)
+        and name.lower() not in {secret.lower() for secret in each.secret_keys}
+    ]
+
+
+def _told(faults: list[QueryError], payloads: bool, schema: str) -> Flow[QueryError]:
+    """All of them together; what is unknown as a term may be an argument that a job type declares."""
+    known: dict[str, str] = {}
+    if payloads and any(fault.term is not None for fault in faults):
+        declared = yield from _declared(None, schema)
+        known = {name.lower(): f"{ARGS}{name}: of type:{written(key)}" for key, name, _rule in declared}
+    return together(
+        [
+            QueryError(
+                fault.at,
+                fault.length,
+                f"unknown term {fault.term[:40]!r}; did you mean {known[fault.term.lower()]}?",
+            )
+            if fault.term is not None and fault.term.lower() in known
+            else fault
+            for fault in faults
+        ]
+    )
+
+
+def _types(filter: Mapping[str, Any]) -> list[str]:
+    """The job types of which alone a filter finds any; none: it names none."""
+    return next(
+        (each["values"] for each in filter["terms"] if each["field"] == "type" and not each["not"]), []
+    )
 
 
 def _unknown(term: Term, value: Asked, schema: str) -> Flow[str]:

@@ -80,7 +80,7 @@ class TenantCard:
     """A tenant with what it does. Counts of jobs are None where it is beyond the 200 largest lanes.
 
     Attributes:
-        attained: share of the jobs of this hour and the one before within what their queues promise.
+        attained: share of the jobs of this hour and the one before that were done within what their queues promise.
         failure: failed attempts in a hundred that ended or failed, as a share.
         fleet: its share of the time that all jobs ran in these hours.
         noisy: it takes more than half of the fleet's time while jobs of others wait.

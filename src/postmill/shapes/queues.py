@@ -44,7 +44,8 @@ class Queue(Answer):
         description="Policy, or channel, for jobs that are given up; null for a tenant.", examples=["slack"]
     )
     attained: float | None = Field(
-        description="Share of the last hour's jobs within `sla_seconds`; null for a tenant.", examples=[0.998]
+        description="Share of the last hour's jobs done within `sla_seconds` (given up is not done); null for a tenant.",
+        examples=[0.998],
     )
     burn: float | None = Field(
         description="How quickly the 5 % that may be late are used up: 1 is exactly those.", examples=[0.04]

@@ -578,13 +578,13 @@ begin
 end
 $$;
 
--- FUNCTION attained(bigint[], double precision)
+-- FUNCTION attained(bigint[], numeric, double precision)
 
-CREATE FUNCTION postmill.attained(p_hist bigint[], p_seconds double precision) RETURNS double precision
+CREATE FUNCTION postmill.attained(p_done bigint[], p_judged numeric, p_seconds double precision) RETURNS double precision
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS $$
 begin
-    return postmill.histogram_within(p_hist, p_seconds) / nullif((select sum(h) from unnest(p_hist) as h), 0);
+    return case when p_seconds is not null then postmill.histogram_within(p_done, p_seconds) / nullif(p_judged, 0) end;
 end
 $$;
 
@@ -3349,18 +3349,46 @@ $$;
 
 -- FUNCTION door_export_tenants(text, integer)
 
-CREATE FUNCTION postmill.door_export_tenants(p_id text, p_most integer DEFAULT 100000) RETURNS TABLE(tenant_id uuid, slug text, name text, first_seen_at timestamp with time zone, last_seen_at timestamp with time zone, count bigint, dead bigint, sample_job uuid)
+CREATE FUNCTION postmill.door_export_tenants(p_id text, p_most integer DEFAULT 100000) RETURNS TABLE(tenant_id uuid, slug text, name text, first_seen_at timestamp with time zone, last_seen_at timestamp with time zone, count bigint, dead bigint, sample_job uuid, jobs bigint, replayed bigint, replays_succeeded bigint, replays_failed bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
+declare
+    most constant integer := 20000;
 begin
     if not postmill.sees_all() then
         return;
     end if;
     perform postmill.audit('errors.export', 'error_group', p_id);
     return query
-    select t.tenant_id, n.slug, n.name, t.first_seen_at, t.last_seen_at, t.count, coalesce(y.n, 0)::bigint, t.sample_job
+    with hit as materialized (
+        select h.tenant_id, h.job_id from (
+            select a.tenant_id, a.job_id from postmill.attempt a where a.error_group = p_id
+            union select o.tenant_id, o.job_id from postmill.outcome o where o.error_group = p_id
+            union select d.tenant_id, d.id from postmill.dead_letter d where d.error_group = p_id) h limit most + 1
+    ), whole as (
+        select count(*) <= most as fits from hit
+    ), told as (
+        select h.tenant_id, count(*) as n, count(r.state) as again, count(*) filter (where r.state = 'succeeded') as good,
+               count(*) filter (where r.state in ('failed', 'canceled', 'dead_letter')) as bad
+          from hit h
+          left join lateral (
+            select coalesce(e.status, case when x.id is not null then 'dead_letter' else 'open' end) as state
+              from postmill.outcome o
+             cross join lateral (select f.id from (select j.id from postmill.any_job j where j.replayed_from = h.job_id offset 0) f
+                                  order by f.id desc limit 1) n
+              left join lateral (select s.status from postmill.outcome s where s.job_id = n.id offset 0) e on true
+              left join lateral (select d.id from postmill.dead_letter d where d.id = n.id offset 0) x on true
+             where o.job_id = h.job_id and o.status = 'dead_letter') r on true
+         where (select w.fits from whole w) group by 1
+    )
+    select t.tenant_id, n.slug, n.name, t.first_seen_at, t.last_seen_at, t.count, coalesce(y.n, 0)::bigint, t.sample_job,
+           case when w.fits then coalesce(k.n, 0) end, case when w.fits then coalesce(k.again, 0) end,
+           case when w.fits then coalesce(k.good, 0) end, case when w.fits then coalesce(k.bad, 0) end
       from postmill.error_group_tenant t
+     cross join whole w
+      left join told k on k.tenant_id = t.tenant_id
       left join postmill.tenant n on n.id = t.tenant_id
       left join (select d.tenant_id, sum(d.opened - d.closed) as n from postmill.dead_tally d where d.error_group = p_id group by 1) y
              on y.tenant_id = t.tenant_id
@@ -8195,23 +8223,26 @@ declare
 begin
     delete from postmill.attainment a using postmill.queue q
      where q.name = a.queue and coalesce(q.sla_seconds, q.wait_target_seconds, q.run_target_seconds) is null;
-    insert into postmill.attainment as a (queue, measured_at, n, total_p95, wait_p95, run_p95, oldest_seconds, attained, burn)
+    insert into postmill.attainment as a (queue, measured_at, n, total_p95, wait_p95, run_p95, oldest_seconds, attained, burn, attained_now)
     select q.name, moment, coalesce(r.n, 0), postmill.quantile(r.total, 0.95), postmill.quantile(r.wait, 0.95),
            postmill.quantile(r.run, 0.95), extract(epoch from moment - postmill.read_oldest(q.name, null))::double precision,
-           h.share, (1 - h.share) / 0.05
+           h.share, (1 - h.share) / 0.05, postmill.attained(r.done, r.n, q.sla_seconds)
       from postmill.queue q
      cross join lateral (
         select sum(x.n) filter (where x.total_hist is not null) as n, postmill.histogram_sum(x.total_hist) as total,
+               postmill.histogram_sum(x.total_hist) filter (where x.outcome = 'succeeded') as done,
                postmill.histogram_sum(x.wait_hist) as wait, postmill.histogram_sum(x.run_hist) as run
           from postmill.fleet_rollups x
          where x.queue = q.name and x.minute > moment - interval '10 minutes') r
      cross join lateral (
-        select postmill.attained(postmill.histogram_sum(x.total_hist), q.sla_seconds) as share from postmill.fleet_rollups x
+        select postmill.attained(postmill.histogram_sum(x.total_hist) filter (where x.outcome = 'succeeded'), sum(x.n), q.sla_seconds)
+               as share from postmill.fleet_rollups x
          where x.queue = q.name and x.minute > moment - interval '1 hour' and x.total_hist is not null) h
      where coalesce(q.sla_seconds, q.wait_target_seconds, q.run_target_seconds) is not null
     on conflict (queue) do update
        set measured_at = excluded.measured_at, n = excluded.n, total_p95 = excluded.total_p95, wait_p95 = excluded.wait_p95,
-           run_p95 = excluded.run_p95, oldest_seconds = excluded.oldest_seconds, attained = excluded.attained, burn = excluded.burn;
+           run_p95 = excluded.run_p95, oldest_seconds = excluded.oldest_seconds, attained = excluded.attained, burn = excluded.burn,
+           attained_now = excluded.attained_now;
 end
 $$;
 
@@ -8492,13 +8523,13 @@ declare
 begin
     insert into postmill.queue_minute as m (queue, minute, arrived, ended, failed, run_seconds, judged, late, wait_hist, run_hist)
     select s.queue, s.minute, s.arrived, s.ended, s.failed, s.run_seconds, coalesce(s.judged, 0),
-           greatest(0, coalesce(s.judged - round(postmill.histogram_within(s.total_hist, q.sla_seconds)), 0))::bigint,
+           greatest(0, coalesce(s.judged - round(postmill.histogram_within(s.done_hist, q.sla_seconds)), 0))::bigint,
            s.wait_hist, s.run_hist
       from (select r.queue, r.minute, coalesce(sum(r.n) filter (where r.outcome = 'enqueued'), 0)::bigint as arrived,
                    coalesce(sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'canceled', 'dead_letter')), 0)::bigint as ended,
                    coalesce(sum(r.n) filter (where r.outcome in ('retried', 'lost', 'failed', 'dead_letter')), 0)::bigint as failed,
                    sum(r.run_sum) as run_seconds, postmill.histogram_sum(r.wait_hist) as wait_hist,
-                   postmill.histogram_sum(r.run_hist) as run_hist, postmill.histogram_sum(r.total_hist) as total_hist,
+                   postmill.histogram_sum(r.run_hist) as run_hist, postmill.histogram_sum(r.total_hist) filter (where r.outcome = 'succeeded') as done_hist,
                    (sum(r.n) filter (where r.total_hist is not null))::bigint as judged
               from postmill.fleet_rollups r where r.minute >= since group by 1, 2) s
       join postmill.queue q on q.name = s.queue
@@ -10020,15 +10051,17 @@ declare
 begin
     return query execute format($q$
         select s.job_type, s.queue, q.sla_seconds, s.enqueued::bigint, s.ended::bigint, s.failed::bigint,
-               case when q.sla_seconds is not null
-                    then postmill.histogram_within(s.hist, q.sla_seconds) / nullif((select sum(h) from unnest(s.hist) as h), 0) end,
+               postmill.attained(s.done, s.ended, q.sla_seconds),
                postmill.quantile(s.hist, 0.95)
-          from (select r.job_type, r.queue, coalesce(sum(r.n) filter (where r.outcome = 'enqueued'), 0) as enqueued,
-                       coalesce(sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'dead_letter')), 0) as ended,
-                       coalesce(sum(r.n) filter (where r.outcome in ('failed', 'dead_letter')), 0) as failed,
-                       %s as hist
-                  from %s r
-                 where r.minute >= postmill.minute_of($1) and r.minute < $2 and ($3 is null or r.tenant_id = $3)
+          from (select o.job_type, o.queue, coalesce(sum(o.n) filter (where o.outcome = 'enqueued'), 0) as enqueued,
+                       coalesce(sum(o.n) filter (where o.outcome in ('succeeded', 'failed', 'dead_letter')), 0) as ended,
+                       coalesce(sum(o.n) filter (where o.outcome in ('failed', 'dead_letter')), 0) as failed,
+                       postmill.histogram_sum(o.hist) as hist,
+                       postmill.histogram_sum(o.hist) filter (where o.outcome = 'succeeded') as done
+                  from (select r.job_type, r.queue, r.outcome, sum(r.n) as n, %s as hist
+                          from %s r
+                         where r.minute >= postmill.minute_of($1) and r.minute < $2 and ($3 is null or r.tenant_id = $3)
+                         group by 1, 2, 3) o
                  group by 1, 2) s
           left join postmill.queue q on q.name = s.queue
          order by 7 nulls last, 6 desc, 1, 2$q$, postmill.histogram_cells('r.total_hist'),
@@ -11264,6 +11297,10 @@ begin
             select k.worker_id, k.hostname from postmill.worker k where p_field = 'worker' and postmill.sees_all()
              order by k.last_seen_at desc limit 2000) w)
         union all
+        (select w.build, 'since ' || to_char(min(w.started_at) at time zone 'UTC', 'YYYY-MM-DD HH24:MI') || ' UTC'
+           from (select k.build, k.started_at from postmill.worker k where p_field = 'build' and postmill.sees_all() and k.build is not null
+                  order by k.last_seen_at desc limit 2000) w group by 1)
+        union all
         (select o.id::text, o.kind || ', ' || o.status from postmill.operation o where p_field = 'op' order by o.id desc limit 200)) x
      where strpos(lower(x.value), part) > 0 or strpos(lower(x.note), part) > 0
      order by strpos(lower(x.value), part) <> 1, length(x.value), x.value limit p_most;
@@ -12082,6 +12119,34 @@ begin
 end
 $$;
 
+-- FUNCTION read_made_below(text[], uuid)
+
+CREATE FUNCTION postmill.read_made_below(p_types text[], p_below uuid) RETURNS uuid
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+declare
+    own constant uuid := postmill.scope_tenant();
+    this timestamptz := date_bin('1 hour', postmill.id_time(p_below), timestamptz '2000-01-01 00:00+00');
+    known timestamptz;
+    made timestamptz;
+begin
+    known := (select least(s.final_to, s.counted_to) - interval '2 hours' from postmill.rollup_state s);
+    if this is null or this > known then
+        return p_below;
+    end if;
+    -- Of each tenant, since a tenant that came from another cell is in no row of all together.
+    made := (select max(m.hour) from unnest(p_types) as u(name) cross join lateral (
+                select h.hour from postmill.rollup_hour h
+                 where h.job_type = u.name and h.hour <= this and h.outcome = 'enqueued' and (own is null or h.tenant_id = own)
+                 order by h.hour desc limit 1) m);
+    made := coalesce(made, (select h.hour - interval '1 hour' from postmill.rollup_hour h order by h.hour limit 1), this);
+    return least(p_below, postmill.id_at(made + interval '1 hour'));
+end
+$$;
+
 -- FUNCTION read_matching(jsonb, uuid, integer, integer)
 
 CREATE FUNCTION postmill.read_matching(p_filter jsonb, p_before uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_need integer DEFAULT 51, p_look integer DEFAULT 2000, OUT ids uuid[], OUT low uuid) RETURNS record
@@ -12240,11 +12305,17 @@ begin
                 tags := array(select jsonb_array_elements_text(term -> 'values'));
                 part := null;
             end if;
-        elsif field = 'worker' then
+        elsif field in ('worker', 'build') then
             holders := array(select w.holder from postmill.worker w
-                              where w.worker_id in (select v from jsonb_array_elements_text(term -> 'values') v)
-                                 or w.hostname in (select v from jsonb_array_elements_text(term -> 'values') v)
+                              where case when field = 'build' then w.build in (select v from jsonb_array_elements_text(term -> 'values') v)
+                                         else w.worker_id in (select v from jsonb_array_elements_text(term -> 'values') v)
+                                           or w.hostname in (select v from jsonb_array_elements_text(term -> 'values') v) end
                               order by w.started_at desc limit 1000);
+            if yes = 'is true' then
+                -- What was made after the last of them had ended was run by others.
+                below := least(below, (select postmill.id_at(max(w.stopped_at) + interval '10 minutes') from postmill.worker w
+                                        where w.holder = any (holders) having bool_and(w.stopped_at is not null)));
+            end if;
             part := format('(exists (select from postmill.running r where r.id = j.id and r.holder = any (%1$L::uuid[]) offset 0)
                 or exists (select from postmill.outcome o where o.job_id = j.id and o.holder = any (%1$L::uuid[]) offset 0)
                 or exists (select from postmill.attempt a where a.job_id = j.id and a.holder = any (%1$L::uuid[]) offset 0))', holders);
@@ -12408,7 +12479,7 @@ declare
     own constant uuid := postmill.scope_tenant();
     whole constant boolean := not p_filter ? 'states' and coalesce(jsonb_array_length(p_filter -> 'terms'), 0) = 0;
     dear constant boolean := jsonb_path_exists(p_filter, '$.terms[*] ? (@.field == "ran" || @.field == "attempt" || @.field == "worker"
-        || @.field == "queue" || (@.field == "error" && @.not == true) || (@.field == "op" && @.not == true))')
+        || @.field == "build" || @.field == "queue" || (@.field == "error" && @.not == true) || (@.field == "op" && @.not == true))')
         or (p_filter ? 'states' and own is not null and not p_filter -> 'states' <@ '["failed", "canceled", "dead_letter", "replayed"]');
     found_ones record;
     newest uuid;
@@ -12939,6 +13010,8 @@ begin
                  order by g.last_seen_at desc limit 21)
             when 'worker' then array(select read_query_names.name where not postmill.sees_all() or exists (
                 select from postmill.worker w where w.worker_id = read_query_names.name or w.hostname = read_query_names.name))
+            when 'build' then array(select read_query_names.name where not postmill.sees_all() or exists (
+                select from postmill.worker w where w.build = read_query_names.name))
             when 'op' then array(select o.id::text from postmill.operation o
                                   where o.id >= rpad(replace(name, '-', ''), 32, '0')::uuid and o.id <= rpad(replace(name, '-', ''), 32, 'f')::uuid
                                   order by o.id desc limit 21)
@@ -13040,7 +13113,7 @@ begin
            case when q.paused_at is not null and (q.resume_at is null or q.resume_at > moment) then 'paused'
                 when not exists (select from postmill.worker w join postmill.lease l on l.holder = w.holder
                                   where l.expires_at > moment and q.name = any (w.queues)) then 'no_workers'
-                when (a.n >= 5 and (a.total_p95 > q.sla_seconds or a.wait_p95 > q.wait_target_seconds
+                when (a.n >= 5 and (a.total_p95 > q.sla_seconds or a.attained_now < 0.95 or a.wait_p95 > q.wait_target_seconds
                                     or a.run_p95 > q.run_target_seconds)) or a.oldest_seconds > q.sla_seconds then 'late'
                 else 'ok' end,
            case when q.resume_at is null or q.resume_at > moment then q.paused_at end, q.sla_seconds, a.total_p95
@@ -13602,7 +13675,8 @@ begin
                (sum(r.n) filter (where r.outcome in ('retried', 'lost', 'failed', 'dead_letter')))::bigint as failed,
                sum(r.run_sum) as run_seconds,
                (sum(r.n) filter (where r.total_hist is not null and p.name is not null))::bigint as judged,
-               (sum((select sum(h) from unnest(r.total_hist[p.cells + 1:]) as h)) filter (where p.name is not null))::bigint as late
+               (sum(case when r.outcome = 'succeeded' then (select sum(h) from unnest(r.total_hist[p.cells + 1:]) as h) else r.n end)
+                filter (where r.total_hist is not null and p.name is not null))::bigint as late
           from postmill.rollup_hours r left join promise p on p.name = r.queue
          where r.tenant_id = u.id and r.minute >= since) s;
 end
@@ -15794,7 +15868,7 @@ begin
             execute format('grant execute on function %s to postmill_reader, postmill_request', name);
         elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'error_status', 'version_run', 'keep_of',
             'type_paused', 'version_code', 'code_workers', 'rollup_bounds', 'rollup_source', 'quantile', 'quantiles', 'summary_of',
-            'histogram_plus', 'histogram_add', 'histogram_sum', 'histogram_cells', 'histogram_within',
+            'histogram_plus', 'histogram_add', 'histogram_sum', 'histogram_cells', 'histogram_within', 'attained',
             'incident_outline', 'incident_status', 'limits_of', 'waits_of', 'tenant_cap', 'args_matching', 'state_test', 'places_of', 'states_of') then
             execute format('grant execute on function %s to postmill_reader', name);
         end if;
@@ -17837,6 +17911,7 @@ begin
           from postmill.attainment a join postmill.queue u on u.name = a.queue order by a.queue
     loop
         why := case when q.n >= 5 and q.total_p95 > q.sla_seconds then format('P95 of the total is %s, target %s', postmill.lasting(q.total_p95), postmill.lasting(q.sla_seconds))
+                    when q.n >= 5 and q.attained_now < 0.95 then format('%s %% were done within the target of %s, the others late or given up', round(100 * q.attained_now::numeric, 1), postmill.lasting(q.sla_seconds))
                     when q.oldest_seconds > q.sla_seconds then format('the oldest job waits for %s, target %s', postmill.lasting(q.oldest_seconds), postmill.lasting(q.sla_seconds))
                     when q.n >= 5 and q.wait_p95 > q.wait_target_seconds then format('P95 of the wait is %s, target %s', postmill.lasting(q.wait_p95), postmill.lasting(q.wait_target_seconds))
                     when q.oldest_seconds > q.wait_target_seconds then format('the oldest job waits for %s, target of the wait %s', postmill.lasting(q.oldest_seconds), postmill.lasting(q.wait_target_seconds))
@@ -17848,7 +17923,7 @@ begin
         insert into postmill.incident_part as t (incident_id, tenant_id, jobs, first_at, last_at)
         select i.id, r.tenant_id, max(r.n), postmill.now(), postmill.now()
           from postmill.incident i
-          join (select x.tenant_id, round(sum(x.n) - sum(postmill.histogram_within(x.total_hist, q.sla_seconds)))::bigint as n
+          join (select x.tenant_id, round(sum(x.n) - coalesce(sum(postmill.histogram_within(x.total_hist, q.sla_seconds)) filter (where x.outcome = 'succeeded'), 0))::bigint as n
                   from postmill.rollups x
                  where x.queue = q.queue and x.total_hist is not null and x.minute > (select postmill.now()) - interval '10 minutes'
                  group by 1) r on r.n > 0
@@ -18212,6 +18287,7 @@ CREATE TABLE postmill.attainment (
     oldest_seconds double precision,
     attained double precision,
     burn double precision,
+    attained_now double precision,
     attained_day double precision,
     burn_day double precision
 );
@@ -21009,6 +21085,10 @@ CREATE INDEX rollup_fleet_type ON postmill.rollup_fleet USING btree (job_type, m
 -- INDEX rollup_hour_hour
 
 CREATE INDEX rollup_hour_hour ON postmill.rollup_hour USING btree (hour);
+
+-- INDEX rollup_hour_made
+
+CREATE INDEX rollup_hour_made ON postmill.rollup_hour USING btree (job_type, hour) WHERE (outcome = 'enqueued'::text);
 
 -- INDEX rollup_queue
 

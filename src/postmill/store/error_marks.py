@@ -26,7 +26,15 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class ToTell:
-    """A tenant that an error group affects. `slug` and `name` are None where it is not registered; `dead`: open dead letters."""
+    """A tenant that an error group affects.
+
+    Attributes:
+        slug, name: None where it is not registered.
+        count: failed attempts.
+        dead: open dead letters.
+        jobs: that failed so, as far as they are in history. None, as what follows: the group has more than 20,000.
+        replayed: of those that were given up; replays_succeeded, replays_failed: what came of it, the others have not ended.
+    """
 
     tenant_id: UUID
     slug: str | None
@@ -36,6 +44,10 @@ class ToTell:
     count: int
     dead: int
     sample_job: UUID | None
+    jobs: int | None
+    replayed: int | None
+    replays_succeeded: int | None
+    replays_failed: int | None
 
 
 def door_mark_error(

@@ -17,6 +17,9 @@ from postmill.store.statement import Rows, Statement
 LOOK = 2_000
 """How many jobs a page looks at, however rare what it looks for is."""
 
+LOOK_OF_BARS = 10_001
+"""How many `read_matching_bars` looks at."""
+
 Filter = Mapping[str, Any]
 Paths = Sequence[Sequence[str]]
 
@@ -153,6 +156,16 @@ def read_matching(
     """One page of jobs with ids below `before`, with the arguments at `paths`."""
     args = (json.dumps(filter), before, most, look, json.dumps([*map(list, paths)]))
     return Statement("read_matching", sql("jobs/read_matching", schema), args, _page)
+
+
+def read_made_below(types: Sequence[str], before: UUID, *, schema: str = DEFAULT_SCHEMA) -> Statement[UUID]:
+    """Where to look on for jobs of these types below an id: past the hours in which none of them was made in the scope."""
+    return Statement(
+        "read_made_below",
+        sql("jobs/read_made_below", schema),
+        (list(types), before),
+        lambda rows: rows[0][0],
+    )
 
 
 def read_job_lines(

@@ -24,7 +24,7 @@ class QueueView:
         owner, contact, color: who answers for it.
         sla_seconds, wait_target_seconds, run_target_seconds: what is promised of the P95 of total, wait and run.
         escalation: the policy, or channel, for jobs that are given up.
-        attained: the share of the last hour's jobs within `sla_seconds`; None: none ended, or nothing is promised.
+        attained: the share of the last hour's jobs done within `sla_seconds`; None: none ended, or nothing is promised.
         burn: how quickly the five percent that may be late are used up; 1 is exactly those.
     """
 

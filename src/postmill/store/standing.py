@@ -19,7 +19,7 @@ class Attainment:
     Attributes:
         sla_seconds: within which 95 % shall be finished once due; None: nothing is promised.
         enqueued, ended, failed: how many were made, ended, and ended badly.
-        attained: the share that was finished in time; None: nothing is promised, or none ended.
+        attained: the share that was done in time (what failed or was given up was not); None: nothing is promised, or none ended.
         p95: seconds from due to finished.
     """
 

@@ -202,7 +202,7 @@ class Visit:
         kept: dict[str, object] = {
             key: values
             for key, values in Arguments.parsed(text).everything().items()
-            if key not in ("after", "before") and not key.startswith(ASKS)
+            if key not in ("after", "before", "deep") and not key.startswith(ASKS)
         }
         query: Mapping[str, object] = {**kept, **changed}
         return self.root(unquote(path), **query)

@@ -20,7 +20,7 @@ _TYPES = {"ndjson": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
 
 def file_of(lines: Sequence[Line], paths: Sequence[tuple[str, ...]], form: str, *, whole: bool) -> Response:
     """The file to be saved. The header `X-Postmill-Complete` says whether it holds all jobs of the query."""
-    names = [*COLUMNS, *("args." + ".".join(path) for path in paths)]
+    names = [*COLUMNS, "replayed_as", "replay_state", *("args." + ".".join(path) for path in paths)]
     body = _csv(lines, names) if form == "csv" else b"".join(_json(lines, names))
     headers = {
         "Content-Disposition": f'attachment; filename="jobs-{datetime.now(UTC):%Y%m%d-%H%M%S}.{form}"',
@@ -32,9 +32,7 @@ def file_of(lines: Sequence[Line], paths: Sequence[tuple[str, ...]], form: str, 
 
 def _json(lines: Sequence[Line], names: Sequence[str]) -> Iterator[bytes]:
     for line in lines:
-        yield (
-            orjson.dumps(dict(zip(names, [*values(line.job), *line.args], strict=True)), default=str) + b"\n"
-        )
+        yield (orjson.dumps(dict(zip(names, [*_values(line)], strict=True)), default=str) + b"\n")
 
 
 def _csv(lines: Sequence[Line], names: Sequence[str]) -> bytes:
@@ -42,8 +40,14 @@ def _csv(lines: Sequence[Line], names: Sequence[str]) -> bytes:
     writer = csv.writer(out)
     writer.writerow(names)
     for line in lines:
-        writer.writerow([_cell(value) for value in (*values(line.job), *line.args)])
+        writer.writerow([_cell(value) for value in _values(line)])
     return out.getvalue().encode()
+
+
+def _values(line: Line) -> Iterator[object]:
+    yield from values(line.job)
+    yield from (None, None) if line.replay is None else (line.replay.id, line.replay.state)
+    yield from line.args
 
 
 def _cell(value: Any) -> str:

@@ -20,14 +20,18 @@ from postmill.store.flow import Flow
 from postmill.store.replays import Replay, read_latest_replays
 from postmill.store.waits import Wait, read_waits
 
+AT_ONCE = 1000
+"""Replays that one statement looks for: a file has many more lines than a page."""
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One job. `reason`: what there is to say about its state; `args`: chosen arguments as text."""
+    """One job. `reason`: what there is to say about its state; `args`: chosen arguments as text; `replay`: its latest one."""
 
     job: FoundJob
     reason: str | None
     args: tuple[str, ...]
+    replay: Replay | None = None
 
 
 def lines(
@@ -42,9 +46,12 @@ def lines(
     if ready:
         waits = yield read_waits(ready, schema=schema)
     replays: dict[UUID, Replay] = {}
-    if replayed := [job.id for job in jobs if job.replayed]:
-        replays = yield read_latest_replays(replayed, schema=schema)
-    return [Line(job, _said(job, waits, replays), _args(job, paths, rules)) for job in jobs]
+    replayed = [job.id for job in jobs if job.replayed]
+    for first in range(0, len(replayed), AT_ONCE):
+        replays |= yield read_latest_replays(replayed[first : first + AT_ONCE], schema=schema)
+    return [
+        Line(job, _said(job, waits, replays), _args(job, paths, rules), replays.get(job.id)) for job in jobs
+    ]
 
 
 def _said(job: FoundJob, waits: Mapping[UUID, Wait], replays: Mapping[UUID, Replay]) -> str | None:

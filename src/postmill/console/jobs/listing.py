@@ -14,8 +14,8 @@ from postmill.console.frame.visit import Visit
 from postmill.console.frame.words import _, many
 from postmill.console.jobs import links
 from postmill.console.jobs.acts import ACTS
-from postmill.console.jobs.columns import COLUMNS, chosen
-from postmill.console.jobs.lines import lines
+from postmill.console.jobs.columns import COLUMNS, MOST_ARGS, Chosen, chosen
+from postmill.console.jobs.lines import Line, lines
 from postmill.console.jobs.rows import rows
 from postmill.domain.access import Action
 from postmill.domain.artifact import made_at
@@ -33,8 +33,12 @@ from postmill.store.views import read_saved_views
 
 MOST = 50
 MOST_FRESH = 100
+PATIENCE, DEEP = 0.5, 4.0
+"""Seconds for which a page that is not full goes on looking: at first, and where somebody asked it to look further."""
 DENSITIES = ("compact",)
 """How rows may stand, where not comfortably."""
+MOST_TYPES, MOST_OFFERED = 10, 12
+"""Job types whose arguments are offered as columns, and how many are."""
 NOBODY = UUID(int=0)
 
 
@@ -47,11 +51,13 @@ async def listing(visit: Visit, text: str, want: Wanted | None, fault: QueryErro
         "q": text, "query": query, "fault": fault, "chosen": shown, "payloads": payloads, "secret": bool(shown.paths),
         "all_columns": [column for column in COLUMNS if visit.scope.ops or not column.ops], "most_fresh": MOST_FRESH,
         "acts": ACTS, "quoted": written, "density": visit.args.one_of("density", DENSITIES, ""),
-        "permitted": [act.action for act in ACTS if visit.may(act.action)], "by_argument": None,
+        "permitted": [act.action for act in ACTS if visit.may(act.action)], "by_argument": None, "arguments": [],
     }  # fmt: skip
     if visit.wants("rows"):
         made |= await _rows(visit, want, shown.paths)
         made["rows"] = partial(rows, visit, shown, made["lines"])
+        if not visit.parts and payloads and made["lines"]:
+            made["arguments"] = await _arguments(visit, shown, made["lines"])
         if not visit.parts and query.pasted is not None and payloads and not made["lines"]:
             meant = finding.by_argument(query.pasted.text, schema=visit.schema)
             made["by_argument"] = await visit.attempt(_("what the value may be"), meant)
@@ -100,13 +106,17 @@ async def _rows(visit: Visit, want: Wanted | None, paths: tuple[tuple[str, ...],
         }
     if want is None:
         return {"lines": [], "older": None, "cut": False, "top": None}
+    deep = visit.args.one_of("deep", ("1",), "") == "1"
     page = await visit.see(
-        finding.page(want, before=visit.args.id("before"), most=MOST, paths=paths, schema=visit.schema)
-    )
+        finding.page(want, before=visit.args.id("before"), most=MOST, patience=DEEP if deep else PATIENCE, paths=paths,
+                     schema=visit.schema)
+    )  # fmt: skip
     shown = await visit.see(lines(page.jobs, paths, schema=visit.schema))
-    older = None if page.before is None else visit.same(before=str(page.before))
-    top = None
-    if visit.args.id("before") is None:
+    # Whoever goes on where a search stopped is told of larger steps, and takes them.
+    on = "1" if page.cut else None
+    older = None if page.before is None else visit.same(before=str(page.before), deep=on)
+    top, began = None, visit.args.id("before")
+    if began is None:
         top = page.jobs[0].id if page.jobs else NOBODY
     return {
         "lines": shown,
@@ -114,8 +124,23 @@ async def _rows(visit: Visit, want: Wanted | None, paths: tuple[tuple[str, ...],
         "cut": page.cut,
         "went_to": page.before,
         "back": page.before and made_at(page.before),
+        "began": None if began is None else made_at(began),
         "top": top,
     }
+
+
+async def _arguments(visit: Visit, shown: Chosen, lines: list[Line]) -> list[tuple[str, str]]:
+    """What can be shown of the payloads of these jobs, as their types declare it: name and link, those shown already not."""
+    types = sorted({line.job.job_type for line in lines})[:MOST_TYPES]
+    names = await visit.see(finding.arguments(types, schema=visit.schema))
+    here = [".".join(path) for path in shown.paths]
+    if len(here) >= MOST_ARGS:
+        return []
+    return [
+        (name, visit.same(args=", ".join(f"args.{each}" for each in (*here, name))))
+        for name in dict.fromkeys(names)
+        if name not in here
+    ][:MOST_OFFERED]
 
 
 async def _counts(visit: Visit, want: Wanted, summary: list[StateCount] | None) -> list[FoundCount] | None:

@@ -69,8 +69,9 @@ class Cells:
             more = (
                 f'<a href="{page}#attempts">{self._attempts}<span class="visually-hidden"> {short}</span></a>'
             )
+        # What somebody asked for by its name stands first.
         return "".join(
-            [head, *cells, *args, f'<td class="nowrap">{more}', *self._acts(job, short), "</td></tr>\n"]
+            [head, *args, *cells, f'<td class="nowrap">{more}', *self._acts(job, short), "</td></tr>\n"]
         )
 
     def _acts(self, job: FoundJob, short: str) -> list[str]:
@@ -100,7 +101,7 @@ class Cells:
     def state(self, line: Line) -> str:
         word, reason = line.job.shown_state, line.reason
         said = self._once("state", word, lambda: (
-            f'<td><span class="state state-{escape(word)}"><svg class="icon" aria-hidden="true">'
+            f'<td class="standing"><span class="state state-{escape(word)}"><svg class="icon" aria-hidden="true">'
             f'<use href="{self._icons}#state-{escape(word)}"/></svg>{first_upper(word)}</span>'))  # fmt: skip
         return (
             f'{said} <span class="muted" title="{escape(cut(reason, 60))}">{escape(cut(reason, 60))}</span></td>\n'

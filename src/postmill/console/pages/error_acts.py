@@ -24,8 +24,12 @@ COLUMNS = (
     "tenant_id",
     "slug",
     "name",
-    "failures",
+    "jobs",
+    "failed_attempts",
     "dead_letters",
+    "replayed",
+    "replays_succeeded",
+    "replays_failed",
     "first_seen_at",
     "last_seen_at",
     "sample_job_id",
@@ -88,7 +92,8 @@ async def tell(visit: Visit) -> Response:
     for one in found:
         lines.writerow(
             [
-                one.tenant_id, plain(one.slug), plain(one.name), one.count, one.dead,
+                one.tenant_id, plain(one.slug), plain(one.name), *map(_known, (one.jobs, one.count, one.dead,
+                one.replayed, one.replays_succeeded, one.replays_failed)),
                 one.first_seen_at.isoformat(), one.last_seen_at.isoformat(), one.sample_job or "",
             ]
         )  # fmt: skip
@@ -98,6 +103,10 @@ async def tell(visit: Visit) -> Response:
         media_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"},
     )
+
+
+def _known(n: int | None) -> int | str:
+    return "" if n is None else n
 
 
 def plain(text: str | None) -> str:

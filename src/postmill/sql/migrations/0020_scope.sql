@@ -159,7 +159,7 @@ begin
             execute format('grant execute on function %s to {schema}_reader, {schema}_request', name);
         elsif own_column in ('job_events', 'history_size', 'job_state', 'budget_word', 'minute_of', 'error_status', 'version_run', 'keep_of',
             'type_paused', 'version_code', 'code_workers', 'rollup_bounds', 'rollup_source', 'quantile', 'quantiles', 'summary_of',
-            'histogram_plus', 'histogram_add', 'histogram_sum', 'histogram_cells', 'histogram_within',
+            'histogram_plus', 'histogram_add', 'histogram_sum', 'histogram_cells', 'histogram_within', 'attained',
             'incident_outline', 'incident_status', 'limits_of', 'waits_of', 'tenant_cap', 'args_matching', 'state_test', 'places_of', 'states_of') then
             execute format('grant execute on function %s to {schema}_reader', name);
         end if;

@@ -2,7 +2,9 @@
 -- What the round monitor looks at: which queues are late, who is silent, what did not run.
 
 -- How the queues with a target stand, as the round monitor found it last: the P95 of the last ten minutes of each of the three
--- times, the share of the last hour that met the target of the total, and the burn (1: exactly the five percent that may be late).
+-- times, the share of the last hour that was done within the target of the total, the burn (1: exactly the five percent that may
+-- be late), and the share of those ten minutes. A job that failed for good or was given up is not done, however soon that was
+-- known: it counts as late, and goes on to do so when a replay, which is a job of its own, has done its work since.
 create table {schema}.attainment (
     queue text collate "C" primary key references {schema}.queue (name) on delete cascade,
     measured_at timestamptz not null,
@@ -13,6 +15,7 @@ create table {schema}.attainment (
     oldest_seconds double precision,
     attained double precision,
     burn double precision,
+    attained_now double precision,
     -- The same of the last day.
     attained_day double precision,
     burn_day double precision
@@ -26,35 +29,40 @@ declare
 begin
     delete from {schema}.attainment a using {schema}.queue q
      where q.name = a.queue and coalesce(q.sla_seconds, q.wait_target_seconds, q.run_target_seconds) is null;
-    insert into {schema}.attainment as a (queue, measured_at, n, total_p95, wait_p95, run_p95, oldest_seconds, attained, burn)
+    insert into {schema}.attainment as a (queue, measured_at, n, total_p95, wait_p95, run_p95, oldest_seconds, attained, burn, attained_now)
     select q.name, moment, coalesce(r.n, 0), {schema}.quantile(r.total, 0.95), {schema}.quantile(r.wait, 0.95),
            {schema}.quantile(r.run, 0.95), extract(epoch from moment - {schema}.read_oldest(q.name, null))::double precision,
-           h.share, (1 - h.share) / 0.05
+           h.share, (1 - h.share) / 0.05, {schema}.attained(r.done, r.n, q.sla_seconds)
       from {schema}.queue q
      cross join lateral (
         select sum(x.n) filter (where x.total_hist is not null) as n, {schema}.histogram_sum(x.total_hist) as total,
+               {schema}.histogram_sum(x.total_hist) filter (where x.outcome = 'succeeded') as done,
                {schema}.histogram_sum(x.wait_hist) as wait, {schema}.histogram_sum(x.run_hist) as run
           from {schema}.fleet_rollups x
          where x.queue = q.name and x.minute > moment - interval '10 minutes') r
      cross join lateral (
-        select {schema}.attained({schema}.histogram_sum(x.total_hist), q.sla_seconds) as share from {schema}.fleet_rollups x
+        select {schema}.attained({schema}.histogram_sum(x.total_hist) filter (where x.outcome = 'succeeded'), sum(x.n), q.sla_seconds)
+               as share from {schema}.fleet_rollups x
          where x.queue = q.name and x.minute > moment - interval '1 hour' and x.total_hist is not null) h
      where coalesce(q.sla_seconds, q.wait_target_seconds, q.run_target_seconds) is not null
     on conflict (queue) do update
        set measured_at = excluded.measured_at, n = excluded.n, total_p95 = excluded.total_p95, wait_p95 = excluded.wait_p95,
-           run_p95 = excluded.run_p95, oldest_seconds = excluded.oldest_seconds, attained = excluded.attained, burn = excluded.burn;
+           run_p95 = excluded.run_p95, oldest_seconds = excluded.oldest_seconds, attained = excluded.attained, burn = excluded.burn,
+           attained_now = excluded.attained_now;
 end
 $$;
 
--- The share of a histogram that is at most so long; NULL: it is empty, or there is no target.
-create function {schema}.attained(p_hist bigint[], p_seconds double precision) returns double precision
+-- The share of so many jobs that were done in time; p_done: how long those took that succeeded. NULL: none ended, or there is
+-- no target.
+create function {schema}.attained(p_done bigint[], p_judged numeric, p_seconds double precision) returns double precision
 language plpgsql immutable parallel safe as $$
 begin
-    return {schema}.histogram_within(p_hist, p_seconds) / nullif((select sum(h) from unnest(p_hist) as h), 0);
+    return case when p_seconds is not null then {schema}.histogram_within(p_done, p_seconds) / nullif(p_judged, 0) end;
 end
 $$;
 
--- A queue is in breach where the P95 of its last ten minutes is beyond a target (five jobs at least: one late job is none),
+-- A queue is in breach where the P95 of its last ten minutes is beyond a target (five jobs at least: one late job is none), more
+-- than five percent of them were late or given up,
 -- or its oldest job has been ready for longer than the whole, or the wait, may take: what starves ends nowhere and has no P95.
 create function {schema}.watch_slas() returns void
 language plpgsql volatile as $$
@@ -69,6 +77,7 @@ begin
           from {schema}.attainment a join {schema}.queue u on u.name = a.queue order by a.queue
     loop
         why := case when q.n >= 5 and q.total_p95 > q.sla_seconds then format('P95 of the total is %s, target %s', {schema}.lasting(q.total_p95), {schema}.lasting(q.sla_seconds))
+                    when q.n >= 5 and q.attained_now < 0.95 then format('%s %% were done within the target of %s, the others late or given up', round(100 * q.attained_now::numeric, 1), {schema}.lasting(q.sla_seconds))
                     when q.oldest_seconds > q.sla_seconds then format('the oldest job waits for %s, target %s', {schema}.lasting(q.oldest_seconds), {schema}.lasting(q.sla_seconds))
                     when q.n >= 5 and q.wait_p95 > q.wait_target_seconds then format('P95 of the wait is %s, target %s', {schema}.lasting(q.wait_p95), {schema}.lasting(q.wait_target_seconds))
                     when q.oldest_seconds > q.wait_target_seconds then format('the oldest job waits for %s, target of the wait %s', {schema}.lasting(q.oldest_seconds), {schema}.lasting(q.wait_target_seconds))
@@ -80,7 +89,7 @@ begin
         insert into {schema}.incident_part as t (incident_id, tenant_id, jobs, first_at, last_at)
         select i.id, r.tenant_id, max(r.n), {schema}.now(), {schema}.now()
           from {schema}.incident i
-          join (select x.tenant_id, round(sum(x.n) - sum({schema}.histogram_within(x.total_hist, q.sla_seconds)))::bigint as n
+          join (select x.tenant_id, round(sum(x.n) - coalesce(sum({schema}.histogram_within(x.total_hist, q.sla_seconds)) filter (where x.outcome = 'succeeded'), 0))::bigint as n
                   from {schema}.rollups x
                  where x.queue = q.queue and x.total_hist is not null and x.minute > (select {schema}.now()) - interval '10 minutes'
                  group by 1) r on r.n > 0

@@ -106,6 +106,34 @@ begin
 end
 $$;
 
+-- When jobs of a type were made.
+create index rollup_hour_made on {schema}.rollup_hour (job_type, hour) where outcome = 'enqueued';
+
+-- Where to look on below an id for jobs of these types: past the hours in which none of them was made within the scope. What
+-- was made by the hour is counted for good down to the last but one, and kept for a while: before that nothing is known.
+create function {schema}.read_made_below(p_types text[], p_below uuid) returns uuid
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off
+set plan_cache_mode = force_generic_plan as $$
+declare
+    own constant uuid := {schema}.scope_tenant();
+    this timestamptz := date_bin('1 hour', {schema}.id_time(p_below), timestamptz '2000-01-01 00:00+00');
+    known timestamptz;
+    made timestamptz;
+begin
+    known := (select least(s.final_to, s.counted_to) - interval '2 hours' from {schema}.rollup_state s);
+    if this is null or this > known then
+        return p_below;
+    end if;
+    -- Of each tenant, since a tenant that came from another cell is in no row of all together.
+    made := (select max(m.hour) from unnest(p_types) as u(name) cross join lateral (
+                select h.hour from {schema}.rollup_hour h
+                 where h.job_type = u.name and h.hour <= this and h.outcome = 'enqueued' and (own is null or h.tenant_id = own)
+                 order by h.hour desc limit 1) m);
+    made := coalesce(made, (select h.hour - interval '1 hour' from {schema}.rollup_hour h order by h.hour limit 1), this);
+    return least(p_below, {schema}.id_at(made + interval '1 hour'));
+end
+$$;
+
 -- The words for where these jobs stand, retrying and replayed (letters that are open no longer) among them, and how many there are of each.
 create function {schema}.states_of(p_ids uuid[]) returns jsonb
 language plpgsql stable set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan as $$
@@ -187,6 +215,8 @@ begin
                  order by g.last_seen_at desc limit 21)
             when 'worker' then array(select read_query_names.name where not {schema}.sees_all() or exists (
                 select from {schema}.worker w where w.worker_id = read_query_names.name or w.hostname = read_query_names.name))
+            when 'build' then array(select read_query_names.name where not {schema}.sees_all() or exists (
+                select from {schema}.worker w where w.build = read_query_names.name))
             when 'op' then array(select o.id::text from {schema}.operation o
                                   where o.id >= rpad(replace(name, '-', ''), 32, '0')::uuid and o.id <= rpad(replace(name, '-', ''), 32, 'f')::uuid
                                   order by o.id desc limit 21)
@@ -227,6 +257,10 @@ begin
         (select distinct w.worker_id, w.hostname from (
             select k.worker_id, k.hostname from {schema}.worker k where p_field = 'worker' and {schema}.sees_all()
              order by k.last_seen_at desc limit 2000) w)
+        union all
+        (select w.build, 'since ' || to_char(min(w.started_at) at time zone 'UTC', 'YYYY-MM-DD HH24:MI') || ' UTC'
+           from (select k.build, k.started_at from {schema}.worker k where p_field = 'build' and {schema}.sees_all() and k.build is not null
+                  order by k.last_seen_at desc limit 2000) w group by 1)
         union all
         (select o.id::text, o.kind || ', ' || o.status from {schema}.operation o where p_field = 'op' order by o.id desc limit 200)) x
      where strpos(lower(x.value), part) > 0 or strpos(lower(x.note), part) > 0

@@ -160,19 +160,48 @@ begin
 end
 $$;
 
--- Whom a group affects, to be told: every tenant, noted in the log as an export.
+-- Whom a group affects, to be told: every tenant, noted in the log as an export. jobs: that failed so, as far as they are in
+-- history; of those that were given up how many were replayed, and what came of it: succeeded, or not (given up again, failed,
+-- canceled); the rest of them has not ended. NULL: there are more than 20,000 of them, which nobody waits for.
 create function {schema}.door_export_tenants(p_id text, p_most integer default 100000)
 returns table (tenant_id uuid, slug text, name text, first_seen_at timestamptz, last_seen_at timestamptz, count bigint,
-    dead bigint, sample_job uuid)
-language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+    dead bigint, sample_job uuid, jobs bigint, replayed bigint, replays_succeeded bigint, replays_failed bigint)
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+declare
+    most constant integer := 20000;
 begin
     if not {schema}.sees_all() then
         return;
     end if;
     perform {schema}.audit('errors.export', 'error_group', p_id);
     return query
-    select t.tenant_id, n.slug, n.name, t.first_seen_at, t.last_seen_at, t.count, coalesce(y.n, 0)::bigint, t.sample_job
+    with hit as materialized (
+        select h.tenant_id, h.job_id from (
+            select a.tenant_id, a.job_id from {schema}.attempt a where a.error_group = p_id
+            union select o.tenant_id, o.job_id from {schema}.outcome o where o.error_group = p_id
+            union select d.tenant_id, d.id from {schema}.dead_letter d where d.error_group = p_id) h limit most + 1
+    ), whole as (
+        select count(*) <= most as fits from hit
+    ), told as (
+        select h.tenant_id, count(*) as n, count(r.state) as again, count(*) filter (where r.state = 'succeeded') as good,
+               count(*) filter (where r.state in ('failed', 'canceled', 'dead_letter')) as bad
+          from hit h
+          left join lateral (
+            select coalesce(e.status, case when x.id is not null then 'dead_letter' else 'open' end) as state
+              from {schema}.outcome o
+             cross join lateral (select f.id from (select j.id from {schema}.any_job j where j.replayed_from = h.job_id offset 0) f
+                                  order by f.id desc limit 1) n
+              left join lateral (select s.status from {schema}.outcome s where s.job_id = n.id offset 0) e on true
+              left join lateral (select d.id from {schema}.dead_letter d where d.id = n.id offset 0) x on true
+             where o.job_id = h.job_id and o.status = 'dead_letter') r on true
+         where (select w.fits from whole w) group by 1
+    )
+    select t.tenant_id, n.slug, n.name, t.first_seen_at, t.last_seen_at, t.count, coalesce(y.n, 0)::bigint, t.sample_job,
+           case when w.fits then coalesce(k.n, 0) end, case when w.fits then coalesce(k.again, 0) end,
+           case when w.fits then coalesce(k.good, 0) end, case when w.fits then coalesce(k.bad, 0) end
       from {schema}.error_group_tenant t
+     cross join whole w
+      left join told k on k.tenant_id = t.tenant_id
       left join {schema}.tenant n on n.id = t.tenant_id
       left join (select d.tenant_id, sum(d.opened - d.closed) as n from {schema}.dead_tally d where d.error_group = p_id group by 1) y
              on y.tenant_id = t.tenant_id

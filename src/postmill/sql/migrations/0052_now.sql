@@ -305,7 +305,7 @@ end
 $$;
 
 -- Of each job type and queue between two moments within the scope: how many were made, ended and failed, and the share that
--- was finished in the time that the queue promises (NULL: it promises none, or none ended).
+-- was done in the time that the queue promises (NULL: it promises none, or none ended): what failed or was given up was not.
 create function {schema}.read_attainment(p_since timestamptz, p_until timestamptz)
 returns table (job_type text, queue text, sla_seconds double precision, enqueued bigint, ended bigint, failed bigint,
     attained double precision, p95 double precision)
@@ -315,15 +315,17 @@ declare
 begin
     return query execute format($q$
         select s.job_type, s.queue, q.sla_seconds, s.enqueued::bigint, s.ended::bigint, s.failed::bigint,
-               case when q.sla_seconds is not null
-                    then {schema}.histogram_within(s.hist, q.sla_seconds) / nullif((select sum(h) from unnest(s.hist) as h), 0) end,
+               {schema}.attained(s.done, s.ended, q.sla_seconds),
                {schema}.quantile(s.hist, 0.95)
-          from (select r.job_type, r.queue, coalesce(sum(r.n) filter (where r.outcome = 'enqueued'), 0) as enqueued,
-                       coalesce(sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'dead_letter')), 0) as ended,
-                       coalesce(sum(r.n) filter (where r.outcome in ('failed', 'dead_letter')), 0) as failed,
-                       %s as hist
-                  from %s r
-                 where r.minute >= {schema}.minute_of($1) and r.minute < $2 and ($3 is null or r.tenant_id = $3)
+          from (select o.job_type, o.queue, coalesce(sum(o.n) filter (where o.outcome = 'enqueued'), 0) as enqueued,
+                       coalesce(sum(o.n) filter (where o.outcome in ('succeeded', 'failed', 'dead_letter')), 0) as ended,
+                       coalesce(sum(o.n) filter (where o.outcome in ('failed', 'dead_letter')), 0) as failed,
+                       {schema}.histogram_sum(o.hist) as hist,
+                       {schema}.histogram_sum(o.hist) filter (where o.outcome = 'succeeded') as done
+                  from (select r.job_type, r.queue, r.outcome, sum(r.n) as n, %s as hist
+                          from %s r
+                         where r.minute >= {schema}.minute_of($1) and r.minute < $2 and ($3 is null or r.tenant_id = $3)
+                         group by 1, 2, 3) o
                  group by 1, 2) s
           left join {schema}.queue q on q.name = s.queue
          order by 7 nulls last, 6 desc, 1, 2$q$, {schema}.histogram_cells('r.total_hist'),
@@ -344,7 +346,7 @@ begin
            case when q.paused_at is not null and (q.resume_at is null or q.resume_at > moment) then 'paused'
                 when not exists (select from {schema}.worker w join {schema}.lease l on l.holder = w.holder
                                   where l.expires_at > moment and q.name = any (w.queues)) then 'no_workers'
-                when (a.n >= 5 and (a.total_p95 > q.sla_seconds or a.wait_p95 > q.wait_target_seconds
+                when (a.n >= 5 and (a.total_p95 > q.sla_seconds or a.attained_now < 0.95 or a.wait_p95 > q.wait_target_seconds
                                     or a.run_p95 > q.run_target_seconds)) or a.oldest_seconds > q.sla_seconds then 'late'
                 else 'ok' end,
            case when q.resume_at is null or q.resume_at > moment then q.paused_at end, q.sla_seconds, a.total_p95

@@ -10,7 +10,7 @@ create table {schema}.queue_minute (
     ended bigint not null default 0,
     failed bigint not null default 0,
     run_seconds double precision not null default 0,
-    -- Jobs with a total, and those of them that took longer than was promised then.
+    -- Jobs with a total, and those of them that took longer than was promised then, or were given up.
     judged bigint not null default 0,
     late bigint not null default 0,
     wait_hist bigint[],
@@ -32,13 +32,13 @@ declare
 begin
     insert into {schema}.queue_minute as m (queue, minute, arrived, ended, failed, run_seconds, judged, late, wait_hist, run_hist)
     select s.queue, s.minute, s.arrived, s.ended, s.failed, s.run_seconds, coalesce(s.judged, 0),
-           greatest(0, coalesce(s.judged - round({schema}.histogram_within(s.total_hist, q.sla_seconds)), 0))::bigint,
+           greatest(0, coalesce(s.judged - round({schema}.histogram_within(s.done_hist, q.sla_seconds)), 0))::bigint,
            s.wait_hist, s.run_hist
       from (select r.queue, r.minute, coalesce(sum(r.n) filter (where r.outcome = 'enqueued'), 0)::bigint as arrived,
                    coalesce(sum(r.n) filter (where r.outcome in ('succeeded', 'failed', 'canceled', 'dead_letter')), 0)::bigint as ended,
                    coalesce(sum(r.n) filter (where r.outcome in ('retried', 'lost', 'failed', 'dead_letter')), 0)::bigint as failed,
                    sum(r.run_sum) as run_seconds, {schema}.histogram_sum(r.wait_hist) as wait_hist,
-                   {schema}.histogram_sum(r.run_hist) as run_hist, {schema}.histogram_sum(r.total_hist) as total_hist,
+                   {schema}.histogram_sum(r.run_hist) as run_hist, {schema}.histogram_sum(r.total_hist) filter (where r.outcome = 'succeeded') as done_hist,
                    (sum(r.n) filter (where r.total_hist is not null))::bigint as judged
               from {schema}.fleet_rollups r where r.minute >= since group by 1, 2) s
       join {schema}.queue q on q.name = s.queue
@@ -254,7 +254,7 @@ end
 $$;
 
 -- What tenants did in the hour of p_seconds ago and since, by whole hours, so that a list of tenants reads some rows of each: late of
--- judged jobs took longer than their queue promises, as far as the cells of a histogram tell (the cell in which the promise lies
+-- judged jobs were given up or took longer than their queue promises, as far as the cells of a histogram tell (the cell in which the promise lies
 -- counts as late). fleet_seconds: what the jobs of all took. last_at: the minute of the last thing that happened.
 create function {schema}.read_tenant_standing(p_ids uuid[], p_seconds double precision)
 returns table (tenant_id uuid, arrived bigint, ended bigint, failed bigint, run_seconds double precision, judged bigint,
@@ -286,7 +286,8 @@ begin
                (sum(r.n) filter (where r.outcome in ('retried', 'lost', 'failed', 'dead_letter')))::bigint as failed,
                sum(r.run_sum) as run_seconds,
                (sum(r.n) filter (where r.total_hist is not null and p.name is not null))::bigint as judged,
-               (sum((select sum(h) from unnest(r.total_hist[p.cells + 1:]) as h)) filter (where p.name is not null))::bigint as late
+               (sum(case when r.outcome = 'succeeded' then (select sum(h) from unnest(r.total_hist[p.cells + 1:]) as h) else r.n end)
+                filter (where r.total_hist is not null and p.name is not null))::bigint as late
           from {schema}.rollup_hours r left join promise p on p.name = r.queue
          where r.tenant_id = u.id and r.minute >= since) s;
 end

@@ -176,7 +176,7 @@ declare
     own constant uuid := {schema}.scope_tenant();
     whole constant boolean := not p_filter ? 'states' and coalesce(jsonb_array_length(p_filter -> 'terms'), 0) = 0;
     dear constant boolean := jsonb_path_exists(p_filter, '$.terms[*] ? (@.field == "ran" || @.field == "attempt" || @.field == "worker"
-        || @.field == "queue" || (@.field == "error" && @.not == true) || (@.field == "op" && @.not == true))')
+        || @.field == "build" || @.field == "queue" || (@.field == "error" && @.not == true) || (@.field == "op" && @.not == true))')
         or (p_filter ? 'states' and own is not null and not p_filter -> 'states' <@ '["failed", "canceled", "dead_letter", "replayed"]');
     found_ones record;
     newest uuid;

@@ -4,7 +4,8 @@
 {
   let prefix = "", prefixTimer = 0;
   const off = () => page.keys === "off";
-  const shown = (element) => element && element.getClientRects().length > 0 && !element.disabled;
+  // What a closed menu holds has a place, and is not seen.
+  const shown = (element) => element && element.getClientRects().length > 0 && element.checkVisibility() && !element.disabled;
   const rowsHere = () => [...document.querySelectorAll("[data-row]")].filter(shown);
 
   const current = () => {
@@ -44,7 +45,43 @@
     return true;
   };
 
+  // What r replays: the chosen rows, else the one in focus; else it is pressed as other keys are: the whole list.
+  const replayed = () => {
+    const whole = document.querySelector("a[data-replay]");
+    const chosen = [...document.querySelectorAll("[data-row] input[name=id]:checked")];
+    const boxes = chosen.length ? chosen : [...(current()?.querySelectorAll("input[name=id]") ?? [])];
+    if (!whole || !boxes.length) return false;
+    const button = document.querySelector("[data-replay-chosen]");
+    if (boxes.length > 12 && button) { // more than a query holds
+      button.focus();
+      tell(word("replayChosen", { n: boxes.length }));
+      return true;
+    }
+    const to = new URL(whole.href);
+    to.searchParams.set("q", `id:${boxes.map((box) => box.value).join(",")}`);
+    location.assign(to.href);
+    return true;
+  };
+
+  // Opens the actions of a menu, of a row, or of a place that holds several.
+  const acts = (place) => {
+    if (!shown(place)) return false;
+    const row = place.matches("[data-row]");
+    const menu = place.matches("details") ? place : row ? place.querySelector("details.menu") : null;
+    const first = menu ? menu.querySelector("a, button") : [...place.querySelectorAll(row ? "button" : "button, summary, a[href]")].find(shown);
+    if (!menu || !openPanel(menu)) first?.focus();
+    return Boolean(menu ?? first);
+  };
+
+  const stretch = (step) => {
+    const all = [...document.querySelectorAll("main nav[data-ranges] a")];
+    const at = all.findIndex((one) => one.hasAttribute("aria-current"));
+    const next = all[at < 0 ? (step > 0 ? all.length - 1 : 0) : at + step];
+    if (next) next.click(); else tell(word(all.length ? "noRange" : "noRanges"));
+  };
+
   const press = (key) => {
+    if (key === "r" && replayed()) return true;
     const wanted = key.startsWith("g ") ? `[data-go="${CSS.escape(key.slice(2))}"]` : `[data-key="${CSS.escape(key)}"]`;
     // A link leads where it leads, also out of a closed menu.
     const all = [...document.querySelectorAll(wanted)];
@@ -60,10 +97,11 @@
     x: () => current()?.querySelector("input[type=checkbox]")?.click(),
     Enter: () => current()?.querySelector("a[href]")?.click(),
     ".": () => {
-      const menu = current()?.querySelector("details.menu") ?? document.querySelector("main details.menu");
-      if (!menu) return;
-      if (!openPanel(menu)) menu.querySelector("a, button")?.focus();
+      const places = [...document.querySelectorAll(".when-chosen"), current(), ...document.querySelectorAll("main [data-actions]")];
+      if (!places.some(acts)) tell(word("noActions"));
     },
+    "[": () => stretch(-1),
+    "]": () => stretch(1),
     "?": () => openDialog(document.getElementById("keys-help"), document.activeElement),
     "/": () => {
       const box = [...document.querySelectorAll("input[data-query], input[type=search]")].find(shown);

@@ -23,6 +23,19 @@ const say = (() => {
   };
 })();
 
+/** Says it, and shows it for a while at the foot of the page. */
+const tell = (() => {
+  let note = null, timer = 0;
+  return (text) => {
+    note?.remove();
+    note = make("p", { className: "told", textContent: text });
+    document.querySelector("main")?.append(note);
+    say(text);
+    clearTimeout(timer);
+    timer = setTimeout(() => note.remove(), 5000);
+  };
+})();
+
 /** An element with properties, made without HTML. */
 function make(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
