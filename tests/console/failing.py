@@ -154,3 +154,17 @@ async def _ended(
         "select postmill.count_end(%s, 'billing', %s, %s, 1, 1, 1)", [tenant, job_type, outcome]
     )
     return id
+
+
+async def ran_closed(api: Api, world: Failing) -> tuple[int, int]:
+    """How many failures are compared, and of how many the build is known, where a letter was closed: as it were."""
+    async with api.owner.transaction(force_rollback=True):
+        await api.rows("select postmill.close_letter(%s, 'dead_letter', null)", world.letters["acme"][0])
+        counts = (
+            "select count(*) filter (where failed), count(*) filter (where failed and build = 'build-42')"
+        )
+        [(failed, known)] = await api.rows(
+            f"{counts} from postmill.read_error_samples(%s, 'ChargeInvoice')", world.group
+        )
+    assert failed > 0
+    return failed, known

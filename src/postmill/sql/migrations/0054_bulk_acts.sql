@@ -324,3 +324,44 @@ begin
 end
 $$;
 
+-- What was wrong and is over, the latest first: causes of failures for which jobs were given up, whose incident ended in the last
+-- hour, of which no dead letter is open, which have not happened since, and of which nobody has said anything yet. fresh: first
+-- seen in that hour. operation: the last one that replayed some of them; done: how many; of its last p_look new jobs (looked)
+-- how many succeeded, and how many have not ended yet.
+create function {schema}.read_all_clear(p_most integer default 5, p_look integer default 1000)
+returns table (error_group text, job_type text, error_class text, fresh boolean, over_at timestamptz, failed_at timestamptz,
+    jobs bigint, operation uuid, done integer, looked bigint, succeeded bigint, waiting bigint)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+declare
+    moment timestamptz := {schema}.now();
+begin
+    if not {schema}.sees_all() then
+        return;
+    end if;
+    return query
+    select e.id, e.job_type, e.error_class, e.first_seen_at > moment - interval '1 hour', o.at, e.last_seen_at, o.jobs,
+           p.id, p.done, r.looked, r.succeeded, r.waiting
+      from (select i.facts ->> 'group' as cause, max(i.resolved_at) as at, sum(i.jobs)::bigint as jobs from {schema}.incident i
+             where i.kind = 'job_exhausted' and i.resolved_at > moment - interval '1 hour' group by 1) o
+      join {schema}.error_group e on e.id = o.cause
+      left join lateral (
+        select q.id, q.done from {schema}.operation q
+         where q.kind in ('replay', 'retry') and q.id >= {schema}.id_at(moment - interval '6 hours') and q.done > 0
+           and exists (select from {schema}.operation_item t join {schema}.outcome x on x.job_id = t.job_id
+                        where t.operation_id = q.id and t.n <= 3 and x.error_group = o.cause)
+         order by q.id desc limit 1) p on true
+      left join lateral (
+        select count(*) as looked, count(*) filter (where s.status = 'succeeded') as succeeded,
+               count(*) filter (where s.status is null
+                   and not exists (select from {schema}.dead_letter d where d.id = l.new_id)) as waiting
+          from (select t.new_id from {schema}.operation_item t
+                 where t.operation_id = p.id and t.status = 'replayed' order by t.at desc limit p_look) l
+          left join lateral (select x.status from {schema}.outcome x where x.job_id = l.new_id offset 0) s on true) r
+        on p.id is not null
+     where {schema}.error_status(e, e.first_seen_at, moment) in ('new', 'ongoing', 'regressed') and e.last_seen_at <= o.at
+       and not exists (select from {schema}.incident i
+                        where i.kind = 'job_exhausted' and i.resolved_at is null and i.facts ->> 'group' = o.cause)
+       and coalesce((select sum(y.opened - y.closed) from {schema}.dead_tally y where y.error_group = o.cause), 0) <= 0
+     order by o.at desc limit p_most;
+end
+$$;
