@@ -12,6 +12,13 @@ from postmill.domain.errors import (
     ArtifactDamaged,
 )
 from tests.artifacts.support import BIG, files
+from tests.support.databases import Database
+
+
+@pytest.fixture
+def database(emptied: Database) -> Database:
+    """One for the whole module: its tests are many and small."""
+    return emptied
 
 
 def shortened(data: bytes) -> bytes:

@@ -32,11 +32,12 @@ def test_leaving_a_fleet_ends_its_processes(empty_database: Database) -> None:
 
 def test_the_command_starts_a_server_of_its_own_and_prints_one_json_object(tmp_path: Path) -> None:
     env = {name: value for name, value in os.environ.items() if not name.startswith("POSTMILL_")}
-    argv = [sys.executable, "-m", "postmill", "bench", "throughput", "--jobs", "200", "--json"]
+    argv = [sys.executable, "-m", "postmill", "bench", "schedules", "--schedules", "200", "--due", "20",
+            "--rounds", "1", "--json"]  # fmt: skip
     done = subprocess.run(argv, env=env | {"TMPDIR": str(tmp_path)}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
-    assert answer["case"] == "throughput"
+    assert answer["case"] == "schedules"
     assert {"jobs_per_s", "limit_per_s", "ratio", "versions", "settings"} <= set(answer)
     assert done.stderr == "", "progress is for a terminal"
     assert list(tmp_path.iterdir()) == []

@@ -23,6 +23,12 @@ from tests.support.databases import Database
 from tests.support.invariants import invariants
 
 
+@pytest.fixture
+def database(emptied: Database) -> Database:
+    """One for the whole module: its tests are many and small."""
+    return emptied
+
+
 def at_once(work: Callable[[int], Any], threads: int) -> list[Any]:
     """The answers of `work(n)`, begun together in as many threads."""
     gate = threading.Barrier(threads)

@@ -10,8 +10,18 @@ from psycopg.types.json import Jsonb
 
 from postmill.domain.errors import NotFound, PayloadRefused
 from tests.bind.callers import Caller
+from tests.support.databases import Database
 
 Outside = Connection[Any]
+
+
+@pytest.fixture
+def database(emptied: Database, lasting: Connection[Any]) -> Database:
+    """One for the whole module, in which nobody waits for an event and none ever came."""
+    lasting.execute(
+        "delete from postmill.event_delivery; delete from postmill.event; delete from postmill.trigger"
+    )
+    return emptied
 
 
 def wait_for(outside: Outside, name: str, payload: dict[str, Any], job: str = "greet") -> None:

@@ -78,8 +78,8 @@ def test_tenants(dsn, pg):
     ],
     ids=str,
 )
-def test_refusals_say_what_to_do(dsn, words, code, said):
-    answer = cli(*words, dsn=dsn)
+def test_refusals_say_what_to_do(emptied, words, code, said):
+    answer = cli(*words, dsn=emptied.dsn)
     assert (answer.code, answer.out) == (code, "")
     assert said in answer.err
 

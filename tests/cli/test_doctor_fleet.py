@@ -59,10 +59,18 @@ def test_a_round_that_has_nothing_to_do_is_not_late(look, stage, pg):
     stage.register("greet")
     stage.open("greet")
     pg.execute(
-        "update postmill.upkeep set last_run_at = postmill.now() - interval '1 day' where name = 'promote';"
+        "update postmill.upkeep set last_run_at = postmill.now() - interval '1 day'"
+        " where name in ('promote', 'operate', 'archive');"
         " update postmill.lease set started_at = postmill.now() - interval '1 day'"
     )
     assert look("upkeep").level is Level.OK
+    began = (
+        "insert into postmill.operation (id, kind, status, stage, filter, created_at, actor_type, total)"
+        " values (postmill.new_id(), 'replay', 'running', 'rest', '{}', postmill.now() - interval '5 minutes', 'user', 3)"
+    )
+    pg.execute(began)
+    assert "overdue: operate (24 h ago)" in look("upkeep").summary
+    pg.execute("delete from postmill.operation")
     stage.enqueue("greet", delay="1 hour")
     assert look("upkeep").level is Level.OK, "due in an hour"
     pg.execute(

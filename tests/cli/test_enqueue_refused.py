@@ -12,8 +12,21 @@ from tests.cli.support import cli
 def send(to: str, copies: int = 1, urgent: bool = False, cc: list[str] | None = None) -> None: ...
 
 
+@pytest.fixture
+def database(emptied):
+    """One for the whole module: its tests are many and small."""
+    return emptied
+
+
+@pytest.fixture
+def pg(lasting):
+    """Its connection, too."""
+    return lasting
+
+
 @pytest.fixture(autouse=True)
 def registered(pg, here):
+    pg.execute("update postmill.job_definition set is_active = true")
     drive(pg, commands.register(Registry([send])))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from axe_playwright_python.base import AXE_SCRIPT
-from playwright.async_api import Page
+from playwright.async_api import Page, ViewportSize
 
 from tests.support.chromium import Screen
 
@@ -76,7 +76,9 @@ LOOKS = [Look(width, dark) for dark in (False, True) for width in (1280, 390, 32
 
 async def set_look(page: Page, look: Look) -> None:
     """As the system and the window say it."""
-    await page.set_viewport_size({"width": look.width, "height": 800})
+    size: ViewportSize = {"width": look.width, "height": 800}
+    if page.viewport_size != size:
+        await page.set_viewport_size(size)
     await page.emulate_media(
         color_scheme="dark" if look.dark else "light",
         reduced_motion="reduce",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections import Counter
 from functools import lru_cache
 from html.parser import HTMLParser
 from urllib.parse import urlsplit
+
+import httpx
 
 ALLOWED = {
     *(
@@ -219,3 +222,15 @@ def _harmless(link: str) -> bool:
 def faults(text: str) -> list[str]:
     """What must not be there."""
     return Read(text).faults
+
+
+async def page(client: httpx.AsyncClient, path: str) -> str:
+    """What this path answers, which must be a page."""
+    answer = await client.get(path)
+    assert answer.status_code == 200, answer.text
+    return answer.text
+
+
+def words(text: str) -> str:
+    """What a page says, without its tags."""
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())

@@ -186,6 +186,14 @@ def test_the_shape_of_a_small_chart() -> None:
     by_keyboard = [node.get("href") for node in root.iter("a")]
     assert by_keyboard == ["/ops/jobs?since=1", "/ops/definitions/Charge"]
     assert root.find("details/summary") is not None
+    # What has not ended is drawn apart and says so.
+    times, now = minutes(2), START + timedelta(seconds=90)
+    for drawn in (charts.stacked_bars, charts.line):
+        part = drawing(read(drawn(times, [Series("x", [3, 1])], id="c", title="x", step=60, now=now)))
+        assert [node.get("class") for node in part.iter() if "so-far" in (node.get("class") or "")] == [
+            "so-far"
+        ]
+        assert "2031-03-12 02:01 UTC, so far: x 1" in ET.tostring(part, "unicode")
     assert len(charts.stacked_bars(minutes(60), [Series("x", [5] * 60)], id="c", title="x", step=60)) < 45_000
 
 

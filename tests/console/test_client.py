@@ -341,13 +341,19 @@ async def test_one_stream_for_all_tabs(live: Live, browser: Browser) -> None:
 
 
 async def test_now_is_one_screen_and_what_was_said_leaves(live: Live, browser: Browser) -> None:
-    """Eight incidents, the last hour and the changes at 1280 × 800; a line of an act goes without moving anything."""
-    await live.owner.execute(
-        """select postmill.raise_incident('job_exhausted', 'Charge' || n || ':e' || n, 'critical', 'ChargeInvoice' || n ||
-                  ' was given up: TimeoutError: the payment service did not answer for invoice 4011', '{}',
-                  p_queue => 'billing' || n, p_job_type => 'ChargeInvoice' || n) from generate_series(1, 8) n"""
-    )
-    await live.audited("incidents.acknowledge", None)  # as the round that raises them tells of it
+    """Eight incidents, the last hour and the changes at 1280 × 800; a line of an act goes without moving anything under the
+    pointer, and another incident comes in by itself unless the pointer is among the rows."""
+
+    async def wrong(first: int, last: int) -> None:
+        await live.owner.execute(
+            """select postmill.raise_incident('job_exhausted', 'Charge' || n || ':e' || n, 'critical', 'ChargeInvoice' || n ||
+                      ' was given up: TimeoutError: the payment service did not answer for invoice 4011', '{}',
+                      p_queue => 'billing' || n, p_job_type => 'ChargeInvoice' || n) from generate_series(%s::integer, %s) n""",
+            [first, last],
+        )
+        await live.audited("incidents.acknowledge", None)  # as the round that raises them tells of it
+
+    await wrong(1, 8)
     async with screen(browser, live.url, await live.token()) as made:
         page = made.page
         await page.set_viewport_size({"width": 1280, "height": 800})
@@ -365,6 +371,7 @@ async def test_now_is_one_screen_and_what_was_said_leaves(live: Live, browser: B
         await page.locator("#incidents button", has_text="Acknowledge").first.click()
         await page.wait_for_selector(".flash")
         place = "document.querySelector('.flash').getBoundingClientRect().height"
+        await page.mouse.move(600, 500)
         before = await page.evaluate(place)
         assert await page.is_visible(".flash")
         await page.clock.fast_forward(9_000)
@@ -372,5 +379,22 @@ async def test_now_is_one_screen_and_what_was_said_leaves(live: Live, browser: B
         await page.clock.fast_forward(16_000)
         await page.wait_for_selector(".flash.read", state="hidden")
         assert await page.evaluate(place) == before
+
+        async def shown(selector: str, n: int) -> bool:
+            await page.clock.fast_forward(6_000)
+            return await page.locator(selector).count() == n
+
+        rows = "#incidents tbody tr"
+        await page.hover(f"{rows} >> nth=0")
+        await wrong(9, 9)
+        await live.owner.execute("delete from postmill.incident where job_type = 'ChargeInvoice1'")
+        await aeventually(lambda: shown(".news", 1))
+        assert await page.locator(rows).count() == 8
+        assert await page.get_attribute(f"{rows}[data-gone]", "data-gone") == "no longer so"
+        await page.mouse.move(5, 5)
+        await aeventually(lambda: shown(f"{rows}:has-text('ChargeInvoice9')", 1))
+        await aeventually(lambda: shown(f".news, .flash, {rows}[data-gone]", 0))
+        await wrong(10, 10)
+        await aeventually(lambda: shown(rows, 9))
         made.check()
     await live.owner.execute("delete from postmill.incident")

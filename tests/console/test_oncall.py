@@ -50,9 +50,10 @@ class Keys:
         self.clicks = 0
 
     async def go_to(self, selector: str, text: str = "") -> None:
-        """Tab until the focus is there; it must be seen where it is."""
-        for _ in range(STOPS):
-            await self.page.keyboard.press("Tab")
+        """Tab until the focus is there, unless the page has put it there; it must be seen where it is."""
+        for stop in range(STOPS):
+            if stop:
+                await self.page.keyboard.press("Tab")
             at = await self.page.evaluate(
                 """([selector, text]) => {
                     const one = document.activeElement;
@@ -69,6 +70,13 @@ class Keys:
                 assert at["free"], f"{selector} {text}: something lies over the focus"
                 return
         raise AssertionError(f"{selector} {text} was not reached on {self.page.url}")
+
+    async def skip(self) -> None:
+        """Past what is around the page's own part, by the first thing that Tab comes to."""
+        await self.page.keyboard.press("Tab")
+        assert await self.page.evaluate("document.activeElement.matches('a.skip')")
+        await self.page.keyboard.press("Enter")
+        await self.page.wait_for_function("document.activeElement.id === 'main'")
 
     async def press(self, key: str = "Enter", *, leads: str | None = None) -> None:
         """A click by key; `leads`: what the address becomes."""
@@ -113,6 +121,7 @@ async def test_from_the_verdict_to_a_running_replay_by_keyboard(live: Live, brow
         assert await states.fetchall() == [("replay", "running", 36)]
         # Back at the cause: nothing more of it starts for an hour.
         await page.goto(group)
+        await keys.skip()
         await keys.go_to("main summary", "Pause job type")
         await keys.press()
         # What is typed goes into the panel's first field, and from a button of it no key leads elsewhere.
@@ -120,7 +129,7 @@ async def test_from_the_verdict_to_a_running_replay_by_keyboard(live: Live, brow
         assert await page.input_value("#pause-reason") == "until it is rolled back by gq"
         await keys.go_to("main button", "Pause")
         await page.keyboard.type("gqx")
-        assert page.url == group
+        assert page.url.partition("#")[0] == group
         await page.focus("#pause-reason")
         await keys.go_to("main button", "Pause")
         await keys.press(leads="/ops/errors/")

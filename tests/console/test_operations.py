@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import html
 import re
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 import httpx
 import pytest
 
+from postmill.bind import adrive
+from postmill.console.bulk.progress import Line
 from postmill.domain.access import Role
+from postmill.operate import operations as acts
 from tests.console.harness import Console
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -81,8 +85,8 @@ async def test_from_a_query_to_a_running_replay(console: Console) -> None:
         params={**form(how), "rate": "20", "ask": "on", "fair": "on", "priority": "500", "step": "canary"},
     )
     confirm = await client.get(new, params={**form(canary), "canary": "2", "stop": "50", "step": "confirm"})
-    for text in ("At most 20 jobs a second, tenants take turns.", "paused when more than 50 % fail", "Their priority is 500.",
-                 "It can be undone for 10 s.", 'data-confirm-count="8"'):  # fmt: skip
+    for text in ("At most 20 jobs a second, tenants take turns.", "paused when more than 50 % fail",
+                 "They come behind live traffic", "It can be undone for 10 s.", 'data-confirm-count="8"'):  # fmt: skip
         assert text in confirm.text, text
     fields = form(confirm, "post")
     assert fields["step"] == "confirm"
@@ -116,6 +120,14 @@ async def test_from_a_query_to_a_running_replay(console: Console) -> None:
     said = await client.get(undone.headers["location"])
     assert "It is undone: nothing had been done yet." in said.text
     assert str(id) not in (await client.get("/ops/ops-log", params={"open": "on"})).text
+    # A replay has finished when its new jobs have ended; before that all are enqueued.
+    ended = replace(await adrive(console.api.owner, acts.operation(id)), status="finished", stage="rest")
+    for results, told in (
+        (None, "all enqueued"),
+        ({"succeeded": 3, "queued": 2}, "all enqueued, 2 jobs have not ended"),
+        ({"succeeded": 5}, "finished: all have ended"),
+    ):
+        assert Line.of(ended, None, results).standing == told
     again = await client.post(f"/ops/ops-log/{id}/pause", data={"csrf": fields["csrf"]})
     assert "It has ended already." in (await client.get(again.headers["location"])).text
 
@@ -146,7 +158,9 @@ async def test_what_it_is_about_and_what_can_be_undone(console: Console) -> None
     assert "0 of 5 that match will be replayed; 2 were replayed already; 3 are left as they are" in asks.text
     assert "choose otherwise at How" in (await client.get(new, params={**chosen, "step": "confirm"})).text
     assert "choose otherwise at How" in asks.text
-    assert "On to: How</button>" in asks.text
+    # Nothing would be done: nothing leads on but to where that can be changed.
+    assert "On to:" not in asks.text
+    assert 'value="how">Choose otherwise</button>' in asks.text
     none = await client.get(
         new, params={"act": "cancel", "step": "impact", **chosen}
     )  # dead letters: nothing is canceled

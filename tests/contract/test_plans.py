@@ -21,7 +21,7 @@ from tests.support.tickets import changed
 
 pytestmark = pytest.mark.matrix
 
-SIZES = [pytest.param(200_000, id="200k"), pytest.param(1_000_000, id="million", marks=pytest.mark.long)]
+SIZES = [pytest.param(120_000, id="120k"), pytest.param(1_000_000, id="million", marks=pytest.mark.long)]
 HOG = UUID("00000001-0000-0000-0000-000000000000")
 
 

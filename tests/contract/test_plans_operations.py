@@ -15,7 +15,7 @@ from tests.support.databases import fresh_database
 
 pytestmark = pytest.mark.matrix
 
-SIZES = [pytest.param(200_000, id="200k"), pytest.param(1_000_000, id="million", marks=pytest.mark.long)]
+SIZES = [pytest.param(60_000, id="60k"), pytest.param(1_000_000, id="million", marks=pytest.mark.long)]
 HOG = UUID("00000001-0000-0000-0000-000000000000")
 
 

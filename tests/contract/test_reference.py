@@ -63,8 +63,8 @@ VIEWS = (
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_every_column_of_a_view_is_described(pg: Connection[Any], view: str) -> None:
-    rows = pg.execute(
+def test_every_column_of_a_view_is_described(lasting: Connection[Any], view: str) -> None:
+    rows = lasting.execute(
         "select column_name::text from information_schema.columns where table_schema = 'postmill' and table_name = %s",
         [view],
     ).fetchall()

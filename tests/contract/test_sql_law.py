@@ -97,18 +97,18 @@ def functions(conn: Connection[Any]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.matrix
-def test_definers_functions_have_a_fixed_search_path(pg: Connection[Any]) -> None:
+def test_definers_functions_have_a_fixed_search_path(lasting: Connection[Any]) -> None:
     """Else a caller's own operators and functions would run with the rights of the owner."""
-    found = {f["name"]: f["config"] for f in functions(pg) if f["definer"]}
+    found = {f["name"]: f["config"] for f in functions(lasting) if f["definer"]}
     assert {
         name for name, config in found.items() if "search_path=pg_catalog, pg_temp" not in config
     } == set()
 
 
 @pytest.mark.matrix
-def test_nobody_may_execute_by_default(pg: Connection[Any]) -> None:
+def test_nobody_may_execute_by_default(lasting: Connection[Any]) -> None:
     """But what policies ask with the rights of whoever reads a view: two settings of the transaction."""
-    assert sorted(f["name"] for f in functions(pg) if f["public"]) == ["scope_tenant", "sees_all"]
+    assert sorted(f["name"] for f in functions(lasting) if f["public"]) == ["scope_tenant", "sees_all"]
 
 
 @pytest.mark.matrix
@@ -164,18 +164,18 @@ INLINED = {
 
 
 @pytest.mark.matrix
-def test_functions_in_the_language_sql_are_few(pg: Connection[Any]) -> None:
-    assert {f["name"] for f in functions(pg) if f["language"] == "sql"} <= INLINED.keys()
+def test_functions_in_the_language_sql_are_few(lasting: Connection[Any]) -> None:
+    assert {f["name"] for f in functions(lasting) if f["language"] == "sql"} <= INLINED.keys()
 
 
 @pytest.mark.matrix
 @pytest.mark.parametrize("name", INLINED)
-def test_and_inlined(pg: Connection[Any], name: str) -> None:
+def test_and_inlined(lasting: Connection[Any], name: str) -> None:
     if {"name": name, "language": "plpgsql"}.items() <= next(
-        f for f in functions(pg) if f["name"] == name
+        f for f in functions(lasting) if f["name"] == name
     ).items():
         return  # new_id before 18: a plan of its own, kept
-    plan = pg.execute("explain (verbose, costs off) " + INLINED[name]).fetchall()
+    plan = lasting.execute("explain (verbose, costs off) " + INLINED[name]).fetchall()
     assert f"postmill.{name}(" not in str(plan)
 
 

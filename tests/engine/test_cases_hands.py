@@ -25,6 +25,13 @@ from tests.support.workers import enqueue, state, until, working
 
 Conn = psycopg.AsyncConnection[Any]
 
+
+@pytest.fixture
+def database(emptied: Database) -> Database:
+    """One for the whole module: its tests are many and small."""
+    return emptied
+
+
 # What is done, whether the worker's report then misses, and where the job is in the end (after a return, after an error).
 DEEDS: dict[str, tuple[str, bool, str | None, str | None]] = {
     "cancel": ("select * from postmill.cancel_jobs(array[%s], p_reason => 'unwanted')", False, "canceled", "canceled"),

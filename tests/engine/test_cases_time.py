@@ -25,6 +25,13 @@ from tests.support.databases import Database
 from tests.support.invariants import invariants
 from tests.support.workers import enqueue, until, working
 
+
+@pytest.fixture
+def database(emptied: Database) -> Database:
+    """One for the whole module: its tests are many and small."""
+    return emptied
+
+
 Conn = psycopg.AsyncConnection[Any]
 LEASE = 1.5
 

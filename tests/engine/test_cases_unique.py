@@ -11,8 +11,16 @@ import pytest
 from psycopg import Connection
 
 from tests.support import sessions
+from tests.support.databases import Database
 from tests.support.invariants import invariants
 from tests.support.sessions import Held, WorkerSession, rows
+
+
+@pytest.fixture
+def database(emptied: Database) -> Database:
+    """One for the whole module: its tests are many and small."""
+    return emptied
+
 
 OTHERS = 200
 

@@ -19,6 +19,13 @@ from tests.support.eventually import eventually
 from tests.support.invariants import invariants
 from tests.support.sessions import WorkerSession
 
+
+@pytest.fixture
+def database(emptied: Database) -> Database:
+    """One for the whole module: its tests are many and small."""
+    return emptied
+
+
 ROUNDS = 60
 COLUMNS = {
     "ready": "queue, lane, priority, ready_at, id, attempt, run, lost",

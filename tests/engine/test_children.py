@@ -6,11 +6,19 @@ import os
 from typing import Any
 
 import psycopg
+import pytest
 
 from tests.engine import crashers
 from tests.engine.test_outcomes import end, one
 from tests.support.databases import Database
 from tests.support.workers import enqueue, state, until, working
+
+
+@pytest.fixture
+def database(emptied: Database) -> Database:
+    """One for the whole module: its tests are many and small."""
+    return emptied
+
 
 Conn = psycopg.AsyncConnection[Any]
 

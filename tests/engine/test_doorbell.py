@@ -8,11 +8,19 @@ import time
 from typing import Any
 
 import psycopg
+import pytest
 
 from postmill.domain.job_type import job
 from postmill.engine.worker import Worker
 from tests.support.databases import Database
 from tests.support.workers import enqueue, until, working
+
+
+@pytest.fixture
+def database(emptied: Database) -> Database:
+    """One for the whole module: its tests are many and small."""
+    return emptied
+
 
 Conn = psycopg.AsyncConnection[Any]
 

@@ -16,6 +16,13 @@ from postmill.domain.lifecycle import State
 from postmill.operate import commands, insight
 from postmill.store.jobs import list_jobs
 from tests.operate.conftest import Bench, greet
+from tests.support.databases import Database
+
+
+@pytest.fixture
+def database(emptied: Database) -> Database:
+    """One for the whole module: its tests are many and small."""
+    return emptied
 
 
 @pytest.mark.parametrize("state", list(State))

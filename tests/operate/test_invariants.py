@@ -21,6 +21,12 @@ OUTCOME = (
 LONG_AGO = "now() - interval '3 minutes'"
 
 
+@pytest.fixture
+def database(emptied: Database) -> Database:
+    """One for the whole module: its tests are many and small."""
+    return emptied
+
+
 def test_a_healthy_database_has_none(bench: Bench) -> None:
     for state in State:
         bench.make(state)

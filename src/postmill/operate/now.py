@@ -13,7 +13,16 @@ from postmill.store import incidents as store
 from postmill.store.catalog import DEFAULT_SCHEMA
 from postmill.store.flow import Flow
 from postmill.store.incidents import IncidentView, NotificationView
-from postmill.store.now import Scene, Situation, read_incident_scenes, read_now
+from postmill.store.now import (
+    AllClear,
+    NewError,
+    Scene,
+    Situation,
+    read_all_clear,
+    read_incident_scenes,
+    read_new_errors,
+    read_now,
+)
 from postmill.store.stats import Stat, read_stats
 
 MINUTES = 60
@@ -24,6 +33,9 @@ CHANGES = 7200.0
 
 SHOWN = 20
 """So many incidents at most, the worst first."""
+
+FRESH = 3
+"""So many new causes of failures are named."""
 
 _RANKS = {"critical": 0, "warning": 1, "info": 2}
 
@@ -37,6 +49,8 @@ class Now:
         incidents: that are live, the worst first; one alone where it was asked for, also when it is over.
         kin: the same, those of one cause together.
         scenes: what stands around each.
+        fresh: causes of failures that are new, and not over yet; three at most.
+        over: what was wrong in the last hour, and is over.
         told, jobs: of the one incident that was asked for: whom it was told, its first jobs.
     """
 
@@ -44,6 +58,8 @@ class Now:
     incidents: list[IncidentView]
     kin: list[Kin]
     scenes: dict[UUID, Scene]
+    fresh: list[NewError]
+    over: list[AllClear]
     told: list[NotificationView]
     jobs: list[UUID]
 
@@ -76,14 +92,25 @@ def now(*, incident: UUID | None = None, queue: str | None = None, schema: str =
         told = yield store.list_notifications(incident, schema=schema)
         jobs = yield store.list_incident_jobs(incident, schema=schema)
     kin = together(worst, scenes)
-    return Now(_counted(situation, kin), worst, kin, scenes, told, jobs)
+    over: list[AllClear] = []
+    if situation.ended:
+        over = yield read_all_clear(schema=schema)
+    ended = {one.error_group for one in over}
+    fresh: list[NewError] = []
+    if situation.new_errors:
+        fresh = yield read_new_errors(FRESH + len(ended), schema=schema)
+    return Now(
+        _counted(situation, kin, sum(one.fresh for one in over)), worst, kin, scenes,
+        [one for one in fresh if one.id not in ended][:FRESH], over, told, jobs,
+    )  # fmt: skip
 
 
-def _counted(situation: Situation, kin: Sequence[Kin]) -> Situation:
-    """What has one cause counts once."""
+def _counted(situation: Situation, kin: Sequence[Kin], ended: int) -> Situation:
+    """What has one cause counts once; new errors that are over count no more."""
     more = Counter(one.kind == "budget" for each in kin for one in each.others)
     return replace(
         situation,
+        new_errors=max(situation.new_errors - ended, 0),
         others=max(situation.others - more[False], 0),
         budgets=max(situation.budgets - more[True], 0),
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Literal
 
 from postmill.store.catalog import DEFAULT_SCHEMA
@@ -19,7 +20,7 @@ from postmill.store.standing import (
 from postmill.store.stats import Stat
 from postmill.store.type_pauses import TypePause, read_type_pauses
 
-Whose = Literal["platform", "paused", "shared", "tenant", "suspended", "nobody"]
+Whose = Literal["platform", "paused", "shared", "tenant", "mended", "suspended", "nobody"]
 
 HOUR = 3600.0
 """Seconds of which failures are told."""
@@ -34,12 +35,12 @@ class Blame:
 
     Attributes:
         whose: platform (a queue is late or has no workers), paused (a queue or job type is, by the platform), shared (its
-            jobs fail, and those of other tenants fail in the same way), tenant (its jobs fail), suspended (the tenant is),
-            nobody.
+            jobs fail, and those of other tenants fail in the same way), tenant (its jobs fail), mended (they did, and what
+            failed was replayed or closed), suspended (the tenant is), nobody.
         queues: of those that the tenant uses, how each stands.
         failing: the share of jobs that ended badly lately; None: none ended.
         pauses: of job types that the tenant uses.
-        failures: causes of its failures of late, those that failed most first.
+        failures: causes for which jobs of it were given up of late, those of most jobs first.
     """
 
     whose: Whose
@@ -52,6 +53,31 @@ class Blame:
     def shared_types(self) -> list[str]:
         """Job types that fail for others, too."""
         return sorted({one.job_type for one in self.failures if one.shared})
+
+    @property
+    def ours(self) -> bool:
+        """Whether most of its jobs that failed did so as those of others."""
+        return 2 * sum(one.jobs for one in self.failures if one.shared) > self.jobs
+
+    @property
+    def jobs(self) -> int:
+        """How many jobs were given up."""
+        return sum(one.jobs for one in self.failures)
+
+    @property
+    def replayed(self) -> int:
+        """How many of them were replayed."""
+        return sum(one.replayed for one in self.failures)
+
+    @property
+    def succeeded(self) -> int:
+        """How many of the replays succeeded."""
+        return sum(one.succeeded for one in self.failures)
+
+    @property
+    def last_at(self) -> datetime | None:
+        """When the last of them failed."""
+        return max((one.last_seen_at for one in self.failures), default=None)
 
 
 def blame(
@@ -73,8 +99,10 @@ def blame(
     failing = sum(one.n("failed", "dead_letter") for one in minutes) / ended if ended else None
     failures: list[SharedFailure] = []
     if failing is not None and failing >= FAILING:
-        failures = yield shared_failures(HOUR, schema=schema)
-    together = sum(one.n for one in failures if one.shared)
+        found: list[SharedFailure] = yield shared_failures(HOUR, schema=schema)
+        failures = [one for one in found if one.jobs]
+    made = Blame("nobody", queues, failing, pauses, failures)
+    bad = failing is not None and failing >= FAILING
     whose: Whose = "nobody"
     if status == "suspended":
         whose = "suspended"
@@ -82,11 +110,11 @@ def blame(
         whose = "platform"
     elif "paused" in states or pauses:
         whose = "paused"
-    elif 2 * together > sum(one.n for one in failures):
-        whose = "shared"
-    elif failing is not None and failing >= FAILING:
-        whose = "tenant"
-    return Blame(whose, queues, failing, pauses, failures)
+    elif bad and failures and not any(one.going_on for one in failures):
+        whose = "mended"
+    elif bad:
+        whose = "shared" if made.ours else "tenant"
+    return replace(made, whose=whose)
 
 
 def worst(groups: Sequence[ErrorGroupView], most: int = 5) -> list[ErrorGroupView]:

@@ -4767,24 +4767,38 @@ begin
 end
 $$;
 
--- FUNCTION door_shared_failures(timestamp with time zone, integer)
+-- FUNCTION door_shared_failures(timestamp with time zone, integer, integer)
 
-CREATE FUNCTION postmill.door_shared_failures(p_since timestamp with time zone, p_most integer DEFAULT 20) RETURNS TABLE(error_group text, job_type text, n bigint, shared boolean)
+CREATE FUNCTION postmill.door_shared_failures(p_since timestamp with time zone, p_most integer DEFAULT 20, p_look integer DEFAULT 500) RETURNS TABLE(error_group text, job_type text, shared boolean, recent boolean, last_seen_at timestamp with time zone, open bigint, ended bigint, replayed bigint, succeeded bigint, waiting bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 declare
     own constant uuid := postmill.scope_tenant();
+    moment timestamptz := postmill.now();
 begin
     return query
-    select g.id, g.job_type, t.count,
+    select g.id, g.job_type,
            (select count(*) from (select from postmill.error_group_tenant o
-                                   where o.id = t.id and o.tenant_id <> own and o.last_seen_at >= p_since limit 2) x) = 2
+                                   where o.id = t.id and o.tenant_id <> own and o.last_seen_at >= p_since limit 2) x) = 2,
+           t.last_seen_at > moment - interval '5 minutes', t.last_seen_at, d.n, c.ended, c.replayed, c.succeeded, c.waiting
       from (select e.* from postmill.error_group_tenant e
              where e.tenant_id = own and e.last_seen_at >= p_since order by e.last_seen_at desc limit p_most) t
       join postmill.error_group g on g.id = t.id
-     order by t.count desc, t.id;
+     cross join lateral (select count(*) as n from (select from postmill.dead_letter l
+                                                     where l.tenant_id = own and l.error_group = t.id limit p_look) x) d
+     cross join lateral (
+        select count(*) as ended, count(r.id) as replayed, count(*) filter (where s.status = 'succeeded') as succeeded,
+               count(*) filter (where r.id is not null and s.status is null) as waiting
+          from (select o.job_id, o.finished_at from postmill.outcome o
+                 where o.tenant_id = own and o.error_group = t.id and o.status <> 'succeeded'
+                 order by o.job_id desc limit p_look) e
+          left join lateral (select n.id from (select f.id from postmill.any_job f where f.replayed_from = e.job_id offset 0) n
+                              order by n.id desc limit 1) r on true
+          left join lateral (select f.status from postmill.outcome f where f.job_id = r.id offset 0) s on true
+         where e.finished_at >= p_since) c
+     order by d.n + c.ended desc, t.id;
 end
 $$;
 
@@ -9932,6 +9946,47 @@ begin
 end
 $$;
 
+-- FUNCTION read_all_clear(integer, integer)
+
+CREATE FUNCTION postmill.read_all_clear(p_most integer DEFAULT 5, p_look integer DEFAULT 1000) RETURNS TABLE(error_group text, job_type text, error_class text, fresh boolean, over_at timestamp with time zone, failed_at timestamp with time zone, jobs bigint, operation uuid, done integer, looked bigint, succeeded bigint, waiting bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    moment timestamptz := postmill.now();
+begin
+    if not postmill.sees_all() then
+        return;
+    end if;
+    return query
+    select e.id, e.job_type, e.error_class, e.first_seen_at > moment - interval '1 hour', o.at, e.last_seen_at, o.jobs,
+           p.id, p.done, r.looked, r.succeeded, r.waiting
+      from (select i.facts ->> 'group' as cause, max(i.resolved_at) as at, sum(i.jobs)::bigint as jobs from postmill.incident i
+             where i.kind = 'job_exhausted' and i.resolved_at > moment - interval '1 hour' group by 1) o
+      join postmill.error_group e on e.id = o.cause
+      left join lateral (
+        select q.id, q.done from postmill.operation q
+         where q.kind in ('replay', 'retry') and q.id >= postmill.id_at(moment - interval '6 hours') and q.done > 0
+           and exists (select from postmill.operation_item t join postmill.outcome x on x.job_id = t.job_id
+                        where t.operation_id = q.id and t.n <= 3 and x.error_group = o.cause)
+         order by q.id desc limit 1) p on true
+      left join lateral (
+        select count(*) as looked, count(*) filter (where s.status = 'succeeded') as succeeded,
+               count(*) filter (where s.status is null
+                   and not exists (select from postmill.dead_letter d where d.id = l.new_id)) as waiting
+          from (select t.new_id from postmill.operation_item t
+                 where t.operation_id = p.id and t.status = 'replayed' order by t.at desc limit p_look) l
+          left join lateral (select x.status from postmill.outcome x where x.job_id = l.new_id offset 0) s on true) r
+        on p.id is not null
+     where postmill.error_status(e, e.first_seen_at, moment) in ('new', 'ongoing', 'regressed') and e.last_seen_at <= o.at
+       and not exists (select from postmill.incident i
+                        where i.kind = 'job_exhausted' and i.resolved_at is null and i.facts ->> 'group' = o.cause)
+       and coalesce((select sum(y.opened - y.closed) from postmill.dead_tally y where y.error_group = o.cause), 0) <= 0
+     order by o.at desc limit p_most;
+end
+$$;
+
 -- FUNCTION read_archive(timestamp with time zone, uuid, integer, text, text, uuid)
 
 CREATE FUNCTION postmill.read_archive(p_before timestamp with time zone, p_id uuid, p_most integer, p_source text DEFAULT NULL::text, p_status text DEFAULT NULL::text, p_job uuid DEFAULT NULL::uuid) RETURNS TABLE(id uuid, source text, status text, since timestamp with time zone, until timestamp with time zone, rows bigint, bytes bigint, made_at timestamp with time zone, archived_at timestamp with time zone, deleted_at timestamp with time zone, tries integer, error text, manifest jsonb)
@@ -10546,7 +10601,10 @@ begin
             and not exists (select from postmill.lease l where l.holder = w.holder and l.expires_at > moment)
           order by w.last_seen_at desc limit p_most)
         union all
-        (select l.at, l.action, l.target, coalesce(l.actor_id, l.actor_type), l.via, l.reason, l.id::text
+        (select l.at, l.action, l.target, coalesce(l.actor_id, l.actor_type), l.via,
+                case when l.action = 'operations.finish'
+                     then concat_ws('/', l.after ->> 'done', l.after ->> 'total', l.after ->> 'skipped', l.after ->> 'failed')
+                     else l.reason end, l.id::text
            from (select a.* from postmill.audit_log a where a.at >= p_since order by a.at desc, a.id desc limit p_look) l
           where l.result = 'done' and (l.action in ('queues.pause', 'queues.resume', 'queues.move', 'queues.boost', 'dead.discard',
                     'logins.open', 'keys.create', 'keys.revoke', 'projects.create', 'errors.ignore', 'errors.resolve', 'errors.reopen')
@@ -11125,7 +11183,7 @@ begin
             union all
             (select a.job_id, a.tenant_id, a.finished_at, a.holder, a.stack from postmill.attempt a
               where a.error_group = p_id order by a.job_id desc limit p_failed)) x
-         order by x.job_id desc, x.finished_at desc limit p_failed
+         order by x.job_id desc, x.holder is null, x.finished_at desc limit p_failed
     ), fine as materialized (
         select o.job_id, o.tenant_id, o.finished_at, o.holder
           from (select j.id from (select b.id, b.job_type from postmill.job b order by b.id desc limit p_look) j
@@ -11166,12 +11224,12 @@ begin
       from unnest(p_jobs) as u(id)
      cross join lateral (
         select y.* from (
-            select o.tenant_id, o.attempt, o.finished_at, o.error_class, o.error_message, o.stack from postmill.outcome o
-             where o.job_id = u.id and o.error_group = p_id
+            select o.tenant_id, o.attempt, o.finished_at, o.error_class, o.error_message, o.stack, o.holder is null as closed
+              from postmill.outcome o where o.job_id = u.id and o.error_group = p_id
             union all
-            select a.tenant_id, a.attempt, a.finished_at, a.error_class, a.error_message, a.stack from postmill.attempt a
-             where a.job_id = u.id and a.error_group = p_id offset 0) y
-         order by y.finished_at desc limit 1) x;
+            select a.tenant_id, a.attempt, a.finished_at, a.error_class, a.error_message, a.stack, false
+              from postmill.attempt a where a.job_id = u.id and a.error_group = p_id offset 0) y
+         order by y.closed, y.finished_at desc limit 1) x;
 end
 $$;
 
@@ -11429,7 +11487,7 @@ $$;
 
 -- FUNCTION read_incident_scenes(uuid[])
 
-CREATE FUNCTION postmill.read_incident_scenes(p_ids uuid[]) RETURNS TABLE(id uuid, top_tenants text[], rate double precision, rate_before double precision, owner text, runbook text, action text, cause text, cause_at timestamp with time zone, cause_ref text, cause_detail text, error_group text, held_kind text, held_name text, held_until timestamp with time zone, held_why text, letters bigint)
+CREATE FUNCTION postmill.read_incident_scenes(p_ids uuid[]) RETURNS TABLE(id uuid, top_tenants text[], rate double precision, rate_before double precision, owner text, runbook text, action text, cause text, cause_at timestamp with time zone, cause_ref text, cause_detail text, error_group text, held_kind text, held_name text, held_until timestamp with time zone, held_why text, letters bigint, failed_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -11452,19 +11510,22 @@ begin
            array(select coalesce(n.slug, t.tenant_id::text) from postmill.incident_part t
                    left join postmill.tenant n on n.id = t.tenant_id
                   where t.incident_id = i.id order by t.jobs desc, t.tenant_id limit 3),
-           postmill.read_event_rate(i.kind, i.queue, i.job_type, minute - interval '3 minutes', minute) / 3,
+           postmill.read_event_rate(i.kind, i.queue, i.job_type, minute - interval '1 minute', minute),
            postmill.read_event_rate(i.kind, i.queue, i.job_type, hour, hour + interval '1 hour') / 60,
            q.owner, q.runbook, nullif(d.action, ''), c.cause, c.at, c.ref, c.detail,
-           case i.kind when 'job_exhausted' then i.facts ->> 'group'
+           a.cause, h.kind, h.name, h.until, h.why,
+           case i.kind when 'dead_letters' then (
+                    select sum(t.n)::bigint from tally t where t.queue = i.queue or t.job_type = i.job_type)
+                when 'job_exhausted' then (
+                    select sum(t.n)::bigint from tally t where t.error_group = a.cause and t.job_type = i.job_type) end,
+           (select e.last_seen_at from postmill.error_group e where e.id = a.cause)
+      from postmill.incident i
+     cross join lateral (select case i.kind when 'job_exhausted' then i.facts ->> 'group'
                 when 'dead_letters' then (
                select g.error_group
                  from (select t.error_group, sum(t.n) as n, sum(sum(t.n)) over () as whole from tally t
                         where t.queue = i.queue or t.job_type = i.job_type group by 1) g
-                where g.n > 0 and 2 * g.n >= g.whole order by g.n desc limit 1) end,
-           h.kind, h.name, h.until, h.why,
-           case when i.kind = 'dead_letters' then (
-               select sum(t.n)::bigint from tally t where t.queue = i.queue or t.job_type = i.job_type) end
-      from postmill.incident i
+                where g.n > 0 and 2 * g.n >= g.whole order by g.n desc limit 1) end as cause) a
       left join postmill.queue q on q.name = i.queue
       left join postmill.job_definition d on d.key = i.job_type
       left join lateral (
@@ -12579,7 +12640,7 @@ $$;
 
 -- FUNCTION read_now()
 
-CREATE FUNCTION postmill.read_now() RETURNS TABLE(queues bigint, promised bigint, paused text[], breaches bigint, breach_since timestamp with time zone, stale_workers bigint, missed_triggers bigint, budgets bigint, others bigint, tenants bigint, new_errors bigint, new_since timestamp with time zone, quiet_since timestamp with time zone)
+CREATE FUNCTION postmill.read_now() RETURNS TABLE(queues bigint, promised bigint, paused text[], breaches bigint, breach_since timestamp with time zone, stale_workers bigint, missed_triggers bigint, budgets bigint, others bigint, tenants bigint, new_errors bigint, new_since timestamp with time zone, quiet_since timestamp with time zone, ended bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -12597,7 +12658,9 @@ begin
            (select max(e.at) from (select (select o.resolved_at from postmill.incident o
                                             where o.kind = 'sla_breach' and o.key = u.name and o.resolved_at is not null
                                             order by o.resolved_at desc limit 1) as at
-                                     from postmill.queue u where u.sla_seconds is not null) e)
+                                     from postmill.queue u where u.sla_seconds is not null) e),
+           (select count(*) from postmill.incident o
+             where o.kind = 'job_exhausted' and o.resolved_at > moment - interval '1 hour')
       from (select count(*) as all_of_them,
                    count(*) filter (where coalesce(u.sla_seconds, u.wait_target_seconds, u.run_target_seconds) is not null) as with_target,
                    array_agg(u.name order by u.priority, u.name) filter (

@@ -37,6 +37,7 @@ class Situation:
         tenants: how many tenants the incidents affect.
         new_errors: causes of failures seen for the first time in the last hour, since `new_since`; counted up to 1,000.
         quiet_since: when the last breach ended; None: none is known.
+        ended: incidents of jobs given up that ended in the last hour.
     """
 
     queues: int
@@ -52,6 +53,7 @@ class Situation:
     new_errors: int
     new_since: datetime | None
     quiet_since: datetime | None
+    ended: int
 
     @property
     def wrong(self) -> int:
@@ -65,14 +67,15 @@ class Scene:
 
     Attributes:
         top_tenants: slugs of the three that are hurt most.
-        rate: events a minute in the last three whole ones (failures of what failed, ends of what is late); `rate_before`: in
-            the same hour a week ago. None: nothing is counted for its kind.
+        rate: events in the last whole minute (failed attempts of what failed, ended jobs of what is late); `rate_before`: a
+            minute, in the same hour a week ago. None: nothing is counted for its kind.
         owner, runbook: of its queue; `action`: what its job type says is to be done.
         error_group: the cause of failures that it is about, where it is about one.
         cause: what is suspected; `cause_at` when it happened, `cause_ref` and `cause_detail` what it is.
         held_kind, held_name: the queue or job type of it that is paused now, until `held_until` (None: until somebody resumes
             it) for `held_why`; None: neither is.
-        letters: of many dead letters how many are open now.
+        letters: of many dead letters, and of jobs that were given up for one cause, how many are open now.
+        failed_at: when something last failed for this cause; None: it is not about one.
     """
 
     id: UUID
@@ -92,12 +95,60 @@ class Scene:
     held_until: datetime | None
     held_why: str | None
     letters: int | None
+    failed_at: datetime | None
+
+    @property
+    def silent(self) -> bool:
+        """Whether what failed has not failed in the last whole minute."""
+        return self.failed_at is not None and self.rate == 0
+
+
+@dataclass(frozen=True, slots=True)
+class NewError:
+    """A cause of failures that nobody has said anything of yet."""
+
+    id: str
+    job_type: str
+    error_class: str
+    first_seen_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AllClear:
+    """A cause of failures that is over: its incident has ended, no dead letter of it is open, and nothing failed so since.
+
+    Attributes:
+        fresh: whether it was first seen in the last hour.
+        over_at: when the incident ended; `failed_at`: when something failed so last.
+        jobs: that were given up.
+        operation: the last one that replayed some of them, `done` in all; None: none did.
+        looked: of its last new jobs (1,000 at most) how many were looked at; `succeeded` of them, and `waiting` or running.
+    """
+
+    error_group: str
+    job_type: str
+    error_class: str
+    fresh: bool
+    over_at: datetime
+    failed_at: datetime
+    jobs: int
+    operation: UUID | None
+    done: int | None
+    looked: int | None
+    succeeded: int | None
+    waiting: int | None
+
+    @property
+    def well(self) -> bool:
+        """Whether all that was replayed has succeeded, as far as it was looked at."""
+        return self.operation is None or self.succeeded == self.looked
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that was changed. `kind`: deploy, build, build_again, worker_loss, or an action of the audit log; `ref`: the
-    key of the definition, the holder of the worker (of a build the first one), the id in the log."""
+    """Something that was changed. `kind`: deploy, build, build_again, worker_loss, or an action of the audit log; `reason`: of a
+    bulk operation that ended how many of its jobs it did, of how many, and left and failed with, as `done/total/skipped/failed`;
+    `ref`: the key of the definition, the holder of the worker (of a build the first one), the id in the log."""
 
     at: datetime
     kind: str
@@ -112,6 +163,26 @@ def read_now(*, schema: str = DEFAULT_SCHEMA) -> Statement[Situation | None]:
     """The platform in one row; None to a tenant."""
     return Statement(
         "read_now", sql("console/read_now", schema), (), lambda rows: Situation(*rows[0]) if rows else None
+    )
+
+
+def read_new_errors(most: int, *, schema: str = DEFAULT_SCHEMA) -> Statement[list[NewError]]:
+    """Causes of failures seen for the first time in the last hour, those seen last first; nothing to a tenant."""
+    return Statement(
+        "read_new_errors",
+        sql("console/read_new_errors", schema),
+        (most,),
+        lambda rows: [NewError(*row) for row in rows],
+    )
+
+
+def read_all_clear(*, schema: str = DEFAULT_SCHEMA) -> Statement[list[AllClear]]:
+    """What was wrong in the last hour and is over, of five causes at most, the latest first; nothing to a tenant."""
+    return Statement(
+        "read_all_clear",
+        sql("console/read_all_clear", schema),
+        (),
+        lambda rows: [AllClear(*row) for row in rows],
     )
 
 

@@ -46,12 +46,35 @@ class QueueStanding:
 
 @dataclass(frozen=True, slots=True)
 class SharedFailure:
-    """A cause of the tenant's failures. `shared`: more than one other tenant fails so, too."""
+    """A cause of the tenant's failures; counts end at 500.
+
+    Attributes:
+        shared: more than one other tenant fails so, too.
+        recent: it happened in the last five minutes, too.
+        open: dead letters of it; `ended`: jobs that it ended, `replayed`: of these; of the replays have `succeeded`, and are
+            `waiting` or running.
+    """
 
     error_group: str
     job_type: str
-    n: int
     shared: bool
+    recent: bool
+    last_seen_at: datetime
+    open: int
+    ended: int
+    replayed: int
+    succeeded: int
+    waiting: int
+
+    @property
+    def jobs(self) -> int:
+        """How many jobs did not get over it by being tried again."""
+        return self.open + self.ended
+
+    @property
+    def going_on(self) -> bool:
+        """Whether it is not over yet."""
+        return self.recent or self.open > 0 or self.waiting > 0
 
 
 @dataclass(frozen=True, slots=True)

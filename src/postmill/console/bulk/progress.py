@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from postmill.console.bulk.words import LABELS
-from postmill.console.frame.words import _
+from postmill.console.frame.shown import percent
+from postmill.console.frame.words import _, many
 from postmill.store.operations import Operation
+
+LIVE = frozenset(("scheduled", "queued", "blocked", "retrying", "running"))
+"""States of jobs that have not ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +43,8 @@ class Line:
     cut: datetime | None
 
     @classmethod
-    def of(cls, op: Operation, now: datetime | None) -> Line:
-        """As it stands at a moment."""
+    def of(cls, op: Operation, now: datetime | None, results: Mapping[str, int] | None = None) -> Line:
+        """As it stands at a moment. `results`: where its new jobs are; None: nobody has looked."""
         rate = _rate(op, now)
         left = op.total - op.tried
         speed = rate or op.rate
@@ -49,10 +54,10 @@ class Line:
             op,
             _(LABELS[op.kind]),
             which(op),
-            _standing(op, begun),
-            _WORDS.get(op.status, "queued"),
+            _standing(op, begun, results),
+            "running" if op.status == "finished" and _left(results) else _WORDS.get(op.status, "queued"),
             rate,
-            _canary(op),
+            _canary(op, results),
             left / speed if going and begun and speed and left else None,
             not op.ended and not op.tried and (op.status == "proposed" or not begun),
             None if op.cut_off is None else datetime.fromtimestamp((op.cut_off.int >> 80) / 1000, UTC),
@@ -78,7 +83,12 @@ def which(op: Operation) -> str:
     return said or _("all dead letters")
 
 
-def _standing(op: Operation, begun: bool) -> str:
+def _left(results: Mapping[str, int] | None) -> int:
+    """How many of its new jobs have not ended yet."""
+    return sum(n for state, n in (results or {}).items() if state in LIVE)
+
+
+def _standing(op: Operation, begun: bool, results: Mapping[str, int] | None) -> str:
     if op.status == "proposed":
         return _("waits for somebody else's approval")
     if op.status == "paused":
@@ -89,18 +99,34 @@ def _standing(op: Operation, begun: bool) -> str:
         return _("has not begun yet")
     if op.status == "running" and op.stage == "canary":
         return _("waits for its first replays")
+    if op.status == "finished" and op.kind in ("replay", "retry"):
+        # What it had to do is to enqueue; what comes of that is another matter.
+        if left := _left(results):
+            return (
+                many("all enqueued, %s job has not ended", "all enqueued, %s jobs have not ended", left)
+                % f"{left:,}"
+            )
+        return _("finished: all have ended") if results else _("all enqueued")
     return {"running": _("running"), "finished": _("finished"), "aborted": _("aborted")}[op.status]
 
 
-def _canary(op: Operation) -> str:
+def _canary(op: Operation, results: Mapping[str, int] | None) -> str:
     n = f"{op.canary:,}"
     if (op.pause_reason or "").startswith("canary:"):
         return _("failed: see why it is paused")
     if op.stage == "rest":
-        return _("passed: the first %s had ended before the rest was enqueued") % n
+        return _passed(op, n, results)
     if op.stage == "canary" and op.done:
         return _("the first %s are enqueued; the rest waits until they have ended") % n
     return _("the first %s go alone") % n
+
+
+def _passed(op: Operation, n: str, results: Mapping[str, int] | None) -> str:
+    badly = not results or any(results.get(state) for state in ("dead_letter", "failed", "canceled"))
+    if not op.stop_ratio or not badly:
+        return _("passed: the first %s succeeded before the rest was enqueued") % n
+    told = _("passed: of the first %(n)s at most %(share)s had ended badly before the rest was enqueued")
+    return told % {"n": n, "share": percent(op.stop_ratio, 0)}
 
 
 def _rate(op: Operation, now: datetime | None) -> float | None:

@@ -20,7 +20,8 @@ from postmill.console.frame.words import _
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """The part of the data within [since, until]; `step` is the seconds of a bucket, 0 for moments."""
+    """The part of the data within [since, until]; `step` is the seconds of a bucket, 0 for moments. `now`: the bucket that it
+    is in has not ended, and its values are so far only; None: all have."""
 
     times: list[datetime]
     series: list[Series]
@@ -31,6 +32,13 @@ class Course:
     unit: Unit
     zone: tzinfo
     step: float = 0.0
+    now: datetime | None = None
+
+    def open(self, n: int) -> bool:
+        """Whether a bucket has not ended yet."""
+        return self.now is not None and self.times[n] <= self.now < self.times[n] + timedelta(
+            seconds=self.step
+        )
 
     @property
     def span(self) -> float:
@@ -48,7 +56,11 @@ class Course:
     def label(self, n: int) -> str:
         """What happened at a moment."""
         told = ", ".join(f"{one.name} {figure(one.values[n], self.unit)}" for one in self.series)
-        return f"{bucket_text(self.times[n], self.step, self.zone)}: {told}"
+        return f"{self._bucket(n)}: {told}"
+
+    def _bucket(self, n: int) -> str:
+        text = bucket_text(self.times[n], self.step, self.zone)
+        return _("%s, so far") % text if self.open(n) else text
 
     def said(self) -> str:
         """The message in words."""
@@ -58,10 +70,10 @@ class Course:
         """The table."""
         rows = [
             [
-                bucket_text(at, self.step, self.zone),
+                self._bucket(n),
                 *(figure(one.values[n], self.unit) for one in self.series),
             ]
-            for n, at in enumerate(self.times)
+            for n in range(len(self.times))
         ]
         told = [*notes, *((mark_text(mark, self.zone), mark.href) for mark in self.marks)]
         return table(
@@ -79,8 +91,9 @@ def course(
     unit: Unit,
     zone: tzinfo,
     step: float = 0.0,
+    now: datetime | None = None,
 ) -> Course:
-    """What is to be shown; `step` is the seconds of a bucket.
+    """What is to be shown; `step` is the seconds of a bucket, `now` is within the one that has not ended.
 
     Raises:
         ValueError: a value that is not a number from 0 up, or not one for each moment.
@@ -106,4 +119,5 @@ def course(
         unit,
         zone,
         step,
+        now,
     )

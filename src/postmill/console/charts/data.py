@@ -20,6 +20,7 @@ Look = Literal[
     "bad",
     "grid",
     "axis",
+    "so-far",
 ]
 """A colour, by what it means: the style sheet gives each of these classes its `color`, in every theme."""
 

@@ -11,6 +11,7 @@ from postmill.console.charts.data import Level, Look, Series
 from postmill.console.charts.numbers import Unit, tick
 from postmill.console.charts.scale import nice_ticks
 from postmill.console.charts.svg import clean, element, rectangle
+from postmill.console.frame.words import _
 
 LETTER = 6.2
 """Width of a letter in the chart's own units, about."""
@@ -80,15 +81,32 @@ def area(x: float, y: float, width: float, height: float, look: Look) -> Markup:
     return rectangle(x, y, width, max(height, 0.0), look)
 
 
+def so_far(plot: Plot, x: float, wide: float, *, legend: bool) -> Markup:
+    """A bucket that has not ended: a veil under it, with words beside the legend or in the field, so that what is missing is
+    not read as a fall."""
+    words = _("so far")
+    told = (
+        text(x + wide, 11.5, words, anchor="end")
+        if legend
+        else text(x - 4, plot.top + 11, words, anchor="end")
+    )
+    return element("g", area(x, plot.top, wide, plot.floor - plot.top, "so-far"), told, aria_hidden="true")
+
+
 def hit(x: float, y: float, width: float, height: float) -> Markup:
     """What the pointer meets: a whole column, however small its bar."""
     return rectangle(x, y, width, height)
 
 
-def stroke(points: Sequence[tuple[float, float]], look: Look, *, dashed: bool = False) -> Markup:
+def stroke(
+    points: Sequence[tuple[float, float]], look: Look, *, dashed: bool = False, faint: bool = False
+) -> Markup:
     """A line through points; a single one is a dot."""
     if len(points) == 1:
-        return element("circle", cls=look, cx=points[0][0], cy=points[0][1], r=2.5, fill="currentColor")
+        x, y = points[0]
+        return element(
+            "circle", cls=look, cx=x, cy=y, r=2.5, fill="currentColor", opacity=0.5 if faint else None
+        )
     return element(
         "polyline",
         cls=look,
@@ -96,7 +114,8 @@ def stroke(points: Sequence[tuple[float, float]], look: Look, *, dashed: bool = 
         fill="none",
         stroke="currentColor",
         stroke_width=1.75,
-        stroke_dasharray="4 3" if dashed else None,
+        stroke_dasharray="2 3" if faint else "4 3" if dashed else None,
+        opacity=0.5 if faint else None,
     )
 
 

@@ -13,7 +13,7 @@ from postmill.console.charts.data import Mark, Series
 from postmill.console.charts.figure import whole
 from postmill.console.charts.marks import letters, time_axis
 from postmill.console.charts.numbers import Unit
-from postmill.console.charts.plot import Plot, area, hit, legend, plotted
+from postmill.console.charts.plot import Plot, area, hit, legend, plotted, so_far
 from postmill.console.charts.svg import element, linked
 
 
@@ -30,6 +30,7 @@ def stacked_bars(
     marks: Sequence[Mark] = (),
     since: datetime | None = None,
     until: datetime | None = None,
+    now: datetime | None = None,
     zone: tzinfo = UTC,
     width: int = 640,
     height: int = 160,
@@ -45,26 +46,30 @@ def stacked_bars(
         hrefs: where a click on each bar leads, within the console.
         marks: what happened meanwhile.
         since, until: ends of the axis; None: of the data.
+        now: within the bucket that has not ended, which is drawn apart; None: all have.
 
     Raises:
         ValueError: a value that is not a number from 0 up, or not one for each moment.
     """
-    shown = course(times, series, hrefs, marks, since, until, unit, zone, step)
+    shown = course(times, series, hrefs, marks, since, until, unit, zone, step, now)
     highest = max((_sum(one.values[n] for one in shown.series) for n in range(len(shown.times))), default=0.0)
     named = len(series) > 1
     plot, grid = plotted(highest, unit, width, height, legend=named, marks=bool(shown.marks))
     wide = plot.across * min(step / shown.span, 1.0)
+    lefts = [plot.x(shown.share(n)) for n in range(len(shown.times))]
+    widths = [min(wide, plot.x(1) - left) for left in lefts]
     bars = [
         linked(
             shown.hrefs[n],
             shown.label(n),
-            hit(plot.x(shown.share(n)), plot.top, wide, plot.floor - plot.top),
-            *_stack(plot, plot.x(shown.share(n)), wide, shown.series, n),
+            hit(lefts[n], plot.top, widths[n], plot.floor - plot.top),
+            *_stack(plot, lefts[n], widths[n], shown.series, n),
         )
         for n in range(len(shown.times))
     ]
+    veil = [so_far(plot, lefts[n], widths[n], legend=named) for n in range(len(shown.times)) if shown.open(n)]
     axis = time_axis(plot, shown.since, shown.until, shown.marks, zone)
-    drawing = element("g", grid, legend(series) if named else "", *bars, axis)
+    drawing = element("g", *veil, grid, legend(series) if named else "", *bars, axis)
     said = (shown.said() if message is None else message) + letters(shown.marks)
     return whole(id, title, said, drawing, shown.details(id, title), width=width, height=height)
 

@@ -43,10 +43,13 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One dimension, such as the host: its values, the most failures first."""
+    """One dimension, such as the host: its values, the most failures first. `known`: of how many of the `looked` failures its
+    value is known."""
 
     name: str
     shares: list[Share]
+    known: int = 0
+    looked: int = 0
 
     @property
     def says_nothing(self) -> bool:
@@ -55,7 +58,9 @@ class Comparison:
 
     @property
     def culprit(self) -> Share | None:
-        """The one value that nearly all failures share, where the successes do not."""
+        """The one value that nearly all failures share, where the successes do not; None where it is known of less than half."""
+        if 2 * self.known < self.looked:
+            return None
         return next((one for one in self.shares if one.stands_out), None)
 
 
@@ -76,6 +81,8 @@ def shares(samples: Sequence[Sample], name: str, value: Callable[[Sample], objec
             ]
             if bad
         ],
+        bad,
+        sum(one.failed for one in samples),
     )
 
 

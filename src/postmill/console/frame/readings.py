@@ -25,6 +25,7 @@ LONGER = 10.0
 
 LASTING: dict[str, tuple[str, ...]] = {
     "list_incidents": ("incidents",),
+    "read_all_clear": ("errors", "incidents", "operations"),
     "read_attainment": (),  # of a day: nobody sees what ten seconds change
     "read_changes": ("audit", "definitions", "workers"),
     "read_incident_scenes": ("incidents",),

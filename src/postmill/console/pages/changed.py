@@ -41,9 +41,22 @@ def rows(visit: Visit, changes: Sequence[Change]) -> list[Line]:
             told.remove(before)
         told.append(one)
     return [
-        Line(one.at, what(one.kind), _target(one.target), one.actor, one.reason, where(visit, one))
+        Line(one.at, what(one.kind), _target(one.target), one.actor, _why(one), where(visit, one))
         for one in told
     ]
+
+
+def _why(one: Change) -> str | None:
+    """Its reason; of a bulk operation that ended its figures."""
+    if one.kind != "operations.finish" or one.reason is None:
+        return one.reason
+    done, total, skipped, failed = (int(n) for n in one.reason.split("/"))
+    told = _("%(n)s of %(all)s jobs done") % {"n": f"{done:,}", "all": f"{total:,}"}
+    if skipped:
+        told += _(", %s skipped") % f"{skipped:,}"
+    if failed:
+        told += _(", %s failed") % f"{failed:,}"
+    return told
 
 
 def is_id(text: str) -> bool:

@@ -225,6 +225,7 @@ async def error(visit: Visit) -> Response:
             marks=[_mark(visit, group, one) for one in marks],
             since=since,
             until=times[-1] + timedelta(seconds=step),
+            now=now,
         )
     if visit.wants("shares"):
         made |= await _samples(visit, group)

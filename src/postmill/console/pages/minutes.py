@@ -53,6 +53,7 @@ def strip(
         marks=marks,
         since=times[0],
         until=times[-1] + MINUTE,
+        now=visit.now,
         width=width,
         height=92,
     )

@@ -21,6 +21,9 @@ from postmill.store.type_pauses import read_type_pauses
 
 router = Pages()
 
+OVER = 3
+"""So many things that are over are told of."""
+
 PAUSES = {
     "30m": timedelta(minutes=30),
     "1h": timedelta(hours=1),
@@ -56,6 +59,8 @@ async def now(visit: Visit) -> Response:
         seen=seen,
         situation=seen and seen.situation,
         rows=rows,
+        began=wrong.began(seen.incidents) if seen else {},
+        over=[] if seen is None or incident or queue else seen.over[:OVER],
         pauses_of=held,
         clock=lambda moment: clock(moment, visit.now),
         alone=incident is not None,

@@ -116,7 +116,7 @@ async def operation(visit: Visit) -> Response:
     )
     return visit.page(
         "operation.html",
-        line=Line.of(op, visit.now),
+        line=Line.of(op, visit.now, results),
         results=results,
         waiting=op.kind == "replay" and (op.done if results is None else WAITING & results.keys()),
         items=items[:ITEMS],
@@ -209,6 +209,10 @@ async def _step(
     elif step == "confirm" and faults is None and made.faults():
         step, wrong = "how", made.faults()
     found = look.found
+    if found is not None and step in ("how", "canary", "confirm") and not made.met(found):
+        # Nothing would be done: no further than where that can be changed.
+        stuck = not found.fit and not (made.act == "replay" and made.replayed(found))
+        step = "impact" if stuck else "how"
     if found is not None:
         # What comes in from now on is not meant, at whatever step somebody is.
         made = replace(made, cut=made.cut or found.cut_off)
@@ -226,6 +230,7 @@ async def _step(
         "queues": [] if made.act != "move" else await visit.read(read_queue_names(schema=visit.schema)),
         "console": console,
         "reason": visit.form.text("reason"),
+        "idle": found is not None and step in ("impact", "how") and not made.met(found),
         "before": made.steps[made.steps.index(step) - 1] if step != "scope" else None,
         "after": made.steps[made.steps.index(step) + 1] if step != made.steps[-1] else None,
         "here": made.steps.index(step),

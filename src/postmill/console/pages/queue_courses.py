@@ -48,9 +48,13 @@ def charts(
     ]
     depth = [
         Series(_("waiting"), [float(p.queued) for p in points], "series-1"),
-        Series(_("running"), [float(p.running) for p in points], "series-2"),
+        Series(_("running"), [float(min(p.running, p.slots or p.running)) for p in points], "series-2"),
         Series(_("slots"), [float(p.slots) for p in points], "series-4"),
     ]
+    # What workers hold beyond their slots does not run yet. Of HTTP workers nobody knows the slots.
+    ahead = [float(max(p.running - p.slots, 0)) if p.slots else 0.0 for p in points]
+    if any(ahead):
+        depth.append(Series(_("handed out ahead"), ahead, "series-3"))
     flow = [
         Series(_("arrived"), [float(p.arrived) for p in points], "series-1"),
         Series(_("ended"), [float(p.ended) for p in points], "series-2"),
@@ -71,6 +75,7 @@ def charts(
             levels=levels,
             marks=marks,
             until=end,
+            now=end,
         )
         return title, chart
 
@@ -82,7 +87,9 @@ def charts(
         drawn("chart-flow", _("Arrivals and ends"), flow, Unit.COUNT, []),
         (
             title,
-            stacked_bars(times, failed, id="chart-failed", title=title, step=step, marks=marks, until=end),
+            stacked_bars(
+                times, failed, id="chart-failed", title=title, step=step, marks=marks, until=end, now=end
+            ),
         ),
     ]
 

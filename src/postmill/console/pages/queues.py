@@ -183,7 +183,7 @@ def _row(card: QueueCard) -> dict[str, Any]:
     row, standing = card.row, card.standing
     slots = standing.slots or None
     return {
-        "gauge": gauge(row.running or 0, slots, title=_("Running of slots")),
+        "gauge": gauge(min(row.running or 0, slots or row.running or 0), slots, title=_("Running of slots")),
         "spark": sparkline(
             [float(n) for n in standing.ended_hour],
             title=_("Ended in each minute of the last hour"),

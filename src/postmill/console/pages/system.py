@@ -30,7 +30,9 @@ from postmill.engine.upkeep.roller import Roller
 from postmill.engine.upkeep.scheduler import Scheduler
 from postmill.engine.upkeep.sealer import Sealer
 from postmill.engine.upkeep.sweeper import Sweeper
+from postmill.operate.doctor.bloat import LARGEST, bloated_by_statistics
 from postmill.operate.doctor.examine import CHECKS
+from postmill.operate.doctor.fleet import overdue
 from postmill.operate.doctor.probe import SLOWEST, ask
 from postmill.shapes.doctor import Finding
 from postmill.version import VERSION
@@ -46,20 +48,11 @@ QUICK = (
 KEPT = 10.0
 """Seconds for which what was found is shown again: a page that is looked at by many asks once."""
 
-LARGEST = 15
-"""Tables that are shown."""
-
 _ROUNDS = (
     Archivist, Budgets, Clearer, Deliverer, Monitor, Operator, Promoter, Pruner, Rescuer, Roller, Scheduler, Sealer, Sweeper,
 )  # fmt: skip
 EVERY = {one.name: one.every for one in _ROUNDS}
 """Seconds between two rounds of upkeep, where nothing hurries them."""
-
-BLOATED = 3.0
-"""How many times what its rows should take a table may take."""
-
-SMALL = 16 << 20
-"""Bytes of a table that are not worth a word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,19 +122,13 @@ def _round(row: dict[str, Any]) -> dict[str, Any]:
     """A round of upkeep: who ran it last, when it is due again."""
     last: datetime | None = row["last_run_at"]
     every = EVERY.get(row["name"])
-    late = (
-        bool(row["somebody"])
-        and every is not None
-        and row["waited"] is not None
-        and row["waited"] > max(60.0, 10 * every)
-    )
     return {
         "name": row["name"],
         "at": last,
         "by": None if row["last_run_by"] is None else ":".join(str(row["last_run_by"]).split(":")[:2]),
         "next": None if last is None or every is None else last + timedelta(seconds=every),
         "every": every,
-        "late": late,
+        "late": overdue(row),
     }
 
 
@@ -152,7 +139,7 @@ def _size(row: dict[str, Any]) -> dict[str, Any]:
     return {
         **row,
         "bloat": bloat,
-        "bloated": heap > SMALL and bool(expected) and heap > BLOATED * float(expected),
+        "bloated": bloated_by_statistics(row),
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from postmill.console.failures.replaying import wizard
@@ -58,7 +59,14 @@ class Row:
     @property
     def happens(self) -> str:
         """What its rate counts, in words."""
-        return _("end") if self.incident.kind == "sla_breach" else _("fail")
+        return _("jobs ended") if self.incident.kind == "sla_breach" else _("attempts failed")
+
+    @property
+    def jobs(self) -> int:
+        """How many are affected. Letters are counted at once, the incident's jobs some seconds later: the same number stands
+        wherever they are told."""
+        open_now = self.scene.letters if self.scene and self.incident.kind == "job_exhausted" else None
+        return max(self.incident.jobs, open_now or 0)
 
     @property
     def open_ids(self) -> list[UUID]:
@@ -76,6 +84,14 @@ def row(visit: Visit, kin: Kin, scenes: Mapping[UUID, Scene]) -> Row:
         _title(incident, scene), *_held(visit, scene), _runbook(scene), scene.action if scene else None,
         [Also(one, kind(one.kind), _title(one, scenes.get(one.id)), _opens(visit, one)) for one in kin.others],
     )  # fmt: skip
+
+
+def began(incidents: Sequence[IncidentView]) -> dict[str, datetime]:
+    """Since when there are incidents of each kind."""
+    found: dict[str, datetime] = {}
+    for one in incidents:
+        found[one.kind] = min(found.get(one.kind, one.opened_at), one.opened_at)
+    return found
 
 
 def runbooks(rows: Sequence[Row]) -> list[tuple[str, str]]:

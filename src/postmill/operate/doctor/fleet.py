@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from postmill.operate.doctor.finding import Finding, Level
-from postmill.operate.doctor.probe import Probe
+from postmill.operate.doctor.probe import Probe, Row
 from postmill.operate.doctor.spans import span
 
 ROUND_OVERDUE = {
@@ -12,6 +12,7 @@ ROUND_OVERDUE = {
     "deliver": 60.0,
     "rescue": 120.0,
     "escalate": 120.0,
+    "operate": 120.0,
     "prune": 7200.0,
     "sweep": 7200.0,
     "monitor": 600.0,
@@ -60,16 +61,18 @@ def check_job_types(probe: Probe) -> Finding:
     return Finding("job_types", Level.WARN, f"no live worker serves: {names}", advice, rows)
 
 
+def overdue(row: Row) -> bool:
+    """Whether a round could have been run for so long, by somebody who lives, and was not, that it is worth a word."""
+    known = bool(row["somebody"]) and row["seconds"] is not None and row["waited"] is not None
+    return known and row["waited"] > ROUND_OVERDUE.get(row["name"], 7200.0)
+
+
 def check_upkeep(probe: Probe) -> Finding:
     """Promoter, rescuer, pruner, sweeper, monitor: did they run lately?"""
     rows = probe.ask("doctor_upkeep")
     if not any(row["somebody"] for row in rows):
         return Finding("upkeep", Level.OK, "no worker lives, so no round runs", "", rows)
-    late = [
-        row
-        for row in rows
-        if row["seconds"] is not None and row["waited"] > ROUND_OVERDUE.get(row["name"], 7200.0)
-    ]
+    late = [row for row in rows if overdue(row)]
     if late:
         names = ", ".join(f"{row['name']} ({span(row['seconds'])} ago)" for row in late)
         advice = "workers live and do not run it: their log says why"

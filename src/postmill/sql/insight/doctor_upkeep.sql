@@ -20,6 +20,10 @@ select u.name, u.last_run_at, u.last_run_by,
     union all
     select 'escalate', (select min(i.escalate_at) from {schema}.incident i where i.escalate_at is not null)
     union all
+    select 'operate', (select min(coalesce(o.start_at, o.created_at)) from {schema}.operation o where o.status = 'running')
+    union all
+    select 'archive', case when {schema}.archive_required() then timestamptz '-infinity' end
+    union all
     select 'deliver', (select e.due_at from {schema}.event_delivery e where e.outcome = 'pending' order by e.due_at limit 1)
   ) d using (name)
  order by u.name

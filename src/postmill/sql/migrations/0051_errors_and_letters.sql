@@ -269,7 +269,8 @@ end
 $$;
 
 -- Jobs to compare: the p_failed latest that failed so, and p_fine of the same type that succeeded among the p_look latest of
--- all. Who ran them is the platform's to see. Payloads of up to 4,000 characters.
+-- all. Who ran them is the platform's to see: of a letter that was closed its last attempt says it. Payloads of up to 4,000
+-- characters.
 -- shape: of a stack without its figures, so that like is like.
 create function {schema}.read_error_samples(p_id text, p_job_type text, p_failed integer default 300, p_fine integer default 200,
     p_look integer default 5000)
@@ -288,7 +289,7 @@ begin
             union all
             (select a.job_id, a.tenant_id, a.finished_at, a.holder, a.stack from {schema}.attempt a
               where a.error_group = p_id order by a.job_id desc limit p_failed)) x
-         order by x.job_id desc, x.finished_at desc limit p_failed
+         order by x.job_id desc, x.holder is null, x.finished_at desc limit p_failed
     ), fine as materialized (
         select o.job_id, o.tenant_id, o.finished_at, o.holder
           from (select j.id from (select b.id, b.job_type from {schema}.job b order by b.id desc limit p_look) j
@@ -326,12 +327,12 @@ begin
       from unnest(p_jobs) as u(id)
      cross join lateral (
         select y.* from (
-            select o.tenant_id, o.attempt, o.finished_at, o.error_class, o.error_message, o.stack from {schema}.outcome o
-             where o.job_id = u.id and o.error_group = p_id
+            select o.tenant_id, o.attempt, o.finished_at, o.error_class, o.error_message, o.stack, o.holder is null as closed
+              from {schema}.outcome o where o.job_id = u.id and o.error_group = p_id
             union all
-            select a.tenant_id, a.attempt, a.finished_at, a.error_class, a.error_message, a.stack from {schema}.attempt a
-             where a.job_id = u.id and a.error_group = p_id offset 0) y
-         order by y.finished_at desc limit 1) x;
+            select a.tenant_id, a.attempt, a.finished_at, a.error_class, a.error_message, a.stack, false
+              from {schema}.attempt a where a.job_id = u.id and a.error_group = p_id offset 0) y
+         order by y.closed, y.finished_at desc limit 1) x;
 end
 $$;
 

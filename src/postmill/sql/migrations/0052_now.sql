@@ -73,12 +73,12 @@ create index trigger_next on {schema}.trigger (tenant_id, next_run_at)
  where trigger_type = 'schedule' and is_enabled and deleted_at is null and not broken;
 
 -- The platform in one row, from what the round monitor found. new_errors: causes of failures first seen in the last hour
--- that nobody has marked.
+-- that nobody has marked. ended: incidents of jobs given up that ended in that hour.
 -- tenants: how many the live incidents affect. quiet_since: when the last breach of a queue ended (NULL: none is known of).
 create function {schema}.read_now()
 returns table (queues bigint, promised bigint, paused text[], breaches bigint, breach_since timestamptz, stale_workers bigint,
     missed_triggers bigint, budgets bigint, others bigint, tenants bigint, new_errors bigint, new_since timestamptz,
-    quiet_since timestamptz)
+    quiet_since timestamptz, ended bigint)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
     moment timestamptz := {schema}.now();
@@ -93,7 +93,9 @@ begin
            (select max(e.at) from (select (select o.resolved_at from {schema}.incident o
                                             where o.kind = 'sla_breach' and o.key = u.name and o.resolved_at is not null
                                             order by o.resolved_at desc limit 1) as at
-                                     from {schema}.queue u where u.sla_seconds is not null) e)
+                                     from {schema}.queue u where u.sla_seconds is not null) e),
+           (select count(*) from {schema}.incident o
+             where o.kind = 'job_exhausted' and o.resolved_at > moment - interval '1 hour')
       from (select count(*) as all_of_them,
                    count(*) filter (where coalesce(u.sla_seconds, u.wait_target_seconds, u.run_target_seconds) is not null) as with_target,
                    array_agg(u.name order by u.priority, u.name) filter (
@@ -114,9 +116,9 @@ begin
 end
 $$;
 
--- What stands around these incidents, for the platform's people: the tenants hurt most, how often it happens a minute (the
--- last three whole ones) and how often in the same hour a week ago, who answers for it, and the suspected cause, the likeliest
--- first:
+-- What stands around these incidents, for the platform's people: the tenants hurt most, how often it happened in the last whole
+-- minute, when it did last (of failures of one cause), and how often a minute in the same hour a week ago, who answers for it,
+-- and the suspected cause, the likeliest first:
 --   paused        the queue of what is late or missed is paused  ref: the queue
 --   type_paused   a job type of the queue that is late is paused  ref: the type
 --   was_paused    either was until shortly before, and what it held back is worked off  ref: its name
@@ -127,12 +129,12 @@ $$;
 --   db_wait       statements wait for locks in the database; ref: how many
 --   new_error     a cause of failures was seen for the first time
 -- error_group: what it is about; of many dead letters the group that at least half of those now open are of.
--- held_kind (queue | type), held_name, held_until, held_why: what of it is paused now. letters: of many dead letters how many
--- are open now.
+-- held_kind (queue | type), held_name, held_until, held_why: what of it is paused now. letters: of many dead letters, and of jobs
+-- that were given up for one cause, how many are open now.
 create function {schema}.read_incident_scenes(p_ids uuid[])
 returns table (id uuid, top_tenants text[], rate double precision, rate_before double precision, owner text, runbook text,
     action text, cause text, cause_at timestamptz, cause_ref text, cause_detail text, error_group text, held_kind text, held_name text,
-    held_until timestamptz, held_why text, letters bigint)
+    held_until timestamptz, held_why text, letters bigint, failed_at timestamptz)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
     moment timestamptz := {schema}.now();
@@ -152,19 +154,22 @@ begin
            array(select coalesce(n.slug, t.tenant_id::text) from {schema}.incident_part t
                    left join {schema}.tenant n on n.id = t.tenant_id
                   where t.incident_id = i.id order by t.jobs desc, t.tenant_id limit 3),
-           {schema}.read_event_rate(i.kind, i.queue, i.job_type, minute - interval '3 minutes', minute) / 3,
+           {schema}.read_event_rate(i.kind, i.queue, i.job_type, minute - interval '1 minute', minute),
            {schema}.read_event_rate(i.kind, i.queue, i.job_type, hour, hour + interval '1 hour') / 60,
            q.owner, q.runbook, nullif(d.action, ''), c.cause, c.at, c.ref, c.detail,
-           case i.kind when 'job_exhausted' then i.facts ->> 'group'
+           a.cause, h.kind, h.name, h.until, h.why,
+           case i.kind when 'dead_letters' then (
+                    select sum(t.n)::bigint from tally t where t.queue = i.queue or t.job_type = i.job_type)
+                when 'job_exhausted' then (
+                    select sum(t.n)::bigint from tally t where t.error_group = a.cause and t.job_type = i.job_type) end,
+           (select e.last_seen_at from {schema}.error_group e where e.id = a.cause)
+      from {schema}.incident i
+     cross join lateral (select case i.kind when 'job_exhausted' then i.facts ->> 'group'
                 when 'dead_letters' then (
                select g.error_group
                  from (select t.error_group, sum(t.n) as n, sum(sum(t.n)) over () as whole from tally t
                         where t.queue = i.queue or t.job_type = i.job_type group by 1) g
-                where g.n > 0 and 2 * g.n >= g.whole order by g.n desc limit 1) end,
-           h.kind, h.name, h.until, h.why,
-           case when i.kind = 'dead_letters' then (
-               select sum(t.n)::bigint from tally t where t.queue = i.queue or t.job_type = i.job_type) end
-      from {schema}.incident i
+                where g.n > 0 and 2 * g.n >= g.whole order by g.n desc limit 1) end as cause) a
       left join {schema}.queue q on q.name = i.queue
       left join {schema}.job_definition d on d.key = i.job_type
       left join lateral (
@@ -259,9 +264,51 @@ begin
 end
 $$;
 
+-- What was wrong and is over, the latest first: causes of failures for which jobs were given up, whose incident ended in the last
+-- hour, of which no dead letter is open, which have not happened since, and of which nobody has said anything yet. fresh: first
+-- seen in that hour. operation: the last one that replayed some of them; done: how many; of its last p_look new jobs (looked)
+-- how many succeeded, and how many have not ended yet.
+create function {schema}.read_all_clear(p_most integer default 5, p_look integer default 1000)
+returns table (error_group text, job_type text, error_class text, fresh boolean, over_at timestamptz, failed_at timestamptz,
+    jobs bigint, operation uuid, done integer, looked bigint, succeeded bigint, waiting bigint)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+declare
+    moment timestamptz := {schema}.now();
+begin
+    if not {schema}.sees_all() then
+        return;
+    end if;
+    return query
+    select e.id, e.job_type, e.error_class, e.first_seen_at > moment - interval '1 hour', o.at, e.last_seen_at, o.jobs,
+           p.id, p.done, r.looked, r.succeeded, r.waiting
+      from (select i.facts ->> 'group' as cause, max(i.resolved_at) as at, sum(i.jobs)::bigint as jobs from {schema}.incident i
+             where i.kind = 'job_exhausted' and i.resolved_at > moment - interval '1 hour' group by 1) o
+      join {schema}.error_group e on e.id = o.cause
+      left join lateral (
+        select q.id, q.done from {schema}.operation q
+         where q.kind in ('replay', 'retry') and q.id >= {schema}.id_at(moment - interval '6 hours') and q.done > 0
+           and exists (select from {schema}.operation_item t join {schema}.outcome x on x.job_id = t.job_id
+                        where t.operation_id = q.id and t.n <= 3 and x.error_group = o.cause)
+         order by q.id desc limit 1) p on true
+      left join lateral (
+        select count(*) as looked, count(*) filter (where s.status = 'succeeded') as succeeded,
+               count(*) filter (where s.status is null
+                   and not exists (select from {schema}.dead_letter d where d.id = l.new_id)) as waiting
+          from (select t.new_id from {schema}.operation_item t
+                 where t.operation_id = p.id and t.status = 'replayed' order by t.at desc limit p_look) l
+          left join lateral (select x.status from {schema}.outcome x where x.job_id = l.new_id offset 0) s on true) r
+        on p.id is not null
+     where {schema}.error_status(e, e.first_seen_at, moment) in ('new', 'ongoing', 'regressed') and e.last_seen_at <= o.at
+       and not exists (select from {schema}.incident i
+                        where i.kind = 'job_exhausted' and i.resolved_at is null and i.facts ->> 'group' = o.cause)
+       and coalesce((select sum(y.opened - y.closed) from {schema}.dead_tally y where y.error_group = o.cause), 0) <= 0
+     order by o.at desc limit p_most;
+end
+$$;
+
 -- What people and deploys changed since a moment, the latest first; of the audit log at most p_look rows are looked at.
 -- kind: deploy (a version of a definition), build (of the application; build_again: one that ran before), worker_loss, or the
--- action of the audit log.
+-- action of the audit log. reason: of a bulk operation that ended its figures, as `done/total/skipped/failed`.
 create function {schema}.read_changes(p_since timestamptz, p_most integer default 50, p_look integer default 2000)
 returns table (at timestamptz, kind text, target text, actor text, via text, reason text, ref text)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
@@ -286,7 +333,10 @@ begin
             and not exists (select from {schema}.lease l where l.holder = w.holder and l.expires_at > moment)
           order by w.last_seen_at desc limit p_most)
         union all
-        (select l.at, l.action, l.target, coalesce(l.actor_id, l.actor_type), l.via, l.reason, l.id::text
+        (select l.at, l.action, l.target, coalesce(l.actor_id, l.actor_type), l.via,
+                case when l.action = 'operations.finish'
+                     then concat_ws('/', l.after ->> 'done', l.after ->> 'total', l.after ->> 'skipped', l.after ->> 'failed')
+                     else l.reason end, l.id::text
            from (select a.* from {schema}.audit_log a where a.at >= p_since order by a.at desc, a.id desc limit p_look) l
           where l.result = 'done' and (l.action in ('queues.pause', 'queues.resume', 'queues.move', 'queues.boost', 'dead.discard',
                     'logins.open', 'keys.create', 'keys.revoke', 'projects.create', 'errors.ignore', 'errors.resolve', 'errors.reopen')

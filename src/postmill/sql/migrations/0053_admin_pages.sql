@@ -298,21 +298,38 @@ end
 $$;
 
 -- Causes of a tenant's failures since a moment, those that failed most first, and whether they are its own: shared says that
--- more than one other tenant failed so meanwhile, and nothing of whom.
-create function {schema}.door_shared_failures(p_since timestamptz, p_most integer default 20)
-returns table (error_group text, job_type text, n bigint, shared boolean)
+-- more than one other tenant failed so meanwhile, and nothing of whom. recent: it happened in the last five minutes, too.
+-- open: dead letters of it; ended: jobs that it ended since that moment, replayed: of these, succeeded and waiting: of the
+-- replays. A cause of which all are 0 healed by itself: what failed so was tried again. Of each at most p_look are looked at.
+create function {schema}.door_shared_failures(p_since timestamptz, p_most integer default 20, p_look integer default 500)
+returns table (error_group text, job_type text, shared boolean, recent boolean, last_seen_at timestamptz, open bigint, ended bigint,
+    replayed bigint, succeeded bigint, waiting bigint)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
     own constant uuid := {schema}.scope_tenant();
+    moment timestamptz := {schema}.now();
 begin
     return query
-    select g.id, g.job_type, t.count,
+    select g.id, g.job_type,
            (select count(*) from (select from {schema}.error_group_tenant o
-                                   where o.id = t.id and o.tenant_id <> own and o.last_seen_at >= p_since limit 2) x) = 2
+                                   where o.id = t.id and o.tenant_id <> own and o.last_seen_at >= p_since limit 2) x) = 2,
+           t.last_seen_at > moment - interval '5 minutes', t.last_seen_at, d.n, c.ended, c.replayed, c.succeeded, c.waiting
       from (select e.* from {schema}.error_group_tenant e
              where e.tenant_id = own and e.last_seen_at >= p_since order by e.last_seen_at desc limit p_most) t
       join {schema}.error_group g on g.id = t.id
-     order by t.count desc, t.id;
+     cross join lateral (select count(*) as n from (select from {schema}.dead_letter l
+                                                     where l.tenant_id = own and l.error_group = t.id limit p_look) x) d
+     cross join lateral (
+        select count(*) as ended, count(r.id) as replayed, count(*) filter (where s.status = 'succeeded') as succeeded,
+               count(*) filter (where r.id is not null and s.status is null) as waiting
+          from (select o.job_id, o.finished_at from {schema}.outcome o
+                 where o.tenant_id = own and o.error_group = t.id and o.status <> 'succeeded'
+                 order by o.job_id desc limit p_look) e
+          left join lateral (select n.id from (select f.id from {schema}.any_job f where f.replayed_from = e.job_id offset 0) n
+                              order by n.id desc limit 1) r on true
+          left join lateral (select f.status from {schema}.outcome f where f.job_id = r.id offset 0) s on true
+         where e.finished_at >= p_since) c
+     order by d.n + c.ended desc, t.id;
 end
 $$;
 

@@ -1,6 +1,7 @@
 // <div id="part-x" data-live="x" data-topic="jobs errors">: is asked for when pinged, and now and then without; never while
 // somebody selects, has a menu or a dialog open, or does not look. Those that are due at once are asked for at once. With
-// data-with more is said when it is asked for, with data-morph its rows stay where they are.
+// data-with more is said when it is asked for, with data-morph its rows stay where they are; with data-morph="free" only while
+// the pointer or the focus is among them.
 
 const live = {
   regions: [],
@@ -41,6 +42,18 @@ class Region {
     this.busy = false;
     this.over = false;
     this.button = null;
+    this.waiting = null; // what it shows as soon as nobody is among its rows
+  }
+
+  /** Whether its rows stay where they are, as they are. */
+  get still() {
+    const { morph: how } = this.element.dataset;
+    return how !== undefined && (how !== "free" || Boolean(this.element.querySelector("table:hover, tbody :focus")));
+  }
+
+  /** Nobody is among its rows any more: they come and go by themselves. */
+  free() {
+    if (this.waiting && !this.still) this.show(this.waiting, false);
   }
 
   hears(topic) {
@@ -68,7 +81,7 @@ class Region {
     if (part && "over" in part.dataset) return this.end();
     if (part) {
       this.etag = tag;
-      this.show(part.content, "morph" in this.element.dataset);
+      this.show(part.content, this.still);
     }
     this.failures = 0;
     this.element.classList.remove("stale");
@@ -103,11 +116,12 @@ class Region {
     }
   }
 
-  /** "12 new – show": rows come and go only when somebody asks for it. */
+  /** "12 new – show": rows come and go only when somebody asks for it, or is gone. */
   offer({ added, gone }, fresh) {
     this.button?.remove();
-    this.button = null;
+    this.button = this.waiting = null;
     if (!added && !gone) return;
+    if (this.element.dataset.morph === "free") this.waiting = fresh;
     const text = word(added && gone ? "newAndGone" : added ? "new" : "gone", { n: added || gone, gone });
     this.button = make("button", { type: "button", className: "btn btn-primary news", textContent: text });
     this.button.addEventListener("click", () => {
@@ -164,8 +178,11 @@ async function take(answer, regions) {
   }
   live.updated = Date.now();
   if (!regions.some((region) => region.failures)) live.trouble = "";
-  // What an act had to say was read by now; its place stays, so that nothing moves under the pointer.
-  if (live.updated - live.began > READ) document.querySelector(".flash")?.classList.add("read");
+  // What an act had to say was read by now; its place stays while the pointer is on the page: nothing moves under it.
+  const said = document.querySelector(".flash");
+  if (said && live.updated - live.began > READ) {
+    if (document.querySelector("main:hover")) said.classList.add("read"); else said.remove();
+  }
 }
 
 /** The login is over: the whole page goes to log in, once; where somebody is writing, a note says so instead. */
@@ -195,6 +212,7 @@ function beat() {
   if (!live.paused) tellTimes();
   if (!stopped()) {
     const now = Date.now();
+    for (const region of live.regions) region.free();
     const free = live.regions.filter((region) => !region.busy && !region.over);
     const due = free.filter((region) => region.due <= now);
     if (due.length) ask(due);

@@ -112,8 +112,13 @@ function touched(element) {
 /** The whole table went: its rows stay, marked. Null: there were none. */
 function allGone(element) {
   const old = element.querySelectorAll("tbody > [id]");
-  for (const row of old) row.setAttribute("data-gone", "");
+  for (const row of old) leave(row);
   return old.length ? { added: 0, gone: old.length } : null;
+}
+
+/** It is no longer there, and stays as it was: that stands in it (`data-gone`), whatever its figures say. */
+function leave(row) {
+  row.setAttribute("data-gone", word("old"));
 }
 
 function rows(parent, fresh, look) {
@@ -122,8 +127,8 @@ function rows(parent, fresh, look) {
   for (const row of [...parent.children]) {
     const want = present.get(row.id);
     present.delete(row.id);
-    row.toggleAttribute("data-gone", !want && Boolean(row.id));
-    if (want) node(row, want, look); else if (row.id) look.gone += 1;
+    row.removeAttribute("data-gone");
+    if (want) node(row, want, look); else if (row.id) { leave(row); look.gone += 1; }
   }
   look.added += present.size;
 }

@@ -1,0 +1,1 @@
+select * from {schema}.read_all_clear()
