@@ -175,15 +175,7 @@ async def test_what_the_platform_says_of_a_cause(console: Console, world: Failin
     answer = await sent(ops, base, f"{base}/tenants.csv")
     assert answer.headers["content-disposition"] == f'attachment; filename="tenants-of-{world.group}.csv"'
     lines = list(csv.DictReader(io.StringIO(answer.text)))
-    told = (
-        "slug",
-        "jobs",
-        "failed_attempts",
-        "dead_letters",
-        "replayed",
-        "replays_succeeded",
-        "replays_failed",
-    )
+    told = ("slug", "jobs", "failed_attempts", "dead_letters", "replayed", "replays_succeeded", "replays_failed")  # fmt: skip
     assert [tuple(one[name] for name in told) for one in lines] == [
         ("acme", "3", "9", "3", "0", "0", "0"),
         ("globex", "2", "2", "2", "0", "0", "0"),

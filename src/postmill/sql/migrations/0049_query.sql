@@ -246,11 +246,9 @@ begin
                                          else w.worker_id in (select v from jsonb_array_elements_text(term -> 'values') v)
                                            or w.hostname in (select v from jsonb_array_elements_text(term -> 'values') v) end
                               order by w.started_at desc limit 1000);
-            if yes = 'is true' then
-                -- What was made after the last of them had ended was run by others.
-                below := least(below, (select {schema}.id_at(max(w.stopped_at) + interval '10 minutes') from {schema}.worker w
-                                        where w.holder = any (holders) having bool_and(w.stopped_at is not null)));
-            end if;
+            -- What was made after the last of them had ended was run by others.
+            below := least(below, (select {schema}.id_at(max(w.stopped_at) + interval '10 minutes') from {schema}.worker w
+                                    where w.holder = any (holders) and yes = 'is true' having bool_and(w.stopped_at is not null)));
             part := format('(exists (select from {schema}.running r where r.id = j.id and r.holder = any (%1$L::uuid[]) offset 0)
                 or exists (select from {schema}.outcome o where o.job_id = j.id and o.holder = any (%1$L::uuid[]) offset 0)
                 or exists (select from {schema}.attempt a where a.job_id = j.id and a.holder = any (%1$L::uuid[]) offset 0))', holders);

@@ -165,6 +165,34 @@ begin
 end
 $$;
 
+-- When jobs of a type were made.
+create index rollup_hour_made on {schema}.rollup_hour (job_type, hour) where outcome = 'enqueued';
+
+-- Where to look on below an id for jobs of these types: past the hours in which none of them was made within the scope. What
+-- was made by the hour is counted for good down to the last but one, and kept for a while: before that nothing is known.
+create function {schema}.read_made_below(p_types text[], p_below uuid) returns uuid
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off
+set plan_cache_mode = force_generic_plan as $$
+declare
+    own constant uuid := {schema}.scope_tenant();
+    this timestamptz := date_bin('1 hour', {schema}.id_time(p_below), timestamptz '2000-01-01 00:00+00');
+    known timestamptz;
+    made timestamptz;
+begin
+    known := (select least(s.final_to, s.counted_to) - interval '2 hours' from {schema}.rollup_state s);
+    if this is null or this > known then
+        return p_below;
+    end if;
+    -- Of each tenant, since a tenant that came from another cell is in no row of all together.
+    made := (select max(m.hour) from unnest(p_types) as u(name) cross join lateral (
+                select h.hour from {schema}.rollup_hour h
+                 where h.job_type = u.name and h.hour <= this and h.outcome = 'enqueued' and (own is null or h.tenant_id = own)
+                 order by h.hour desc limit 1) m);
+    made := coalesce(made, (select h.hour - interval '1 hour' from {schema}.rollup_hour h order by h.hour limit 1), this);
+    return least(p_below, {schema}.id_at(made + interval '1 hour'));
+end
+$$;
+
 -- When the jobs of a filter were made, in bars: of p_need + 1 at most. total: how many they are; complete: down to where
 -- (NULL: to the end). Bars are as wide as makes 60 of them at most. Where each job that is met must be looked for in
 -- several tables, fewer are looked at. All jobs of the scope are counted by their ids alone: what most pages ask for.
