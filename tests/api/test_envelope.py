@@ -24,11 +24,8 @@ async def test_a_jobs_envelope(api: Api) -> None:
     id = await enqueued(api, "acme", payload={"week": "w", "api_key": "x"}, dedupe_key="k-envelope")
     client = await api.client(Role.OPERATOR, "acme")
     envelope = (await client.get(f"/jobs/{id}/envelope")).json()
-    assert (envelope["job_id"], envelope["job_type"], envelope["org_id"]) == (
-        id,
-        "scan",
-        str(await api.tenant("acme")),
-    )
+    assert (envelope["job_id"], envelope["job_type"]) == (id, "scan")
+    assert envelope["org_id"] == str(await api.tenant("acme"))
     assert envelope["payload"] == {"week": "w", "api_key": "[redacted]"}
     assert (envelope["idempotency_key"], envelope["actor_type"]) == ("k-envelope", "api_key")
     assert envelope["request_id"]

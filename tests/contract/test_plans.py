@@ -34,9 +34,8 @@ def big(request: pytest.FixtureRequest, cluster: LocalServer, template: str) -> 
 @pytest.mark.parametrize("start", [None, "cursor"])
 def test_a_claim(big: Big, start: str | None) -> None:
     lanes = big.worker.lanes()[:5]
-    at = sessions.one(
-        big.conn, "select percentile_disc(0.5) within group (order by ready_at) from postmill.ready"
-    )
+    middle = "select percentile_disc(0.5) within group (order by ready_at) from postmill.ready"
+    at = sessions.one(big.conn, middle)
     for plans in big.trace(lambda: big.worker.claim(200, lanes=lanes, start=at if start else None)):
         lean(plans)
         (condition,) = [c for c in plans.conditions("ready") if "ready_at" in c]
@@ -392,9 +391,8 @@ def test_a_tiny_tenant_is_found_among_all_the_others(big: Big, tiny: UUID, read:
     for plans in big.trace(do):
         lean(plans)
         assert plans.rows("job") <= 200
-        assert (
-            plans.rows("outcome") <= 10_000
-        )  # of 200,000: some 1,600 a range, and a bloom filter errs once in a hundred
+        # Some 1,600 a range, and a bloom filter errs once in a hundred.
+        assert plans.rows("outcome") <= 10_000
         assert plans.buffers < 10_000, plans.buffers
 
 

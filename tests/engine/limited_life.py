@@ -76,12 +76,8 @@ class LimitedLife(Life):
         seats = self._taken()
         assert all(seats[key] <= most[key] for line in held for key in self._keys(jobs[line.id]))
         for job in expected:
-            other = (
-                first is not None
-                and self._keys(job) != self._keys(first)
-                and first.id in taken | self.model.locked
-                and worker.told
-            )
+            seen = first is not None and first.id in taken | self.model.locked and self._keys(first)
+            other = seen and self._keys(job) != seen and worker.told
             assert job.id in taken or other or any(seats[key] >= most[key] for key in self._keys(job))
         self.fences += held
 
