@@ -138,7 +138,7 @@ def statement_of(plans: Plans, table: str) -> str:
 
 
 COSTS = {
-    r"/(ops|t/[^/]+)/jobs": (8, 16_000),
+    r"/(ops|t/[^/]+)/jobs": (9, 16_000),
     r"/(ops|t/[^/]+)/jobs/[^/]{36}": (9, 12_000),
     r"/(ops|t/[^/]+)/workflows/[^/]{36}": (5, 10_000),
 }
