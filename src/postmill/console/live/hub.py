@@ -138,6 +138,7 @@ class Hub:
 
     def look_again(self, home: UUID | None) -> None:
         """A login of this tenant's people, or of the platform's, has ended: does each stream of theirs still hold?"""
+        self.acted()  # here at once; elsewhere when it is heard of
         for stream in self.streams:
             if stream.home == home:
                 stream.doubt()
