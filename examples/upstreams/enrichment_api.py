@@ -10,12 +10,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
-import sys
-import threading
 from dataclasses import asdict
-from types import FrameType
 
+from examples.upstreams.process import serve
 from examples.upstreams.script import SCRIPTS, Script, load_script
 from examples.upstreams.scripted import ScriptedServer
 from examples.upstreams.text_analysis import analyse
@@ -58,21 +55,7 @@ def main() -> None:
     except ValueError as fault:
         parser.error(str(fault))
     api = server(script, key=options.key, port=options.port)
-
-    def end(number: int, frame: FrameType | None) -> None:
-        threading.Thread(target=api.shutdown).start()
-
-    def watch_input() -> None:
-        sys.stdin.read()
-        api.shutdown()
-
-    signal.signal(signal.SIGTERM, end)
-    signal.signal(signal.SIGINT, end)
-    if not sys.stdin.isatty():
-        threading.Thread(target=watch_input, daemon=True).start()
-    print(api.url, flush=True)
-    with api:
-        api.serve_forever(poll_interval=0.1)
+    serve(api, api.url)
 
 
 if __name__ == "__main__":

@@ -113,7 +113,8 @@ def test_systemd_reads_the_units(unit: Path, tmp_path: Path) -> None:
     if shutil.which("systemd-analyze") is None:
         return
     # As on a machine where the program is, and the network comes up.
-    text = unit.read_text().replace("/srv/postmill/.venv/bin/postmill", sys.executable)
+    program = str(Path(sys.executable).resolve())  # a checkout may lie below a space, which units have quoted
+    text = unit.read_text().replace("/srv/postmill/.venv/bin/postmill", program)
     copy = tmp_path / unit.name.replace("@", "@high")
     copy.write_text(text)
     done = subprocess.run(["systemd-analyze", "verify", "--man=no", copy], capture_output=True, text=True)

@@ -34,7 +34,9 @@ class Programs:
     def make(self, name: str, body: str = "") -> None:
         """A program in Python."""
         file = self.folder / name
-        file.write_text(_SHOW.format(python=sys.executable, log=str(self.folder / f"{name}.log"), body=body))
+        # The kernel ends an interpreter's path at the first space, and a checkout may lie below one.
+        python = Path(sys.executable).resolve()
+        file.write_text(_SHOW.format(python=python, log=str(self.folder / f"{name}.log"), body=body))
         file.chmod(0o755)
 
     def calls(self, name: str) -> list[list[str]]:

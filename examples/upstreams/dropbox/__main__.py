@@ -7,14 +7,11 @@ started it.
 from __future__ import annotations
 
 import argparse
-import signal
-import sys
-import threading
-from types import FrameType
 
 from examples.upstreams.dropbox.account import Account
 from examples.upstreams.dropbox.server import DropboxServer
 from examples.upstreams.dropbox.webhooks import Webhooks
+from examples.upstreams.process import serve
 from examples.upstreams.script import SCRIPTS, load_script
 
 
@@ -35,24 +32,10 @@ def main() -> None:
     except ValueError as fault:
         parser.error(str(fault))
     server = DropboxServer(accounts, script, host=options.host, port=options.port)
-
-    def end(number: int, frame: FrameType | None) -> None:
-        threading.Thread(target=server.shutdown).start()
-
-    def watch_input() -> None:
-        sys.stdin.read()
-        server.shutdown()
-
-    signal.signal(signal.SIGTERM, end)
-    signal.signal(signal.SIGINT, end)
-    if not sys.stdin.isatty():
-        threading.Thread(target=watch_input, daemon=True).start()
     if options.webhook:
         server.webhooks = Webhooks(options.webhook, options.app_secret)
         server.webhooks.start()
-    print(server.url, flush=True)
-    with server:
-        server.serve_forever(poll_interval=0.1)
+    serve(server, server.url)
     if server.webhooks is not None:
         server.webhooks.close()
 

@@ -7,12 +7,9 @@ it never outlives the program that started it.
 from __future__ import annotations
 
 import argparse
-import signal
-import sys
-import threading
-from types import FrameType
 
 from examples.upstreams.feeds.server import FeedServer
+from examples.upstreams.process import serve
 
 
 def main() -> None:
@@ -21,21 +18,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 (default: any free one)")
     options = parser.parse_args()
     server = FeedServer(port=options.port)
-
-    def end(number: int, frame: FrameType | None) -> None:
-        threading.Thread(target=server.shutdown).start()
-
-    def watch_input() -> None:
-        sys.stdin.read()
-        server.shutdown()
-
-    signal.signal(signal.SIGTERM, end)
-    signal.signal(signal.SIGINT, end)
-    if not sys.stdin.isatty():
-        threading.Thread(target=watch_input, daemon=True).start()
-    print(server.url, flush=True)
-    with server:
-        server.serve_forever(poll_interval=0.1)
+    serve(server, server.url)
 
 
 if __name__ == "__main__":

@@ -10,12 +10,9 @@ started it.
 from __future__ import annotations
 
 import argparse
-import signal
-import sys
-import threading
-from types import FrameType
 
 from examples.upstreams.gemini.server import KEY, GeminiServer
+from examples.upstreams.process import serve
 from examples.upstreams.script import SCRIPTS, load_script
 
 
@@ -31,21 +28,7 @@ def main() -> None:
     except ValueError as fault:
         parser.error(str(fault))
     server = GeminiServer(script, key=options.key, port=options.port)
-
-    def end(number: int, frame: FrameType | None) -> None:
-        threading.Thread(target=server.shutdown).start()
-
-    def watch_input() -> None:
-        sys.stdin.read()
-        server.shutdown()
-
-    signal.signal(signal.SIGTERM, end)
-    signal.signal(signal.SIGINT, end)
-    if not sys.stdin.isatty():
-        threading.Thread(target=watch_input, daemon=True).start()
-    print(server.url, flush=True)
-    with server:
-        server.serve_forever(poll_interval=0.1)
+    serve(server, server.url)
 
 
 if __name__ == "__main__":
