@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+
+from examples.homepage.environment import read
 
 VARIABLES = {
     "database_url": "HOMEPAGE_DATABASE_URL",
@@ -21,10 +23,6 @@ VARIABLES = {
 }
 
 Network = IPv4Network | IPv6Network
-
-
-class SettingsMissing(Exception):
-    """A variable is missing or wrong; the message names it."""
 
 
 def _networks(value: object) -> object:
@@ -57,12 +55,7 @@ class Settings(BaseModel):
 
 def from_environment(env: Mapping[str, str] = os.environ) -> Settings:
     """The settings of this process. Raises SettingsMissing."""
-    given: dict[str, str] = {field: env[name] for field, name in VARIABLES.items() if env.get(name)}
-    if "database_url" not in given and env.get("POSTMILL_DATABASE_URL"):
-        given["database_url"] = env["POSTMILL_DATABASE_URL"]
-    try:
-        return Settings.model_validate(given)
-    except ValidationError as fault:
-        [first, *_] = fault.errors(include_input=False)
-        name = VARIABLES[str(first["loc"][0])]
-        raise SettingsMissing(f"{name}: {first['msg']}; see examples/homepage/README.md") from None
+    found = dict(env)
+    if not found.get("HOMEPAGE_DATABASE_URL"):
+        found["HOMEPAGE_DATABASE_URL"] = found.get("POSTMILL_DATABASE_URL", "")
+    return read(Settings, VARIABLES, found)

@@ -14,8 +14,9 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from examples.homepage.admin.access import LOOPBACK, administrator, may_listen
 from examples.homepage.admin.jobs import jobs
 from examples.homepage.admin.rss_sources import rss_sources
+from examples.homepage.environment import SettingsMissing
 from examples.homepage.resources import pool_of
-from examples.homepage.settings import Settings, SettingsMissing, from_environment
+from examples.homepage.settings import Settings, from_environment
 
 ADMIN = (jobs, rss_sources)
 PORT = 8080

@@ -16,6 +16,14 @@ from postmill import Client, Registry
 from tests.support.databases import Database
 from tests.support.invariants import invariants
 
+# Every table of the application, whatever part of it has made it.
+EMPTY = """
+    do $$ begin
+        execute (select 'truncate ' || string_agg(quote_ident(tablename), ', ')
+                   from pg_tables where schemaname = 'public');
+    end $$
+"""
+
 
 @pytest.fixture
 def service() -> Iterator[FeedServer]:
@@ -38,7 +46,7 @@ async def site(
         client.register(Registry.collect("examples.homepage.jobs"))
     with psycopg.connect(emptied.dsn, autocommit=True) as conn:
         conn.execute(statements.schema())
-        conn.execute("truncate rss_sources, feed_items, ai_usage_tracking")
+        conn.execute(EMPTY)
     async with opened(emptied.dsn, service, monkeypatch) as made:
         yield made
     with emptied.connect() as conn:

@@ -13,7 +13,8 @@ import uvicorn
 from pydantic import SecretStr
 
 from examples.homepage import web
-from examples.homepage.settings import SettingsMissing, from_environment
+from examples.homepage.environment import SettingsMissing
+from examples.homepage.settings import from_environment
 from examples.homepage.tests.site import Site, serving
 from tests.support.workers import until
 
