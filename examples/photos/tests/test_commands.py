@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import datetime
 from typing import Any
 
@@ -118,6 +119,18 @@ async def test_a_timeout_and_a_cancel_end_the_program(world: World, worker: Work
     assert (asked["status"], asked["cancel_requested"]) == ("running", True)
     await world.becomes(admin, id, "canceled")
     assert [one["status"] for one in await world.attempts(admin, id)] == ["canceled"]
+
+
+async def test_a_command_that_has_just_been_defined_is_run_at_once(world: World, worker: Worker) -> None:
+    """A worker may claim the job before it hears of the command, puts it back, and looks again by its poll of 30 s only."""
+    admin = await world.admin("bcg")
+    fields = {name: world.definitions["sync-dropbox"][name] for name in ("arg_schema", "argv_template")}
+    for number in range(20):
+        body = fields | {"key": f"sync-{number}"}
+        await world.ok(world.root.post("/admin/jobs/definitions", json=body), 201)
+        await asyncio.sleep(number % 5 * 0.004)
+        id = await started(world, f"sync-{number}", {"provider_id": PROVIDER})
+        await world.becomes(admin, id, "succeeded")
 
 
 async def test_the_workers_are_seen_by_the_platform_only(world: World, worker: Worker) -> None:

@@ -111,8 +111,8 @@ class Claimer:
     def types_changed(self) -> None:
         """This worker knows other job types than before: what waits for one of them may be claimed."""
         self._scout.vet_soon()
-        for queue in self._queues:
-            self.news(queue, None, None, by_name=True)
+        self._scout.discover_soon()
+        self._doorbell.get_up()
 
     def seats_freed(self, works: Iterable[Work]) -> None:
         """These have ended, and their seats are free."""

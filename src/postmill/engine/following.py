@@ -69,6 +69,7 @@ class Following:
         self._loading = asyncio.Lock()
         self._alarm = Alarm()
         self._stamp: str | None = None
+        self._untold = False  # the database does not know yet what was followed
         self._types = {job_type.name: job_type for job_type in registry}
         self.codes = {job_type.name: fingerprint(job_type) for job_type in registry}
         """What this worker runs, by key: fingerprints of code, versions of commands."""
@@ -102,8 +103,10 @@ class Following:
         while True:
             await self._alarm.wait(LOOK_EVERY)
             try:
-                if await self.load():
+                self._untold |= await self.load()
+                if self._untold:
                     await self._tell(self._link)
+                    self._untold = False
                 # Definitions change rarely: no connection is kept for them.
                 await self._link.drop()
                 self._link.backoff.reset()

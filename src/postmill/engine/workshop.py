@@ -216,7 +216,6 @@ class Workshop:
             made = adopt(name) if adopt is not None and name not in worker.queues else None
             if made is not None:
                 self.claimer.adopt(made)
-        self.claimer.types_changed()
         self.executor.limits = [
             handler.limit for handler in set(self.handlers.values()) if handler.limit is not None
         ]
@@ -232,6 +231,9 @@ class Workshop:
         session = self._worker.session()
         if session is not None:
             await link.rows("definitions/serve", [session.holder, *self.served()])
+        # Not before: who has put a job back meanwhile has rung those of whom the database knew that they know its type. Nor is
+        # a look enough, which does not see what has not committed; whoever lies down anew waits for that.
+        self.claimer.types_changed()
 
     def use(self, session: Session) -> None:
         self.claimer.session = session
