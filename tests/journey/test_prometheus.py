@@ -25,6 +25,7 @@ SEED_1 = {
 }
 """To the letter, from its section 6."""
 
+RATIO = "max by (budget) (postmill_budget_used_ratio)"
 WAITING = 7
 
 BURY = """
@@ -110,12 +111,20 @@ def test_a_busy_fleet_is_seen(database: Database, tmp_path: Path) -> None:
                 eventually(lambda: len(found.query("up == 1")) == 3, 30, "all targets up")
                 recorded = [rule["name"] for rule in rules(found) if rule["type"] == "recording"]
                 watch(found, [*SEED_1.values(), *panel_queries(), *recorded], server, conn)
-                # Two workers do upkeep and a server stands beside them: what is measured once is counted once.
-                assert found.query(SEED_1["backlog"])["queue=CLOSED"] == WAITING
-                assert max(found.query(SEED_1["screenshots"]).values()) == 100
-                assert found.query("postmill:workers")["state=running"] == 2
-                assert found.query("job_budget_consumed_dollars > 0")
-                assert found.query("max by (budget) (postmill_budget_used_ratio)")["budget=none"] == 1
+                # Two workers do upkeep and a server stands beside them: what is measured once is counted once. A scrape
+                # that comes late on a busy machine leaves a gap until the next.
+                backlog = {"queue=CLOSED": float(WAITING)}.items()
+                for says, what in (
+                    (lambda: backlog <= found.query(SEED_1["backlog"]).items(), "the backlog"),
+                    (
+                        lambda: max(found.query(SEED_1["screenshots"]).values(), default=0) == 100,
+                        "screenshots",
+                    ),
+                    (lambda: found.query("postmill:workers").get("state=running") == 2, "two workers"),
+                    (lambda: found.query("job_budget_consumed_dollars > 0"), "dollars"),
+                    (lambda: found.query(RATIO).get("budget=none") == 1, "a budget that is used up"),
+                ):
+                    eventually(says, 30, what)
                 assert {rule["health"] for rule in rules(found)} == {"ok"}
         finally:
             api.close()
