@@ -97,6 +97,58 @@ def test_late_queues(pg: Connection[Any]) -> None:
     assert row == (0.8, 0.8, 0.8, True, 2, "no_workers")
 
 
+def failed(pg: Connection[Any], group: str, n: int, *, ago: str = "0") -> None:
+    """So many failures of a cause, of all tenants and of one."""
+    pg.execute(
+        """insert into postmill.error_group (id, job_type, error_class, message, frame, first_seen_at, last_seen_at, count)
+           values (%s, 'send', 'TimeoutError', 'no answer', '', postmill.now(), postmill.now(), 1) on conflict do nothing""",
+        [group],
+    )
+    pg.execute(
+        """insert into postmill.error_group_minute as m (id, tenant_id, minute, n)
+           select %s, u.id, date_trunc('minute', postmill.now() - %s::interval), %s
+             from unnest(array['00000000-0000-0000-0000-000000000000', %s]::uuid[]) as u(id)
+           on conflict (id, tenant_id, minute) do update set n = m.n + excluded.n""",
+        [group, ago, n, DEFAULT],
+    )
+
+
+def test_failures_far_above_what_is_usual(pg: Connection[Any]) -> None:
+    pg.execute("insert into postmill.queue (name) values ('q')")
+    pg.execute("insert into postmill.job_definition (key, queue) values ('send', 'q')")
+    failed(pg, "a" * 16, 49)
+    failed(pg, "b" * 16, 60)
+    failed(pg, "b" * 16, 143 * 13, ago="3 hours")
+    assert watch(pg) == {}, (
+        "too few of one, and of the other not five times its usual thirteen in ten minutes"
+    )
+    failed(pg, "a" * 16, 1)
+    failed(pg, "b" * 16, 5)
+    pg.execute("select postmill.watch()")
+    found = {key: (title, count) for _, key, title, count in pg.execute(OPEN).fetchall()}
+    title = "send fails 50 times in ten minutes: TimeoutError: no answer"
+    assert found["a" * 16] == (title, 1)
+    assert set(found) == {"a" * 16, "b" * 16}
+    part = "select t.jobs from postmill.incident_part t join postmill.incident i on i.id = t.incident_id where i.key = %s"
+    assert pg.execute(part, ["a" * 16]).fetchall() == [(50,)]
+    # Half as many keep it, and what was given up of the same cause says more.
+    pg.execute("update postmill.error_group_minute set n = 26 where id = %s", ["a" * 16])
+    watch(pg)
+    assert len(pg.execute(OPEN).fetchall()) == 2
+    pg.execute(
+        "select postmill.raise_incident('job_exhausted', 'k', 'warning', 't', %s)",
+        [Jsonb({"group": "a" * 16})],
+    )
+    pg.execute(
+        "update postmill.error_group set ignored_until = postmill.now() + interval '1 hour' where id = %s",
+        ["b" * 16],
+    )
+    assert list(watch(pg)) == ["job_exhausted"]
+    # Quiet again.
+    pg.execute("update postmill.error_group set ignored_until = null")
+    assert list(watch(pg, "11 minutes")) == ["job_exhausted"]
+
+
 def test_workers_and_schedules(pg: Connection[Any]) -> None:
     open_session = (
         "select postmill.open_session(gen_random_uuid(), 30, %s, 'h', 1, '1', '{q}', '{}', '{}', '{}')"

@@ -17,10 +17,12 @@ from postmill.domain.business_hours import Hours, daily
 
 Severity = Literal["info", "warning", "critical"]
 IncidentKind = Literal[
-    "sla_breach", "job_exhausted", "dead_letters", "stale_workers", "missed_trigger", "budget", "notification"
-]
+    "sla_breach", "job_exhausted", "dead_letters", "stale_workers", "missed_trigger", "budget", "notification",
+    "error_spike", "replica_lag",
+]  # fmt: skip
 KINDS: tuple[IncidentKind, ...] = (
     "sla_breach", "job_exhausted", "dead_letters", "stale_workers", "missed_trigger", "budget", "notification",
+    "error_spike", "replica_lag",
 )  # fmt: skip
 SEVERITIES: tuple[Severity, ...] = ("info", "warning", "critical")
 STATUSES = ("open", "acknowledged", "resolved", "live")

@@ -165,6 +165,10 @@ class KindSettings(Section):
     stale_workers: str | None = Field(default=None, description="Workers went silent.")
     missed_trigger: str | None = Field(default=None, description="A schedule did not run.")
     budget: str | None = Field(default=None, description="A budget reached a threshold.")
+    error_spike: str | None = Field(
+        default=None, description="Jobs fail of one cause far more often than usual."
+    )
+    replica_lag: str | None = Field(default=None, description="A standby server is behind.")
 
 
 class EscalationSettings(Section):

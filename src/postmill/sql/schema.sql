@@ -12672,7 +12672,7 @@ begin
                             where x.kind = 'stale_workers' and jsonb_typeof(x.facts -> 'workers') = 'array'), 0) as workers,
                         count(*) filter (where x.kind = 'missed_trigger') as missed,
                         count(*) filter (where x.kind = 'budget') as budgets,
-                        count(*) filter (where x.kind in ('job_exhausted', 'dead_letters', 'notification')) as others
+                        count(*) filter (where x.kind in ('job_exhausted', 'dead_letters', 'notification', 'error_spike', 'replica_lag')) as others
                    from postmill.incident x where x.resolved_at is null) i
      cross join (select count(*) as n, min(y.first_seen_at) as since
                    from (select e.first_seen_at from postmill.error_group e
@@ -17784,6 +17784,8 @@ begin
     perform postmill.note_queues();
     perform postmill.watch_workers();
     perform postmill.watch_triggers();
+    perform postmill.watch_errors();
+    perform postmill.watch_followers();
     delete from postmill.incident_over o where o.at < (select postmill.now()) - interval '1 day';
     -- With their notifications and jobs.
     delete from postmill.incident i where i.id = any (array(
@@ -17849,6 +17851,51 @@ begin
 end
 $$;
 
+-- FUNCTION watch_errors()
+
+CREATE FUNCTION postmill.watch_errors() RETURNS void
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    everybody constant uuid := '00000000-0000-0000-0000-000000000000';
+    moment timestamptz := postmill.now();
+    edge timestamptz := moment - interval '10 minutes';
+    one record;
+    keys text[] := '{}';
+begin
+    for one in
+        select g.id, g.job_type, g.error_class, g.message, d.queue, r.n, b.usual
+          from (select m.id, sum(m.n) as n from postmill.error_group_minute m
+                 where m.minute > edge and not m.hourly and m.tenant_id = everybody group by m.id having sum(m.n) >= 25) r
+          join postmill.error_group g on g.id = r.id
+          left join postmill.job_definition d on d.key = g.job_type
+         cross join lateral (select coalesce(sum(m.n), 0) / 143 as usual from postmill.error_group_minute m
+                              where m.id = g.id and m.tenant_id = everybody and m.minute <= edge
+                                and m.minute > moment - interval '1 day') b
+         cross join lateral (select case when exists (select from postmill.incident i where i.kind = 'error_spike' and i.key = g.id
+                                                         and i.resolved_at is null) then 0.5 else 1 end as part) h
+         where r.n >= h.part * 50 and r.n >= h.part * 5 * b.usual and (g.ignored_until is null or g.ignored_until <= moment)
+           and not exists (select from postmill.incident i where i.kind = 'job_exhausted' and i.resolved_at is null
+                              and i.facts ->> 'group' = g.id)
+         order by g.id
+    loop
+        keys := keys || one.id;
+        perform postmill.hold_incident('error_spike', one.id, 'warning',
+            format('%s fails %s times in ten minutes: %s: %s', one.job_type, one.n, one.error_class, one.message),
+            jsonb_build_object('group', one.id, 'failures', one.n, 'usual', round(one.usual, 1)), null, one.queue, one.job_type);
+        insert into postmill.incident_part as t (incident_id, tenant_id, jobs, first_at, last_at)
+        select i.id, m.tenant_id, sum(m.n), moment, moment
+          from postmill.incident i join postmill.error_group_minute m on m.id = i.key
+         where i.kind = 'error_spike' and i.key = one.id and i.resolved_at is null
+           and m.minute > edge and not m.hourly and m.tenant_id <> everybody
+         group by 1, 2
+        on conflict (incident_id, tenant_id) do update set jobs = greatest(t.jobs, excluded.jobs), last_at = excluded.last_at;
+    end loop;
+    perform postmill.end_others('error_spike', '', keys);
+end
+$$;
+
 -- FUNCTION watch_exhausted()
 
 CREATE FUNCTION postmill.watch_exhausted() RETURNS void
@@ -17874,6 +17921,27 @@ begin
         end if;
         perform postmill.resolve_incident(one.kind, one.key);
     end loop;
+end
+$$;
+
+-- FUNCTION watch_followers()
+
+CREATE FUNCTION postmill.watch_followers() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    one record;
+    keys text[] := '{}';
+begin
+    for one in
+        select coalesce(nullif(s.application_name, ''), 'standby') as name, max(extract(epoch from s.replay_lag))::double precision as seconds
+          from pg_stat_replication s where s.replay_lag > interval '1 minute' group by 1 order by 1
+    loop
+        keys := keys || one.name;
+        perform postmill.hold_incident('replica_lag', one.name, 'warning',
+            format('%s is %s behind', one.name, postmill.lasting(one.seconds)), jsonb_build_object('seconds', one.seconds), null, null, null);
+    end loop;
+    perform postmill.end_others('replica_lag', '', keys);
 end
 $$;
 
@@ -18977,7 +19045,7 @@ CREATE TABLE postmill.incident (
     step integer DEFAULT 0 NOT NULL,
     escalate_at timestamp with time zone,
     CONSTRAINT incident_key_check CHECK (((length(key) >= 1) AND (length(key) <= 500))),
-    CONSTRAINT incident_kind_check CHECK ((kind = ANY (ARRAY['sla_breach'::text, 'job_exhausted'::text, 'dead_letters'::text, 'stale_workers'::text, 'missed_trigger'::text, 'budget'::text, 'notification'::text])))
+    CONSTRAINT incident_kind_check CHECK ((kind = ANY (ARRAY['sla_breach'::text, 'job_exhausted'::text, 'dead_letters'::text, 'stale_workers'::text, 'missed_trigger'::text, 'budget'::text, 'notification'::text, 'error_spike'::text, 'replica_lag'::text])))
 );
 
 -- TABLE incident_job

@@ -29,7 +29,8 @@ def raise_incident(
     """Raises an incident, or counts one more in the open one of this (kind, key). Answers its id.
 
     Args:
-        kind: sla_breach, job_exhausted, dead_letters, stale_workers, missed_trigger, budget or notification.
+        kind: sla_breach, job_exhausted, dead_letters, stale_workers, missed_trigger, budget, notification, error_spike
+            or replica_lag.
         key: what it is about; one incident is open for each.
         severity: info, warning or critical; the worst of what was raised holds.
         title: one line, for people.

@@ -33,7 +33,7 @@ class Situation:
         paused: queues that are paused.
         breaches: queues that break their promise, since `breach_since`.
         stale_workers: workers that are silent and not replaced.
-        missed_triggers, budgets, others: incidents of these kinds, and of jobs given up and channels that fail.
+        missed_triggers, budgets, others: incidents of these kinds, and all others.
         tenants: how many tenants the incidents affect.
         new_errors: causes of failures seen for the first time in the last hour, since `new_since`; counted up to 1,000.
         quiet_since: when the last breach ended; None: none is known.

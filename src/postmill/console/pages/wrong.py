@@ -110,6 +110,8 @@ def kind(name: str) -> str:
         "missed_trigger": _("Trigger missed"),
         "budget": _("Budget"),
         "notification": _("Channel fails"),
+        "error_spike": _("Error spike"),
+        "replica_lag": _("Replica lag"),
     }.get(name, name)
 
 
@@ -140,7 +142,7 @@ def _opens(visit: Visit, incident: IncidentView) -> str:
     match incident.kind:
         case "sla_breach" if incident.queue:
             return visit.url(f"/queues/{incident.queue}")
-        case "job_exhausted" if _group(facts):
+        case "job_exhausted" | "error_spike" if _group(facts):
             return visit.url(f"/errors/{_group(facts)}")
         case "job_exhausted" | "dead_letters":
             return _letters(visit, incident)
@@ -150,6 +152,8 @@ def _opens(visit: Visit, incident: IncidentView) -> str:
             return visit.url(f"/triggers/{facts['trigger_id']}")
         case "budget":
             return visit.url("/budgets")
+        case "replica_lag":
+            return visit.url("/system")
         case _:
             return visit.url(incident=incident.id)
 

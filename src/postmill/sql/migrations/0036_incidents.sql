@@ -10,7 +10,7 @@ create domain {schema}.severity as text collate "C" check (value in ('info', 'wa
 create table {schema}.incident (
     id uuid primary key default {schema}.new_id(),
     kind text collate "C" not null check (kind in ('sla_breach', 'job_exhausted', 'dead_letters', 'stale_workers',
-        'missed_trigger', 'budget', 'notification')),
+        'missed_trigger', 'budget', 'notification', 'error_spike', 'replica_lag')),
     key text collate "C" not null check (length(key) between 1 and 500),
     severity {schema}.severity not null,
     title text not null,

@@ -175,6 +175,70 @@ begin
 end
 $$;
 
+-- A cause of failures spikes that failed at least fifty times in ten minutes, and five times as often as in ten minutes of the day
+-- before; half of either keeps it one. It is told before jobs are given up, while they are tried again; once some are, their own
+-- incident says more, and this one is over.
+create function {schema}.watch_errors() returns void
+language plpgsql volatile set plan_cache_mode = force_custom_plan as $$
+declare
+    everybody constant uuid := '00000000-0000-0000-0000-000000000000';
+    moment timestamptz := {schema}.now();
+    edge timestamptz := moment - interval '10 minutes';
+    one record;
+    keys text[] := '{}';
+begin
+    for one in
+        select g.id, g.job_type, g.error_class, g.message, d.queue, r.n, b.usual
+          from (select m.id, sum(m.n) as n from {schema}.error_group_minute m
+                 where m.minute > edge and not m.hourly and m.tenant_id = everybody group by m.id having sum(m.n) >= 25) r
+          join {schema}.error_group g on g.id = r.id
+          left join {schema}.job_definition d on d.key = g.job_type
+         cross join lateral (select coalesce(sum(m.n), 0) / 143 as usual from {schema}.error_group_minute m
+                              where m.id = g.id and m.tenant_id = everybody and m.minute <= edge
+                                and m.minute > moment - interval '1 day') b
+         cross join lateral (select case when exists (select from {schema}.incident i where i.kind = 'error_spike' and i.key = g.id
+                                                         and i.resolved_at is null) then 0.5 else 1 end as part) h
+         where r.n >= h.part * 50 and r.n >= h.part * 5 * b.usual and (g.ignored_until is null or g.ignored_until <= moment)
+           and not exists (select from {schema}.incident i where i.kind = 'job_exhausted' and i.resolved_at is null
+                              and i.facts ->> 'group' = g.id)
+         order by g.id
+    loop
+        keys := keys || one.id;
+        perform {schema}.hold_incident('error_spike', one.id, 'warning',
+            format('%s fails %s times in ten minutes: %s: %s', one.job_type, one.n, one.error_class, one.message),
+            jsonb_build_object('group', one.id, 'failures', one.n, 'usual', round(one.usual, 1)), null, one.queue, one.job_type);
+        insert into {schema}.incident_part as t (incident_id, tenant_id, jobs, first_at, last_at)
+        select i.id, m.tenant_id, sum(m.n), moment, moment
+          from {schema}.incident i join {schema}.error_group_minute m on m.id = i.key
+         where i.kind = 'error_spike' and i.key = one.id and i.resolved_at is null
+           and m.minute > edge and not m.hourly and m.tenant_id <> everybody
+         group by 1, 2
+        on conflict (incident_id, tenant_id) do update set jobs = greatest(t.jobs, excluded.jobs), last_at = excluded.last_at;
+    end loop;
+    perform {schema}.end_others('error_spike', '', keys);
+end
+$$;
+
+-- Standby servers that are more than a minute behind: what a failover would lose, where it is not waited for. NULL lengths are
+-- of those that this role may not see.
+create function {schema}.watch_followers() returns void
+language plpgsql volatile as $$
+declare
+    one record;
+    keys text[] := '{}';
+begin
+    for one in
+        select coalesce(nullif(s.application_name, ''), 'standby') as name, max(extract(epoch from s.replay_lag))::double precision as seconds
+          from pg_stat_replication s where s.replay_lag > interval '1 minute' group by 1 order by 1
+    loop
+        keys := keys || one.name;
+        perform {schema}.hold_incident('replica_lag', one.name, 'warning',
+            format('%s is %s behind', one.name, {schema}.lasting(one.seconds)), jsonb_build_object('seconds', one.seconds), null, null, null);
+    end loop;
+    perform {schema}.end_others('replica_lag', '', keys);
+end
+$$;
+
 -- Incidents of jobs given up are over when none of their jobs is a dead letter any more. The first hundred are remembered;
 -- where those are gone, the next ones of the group take their place.
 create function {schema}.watch_exhausted() returns void
@@ -213,6 +277,8 @@ begin
     perform {schema}.note_queues();
     perform {schema}.watch_workers();
     perform {schema}.watch_triggers();
+    perform {schema}.watch_errors();
+    perform {schema}.watch_followers();
     delete from {schema}.incident_over o where o.at < (select {schema}.now()) - interval '1 day';
     -- With their notifications and jobs.
     delete from {schema}.incident i where i.id = any (array(

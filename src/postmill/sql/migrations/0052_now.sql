@@ -107,7 +107,7 @@ begin
                             where x.kind = 'stale_workers' and jsonb_typeof(x.facts -> 'workers') = 'array'), 0) as workers,
                         count(*) filter (where x.kind = 'missed_trigger') as missed,
                         count(*) filter (where x.kind = 'budget') as budgets,
-                        count(*) filter (where x.kind in ('job_exhausted', 'dead_letters', 'notification')) as others
+                        count(*) filter (where x.kind in ('job_exhausted', 'dead_letters', 'notification', 'error_spike', 'replica_lag')) as others
                    from {schema}.incident x where x.resolved_at is null) i
      cross join (select count(*) as n, min(y.first_seen_at) as since
                    from (select e.first_seen_at from {schema}.error_group e
