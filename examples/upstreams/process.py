@@ -5,11 +5,11 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from http.server import HTTPServer
+from socketserver import BaseServer
 from types import FrameType
 
 
-def serve(server: HTTPServer, url: str) -> None:
+def serve(server: BaseServer, url: str) -> None:
     """Say the address on stdout, and serve until standard input ends or a signal comes."""
 
     def end(number: int, frame: FrameType | None) -> None:

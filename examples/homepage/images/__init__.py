@@ -1,0 +1,1 @@
+"""Pictures of listings: taken in as they come, shown in sizes of our own making."""

@@ -1,0 +1,1 @@
+"""Listings, and what is asked about them."""

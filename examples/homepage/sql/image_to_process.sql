@@ -1,0 +1,1 @@
+select id, status, checksum from listing_images where id = %(id)s

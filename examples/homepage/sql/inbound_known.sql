@@ -1,0 +1,1 @@
+select id from inbound_mail where digest = %(digest)s

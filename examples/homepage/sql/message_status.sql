@@ -1,0 +1,1 @@
+select status from mail_messages where id = %(id)s

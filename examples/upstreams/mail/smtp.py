@@ -1,0 +1,46 @@
+"""The SMTP side: what `alerts.mailbox` takes, and besides recipients that it does not, and a line that breaks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from examples.upstreams.alerts.mailbox import Mailbox
+
+
+class MailServer(Mailbox):
+    """`refused`: what it says to a recipient, as `550 5.1.1 nobody of that name`, until it is taken out of there.
+
+    `senders` are those of the envelopes, `""` the null one. `raw` is each mail as it came over the line. `lost`: so many of
+    the next mails are taken and nothing is said, as when the connection breaks in between. `deliver` gets each mail taken.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.refused: dict[str, str] = {}
+        self.senders: list[str] = []
+        self.raw: list[bytes] = []
+        self.lost = 0
+        self.deliver: Any = None
+
+    async def handle_RCPT(
+        self, server: Any, session: Any, envelope: Any, address: str, options: list[str]
+    ) -> str:
+        """One recipient."""
+        if address in self.refused:
+            return self.refused[address]
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
+
+    async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:
+        """One mail."""
+        answer = await super().handle_DATA(server, session, envelope)
+        if not answer.startswith("2"):
+            return answer
+        self.senders.append(envelope.mail_from or "")
+        self.raw.append(envelope.content)
+        if self.deliver is not None:
+            self.deliver(envelope.content, envelope.rcpt_tos)
+        if self.lost:
+            self.lost -= 1
+            server.transport.abort()
+        return answer
