@@ -23,9 +23,10 @@ async def deliver(conn: Connection, message: Row, settings: MailSettings) -> str
     ancestors = await rows(conn, "ancestors", parent_id=message["parent_id"])
     try:
         mail = compose(message, ancestors, settings)
+    except ValueError as fault:
+        return f"no mail can be made of it: {fault}"
+    try:
         await send(mail, envelope_sender(message, settings), message["recipient_email"], settings)
     except MailRefused as refused:
         return str(refused)
-    except ValueError as fault:
-        return f"no mail can be made of it: {fault}"
     return None

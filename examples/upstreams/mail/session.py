@@ -83,10 +83,10 @@ class Session:
 
     def _capability(self, arguments: list[str]) -> str:
         self._write(f"* CAPABILITY {_CAPABILITIES}")
-        return "OK"
+        return "OK done"
 
     def _noop(self, arguments: list[str]) -> str:
-        return "OK"
+        return "OK done"
 
     def _login(self, arguments: list[str]) -> str:
         user, password = [*arguments, "", ""][:2]
@@ -95,11 +95,11 @@ class Session:
 
     def _logout(self, arguments: list[str]) -> str:
         self._write("* BYE")
-        return "OK"
+        return "OK done"
 
     def _close(self, arguments: list[str]) -> str:
         self._selected = False
-        return "OK"
+        return "OK done"
 
     def _select(self, arguments: list[str]) -> str:
         if not arguments or arguments[0].upper() != "INBOX":
@@ -115,7 +115,7 @@ class Session:
         self._write(
             " ".join(["* SEARCH", *(str(mail.uid) for _, mail in self._server.folder.within(ranges))])
         )
-        return "OK"
+        return "OK done"
 
     def _fetch(self, arguments: list[str]) -> str:
         wanted = " ".join(arguments[1:])
@@ -128,7 +128,7 @@ class Session:
                 self._write(head + ")")
                 continue
             self._literal(head, section, mail)
-        return "OK"
+        return "OK done"
 
     def _literal(self, head: str, section: re.Match[str], mail: Mail) -> None:
         data = mail.header if section[1] else mail.raw
@@ -150,7 +150,7 @@ class Session:
             mail.flags = mail.flags - flags if change.startswith("-") else mail.flags | flags
             if not change.endswith(".SILENT"):
                 self._write(f"* {number} FETCH (UID {mail.uid} FLAGS ({' '.join(sorted(mail.flags))}))")
-        return "OK"
+        return "OK done"
 
     def _write(self, line: str) -> None:
         if self._breaking and not line.startswith("* "):

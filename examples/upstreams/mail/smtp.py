@@ -36,7 +36,7 @@ class MailServer(Mailbox):
         answer = await super().handle_DATA(server, session, envelope)
         if not answer.startswith("2"):
             return answer
-        self.senders.append(envelope.mail_from or "")
+        self.senders.append((envelope.mail_from or "").removeprefix("<>"))
         self.raw.append(envelope.content)
         if self.deliver is not None:
             self.deliver(envelope.content, envelope.rcpt_tos)
