@@ -74,8 +74,9 @@ class Rounds:
         """Each of them until it has nothing more to do; the slow ones once."""
         for round in self._rounds:
             if round.name not in SLOW:
-                while (pause := await round.guarded()) is not None and pause < 0.1:
-                    await asyncio.sleep(0)
+                pause: float | None = 0.0
+                while pause is not None and pause < 0.1:
+                    pause = await round.guarded()
             elif slow:
                 await round.guarded()
 

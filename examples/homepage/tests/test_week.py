@@ -31,12 +31,11 @@ from tests.support.databases import Database
 
 SERVED = sorted(Registry.collect("examples.homepage.jobs").names)
 TICKS = """
-    select k.due from postmill.tick k join postmill.trigger t on t.id = k.trigger_id
+    select k.due, j.status from postmill.tick k
+      join postmill.trigger t on t.id = k.trigger_id
       join postmill.job_definition d on d.id = t.definition_id
+      join postmill.jobs j on j.id = k.job_id
      where d.key = %s and k.outcome = 'enqueued' and k.due > %s and k.ticks = 1
-"""
-ENDED = """
-    select status, count(*) as n from postmill.jobs where job_type = %s and source = 'schedule' and queued_at > %s group by 1
 """
 DIGESTS = """
     select distinct date_trunc('minute', sent_at) as sent from postmill.notification
@@ -96,11 +95,10 @@ async def live(site: Site, simulation: Simulation, begin: datetime, *stops: date
         )
         await simulation.settle(slow=True)
     for kind in (kind for kind in RUNS if kind in SERVED):
-        ran = Counter(row["due"] for row in await site.rows(TICKS, kind, begin))
-        wanted = expected(kind, begin, stops[-1])
+        ticks = await site.rows(TICKS, kind, begin)
+        ran, wanted = Counter(tick["due"] for tick in ticks), expected(kind, begin, stops[-1])
         assert ran == wanted, f"{kind}: {ran - wanted} too many, {wanted - ran} missing"
-        ended = {row["status"]: row["n"] for row in await site.rows(ENDED, kind, begin)}
-        assert ended == ({"succeeded": wanted.total()} if wanted else {}), kind
+        assert {tick["status"] for tick in ticks} <= {"succeeded"}, kind
     assert (await site.row(LATE))["seconds"] < 10
 
 

@@ -1,4 +1,4 @@
-"""One clock for all sessions of a test's server, those of a worker that is at it included: it is turned, and goes on from there."""
+"""One clock for all sessions of a test's server, open ones included: it is turned, and goes on from there."""
 
 from __future__ import annotations
 
