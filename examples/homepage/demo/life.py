@@ -10,7 +10,7 @@ from examples.homepage.demo.workers import TWO
 
 BETWEEN_RUNS = 1.0
 BETWEEN_REQUESTS = 4.0
-ACCIDENT_AFTER = 8.0
+ACCIDENT_AFTER = 5.0
 """Seconds: between two schedules that are run by hand, between two requests of a portal, and until a worker is killed."""
 IDLE_AT_MOST = 8.0
 """Seconds for which the accident waits for the worker to be busy."""

@@ -72,14 +72,17 @@ def _sum(tallies: dict[str, Tally]) -> Counter[str]:
 
 def standing(conn: Connection[Any], since: datetime) -> Standing:
     """Now, of what has been made since the demo began or was left over by the one before."""
-    tallies: tuple[dict[str, Tally], ...] = ({}, {}, {})
+    by_type: dict[str, Tally] = {}
+    by_queue: dict[str, Tally] = {}
+    by_tenant: dict[str, Tally] = {}
     for row in rows(conn, "counts", since=since):
-        for tally_by, name in zip(tallies, (row["job_type"], row["queue"], row["tenant"]), strict=True):
-            tally = tally_by.setdefault(name, Tally())
+        places = ((by_type, row["job_type"]), (by_queue, row["queue"]), (by_tenant, row["tenant"]))
+        for tallies, name in places:
+            tally = tallies.setdefault(name, Tally())
             tally.jobs[row["status"]] += row["jobs"]
             tally.healed += row["again"] if row["status"] == "succeeded" else 0
     incidents = [
         Incident(row["kind"], row["title"], row["opened_at"], row["resolved_at"], row["told"])
         for row in rows(conn, "incidents", since=since)
     ]
-    return Standing(*tallies, incidents)
+    return Standing(by_type, by_queue, by_tenant, incidents)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +11,7 @@ from psycopg import Connection
 
 from examples.homepage.demo.data import rows
 from examples.homepage.job_types import JobType
+from examples.homepage.statements import Row
 from examples.staging.control import Control
 
 PORTALS = {
@@ -33,8 +34,13 @@ class Portal:
         self.admin.post("/jobs", {"definition_key": job_type, "payload": payload})
 
 
+def sources(conn: Connection[Any], url: str) -> dict[str, list[Row]]:
+    """The feeds of each portal, at the stand-in's address."""
+    return {slug: rows(conn, "sources", portal=slug, url=url) for slug in PORTALS}
+
+
 @contextmanager
-def portals(root: Control, url: str, conn: Connection[Any], feeds: str) -> Iterator[list[Portal]]:
+def portals(root: Control, url: str, feeds: Mapping[str, Sequence[Row]]) -> Iterator[list[Portal]]:
     """Both of them; a second start finds what the first has made. Their keys are revoked at the end."""
     there = {item["slug"] for item in root.every("/tenants")}
     made, keys = [], []
@@ -45,7 +51,7 @@ def portals(root: Control, url: str, conn: Connection[Any], feeds: str) -> Itera
             key = root.post("/keys", {"name": "demo", "role": "tenant_admin", "tenant": slug})
             keys.append(key["id"])
             made.append(Portal(slug, Control(url, key["key"])))
-            _feeds(made[-1], conn, feeds)
+            _schedule(made[-1], feeds[slug])
         yield made
     finally:
         for portal in made:
@@ -54,9 +60,9 @@ def portals(root: Control, url: str, conn: Connection[Any], feeds: str) -> Itera
             root.delete(f"/keys/{id}")
 
 
-def _feeds(portal: Portal, conn: Connection[Any], url: str) -> None:
+def _schedule(portal: Portal, feeds: Sequence[Row]) -> None:
     labels = {item["label"] for item in portal.admin.every("/jobs/triggers")}
-    for source in rows(conn, "sources", portal=portal.slug, url=url):
+    for source in feeds:
         if source["name"] not in labels:
             schedule = {
                 "label": source["name"],

@@ -47,7 +47,8 @@ class Display:
             self._say(seconds, note, "yellow")
         self._noted = len(notes)
         if self._live is not None:
-            self._live.update(Group(families(now), types(now, self._stage), self._foot(seconds)))
+            # Not a line more than the smallest terminals have.
+            self._live.update(Group(types(now, self._stage), Text(line(now)), *self._foot(seconds)))
         elif time.monotonic() >= self._due:
             self._due = time.monotonic() + PLAIN_EVERY
             self._console.print(f"{seconds:6.1f} s  {line(now)}", highlight=False, soft_wrap=True)
@@ -65,14 +66,9 @@ class Display:
     def _say(self, seconds: float, what: str, style: str) -> None:
         self._console.print(Text.assemble(f"{seconds:6.1f} s  ", (what, style)), soft_wrap=True)
 
-    def _foot(self, seconds: float) -> Text:
-        return Text.assemble(
-            f"{seconds:5.0f} s   ",
-            ("console: ", "bold"),
-            (self._stage.console, "cyan"),
-            "   Ctrl-C ends",
-            overflow="fold",
-        )
+    def _foot(self, seconds: float) -> tuple[Text, Text]:
+        link = Text.assemble(("console, log in once: ", "bold"), (self._stage.console, "cyan"))
+        return link, Text(f"{seconds:.0f} s; Ctrl-C ends", "dim")
 
     def __enter__(self) -> Self:
         if self._live is not None:
@@ -87,14 +83,14 @@ class Display:
 
 
 def line(now: Standing) -> str:
-    """One moment in a line: what each family has done, and what it has to do."""
+    """One moment in a line: how many jobs of each family are done, and how many are not over."""
     parts = []
     for family in FAMILIES:
         tally = now.by_queue.get(family.queue.name)
         if tally is not None:
-            parts.append(f"{family.queue.name} {tally.jobs['succeeded']} done, {tally.open} open")
+            parts.append(f"{family.queue.name} {tally.jobs['succeeded']}+{tally.open}")
     healed = sum(tally.healed for tally in now.by_type.values())
-    return "; ".join([*parts, f"{healed} healed"])
+    return "done+open: " + ", ".join([*parts, f"{healed} healed"])
 
 
 def families(now: Standing) -> Table:

@@ -17,8 +17,9 @@ import psycopg
 from psycopg import Connection
 
 from examples.homepage import statements
+from examples.homepage.demo.data import rows
 from examples.homepage.demo.options import Options
-from examples.homepage.demo.portals import Portal, portals
+from examples.homepage.demo.portals import Portal, portals, sources
 from examples.homepage.demo.stand_ins import STAND_INS, stand_ins
 from examples.homepage.demo.workers import MODULE, START_WITHIN, Workers, not_shown
 from examples.staging.children import ROOT, Child, ChildFailed
@@ -75,6 +76,8 @@ def stage(options: Options, steps: Steps) -> Iterator[Stage]:
         with steps.step("stand-ins for the rest of the world") as done:
             others, told = stand_ins(stack, data, env)
             env |= told
+            feeds = sources(conn, told["DEMO_FEEDS"])
+            rows(conn, "plan_anew")
             done(", ".join(one.name for one in STAND_INS))
         with steps.step("workers, a process for each family of queues") as done:
             served = Registry.collect(MODULE)
@@ -90,7 +93,7 @@ def stage(options: Options, steps: Steps) -> Iterator[Stage]:
             root = stack.enter_context(
                 Control(url, _said(env, "keys", "create", "demo", "--role", "super_admin", "--for", "1d"))
             )
-            playing = stack.enter_context(portals(root, url, conn, told["DEMO_FEEDS"]))
+            playing = stack.enter_context(portals(root, url, feeds))
             done(", ".join(portal.slug for portal in playing))
         console = _said(env, "login", "--url", url)
         yield Stage(
