@@ -32,11 +32,11 @@ venv: .venv/ready ## the virtual environment, as constraints.txt says
 	bin/make-venv .venv-newest newest test
 	touch $@
 
-demo: venv ## the enrichment example on real texts, with a summary
-	$(PY) -m examples.enrichment.demo
+demo: venv ## the homepage example: two portals, failures that heal, the console, until Ctrl-C
+	$(PY) -m examples.homepage
 
 NAME ?= enrichment
-example: venv ## make example NAME=enrichment, photos or yellowbook
+example: venv ## make example NAME=enrichment, homepage, photos or yellowbook
 	@$(PY) -m examples "$(NAME)"
 
 test: lint test-suite test-matrix ## everything: linters, the suite, the matrix

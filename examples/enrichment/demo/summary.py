@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
 from pathlib import Path
 
 from rich.console import Console
@@ -15,6 +12,7 @@ from rich.text import Text
 
 from examples.enrichment.demo.display import Picture, duration
 from examples.enrichment.demo.measure import Attempt, Card, Count, Measures, Retried
+from examples.staging.programs import program
 
 DEMO = "examples.enrichment.demo"
 CARDS = 4
@@ -126,7 +124,7 @@ def _times(picture: Picture) -> Text:
 
 
 def _next(data: Path, picture: Picture) -> Text:
-    postmill, python = _program("postmill"), _program("python")
+    postmill, python = program("postmill"), program("python")
     text = Text.assemble(("\nEverything is kept in ", "bold"), (str(data), "cyan"), "\n")
     if picture.progress.failed:
         text.append("What failed, and how to run it again: postmill dead list, dead replay\n", "bold red")
@@ -142,14 +140,3 @@ def _next(data: Path, picture: Picture) -> Text:
         text.append(f"    {command}\n", "cyan")
     text.right_crop(1)
     return text
-
-
-def _program(name: str) -> str:
-    """How to call a program of this environment: by its name if that finds it, else by its path from here."""
-    beside = Path(sys.executable).with_name(name)
-    if not beside.exists():
-        return f"{_program('python')} -m {name}" if name != "python" else sys.executable
-    found = shutil.which(name)
-    if found is not None and Path(found).resolve() == beside.resolve():
-        return name
-    return os.path.relpath(beside) if beside.is_relative_to(Path.cwd()) else str(beside)

@@ -14,13 +14,13 @@ import httpx
 import psycopg
 from rich.console import Console
 
-from examples.photos.demo.control import ApiRefused
 from examples.photos.demo.options import Options, parse
 from examples.photos.demo.progress import Display
 from examples.photos.demo.stage import stage
 from examples.photos.demo.story import Story, Unfinished
 from examples.photos.demo.summary import print_summary
 from examples.staging.children import ChildFailed
+from examples.staging.control import ApiRefused
 from examples.staging.steps import Steps
 from postmill.domain.errors import PostmillError
 

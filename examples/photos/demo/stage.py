@@ -17,10 +17,10 @@ from cryptography.fernet import Fernet
 from psycopg import Connection
 
 from examples.photos import statements
-from examples.photos.demo.control import Control
 from examples.photos.demo.options import Options
 from examples.photos.demo.tenants import Account, Tenant, accounts, put_on_the_allow_list, tenants
 from examples.staging.children import ROOT, Child, ChildFailed
+from examples.staging.control import Control
 from examples.staging.steps import Steps
 from postmill.local.up import LocalDatabase
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from examples.photos import bodies
-from examples.photos.demo.control import Control
 from examples.photos.pictures.draw import Picture, draw_picture
+from examples.staging.control import Control
 
 TENANTS = {
     "bcg": ("BCG harbour pictures", "America/New_York"),
