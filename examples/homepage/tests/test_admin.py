@@ -68,7 +68,9 @@ async def by_curl(command: str, app: object, home: Path) -> str:
 
 
 async def test_the_manual_operations_of_the_design(site: Site, tmp_path: Path) -> None:
-    """What is due; a forced refresh of what is not; a disabled source set back."""
+    """What is due; a forced refresh of what is not; a disabled source set back. All three stand in the guide, too."""
+    guide = (Path(__file__).parents[3] / "docs/how-to/feeds-in-trouble.md").read_text(encoding="utf-8")
+    assert all(text.strip() in guide for text in (FORCE_REFRESH, SOURCES_DUE, RESET))
     fresh = await site.source("/corpus/atom-1.0.xml", last_fetched_at="2100-01-01")
     late = await site.source("/corpus/atom-0.3.xml", last_fetched_at="2026-01-01")
     never = await site.source("/corpus/podcast.xml")

@@ -20,6 +20,7 @@ TEXT = frozenset({"text", "py", "sh", "ini", "yaml", "javascript"})
 
 FOLLOWED_ELSEWHERE = {
     "docs/how-to/adopt-with-an-existing-outbox.md": "examples/enrichment/tests/test_adopt_howto.py",
+    "docs/how-to/feeds-in-trouble.md": "examples/homepage/tests/test_troubleshooting.py",
     "docs/explanation/performance.md": "the benchmarks",
     "docs/assets/peers.md": "the benchmarks",
 }

@@ -1,0 +1,1 @@
+"""The designs of the examples: what their READMEs answer, line by line."""
