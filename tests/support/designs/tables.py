@@ -45,20 +45,12 @@ def lines(example: str) -> tuple[Line, ...]:
     made: list[Line] = []
     for what, where, test in _rows(example):
         sections = tuple(_SECTION.findall(what)) or (made[-1].sections if made else ())
-        above = made[-1] if made else None
-        made.append(
-            Line(
-                example,
-                sections,
-                what,
-                _whole(where, above and above.where),
-                _whole(test, above and above.test),
-            )
-        )
+        above = (made[-1].where, made[-1].test) if made else ("", "")
+        made.append(Line(example, sections, what, _whole(where, above[0]), _whole(test, above[1])))
     return tuple(made)
 
 
-def _whole(cell: str, above: str | None) -> str:
+def _whole(cell: str, above: str) -> str:
     return f"{above}{cell.removeprefix(SAME)}" if cell.startswith(SAME) else cell
 
 

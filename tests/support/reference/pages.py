@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from tests.support.reference import (
@@ -15,11 +16,13 @@ from tests.support.reference import (
     events,
     exits,
     frameworks,
+    homepage_flows,
     http,
     life,
     metrics,
     names,
     query,
+    sequence,
     settings,
     slots,
     sql,
@@ -53,6 +56,10 @@ FILES: Mapping[str, Callable[[], str]] = {
     "assets/life-cycle.svg": life.drawing,
     "assets/slots.svg": slots.drawing,
     "reference/openapi.json": http.committed,
+    **{
+        f"assets/flow-{name}.svg": partial(sequence.drawing, flow)
+        for name, flow in homepage_flows.FLOWS.items()
+    },
 }
 
 _PART = re.compile(r"(<!-- generated: (?P<name>[\w ]+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
