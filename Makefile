@@ -75,6 +75,7 @@ schema: venv ## src/postmill/sql/schema.sql anew from the migrations
 
 reference: venv ## docs/reference anew from the code
 	$(PY) -m tests.support.reference
+	$(PY) -m tests.support.erd
 
 messages: venv ## the console's catalogue of messages anew from its sources
 	$(PY) -m tests.support.messages

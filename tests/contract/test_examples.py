@@ -12,6 +12,7 @@ from tests.support.designs import evidence
 from tests.support.designs.named import named
 from tests.support.designs.tables import EXAMPLES, ROOT, Line, examples, lines, spans
 from tests.support.docs import readmes
+from tests.support.reference.homepage_flows import FLOWS
 
 SCHEMA = ROOT / "src/postmill/sql/schema.sql"
 PAGES = sorted((ROOT / "docs/examples").glob("*.md"))
@@ -98,3 +99,8 @@ def test_a_page_shows_the_tables_of_its_readme(page: Path) -> None:
     for line in readme.splitlines():
         if line.startswith("| **"):
             assert line in readmes.filled(text), "a row that the page leaves out"
+
+
+def test_every_file_that_a_flow_names_exists() -> None:
+    named_there = {step.where for flow in FLOWS.values() for step in flow.says() if step.where}
+    assert [where for where in sorted(named_there) if not (ROOT / where).exists()] == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.support.reference.sequence import Flow, Frame, Note, Says
 
+_TRACING = "src/postmill/telemetry/tracing.py"
 _CALLER, _SQL, _WORKER, _HANDLER = "application", "PostgreSQL", "worker", "handler"
 
 ENQUEUE = Flow(
@@ -12,20 +13,36 @@ ENQUEUE = Flow(
     (
         Says(_CALLER, _SQL, "begin; its own rows", "examples/homepage/admin/jobs.py"),
         Says(_CALLER, _SQL, "enqueue RSS_FEED_REFRESH, payload", "src/postmill/bind/psycopg.py"),
-        Says(_SQL, _SQL, "type known and active? payload fits? insert job and ticket", "src/postmill/sql/jobs/enqueue_one.sql"),
+        Says(
+            _SQL,
+            _SQL,
+            "type known and active? payload fits? insert job and ticket",
+            "src/postmill/sql/jobs/enqueue_one.sql",
+        ),
         Says(_SQL, _CALLER, "id of the job", answer=True),
         Note((_CALLER, _SQL), "until the commit nobody sees the job; a rollback leaves nothing"),
         Says(_CALLER, _SQL, "commit"),
         Frame(
             "if a worker of the queue sleeps",
-            (Says(_SQL, _WORKER, "NOTIFY: lane, priority, queue; no data", "src/postmill/engine/listener.py"),),
+            (
+                Says(
+                    _SQL, _WORKER, "NOTIFY: lane, priority, queue; no data", "src/postmill/engine/listener.py"
+                ),
+            ),
         ),
         Frame(
             "else, or where the notification is lost",
-            (Says(_WORKER, _SQL, "looks by itself, every 10 s for DEFAULT", "src/postmill/engine/doorbell.py"),),
+            (
+                Says(
+                    _WORKER,
+                    _SQL,
+                    "looks by itself, every 10 s for DEFAULT",
+                    "src/postmill/engine/doorbell.py",
+                ),
+            ),
         ),
     ),
-)  # fmt: skip
+)
 
 CLAIM = Flow(
     "Workers poll and lock",
@@ -33,47 +50,83 @@ CLAIM = Flow(
     (
         Says("worker A", _SQL, "opens a session with a lease", "src/postmill/sql/leases/open_session.sql"),
         Says("worker A", _SQL, "which lanes have work?", "src/postmill/sql/claim/discover_lanes.sql"),
-        Says("worker A", _SQL, "claim as many as slots are free, in turns of the lanes, by priority", "src/postmill/sql/claim/claim_jobs.sql"),
-        Says(_SQL, _SQL, "FOR UPDATE SKIP LOCKED; tickets move from ready to running, with session and number of the claim"),
+        Says(
+            "worker A",
+            _SQL,
+            "claim as many as slots are free, in turns of the lanes, by priority",
+            "src/postmill/sql/claim/claim_jobs.sql",
+        ),
+        Says(
+            _SQL,
+            _SQL,
+            "FOR UPDATE SKIP LOCKED; tickets move from ready to running, with session and number of the claim",
+        ),
         Says("worker B", _SQL, "claim, at the same moment", "src/postmill/sql/claim/claim_jobs.sql"),
         Says(_SQL, "worker B", "other jobs: locked tickets are passed over", answer=True),
         Says(_SQL, "worker A", "its jobs with payload and envelope", answer=True),
         Says("worker A", _SQL, "renews the lease, every third of it", "src/postmill/sql/leases/renew.sql"),
-        Says("worker A", _SQL, "complete: only what this session and claim still hold", "src/postmill/sql/report/complete.sql"),
+        Says(
+            "worker A",
+            _SQL,
+            "complete: only what this session and claim still hold",
+            "src/postmill/sql/report/complete.sql",
+        ),
         Frame(
             "if worker A dies: its lease ends",
             (
-                Says("worker B", _SQL, "rescue: tickets of dead sessions back to scheduled", "src/postmill/sql/upkeep/rescue.sql"),
+                Says(
+                    "worker B",
+                    _SQL,
+                    "rescue: tickets of dead sessions back to scheduled",
+                    "src/postmill/sql/upkeep/rescue.sql",
+                ),
                 Says("worker A", _SQL, "a late report changes nothing"),
             ),
         ),
     ),
-)  # fmt: skip
+)
 
 RETRY = Flow(
     "An attempt fails and is tried again",
     (_HANDLER, _WORKER, _SQL, "escalation"),
     (
-        Says(_HANDLER, _WORKER, "raises", "examples/homepage/jobs/rss_feed_refresh.py"),
-        Says(_WORKER, _WORKER, "retry? delay = base-delay · 2^(attempt − 1) · jitter 0.75 to 1.25", "src/postmill/domain/retry.py"),
+        Says(_HANDLER, _WORKER, "raises", "examples/homepage/jobs/"),
+        Says(
+            _WORKER,
+            _WORKER,
+            "retry? delay = base-delay · 2^(attempt − 1) · jitter 0.75 to 1.25",
+            "src/postmill/domain/retry.py",
+        ),
         Frame(
             "attempts are left, and the error may pass",
             (
-                Says(_WORKER, _SQL, "attempt and error kept; ticket to scheduled, due then", "src/postmill/sql/report/finish.sql"),
+                Says(
+                    _WORKER,
+                    _SQL,
+                    "attempt and error kept; ticket to scheduled, due then",
+                    "src/postmill/sql/report/finish.sql",
+                ),
                 Note((_WORKER, _SQL), "30, 60, 120, 240 s; Retry-After of a server wins over them"),
-                Says(_WORKER, _SQL, "when due: ticket to ready, and whoever sleeps is rung", "src/postmill/sql/upkeep/promote.sql"),
+                Says(
+                    _WORKER,
+                    _SQL,
+                    "when due: ticket to ready, and whoever sleeps is rung",
+                    "src/postmill/sql/upkeep/promote.sql",
+                ),
             ),
         ),
         Frame(
             "the fifth attempt, or an error that stays",
             (
                 Says(_WORKER, _SQL, "a dead letter, with its reason", "src/postmill/sql/report/bury.sql"),
-                Says(_SQL, "escalation", "an incident of the queue", "src/postmill/alerts/watch.py"),
-                Says("escalation", "escalation", "PagerDuty, Slack or the daily digest", "src/postmill/alerts/delivery.py"),
+                Says(_SQL, "escalation", "an incident; people are told", "src/postmill/alerts/sender.py"),
+                Note(
+                    (_SQL, "escalation"), "PagerDuty, Slack or the daily digest, as the queue's policy says"
+                ),
             ),
         ),
     ),
-)  # fmt: skip
+)
 
 SCREENSHOTS = Flow(
     "P12: three screenshots at once",
@@ -95,29 +148,59 @@ SCREENSHOTS = Flow(
         Frame(
             "no",
             (
-                Says("worker", "worker", "the job is parked, and starts with the next free permit", "src/postmill/engine/executor.py"),
-                Says("worker", _SQL, "parked for too long: put back for others, due in 1 to 5 s", "src/postmill/sql/report/put_back.sql"),
+                Says(
+                    "worker",
+                    "worker",
+                    "the job is parked, and starts with the next free permit",
+                    "src/postmill/engine/executor.py",
+                ),
+                Says(
+                    "worker",
+                    _SQL,
+                    "parked for too long: put back for others, due in 1 to 5 s",
+                    "src/postmill/sql/report/put_back.sql",
+                ),
             ),
         ),
-        Note(("worker", "Chromium"), "screenshot_concurrency_utilization on /metrics tells how many permits are in use"),
+        Note(
+            ("worker", "Chromium"),
+            "screenshot_concurrency_utilization on /metrics tells how many permits are in use",
+        ),
     ),
-)  # fmt: skip
+)
 
 TRACE = Flow(
     "A job is traced and measured",
     (_CALLER, _SQL, _WORKER, _HANDLER, "collector"),
     (
-        Says(_CALLER, _SQL, "enqueue, with the request's traceparent", "src/postmill/contrib/fastapi.py"),
+        Says(
+            _CALLER, _SQL, "enqueue, with the request's traceparent", "src/postmill/sql/jobs/enqueue_one.sql"
+        ),
         Says(_SQL, _WORKER, "claimed, the traceparent with it", answer=True),
-        Says(_WORKER, _WORKER, "job_started: a span in the request's trace, job.id, .type, .queue, .attempt, .handler", "src/postmill/telemetry/tracing.py"),
+        Says(
+            _WORKER,
+            _WORKER,
+            "a span in the request's trace, with job.id, .type, .queue, .attempt, .handler",
+            _TRACING,
+        ),
         Says(_WORKER, _HANDLER, "calls; the span is the current one"),
         Says(_HANDLER, _HANDLER, "span events, as fetch.started", "examples/homepage/rss/refresh.py"),
         Says(_HANDLER, _WORKER, "returns, raises, or is interrupted", answer=True),
-        Says(_WORKER, _WORKER, "job.completed; or job.failed and job.retry_scheduled or job.exhausted; or job.interrupted", "src/postmill/telemetry/tracing.py"),
+        Says(
+            _WORKER,
+            _WORKER,
+            "job.completed; job.failed, then job.retry_scheduled or job.exhausted; job.interrupted",
+            _TRACING,
+        ),
         Says(_WORKER, "collector", "the span, by OpenTelemetry"),
-        Says("collector", _WORKER, "scrapes /metrics: job_execution_duration_seconds, job_retry_total, …", "src/postmill/telemetry/families_seeds.py"),
+        Says(
+            "collector",
+            _WORKER,
+            "scrapes /metrics: job_execution_duration_seconds, job_retry_total, …",
+            "src/postmill/telemetry/families_seeds.py",
+        ),
     ),
-)  # fmt: skip
+)
 
 FLOWS = {"enqueue": ENQUEUE, "claim": CLAIM, "retry": RETRY, "screenshots": SCREENSHOTS, "trace": TRACE}
 """By the name of their drawing, docs/assets/flow-NAME.svg."""
