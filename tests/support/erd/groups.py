@@ -63,4 +63,4 @@ VALUES: Values = MappingProxyType(
         ("job_kept", "id"): "",
     }
 )
-"""Bodies and history are partitioned by time and dropped by partition: a foreign key would make each drop read all tickets."""
+"""Table (`*`: any) and column → the table that it means. Bodies go by whole partitions, which a foreign key would hinder."""
