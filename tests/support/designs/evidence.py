@@ -19,10 +19,10 @@ def is_file(span: str) -> bool:
 
 
 def place(example: str, span: str) -> Path:
-    """Where the file is that a README names: in the example, or from the root."""
+    """Where the file is that a README names: in the example, among its tests, or from the root."""
     if span.startswith(_FROM_THE_ROOT) and not (EXAMPLES / example / span).exists():
         return ROOT / span
-    if re.fullmatch(r"test_\w+\.py", span):
+    if re.fullmatch(r"(\w+/)?(test_\w+\.py)?", span) and (EXAMPLES / example / "tests" / span).exists():
         return EXAMPLES / example / "tests" / span
     return EXAMPLES / example / span
 
@@ -50,7 +50,7 @@ def tests(line: Line) -> list[tuple[Path | None, str]]:
 
 def holds(example: str, file: Path | None, name: str) -> bool:
     """Whether there is such a test function. `…` in its name stands for anything."""
-    files = [file] if file else sorted((EXAMPLES / example / "tests").glob("test_*.py"))
+    files = [file] if file else sorted((EXAMPLES / example / "tests").rglob("test_*.py"))
     pattern = re.compile("test_" + ".*".join(re.escape(part) for part in name.split("…")))
     return any(pattern.fullmatch(one) for path in files if path.exists() for one in functions(path))
 
@@ -62,14 +62,16 @@ def files(line: Line) -> list[Path]:
     ]
     for file, name in tests(line):
         if file is None:
-            every = (EXAMPLES / line.example / "tests").glob("test_*.py")
+            every = (EXAMPLES / line.example / "tests").rglob("test_*.py")
             named += [path for path in every if holds(line.example, path, name)]
     return named
 
 
 @cache
 def text(path: Path) -> str:
-    """What stands in a file, or in the files of a folder."""
+    """What stands in a file, or in the files of a folder; nothing where there is none."""
+    if not path.exists():
+        return ""
     if path.is_dir():
         return "\n".join(
             text(one) for one in sorted(path.rglob("*")) if one.suffix in (".py", ".sql", ".json")
