@@ -32,7 +32,7 @@ def imap() -> Iterator[ImapServer]:
 def smtp() -> Iterator[MailServer]:
     """The world's mail."""
     server = MailServer()
-    server.url = server.start()
+    server.start()
     yield server
     server.stop()
 

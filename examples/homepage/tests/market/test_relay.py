@@ -138,8 +138,8 @@ async def test_no_line_breaks_out_of_a_header(market: Market) -> None:
         "B  Bcc: [address hidden] via Village Marketplace",
     )
     evil = answer(first, "sam@seller.example").as_bytes()
-    subject = next(line for line in evil.splitlines() if line.startswith(b"Subject"))
-    evil = evil.replace(subject, b"Subject: =?utf-8?q?a=0D=0ABcc:_all@example.org?=")
+    plain = next(line for line in evil.splitlines() if line.startswith(b"Subject"))
+    evil = evil.replace(plain, b"Subject: =?utf-8?q?a=0D=0ABcc:_all@example.org?=")
     market.imap.folder.add(evil)
     await market.poll()
     back = market.smtp.messages[-1]
