@@ -8,9 +8,10 @@ from examples.upstreams.alerts.mailbox import Mailbox
 
 
 class MailServer(Mailbox):
-    """`refused`: what it says to a recipient, as `550 5.1.1 nobody of that name`, until it is taken out of there.
+    """`url` is there from `start` on, for MAIL_SMTP_URL.
 
-    `senders` are those of the envelopes, `""` the null one. `url` is there from `start` on. `raw` is each mail as it came over the line. `lost`: so many of
+    `refused`: what it says to a recipient, as `550 5.1.1 nobody of that name`, until it is taken out of there.
+    `senders` are those of the envelopes, `""` the null one. `raw` is each mail as it came over the line. `lost`: so many of
     the next mails are taken and nothing is said, as when the connection breaks in between. `deliver` gets each mail taken.
     """
 

@@ -38,9 +38,11 @@ async def test_a_conversation_with_masked_addresses_threaded_both_ways(market: M
     assert "To: [address hidden]" in written(back)
     assert first["From"].addresses[0].addr_spec in written(back), "a mask may be quoted"
     reply = answer(back, "bea@buyer.example", "I take it.")
+    reply.add_attachment(b"\xff\xd8", "image", "jpeg", filename="bea@buyer.example.jpg")
     market.imap.folder.add(reply.as_bytes())
     await market.poll()
     third = market.smtp.messages[-1]
+    assert (third.is_multipart(), written(third).split("\n")[::2][1][:11]) == (False, "[1 attached")
     assert third["From"] == first["From"], "one mask for a side, for the whole conversation"
     of_sam = next(mail.raw for mail in market.imap.folder.all() if b"Sam@" in mail.raw)
     assert f"Message-ID: {third['In-Reply-To']}".encode() in of_sam, "their own mail by their own id"
