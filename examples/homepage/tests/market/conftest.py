@@ -53,3 +53,4 @@ async def market(
     made.buyer = await made.member("Bea", "Bea@Buyer.example")
     made.listing = await made.offer("Bicycle", "20 days")
     yield made
+    await made.rest()
