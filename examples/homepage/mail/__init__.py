@@ -1,1 +1,1 @@
-"""Mail of the marketplace: two people write to each other and neither sees the other's address. It knows nothing of workers."""
+"""Mail of the marketplace: two people write to each other, and neither sees the other's address."""

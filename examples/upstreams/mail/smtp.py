@@ -8,8 +8,9 @@ from examples.upstreams.alerts.mailbox import Mailbox
 
 
 class MailServer(Mailbox):
-    """`refused`: what it says to a recipient, as `550 5.1.1 nobody of that name`, until it is taken out of there.
+    """`url` is there from `start` on, for MAIL_SMTP_URL.
 
+    `refused`: what it says to a recipient, as `550 5.1.1 nobody of that name`, until it is taken out of there.
     `senders` are those of the envelopes, `""` the null one. `raw` is each mail as it came over the line. `lost`: so many of
     the next mails are taken and nothing is said, as when the connection breaks in between. `deliver` gets each mail taken.
     """
@@ -21,6 +22,12 @@ class MailServer(Mailbox):
         self.raw: list[bytes] = []
         self.lost = 0
         self.deliver: Any = None
+        self.url = ""
+
+    def start(self, port: int = 0) -> str:
+        """Begins to listen; the URL for MAIL_SMTP_URL."""
+        self.url = super().start(port)
+        return self.url
 
     async def handle_RCPT(
         self, server: Any, session: Any, envelope: Any, address: str, options: list[str]

@@ -32,7 +32,7 @@ def imap() -> Iterator[ImapServer]:
 def smtp() -> Iterator[MailServer]:
     """The world's mail."""
     server = MailServer()
-    server.url = server.start()
+    server.start()
     yield server
     server.stop()
 
@@ -53,3 +53,4 @@ async def market(
     made.buyer = await made.member("Bea", "Bea@Buyer.example")
     made.listing = await made.offer("Bicycle", "20 days")
     yield made
+    await made.rest()

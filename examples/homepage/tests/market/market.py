@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from email.message import EmailMessage
 from email.policy import SMTP
 from uuid import UUID
 
 from examples.homepage.marketplace.inquiries import inquire
+from examples.homepage.tests.labour import Labour, labouring
 from examples.homepage.tests.site import Row, Site
 from examples.upstreams.mail.imap import ImapServer
 from examples.upstreams.mail.smtp import MailServer
@@ -25,6 +27,19 @@ class Market:
     seller: UUID = field(init=False)
     buyer: UUID = field(init=False)
     listing: UUID = field(init=False)
+    _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
+    _labour: Labour | None = None
+
+    async def work(self, *, hurry: bool = False) -> None:
+        """Let a worker do all that is due. It is the same one until `rest`, as starting one takes longer than its work."""
+        if self._labour is None:
+            self._labour = await self._stack.enter_async_context(labouring(self.site.dsn))
+        await self._labour.idle(hurry=hurry)
+
+    async def rest(self) -> None:
+        """End the worker, so that one with another clock has its place."""
+        self._labour = None
+        await self._stack.aclose()
 
     async def member(self, name: str, email: str) -> UUID:
         """Somebody new."""
@@ -51,7 +66,7 @@ class Market:
     async def asked(self, text: str = "Is it still there?") -> EmailMessage:
         """The buyer asks; the mail that the seller gets."""
         await self.inquire(text)
-        await self.site.run()
+        await self.work()
         return self.smtp.messages[-1]
 
     async def message(self, id: UUID) -> Row:
@@ -66,7 +81,7 @@ class Market:
     async def poll(self, *, hurry: bool = False) -> Row:
         """One run of the job, and what follows from it; the job."""
         job = await self.site.enqueue("INBOUND_EMAIL")
-        await self.site.run(hurry=hurry)
+        await self.work(hurry=hurry)
         return await self.site.job(job)
 
 

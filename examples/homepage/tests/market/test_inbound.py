@@ -53,7 +53,7 @@ async def test_who_is_let_in(market: Market, monkeypatch: pytest.MonkeyPatch) ->
     assert (job["state"], job["error_class"].rpartition(".")[2]) == ("scheduled", "MailboxUnusable")
     assert "s3cret" not in str(job)
     market.imap.refusing = False
-    await market.site.run(hurry=True)
+    await market.work(hurry=True)
     monkeypatch.delenv("MAIL_IMAP_URL")
     assert (await market.poll())["result"] == {}
 
@@ -73,6 +73,7 @@ async def test_what_is_not_for_the_relay_is_kept_apart(market: Market) -> None:
     assert len(market.smtp.messages) == 1
     kept = "select count(*) as n from inbound_mail where raw is not null"
     assert await market.site.row(kept) == {"n": 4}
+    await market.rest()
     await market.site.enqueue("INBOUND_EMAIL")
     await market.site.run("31 days")
     assert await market.site.row(kept) == {"n": 0}

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from examples.homepage.tests.labour import labouring
 from examples.homepage.tests.market.market import Market, answer, written
 from postmill import NewJob, aenqueue
 from tests.support.spawner import ROOT, Spawned, spawner
@@ -39,6 +38,7 @@ async def test_a_worker_killed_between_two_mails(market: Market, tmp_path: Path)
     first = await market.asked()
     for text in ("one", "two"):
         market.imap.folder.add(answer(first, SAM, text).as_bytes())
+    await market.rest()
     market.imap.stalled = "UID FETCH 2 (UID BODY"
     await market.site.enqueue("INBOUND_EMAIL")
 
@@ -68,16 +68,12 @@ async def test_two_that_read_one_mailbox(market: Market) -> None:
     for text in ("one", "two"):
         market.imap.folder.add(answer(first, SAM, text).as_bytes())
     market.imap.stalled = "UID FETCH 1 (UID BODY"
-    async with labouring(market.site.dsn) as labour:
-        jobs = [
-            (await aenqueue(market.site.conn, NewJob.of("INBOUND_EMAIL").using(key=key))).id
-            for key in ("a", "b")
-        ]
-        await until(
-            lambda: sum(said.startswith("UID FETCH 1 (UID BODY") for said in market.imap.commands) == 2
-        )
-        market.imap.go_on.set()
-        await labour.idle()
+    jobs = [
+        (await aenqueue(market.site.conn, NewJob.of("INBOUND_EMAIL").using(key=key))).id for key in ("a", "b")
+    ]
+    await until(lambda: sum(said.startswith("UID FETCH 1 (UID BODY") for said in market.imap.commands) == 2)
+    market.imap.go_on.set()
+    await market.work()
     assert sorted(map(written, market.smtp.messages[1:])) == ["one", "two"]
     results = [(await market.site.job(job))["result"] for job in jobs]
     assert sum(result.get("relayed", 0) for result in results) == 2

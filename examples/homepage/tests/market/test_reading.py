@@ -107,7 +107,7 @@ def test_what_is_made_to_hurt(raw: bytes) -> None:
     began = time.process_time()
     with contextlib.suppress(Unreadable):
         assert len(read(raw).text.body) <= 400_000
-    assert time.process_time() - began < 2
+    assert time.process_time() - began < 5
 
 
 def test_addresses_are_hidden() -> None:
@@ -121,5 +121,5 @@ def test_addresses_are_hidden() -> None:
     began = time.process_time()
     hide_addresses("a" * 100_000 + "@", real, "relay.example")
     hide_addresses("a@b." * 25_000, real, "relay.example")
-    assert time.process_time() - began < 1
+    assert time.process_time() - began < 3
     assert one_line("a\r\nb\t\u2028c" + "x" * 300, 8) == "a  b  cx"

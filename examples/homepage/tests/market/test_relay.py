@@ -9,7 +9,6 @@ import pytest
 
 from examples.homepage.mail.outbox import relay_job
 from examples.homepage.marketplace.inquiries import InquiryRefused
-from examples.homepage.tests.labour import labouring
 from examples.homepage.tests.market.market import RELAY, Market, answer, written
 from postmill import aenqueue
 
@@ -38,9 +37,11 @@ async def test_a_conversation_with_masked_addresses_threaded_both_ways(market: M
     assert "To: [address hidden]" in written(back)
     assert first["From"].addresses[0].addr_spec in written(back), "a mask may be quoted"
     reply = answer(back, "bea@buyer.example", "I take it.")
+    reply.add_attachment(b"\xff\xd8", "image", "jpeg", filename="bea@buyer.example.jpg")
     market.imap.folder.add(reply.as_bytes())
     await market.poll()
     third = market.smtp.messages[-1]
+    assert (third.is_multipart(), written(third).split("\n")[::2][1][:11]) == (False, "[1 attached")
     assert third["From"] == first["From"], "one mask for a side, for the whole conversation"
     of_sam = next(mail.raw for mail in market.imap.folder.all() if b"Sam@" in mail.raw)
     assert f"Message-ID: {third['In-Reply-To']}".encode() in of_sam, "their own mail by their own id"
@@ -60,13 +61,13 @@ async def test_whoever_sends_it_again_sends_nothing(market: Market) -> None:
     await market.site.conn.execute(
         "update mail_messages set sending_job = %s, sending_until = postmill.now() + '1 min'", [uuid4()]
     )
-    async with labouring(market.site.dsn) as labour:
-        await labour.idle()
-        assert market.smtp.messages == []
+    await market.work()
+    assert market.smtp.messages == []
+    await market.rest()
     await market.site.run("61 s")
     assert len(market.smtp.messages) == 1
     jobs = [await again(market, message, None), await again(market, uuid4(), None)]
-    await market.site.run()
+    await market.work()
     assert [(await market.site.job(job))["result"] for job in jobs] == [
         {"skipped": "sent"},
         {"skipped": "no such message"},
@@ -78,7 +79,7 @@ async def test_what_is_sent_twice_is_the_same_mail(market: Market) -> None:
     """The line breaks after the server has taken it and before it says so: at least once, and known as one."""
     market.smtp.lost = 1
     message = await market.inquire()
-    await market.site.run(hurry=True)
+    await market.work(hurry=True)
     assert [mail["Message-ID"] for mail in market.smtp.messages] == [f"<{message}{RELAY}>"] * 2
     assert market.smtp.raw[0] == market.smtp.raw[1]
     assert (await market.message(message))["status"] == "sent"
@@ -88,15 +89,14 @@ async def test_4xx_is_tried_again_and_5xx_is_final_with_the_sender_told(market: 
     """Busy twice, then taken; unknown for good, and the notice says nothing of the address."""
     market.smtp.replies = ["451 4.3.0 busy", "421 4.3.2 going away"]
     message = await market.inquire("first")
-    await market.site.run(hurry=True)
+    await market.work(hurry=True)
     assert [written(mail) for mail in market.smtp.messages] == ["first"]
     market.smtp.refused["sam@seller.example"] = "450 4.2.1 <sam@seller.example> greylisted"
     second = await market.inquire("second")
-    async with labouring(market.site.dsn) as labour:
-        await labour.idle()
+    await market.work()
     assert (await market.message(second))["status"] == "waiting"
     market.smtp.refused["sam@seller.example"] = "550 5.1.1 <sam@seller.example> nobody of that name"
-    await market.site.run(hurry=True)
+    await market.work(hurry=True)
     row = await market.message(second)
     assert (row["status"], row["refused_reason"]) == (
         "refused",
@@ -117,7 +117,7 @@ async def test_a_notice_that_is_refused_makes_no_other(market: Market) -> None:
         "Bea@Buyer.example": "550 no",
     }
     await market.inquire()
-    await market.site.run()
+    await market.work()
     found = await market.site.rows("select kind, status from mail_messages order by created_at")
     assert [(row["kind"], row["status"]) for row in found] == [("inquiry", "refused"), ("notice", "refused")]
 
@@ -138,8 +138,8 @@ async def test_no_line_breaks_out_of_a_header(market: Market) -> None:
         "B  Bcc: [address hidden] via Village Marketplace",
     )
     evil = answer(first, "sam@seller.example").as_bytes()
-    subject = next(line for line in evil.splitlines() if line.startswith(b"Subject"))
-    evil = evil.replace(subject, b"Subject: =?utf-8?q?a=0D=0ABcc:_all@example.org?=")
+    plain = next(line for line in evil.splitlines() if line.startswith(b"Subject"))
+    evil = evil.replace(plain, b"Subject: =?utf-8?q?a=0D=0ABcc:_all@example.org?=")
     market.imap.folder.add(evil)
     await market.poll()
     back = market.smtp.messages[-1]
