@@ -14,13 +14,15 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from examples.homepage.admin.access import LOOPBACK, administrator, may_listen
 from examples.homepage.admin.jobs import jobs
 from examples.homepage.admin.rss_sources import rss_sources
+from examples.homepage.clicks.web import clicks
+from examples.homepage.directory.sitemap_web import sitemaps
 from examples.homepage.directory.web import good_sites
 from examples.homepage.environment import SettingsMissing
 from examples.homepage.resources import pool_of
 from examples.homepage.settings import Settings, from_environment
 
 ADMIN = (jobs, rss_sources)
-PUBLIC = (good_sites,)
+PUBLIC = (good_sites, clicks, sitemaps)
 PORT = 8080
 
 

@@ -37,4 +37,5 @@ def rank(marks: Iterable[tuple[datetime, float]], half_life: timedelta) -> float
 
 def score(rank: float, moment: datetime, half_life: timedelta) -> float:
     """What a rank is worth at a moment: about the votes that it would take then to have it."""
-    return float(2.0 ** max(rank - place(moment, half_life), -1000.0))
+    # Between what a float can hold: after a change of the half-life, ranks are of the old one until the next run.
+    return float(2.0 ** min(max(rank - place(moment, half_life), -1000.0), 1000.0))

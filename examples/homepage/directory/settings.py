@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from datetime import timedelta
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from examples.homepage.environment import read
 
 VARIABLES = {
     "half_life": "RANK_HALF_LIFE_DAYS",
@@ -38,3 +42,8 @@ class DirectorySettings(BaseModel):
     def decay(self) -> timedelta:
         """The half-life as time."""
         return timedelta(days=self.half_life)
+
+
+def from_environment(env: Mapping[str, str] = os.environ) -> DirectorySettings:
+    """The directory's settings of this process. Raises SettingsMissing."""
+    return read(DirectorySettings, VARIABLES, env)

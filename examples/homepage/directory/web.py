@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 from uuid import UUID
 
@@ -12,9 +11,8 @@ from pydantic import HttpUrl
 
 from examples.homepage.admin.jobs import handlers
 from examples.homepage.directory.rank import EPOCH, score
-from examples.homepage.directory.settings import VARIABLES, DirectorySettings
+from examples.homepage.directory.settings import from_environment
 from examples.homepage.directory.shapes import NewSite, Site, Submitted, Vote, Voted
-from examples.homepage.environment import read
 from examples.homepage.job_types import JobType
 from examples.homepage.statements import Row, row, rows
 from postmill import aenqueue
@@ -22,11 +20,6 @@ from postmill import aenqueue
 good_sites = APIRouter(prefix="/good-sites", tags=["good sites"])
 
 MOST_LISTED = 100
-
-
-def settings() -> DirectorySettings:
-    """The directory's part of this process's settings. Raises SettingsMissing."""
-    return read(DirectorySettings, VARIABLES, os.environ)
 
 
 @good_sites.post("", status_code=status.HTTP_201_CREATED)
@@ -80,7 +73,7 @@ async def _picture(conn: AsyncConnection[Any], site: UUID) -> UUID | None:
 
 
 def _values(new: NewSite) -> Row:
-    half_life = settings().decay.total_seconds()
+    half_life = from_environment().decay.total_seconds()
     return {
         "url": str(new.url),
         "host": host_of(new.url),
@@ -98,4 +91,4 @@ def host_of(url: HttpUrl) -> str:
 
 def _site(found: Row) -> Site:
     shown: dict[str, Any] = {name: found[name] for name in Site.model_fields if name in found}
-    return Site(**shown, score=score(found["rank"], found["moment"], settings().decay))
+    return Site(**shown, score=score(found["rank"], found["moment"], from_environment().decay))
