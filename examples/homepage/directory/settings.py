@@ -28,7 +28,7 @@ class DirectorySettings(BaseModel):
     half_life: float = Field(default=14.0, gt=0)
     """Days after which a vote or a click counts half."""
     link_timeout: float = Field(default=20.0, gt=0)
-    """Seconds of one request for a site, redirects included."""
+    """Seconds of one request for a site; each redirect is another."""
     link_failures: int = Field(default=3, ge=1)
     """So many failed checks in a row make a site dead; one success brings it back."""
     link_requests: int = Field(default=20, ge=1)
