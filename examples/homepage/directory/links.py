@@ -82,6 +82,10 @@ class LinkChecker:
         raise httpx.TooManyRedirects(f"more than {MOST_REDIRECTS} redirects")
 
     async def _asked(self, method: str, url: httpx.URL) -> tuple[int, httpx.Headers]:
-        async with self._hosts[url.netloc.decode("ascii")], self._room, asyncio.timeout(self._timeout):
-            async with self._http.stream(method, url, follow_redirects=False) as response:
-                return response.status_code, response.headers
+        async with (
+            self._hosts[url.netloc.decode("ascii")],
+            self._room,
+            asyncio.timeout(self._timeout),
+            self._http.stream(method, url, follow_redirects=False) as response,
+        ):
+            return response.status_code, response.headers

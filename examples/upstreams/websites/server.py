@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class WebsiteServer(ThreadingHTTPServer):
-    """On 127.0.0.1. `asked`: requests by method and path. `most`: most requests that it was answering at once.
+    """On 127.0.0.1. `asked`: requests by method and path. `most`: most requests at once, without slow ones, which callers give up.
 
     `statuses` are what paths answer whatever they say of themselves.
     """
@@ -71,6 +71,8 @@ class _Handler(BaseHTTPRequestHandler):
             answer = self._answer()
         finally:
             self.server.end()
+        if self.path.startswith("/slow"):
+            self.server.closing.wait()
         if answer is None:
             self.close_connection = True
             return
@@ -105,7 +107,6 @@ class _Handler(BaseHTTPRequestHandler):
         if kind == "busy":
             return 429, {"Retry-After": first}
         if kind == "slow":
-            self.server.closing.wait()
             return None
         return 404, {}
 
