@@ -32,9 +32,13 @@ async def LinkHealthCheckHandler(
     for site in sites:
         hosts[site["host"]].append(site)
     told: Counter[str] = Counter()
-    async with asyncio.TaskGroup() as group:
-        for of_host in hosts.values():
-            group.create_task(_check(ctx, of_host, since, told))
+    try:
+        async with asyncio.TaskGroup() as group:
+            for of_host in hosts.values():
+                group.create_task(_check(ctx, of_host, since, told))
+    except ExceptionGroup as faults:
+        # What is said of the job is the fault itself, by which it is decided whether another attempt is worth it.
+        raise faults.exceptions[0] from faults
     return dict(told)
 
 
@@ -60,7 +64,6 @@ async def _check(ctx: Context, sites: list[Row], since: datetime, told: Counter[
     begins with what has waited longest."""
     most = from_environment().link_failures
     for number, site in enumerate(sites, 1):
-        ctx.checkpoint()
         found = await ctx.resource(links).check(site["url"])
         async with ctx.resource(database).connection() as conn:
             values = {"outcome": found.outcome, "error": found.error, "moved_to": found.moved_to}

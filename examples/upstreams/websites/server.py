@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class WebsiteServer(ThreadingHTTPServer):
-    """On 127.0.0.1. `asked`: requests by method and path. `most`: most requests at once, without slow ones, which callers give up.
+    """On 127.0.0.1. `asked`: requests by method and path. `most`: most requests at once, without slow ones.
 
     `statuses` are what paths answer whatever they say of themselves.
     """
