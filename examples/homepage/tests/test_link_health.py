@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
+from ipaddress import ip_network
 
 import pytest
 
+from examples.homepage.directory.links import LinkChecker
 from examples.homepage.jobs import link_health_check
+from examples.homepage.outbound.addresses import Addresses
+from examples.homepage.statements import rows
 from examples.homepage.tests.directory import now, ran, submitted
 from examples.homepage.tests.site import Row, Site
 from examples.upstreams.websites.server import WebsiteServer
@@ -119,3 +124,28 @@ async def test_in_parts_and_on_from_where_it_was(
     await site.run()
     assert (await site.job(job))["result"] == {"alive": 2}
     assert sorted(web.asked.values()) == [1, 1, 2, 2]
+
+
+async def test_ten_thousand_sites_are_split(site: Site) -> None:
+    """In jobs of about five hundred; each host in one of them, and none left out."""
+    many = (
+        "insert into good_sites (url, host, title, rank)"
+        " select 'https://' || mod(i, 4000) || '.example/' || i, mod(i, 4000) || '.example', 'S', 0 from generate_series(1, 10000) i"
+    )
+    await site.rows(many)
+    parts = [
+        await rows(site.conn, "sites_to_check", since=await now(site), part=part, parts=20)
+        for part in range(20)
+    ]
+    assert len({one["id"] for part in parts for one in part}) == sum(map(len, parts)) == 10_000
+    assert sum(len({one["host"] for one in part}) for part in parts) == 4000
+    assert max(map(len, parts)) < 1000
+
+
+async def test_no_host_is_asked_for_two_things_at_once(web: WebsiteServer) -> None:
+    """Whoever asks: other jobs of the process, and redirects, too."""
+    checker = LinkChecker(Addresses([ip_network("127.0.0.1/32")]), user_agent="test", timeout=5.0, most=20)
+    found = await asyncio.gather(*(checker.check(f"{web.url}/moved/302/fine/{n}") for n in range(30)))
+    await checker.aclose()
+    assert {one.outcome for one in found} == {"alive"}
+    assert (web.most, web.asked.total()) == (1, 60)
