@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -17,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 class WebsiteServer(ThreadingHTTPServer):
     """On 127.0.0.1. `asked`: requests by method and path. `most`: most requests at once, without slow ones.
 
-    `statuses` are what paths answer whatever they say of themselves.
+    `statuses` are what paths answer whatever they say of themselves; `latency` in seconds is that of each request.
     """
 
     daemon_threads = True
@@ -28,6 +29,7 @@ class WebsiteServer(ThreadingHTTPServer):
         self.asked: Counter[tuple[str, str]] = Counter()
         self.statuses: dict[str, int] = {}
         self.most = 0
+        self.latency = 0.0
         self.closing = threading.Event()
         self._open = 0
         self._lock = threading.Lock()
@@ -68,6 +70,7 @@ class _Handler(BaseHTTPRequestHandler):
         """One request."""
         self.server.begin(self.command, self.path)
         try:
+            time.sleep(self.server.latency)
             answer = self._answer()
         finally:
             self.server.end()
