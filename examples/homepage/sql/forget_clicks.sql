@@ -1,0 +1,1 @@
+delete from clicks where visitor = %(visitor)s

@@ -1,0 +1,6 @@
+-- All sites of a host are in one part, whatever the number of parts.
+select id, url, host
+  from good_sites
+ where (last_checked_at is null or last_checked_at < %(since)s)
+   and mod(hashtext(host)::bigint + 2147483648, %(parts)s) = %(part)s
+ order by last_checked_at nulls first, id

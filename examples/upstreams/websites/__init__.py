@@ -1,0 +1,1 @@
+"""A stand-in for other people's websites, with pages of all manners."""
