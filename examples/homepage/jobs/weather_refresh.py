@@ -35,7 +35,8 @@ async def WeatherRefreshJobHandler(ctx: Context, kind: Kind = "forecast") -> dic
         nonlocal changed
         status: str = "failure"
         try:
-            changed += await refresh(pool, ctx.resource(sky), place, kind)
+            fresh = await refresh(pool, ctx.resource(sky), place, kind)
+            changed += fresh
             status = "success"
         except ServiceError as error:
             ctx.log.warning("place_failed", place=place["name"], error=str(error))

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 from examples.homepage.outbound.services import Service
 from examples.homepage.settings import from_environment as site_settings
-from examples.homepage.stocks.quote import SERVICE, Quote, quote_of
+from examples.homepage.stocks.quote import SERVICE, KeyRefused, Quote, quote_of
 from examples.homepage.stocks.settings import StockSettings, from_environment
 from postmill import resource
 
@@ -19,9 +19,14 @@ class AlphaVantage:
         self._key = settings.api_key
         self.spacing = settings.spacing
 
+    def check(self) -> None:
+        """Raises KeyRefused where there is no key to ask with."""
+        if self._key is None:
+            raise KeyRefused("there is no API key: see ALPHAVANTAGE_API_KEY")
+
     async def quote(self, symbol: str) -> Quote:
         """The quote of a symbol. Raises as `quote_of`, and ServiceError."""
-        key = self._key.get_secret_value()
+        key = "" if self._key is None else self._key.get_secret_value()
         params = {"function": "GLOBAL_QUOTE", "symbol": symbol, "apikey": key}
         return quote_of(await self._service.json("/query", params=params))
 

@@ -34,6 +34,7 @@ async def refresh(pool: Pool, client: AlphaVantage, begun: datetime, *, haste: b
 
     Raises ServiceError or KeyRefused, which end the run: what fails for one symbol would fail for all.
     """
+    client.check()
     refreshed = 0
     for number in range(MOST_IN_A_RUN):
         turn = await _turn(pool, begun, haste=haste and number == 0)

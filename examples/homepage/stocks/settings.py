@@ -22,7 +22,8 @@ class StockSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    api_key: SecretStr
+    api_key: SecretStr | None = None
+    """Without one the job fails at once, and a worker does all its other work."""
     base_url: str = "https://www.alphavantage.co"
     spacing: float = Field(default=1.2, ge=0)
     """Seconds from one request of a run to the next: the free tier has one a second."""

@@ -107,6 +107,19 @@ async def test_an_outage_is_told_and_does_not_eat_the_day(site: Site, upstream: 
     assert upstream.asked["/query"] == 5
 
 
+async def test_without_a_key_no_request_is_spent(
+    site: Site, upstream: AlphaVantageServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worker serves all the same; the job is given up at once, and says what is missing."""
+    monkeypatch.delenv("ALPHAVANTAGE_API_KEY")
+    await stocks(site, "IBM")
+    job = await site.enqueue("STOCK_REFRESH")
+    await site.run(at(OPEN))
+    found = await site.job(job)
+    assert (found["state"], found["attempt"], upstream.requests) == ("dead_letter", 1, [])
+    assert await site.rows("select * from stock_requests") == []
+
+
 async def test_one_run_at_a_time(site: Site, upstream: AlphaVantageServer) -> None:
     """A tick that finds a job makes no second one."""
     first, second = [await site.enqueue("STOCK_REFRESH") for _ in range(2)]
