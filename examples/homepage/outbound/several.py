@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar
 
 from examples.homepage.outbound.services import ServiceError
@@ -20,21 +20,23 @@ class SomeFailed(Exception):
         retry_after: what their servers asked for, all headers; the longest holds.
     """
 
-    def __init__(self, what: str, failed: list[ServiceError], of: int) -> None:
+    def __init__(self, what: str, failed: Sequence[Exception], of: int) -> None:
         kinds = ", ".join(sorted({str(error) for error in failed}))
         super().__init__(f"{len(failed)} of {of} {what} failed: {kinds}")
-        self.retry_after = [wait for error in failed for wait in error.retry_after or ()] or None
+        self.retry_after = [
+            wait for error in failed for wait in getattr(error, "retry_after", None) or ()
+        ] or None
         self.retryable = any(_may_recover(error) for error in failed)
 
 
-async def each(what: str, of: Iterable[T], do: Callable[[T], Awaitable[ServiceError | None]]) -> int:
+async def each(what: str, of: Iterable[T], do: Callable[[T], Awaitable[Exception | None]]) -> int:
     """Does all of them, a few at once, and answers how many there were; `do` returns an error that it has noted.
 
     Raises SomeFailed, when all are done.
     """
     gate = asyncio.Semaphore(MOST_AT_ONCE)
 
-    async def one(item: T) -> ServiceError | None:
+    async def one(item: T) -> Exception | None:
         async with gate:
             return await do(item)
 
@@ -46,5 +48,7 @@ async def each(what: str, of: Iterable[T], do: Callable[[T], Awaitable[ServiceEr
     return len(tasks)
 
 
-def _may_recover(error: ServiceError) -> bool:
+def _may_recover(error: Exception) -> bool:
+    if not isinstance(error, ServiceError):
+        return False
     return error.status is None or error.status >= 500 or error.status in (404, 408, 425, 429)
