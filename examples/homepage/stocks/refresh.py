@@ -51,13 +51,14 @@ async def refresh(pool: Pool, client: AlphaVantage, begun: datetime, *, haste: b
 
 async def _turn(pool: Pool, begun: datetime, *, haste: bool) -> Row | None:
     """A symbol and a request for it, or neither. The request counts from here, whatever becomes of this process."""
+    turn: Row | None = None
     async with pool.connection() as conn, conn.transaction() as transaction:
         symbol = await row(conn, "next_stock", begun=begun)
         taken = symbol and await row(conn, "take_stock_request", haste=haste)
-        if symbol and taken:
-            return symbol | taken
-        raise Rollback(transaction)
-    return None
+        if not (symbol and taken):
+            raise Rollback(transaction)
+        turn = symbol | taken
+    return turn
 
 
 async def _ask(pool: Pool, client: AlphaVantage, turn: Row) -> Outcome:

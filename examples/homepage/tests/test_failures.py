@@ -35,7 +35,7 @@ FORMS: list[tuple[list[str], float | None]] = [
 @pytest.mark.parametrize(("headers", "wait"), FORMS)
 @pytest.mark.parametrize("status", [429, 503])
 def test_retry_after_in_all_its_forms(status: int, headers: list[str], wait: float | None) -> None:
-    [handler] = served()
+    handler = served()["RSS_FEED_REFRESH"]
     error = FeedError(f"http_{status}", "busy", status=status, retry_after=headers)
     outcome = decide(
         error,
