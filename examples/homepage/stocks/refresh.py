@@ -55,9 +55,10 @@ async def _turn(pool: Pool, begun: datetime, *, haste: bool) -> Row | None:
     async with pool.connection() as conn, conn.transaction() as transaction:
         symbol = await row(conn, "next_stock", begun=begun)
         taken = symbol and await row(conn, "take_stock_request", haste=haste)
-        if not (symbol and taken):
+        if symbol and taken:
+            turn = symbol | taken
+        else:
             raise Rollback(transaction)
-        turn = symbol | taken
     return turn
 
 
