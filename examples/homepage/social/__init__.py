@@ -1,0 +1,1 @@
+"""Posts of social networks, and the tokens by which they are had."""

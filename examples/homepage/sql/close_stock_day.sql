@@ -1,0 +1,2 @@
+update stock_requests set closed = true where day = %(day)s
+returning day

@@ -1,0 +1,3 @@
+update social_accounts set renewing_until = null
+ where id = %(id)s and version = %(version)s
+returning id

@@ -1,0 +1,1 @@
+"""Weather: forecasts of the whole world, and warnings in the USA."""

@@ -1,0 +1,1 @@
+"""Stand-in for the National Weather Service and for Open-Meteo."""
