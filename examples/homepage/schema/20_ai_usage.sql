@@ -51,7 +51,9 @@ begin
     end if;
     if (new.estimated_cost_cents, new.total_tokens_input, new.total_tokens_output)
         is distinct from (old.estimated_cost_cents, old.total_tokens_input, old.total_tokens_output) then
-        told := (select c.status from postmill.door_correct_budget(budget, label,
+        -- The present month may have no line yet; the ledger's name for it is none.
+        told := (select c.status from postmill.door_correct_budget(budget,
+            nullif(label, (select b.label from postmill.read_budgets(null, null, 1, p_id => budget) b)),
             (new.estimated_cost_cents - old.estimated_cost_cents) / 100, new.total_tokens_input - old.total_tokens_input,
             new.total_tokens_output - old.total_tokens_output, 'ai_usage_tracking was set by hand', 'user', who) c);
     end if;

@@ -32,7 +32,7 @@ class TaggingSettings(BaseModel):
     api_key: SecretStr | None = None
     """Without one nothing is tagged, and jobs say so."""
     base_url: str = "https://api.anthropic.com"
-    model: str = "claude-sonnet-4-20250514"
+    model: str = "claude-sonnet-4-6"
     price_in: Decimal = Field(default=Decimal(3), ge=0)
     """USD for a million tokens that the model reads."""
     price_out: Decimal = Field(default=Decimal(15), ge=0)

@@ -1,6 +1,6 @@
 """`python -m examples.upstreams.anthropic --script usual`: the stand-in as a process of its own.
 
-    POST /v1/messages        with x-api-key and anthropic-version
+    POST /v1/messages        with the key as a bearer token or x-api-key, and anthropic-version
 
 The first line on stdout is the address. It ends when its standard input does, so it never outlives the program that
 started it.

@@ -127,7 +127,9 @@ class _Handler(BaseHTTPRequestHandler):
         """The status of the error that a request gets, whatever the day; 0 where it is in order."""
         if self.path != "/v1/messages":
             return 404
-        if self.headers.get("x-api-key") != self.server.key:
+        # Clients send the key as a bearer token; older ones in a header of its own.
+        key = self.headers.get("x-api-key") or self.headers.get("authorization", "").removeprefix("Bearer ")
+        if key != self.server.key:
             return 401
         try:
             request = json.loads(body)

@@ -64,8 +64,8 @@ class Newsroom:
 
     async def results(self) -> list[Any]:
         """What the jobs of this type have ended with, the oldest first."""
-        query = "select result from postmill.jobs where job_type = 'AI_TAGGING' order by id"
-        return [row["result"] for row in await self.site.rows(query)]
+        query = "select id from postmill.jobs where job_type = 'AI_TAGGING' order by id"
+        return [(await self.site.job(row["id"]))["result"] for row in await self.site.rows(query)]
 
 
 def metric(name: str, **labels: str) -> float:
