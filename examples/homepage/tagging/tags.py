@@ -30,13 +30,13 @@ LONGEST_TOPIC = 60
 
 _OWN = {category.casefold(): category for category in CATEGORIES}
 _MARKUP = re.compile(r"<[^>]*>|[<>]")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f\u200b-\u200f\u2028-\u202e]+")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\u200b-\u200f\u2028-\u202e\ufffd]+")
 
 
 def _texts(value: object) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
         raise ValueError("a list of texts is wanted")
-    plain = (" ".join(_CONTROL.sub(" ", _MARKUP.sub("", clean(one))).split()) for one in value)
+    plain = (" ".join(_CONTROL.sub(" ", _MARKUP.sub("", clean(one, 1000))).split()) for one in value)
     # The first spelling of each stays.
     return list({one.casefold(): one for one in reversed([one for one in plain if one])}.values())[::-1]
 
