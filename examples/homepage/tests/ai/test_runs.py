@@ -8,9 +8,9 @@ from examples.homepage.tests.ai.newsroom import Newsroom, metric
 from examples.homepage.tests.site import happenings
 
 TAGS = {
-    "topics": ["Robots", "Win", "Chip", "Race", "Startup"],
+    "topics": ["Company", "Market", "Robots", "Win", "Chip"],
     "sentiment": "positive",
-    "categories": ["Technology", "Business", "Sports"],
+    "categories": ["Business", "Technology", "Sports"],
     "confidence": 0.9,
 }
 
