@@ -17,7 +17,9 @@ from examples.upstreams.script import SCRIPTS, load_script
 
 def main() -> None:
     """Serve until standard input ends or a signal comes."""
-    parser = argparse.ArgumentParser(prog="anthropic", description="stand-in for the Anthropic API's messages")
+    parser = argparse.ArgumentParser(
+        prog="anthropic", description="stand-in for the Anthropic API's messages"
+    )
     parser.add_argument("--script", default="usual", help=f"{', '.join(SCRIPTS)}, or JSON (default: usual)")
     parser.add_argument("--key", default=KEY, help="API key that callers must send (default: %(default)s)")
     parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 (default: any free one)")

@@ -15,12 +15,15 @@ _CATEGORIES = {
     "Entertainment": "actor album award celebrity film movie music show star tv",
     "Sports": "championship club coach football goal league match season sport team win",
 }
-_GOOD = frozenset("award best breakthrough gain growth success win wins won".split())
-_BAD = frozenset("attack crash crisis dead death fear killed loss war worst".split())
+_WORDS = re.compile(r"\w+")
+_GOOD = frozenset(_WORDS.findall("award best breakthrough gain growth success win wins won"))
+_BAD = frozenset(_WORDS.findall("attack crash crisis dead death fear killed loss war worst"))
 _STOP = frozenset(
-    "about after again also and are article been but can content description for from had has have her his how into its"
-    " more new not now off one only other our out over said she than that the their them then there these they this"
-    " title was were what when which who will with would you your".split()
+    _WORDS.findall(
+        "about after again also and are article been but can content description for from had has have her his how into its"
+        " more new not now off one only other our out over said she than that the their them then there these they this"
+        " title was were what when which who will with would you your"
+    )
 )
 
 

@@ -34,9 +34,7 @@ def model() -> Iterator[AnthropicServer]:
 
 
 @pytest.fixture
-def news(
-    site: Site, emptied: Database, model: AnthropicServer, monkeypatch: pytest.MonkeyPatch
-) -> Newsroom:
+def news(site: Site, emptied: Database, model: AnthropicServer, monkeypatch: pytest.MonkeyPatch) -> Newsroom:
     """The application with a model and the budget of homepage.yaml, which a worker's start would make."""
     monkeypatch.setenv("ANTHROPIC_BASE_URL", model.url)
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)

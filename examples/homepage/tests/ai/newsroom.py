@@ -59,7 +59,9 @@ class Newsroom:
 
     async def tagged(self) -> int:
         """How many items have tags."""
-        row = await self.site.row("select count(*) as n from feed_items where ai_tagged and ai_tags is not null")
+        row = await self.site.row(
+            "select count(*) as n from feed_items where ai_tagged and ai_tags is not null"
+        )
         return int(row["n"])
 
     async def results(self) -> list[Any]:

@@ -130,13 +130,18 @@ async def test_the_emergency_reset_writes_a_correcting_line(news: Newsroom) -> N
     await news.run()
     await news.limit(1)
     before = await news.now()
-    assert (before["totalRequests"], before["budgetAction"]) == (2, "HARD_STOP" if before["percentUsed"] >= 100 else "NORMAL")
+    assert (before["totalRequests"], before["budgetAction"]) == (
+        2,
+        "HARD_STOP" if before["percentUsed"] >= 100 else "NORMAL",
+    )
     await news.site.conn.execute(RESET.encode())
     after = await news.now()
     figures = ("estimatedCostCents", "totalRequests", "totalTokensInput", "totalTokensOutput")
     assert [after[name] for name in figures] == [0, 0, 0, 0]
     assert after["budgetAction"] == "NORMAL"
-    lines = await news.site.rows("select kind, amount * 100 as cents, actor_type from postmill.budget_line order by id")
+    lines = await news.site.rows(
+        "select kind, amount * 100 as cents, actor_type from postmill.budget_line order by id"
+    )
     assert [line["kind"] for line in lines] == ["spend", "spend", "correct"]
     assert float(lines[-1]["cents"]) == pytest.approx(-before["estimatedCostCents"])
     audited = await news.site.rows("select action from postmill.audit_log where action = 'budgets.correct'")

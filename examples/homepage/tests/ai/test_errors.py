@@ -68,7 +68,9 @@ async def test_a_service_that_is_away_ends_the_run(news: Newsroom) -> None:
     assert await news.tagged() == 20, "the five are for the next hour"
 
 
-@pytest.mark.parametrize("reply", [limited("90"), limited("Wed, 21 Oct 2015 07:28:00 GMT"), Reply(status=529)])
+@pytest.mark.parametrize(
+    "reply", [limited("90"), limited("Wed, 21 Oct 2015 07:28:00 GMT"), Reply(status=529)]
+)
 async def test_a_service_that_is_too_busy(news: Newsroom, reply: Reply) -> None:
     """The job is tried again as the service says; batches come more slowly, and then as before; nothing is booked."""
     await news.write(2)

@@ -19,18 +19,25 @@ async def test_a_run_tags_counts_and_tells(news: Newsroom) -> None:
     """Tags as the design has them, the span's events, the metrics, and each request in the month's account."""
     await news.write(3)
     before = metric("ai_tagging_cost_cents_total")
-    ok, tokens = metric("ai_tagging_items_total", status="success"), metric("ai_tagging_tokens_total", type="input")
+    ok, tokens = (
+        metric("ai_tagging_items_total", status="success"),
+        metric("ai_tagging_tokens_total", type="input"),
+    )
     [span] = await news.run(untagged_count=150)
     events = happenings(span)
     assert [name for name, _ in events] == ["budget_check", *["item.tagged"] * 3, "budget_check"]
     assert events[0][1] == {"budget_action": "NORMAL", "percent_used": 0.0}
-    rows = await news.site.rows("select id, ai_tags, ai_tagged, ai_not_before from feed_items order by fetched_at")
+    rows = await news.site.rows(
+        "select id, ai_tags, ai_tagged, ai_not_before from feed_items order by fetched_at"
+    )
     told = dict(events[1][1])
     assert told.pop("item_id") == str(rows[0]["id"])
     assert {name: list(value) if isinstance(value, tuple) else value for name, value in told.items()} == {
         name: TAGS[name] for name in ("topics", "sentiment", "categories")
     }
-    assert [(row["ai_tags"], row["ai_tagged"], row["ai_not_before"]) for row in rows] == [(TAGS, True, None)] * 3
+    assert [(row["ai_tags"], row["ai_tagged"], row["ai_not_before"]) for row in rows] == [
+        (TAGS, True, None)
+    ] * 3
     usage = await news.now()
     assert (usage["totalRequests"], usage["provider"]) == (3, "anthropic")
     assert [usage["totalTokensInput"], usage["totalTokensOutput"]] == news.model.tokens
