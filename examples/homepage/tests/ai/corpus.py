@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 GOOD = '{"topics": ["AI", "Chips", "Robots"], "sentiment": "positive", "categories": ["Technology"], "confidence": 0.85}'
 OTHER = GOOD.replace("Technology", "World")
 LONG = "x" * 10_000_000
@@ -17,7 +19,7 @@ CORPUS: dict[str, tuple[str, str | None]] = {
     "back-ticks inside a text": (GOOD.replace("Robots", "```robots```"), None),
     "a comma too many": (GOOD.replace("0.85}", "0.85,}").replace('"Robots"]', '"Robots",]'), None),
     "single quotes": (GOOD.replace('"', "'"), None),
-    "keys without quotes": ('{topics: ["AI", "Chips", "Robots"], sentiment: "positive", categories: ["Technology"], confidence: 0.85}', None),
+    "keys without quotes": (re.sub(r'"(\w+)":', r"\1:", GOOD), None),
     "a comment": (GOOD.replace('"sentiment"', '// how it sounds\n"sentiment"'), None),
     "quotes inside a text": (GOOD.replace("Robots", 'The "robots" of today'), None),
     "the same object twice": (f"{GOOD}\n{GOOD}", None),

@@ -58,7 +58,10 @@ async def test_nothing_to_tag_asks_nobody(news: Newsroom) -> None:
 
 @pytest.mark.parametrize(
     ("used", "level", "batches"),
-    [(74.0, "NORMAL", [20, 5]), (75.0, "REDUCE", [10, 10, 5]), (89.9, "REDUCE", [10, 10, 5]), (90.0, "QUEUE", []), (100.0, "HARD_STOP", [])],
+    [
+        (74.0, "NORMAL", [20, 5]), (75.0, "REDUCE", [10, 10, 5]), (89.9, "REDUCE", [10, 10, 5]),
+        (90.0, "QUEUE", []), (100.0, "HARD_STOP", []),
+    ],
 )  # fmt: skip
 async def test_the_four_levels(news: Newsroom, used: float, level: str, batches: list[int]) -> None:
     """Batches of 20, 10, 0 and 0; what is deferred has succeeded, what is stopped is given up at once."""

@@ -1,4 +1,4 @@
-"""The troubleshooting guide of section 13: each of its symptoms, what it is diagnosed by, and what helps; and how long things take."""
+"""The troubleshooting guide of section 13: each of its symptoms, what it is diagnosed by, and what helps."""
 
 from __future__ import annotations
 
