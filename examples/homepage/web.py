@@ -12,6 +12,7 @@ from fastapi import APIRouter, Depends, FastAPI
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from examples.homepage.admin.access import LOOPBACK, administrator, may_listen
+from examples.homepage.admin.ai_usage import ai_usage
 from examples.homepage.admin.jobs import jobs
 from examples.homepage.admin.rss_sources import rss_sources
 from examples.homepage.clicks.web import clicks
@@ -21,8 +22,8 @@ from examples.homepage.environment import SettingsMissing
 from examples.homepage.resources import pool_of
 from examples.homepage.settings import Settings, from_environment
 
-ADMIN = (jobs, rss_sources)
 PUBLIC = (good_sites, clicks, sitemaps)
+ADMIN = (jobs, rss_sources, ai_usage)
 PORT = 8080
 
 

@@ -1,0 +1,1 @@
+select batch_delay from ai_tagging_pace where provider = 'anthropic'

@@ -1,0 +1,1 @@
+select id from feed_items where id = %(id)s and not ai_tagged
