@@ -20,7 +20,7 @@ from examples.homepage import statements
 from examples.homepage.demo.data import rows
 from examples.homepage.demo.options import Options
 from examples.homepage.demo.portals import Portal, portals, sources
-from examples.homepage.demo.stand_ins import STAND_INS, stand_ins
+from examples.homepage.demo.stand_ins import present, stand_ins
 from examples.homepage.demo.workers import MODULE, START_WITHIN, Workers, not_shown
 from examples.staging.children import ROOT, Child, ChildFailed
 from examples.staging.control import Control
@@ -78,7 +78,7 @@ def stage(options: Options, steps: Steps) -> Iterator[Stage]:
             env |= told
             feeds = sources(conn, told["DEMO_FEEDS"])
             rows(conn, "plan_anew")
-            done(", ".join(one.name for one in STAND_INS))
+            done(", ".join(one.name for one in present()))
         with steps.step("workers, a process for each family of queues") as done:
             served = Registry.collect(MODULE)
             workers = Workers(stack, data, env, served.queues)
