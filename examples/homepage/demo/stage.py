@@ -36,7 +36,8 @@ BASE_DELAY = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What runs while the demo does. `since` is when it began; `missing` says of job types why they cannot run here."""
+    """What runs while the demo does. `since` is when it began; `missing` says of job types why they cannot run here, `told`
+    where stand-ins and folders are, by the variables of the application."""
 
     conn: Connection[Any]
     root: Control
@@ -47,6 +48,7 @@ class Stage:
     served: frozenset[str]
     missing: dict[str, str]
     since: datetime
+    told: Mapping[str, str]
 
     def check(self) -> None:
         """Raises ChildFailed if one of the processes has ended by itself."""
@@ -98,7 +100,7 @@ def stage(options: Options, steps: Steps) -> Iterator[Stage]:
         console = _said(env, "login", "--url", url)
         yield Stage(
             conn, root, playing, workers, [server, *others], console,
-            frozenset(served.names), not_shown(served), since,
+            frozenset(served.names), not_shown(served), since, told,
         )  # fmt: skip
 
 
