@@ -63,7 +63,10 @@ def stage(options: Options, steps: Steps) -> Iterator[Stage]:
     data = options.data.absolute()
     with ExitStack() as stack:
         with steps.step(f"PostgreSQL in {options.data}") as done:
-            database = stack.enter_context(LocalDatabase(options.data))
+            database = LocalDatabase(options.data)
+            # A worker has about twenty connections, and here are six and a server.
+            database.server.settings["max_connections"] = "300"
+            stack.enter_context(database)
             conn = stack.enter_context(psycopg.connect(database.dsn, autocommit=True))
             conn.execute(statements.schema())
             [[since]] = conn.execute("select postmill.now()").fetchall()
