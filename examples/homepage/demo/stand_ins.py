@@ -65,7 +65,11 @@ STAND_INS = (
     StandIn(
         "Alpha Vantage",
         "alphavantage",
-        {"ALPHAVANTAGE_URL": "{0}", "ALPHAVANTAGE_API_KEY": "KEY-OF-THE-STAND-IN"},
+        {
+            "ALPHAVANTAGE_URL": "{0}",
+            "ALPHAVANTAGE_API_KEY": "KEY-OF-THE-STAND-IN",
+            "ALPHAVANTAGE_SPACING": "0",
+        },
     ),
     StandIn("weather", "nws", {"NWS_URL": "{0}", "OPEN_METEO_URL": "{0}"}),
     StandIn("a social network", "social", {"SOCIAL_URL": "{0}"}),

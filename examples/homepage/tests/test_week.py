@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack
 from datetime import UTC, datetime, time, timedelta
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
+from examples.homepage.demo.stand_ins import stand_ins
 from examples.homepage.queues import BULK
 from examples.homepage.statements import FOLDER
 from examples.homepage.tests.expected_runs import RUNS, expected
@@ -73,6 +76,17 @@ def mailbox() -> Iterator[tuple[Mailbox, str]]:
     made.stop()
 
 
+@pytest.fixture
+def world(tmp_path: Path, forked: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The rest of the world, as the demo has it. Who is told of incidents is for `settings`."""
+    with ExitStack() as stack:
+        _, told = stand_ins(stack, tmp_path, {})
+        for name, value in told.items():
+            if not name.startswith("POSTMILL_"):
+                monkeypatch.setenv(name, value)
+        yield
+
+
 @pytest_asyncio.fixture
 async def settings(mailbox: tuple[Mailbox, str]) -> AsyncIterator[Settings]:
     """Those of homepage.yaml, with Slack, PagerDuty and the mail server at stand-ins."""
@@ -121,12 +135,19 @@ async def play(site: Site, clock: TurnedClock, settings: Settings, post: Mailbox
     clock.turn(begin - timedelta(seconds=1))
     for path in FEEDS:
         await site.source(path)
+    stocks = "STOCK_REFRESH" in SERVED
+    if stocks:
+        await site.rows("insert into stocks (symbol) values ('AAPL'), ('IBM'), ('MSFT')")
     async with simulated(site.dsn, clock, settings, bulk_import) as simulation:
         await simulation.to(begin)
         await live(site, simulation, begin, *stops[1:])
     quarters = len(expected("RSS_FEED_REFRESH", begin, end)) / 3
     assert all(abs(site.service.asked[path] - quarters) <= 1 for path in FEEDS), site.service.asked
     await promises(site, begin)
+    if stocks:
+        days_asked = await site.rows("select day, used from stock_requests order by day")
+        assert days_asked
+        assert all(0 < row["used"] <= 25 for row in days_asked), days_asked
     hour = time.fromisoformat(settings.escalation.digest)
     days = [datetime.combine(stop.date(), hour, UTC) for stop in stops[1:]]
     days = [day if day > stop else day + timedelta(days=1) for day, stop in zip(days, stops[1:], strict=True)]
@@ -134,6 +155,7 @@ async def play(site: Site, clock: TurnedClock, settings: Settings, post: Mailbox
     assert len(post.messages) == sum(day <= end for day in days), "all of a day in one"
 
 
+@pytest.mark.usefixtures("world")
 async def test_hours_of_a_sunday(
     site: Site, clock: TurnedClock, settings: Settings, mailbox: tuple[Mailbox, str]
 ) -> None:
@@ -148,6 +170,7 @@ async def test_hours_of_a_sunday(
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("world")
 async def test_a_week(
     site: Site, clock: TurnedClock, settings: Settings, mailbox: tuple[Mailbox, str]
 ) -> None:
