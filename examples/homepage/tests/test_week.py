@@ -34,7 +34,7 @@ from tests.support.databases import Database
 
 SERVED = sorted(Registry.collect("examples.homepage.jobs").names)
 TICKS = """
-    select k.due, j.status from postmill.tick k
+    select k.due, j.status, j.last_error from postmill.tick k
       join postmill.trigger t on t.id = k.trigger_id
       join postmill.job_definition d on d.id = t.definition_id
       join postmill.jobs j on j.id = k.job_id
@@ -112,7 +112,8 @@ async def live(site: Site, simulation: Simulation, begin: datetime, *stops: date
         ticks = await site.rows(TICKS, kind, begin)
         ran, wanted = Counter(tick["due"] for tick in ticks), expected(kind, begin, stops[-1])
         assert ran == wanted, f"{kind}: {ran - wanted} too many, {wanted - ran} missing"
-        assert {tick["status"] for tick in ticks} <= {"succeeded"}, kind
+        faults = {(tick["status"], tick["last_error"]) for tick in ticks if tick["status"] != "succeeded"}
+        assert not faults, f"{kind}: {faults}"
     assert (await site.row(LATE))["seconds"] < 10
 
 
