@@ -157,16 +157,16 @@ async def play(site: Site, clock: TurnedClock, settings: Settings, post: Mailbox
 
 
 @pytest.mark.usefixtures("world")
-async def test_hours_of_a_sunday(
+async def test_an_hour_of_a_sunday(
     site: Site, clock: TurnedClock, settings: Settings, mailbox: tuple[Mailbox, str]
 ) -> None:
-    """The short form: the hours in which what runs daily and weekly does, and the digest comes."""
+    """The short form: one hour, in which what runs daily and weekly does, and the digest comes."""
     november = last_of_october() + timedelta(hours=12)
     sunday = november + timedelta(days=(6 - november.weekday()) % 7)
     early = settings.model_copy(
-        update={"escalation": settings.escalation.model_copy(update={"digest": "03:30"})}
+        update={"escalation": settings.escalation.model_copy(update={"digest": "03:45"})}
     )
-    stops = [sunday + timedelta(hours=hours) for hours in (1.9, 3, 4.1)]
+    stops = [sunday + timedelta(hours=hours) for hours in (2.95, 3.6, 4.05)]
     await play(site, clock, early, mailbox[0], *stops)
 
 
