@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
+from cryptography.fernet import Fernet
+
 from examples.staging.children import Child
 
 DOWN = [{"status": 503}] * 4
@@ -72,7 +74,17 @@ STAND_INS = (
         },
     ),
     StandIn("weather", "nws", {"NWS_URL": "{0}", "OPEN_METEO_URL": "{0}"}),
-    StandIn("a social network", "social", {"SOCIAL_URL": "{0}"}),
+    StandIn(
+        "a social network",
+        "social",
+        {
+            "SOCIAL_URL": "{0}",
+            "SOCIAL_CLIENT_ID": "client-of-the-stand-in",
+            "SOCIAL_CLIENT_SECRET": "secret-of-the-stand-in",
+            # The stand-in's tokens are worth nothing once it has ended; nor need their key be.
+            "SOCIAL_TOKEN_KEYS": Fernet.generate_key().decode(),
+        },
+    ),
     StandIn("pages", "wild_pages", {"DEMO_PAGES": "{0}"}),
 )
 FOLDERS = {"IMAGE_FOLDER": "images", "SCREENSHOT_FOLDER": "screenshots", "SITEMAP_FOLDER": "sitemaps"}
