@@ -1,4 +1,4 @@
-"""`make demo` on a small scale: plain output, exit codes, twice in a row, Ctrl-C, nothing left behind."""
+"""`make example NAME=enrichment` on a small scale: plain output, exit codes, twice in a row, Ctrl-C, nothing left behind."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from examples.homepage.demo.data import rows
-from examples.homepage.demo.demand import DEMAND
+from examples.homepage.demo.demand import DEMAND, EVERY, Asking
 from examples.homepage.demo.look import Standing
 from examples.homepage.demo.stage import Stage
 from examples.homepage.demo.workers import TWO
@@ -52,13 +52,13 @@ class Life:
 
     def _ask(self) -> None:
         """People of each portal: a site is submitted, a picture uploaded, a message written."""
-        self._requests += 1
         for portal in self._stage.portals:
             for kind, payload in DEMAND.items():
-                if kind in self._stage.served and kind not in self._stage.missing:
-                    made = payload(self._stage.conn, portal.slug, self._requests)
-                    if made is not None:
-                        portal.enqueue(kind.value, made)
+                shown = kind in self._stage.served and kind not in self._stage.missing
+                if shown and self._requests % EVERY[kind] == 0:
+                    asking = Asking(self._stage.conn, portal.slug, self._requests, self._stage.told)
+                    portal.enqueue(kind.value, payload(asking))
+        self._requests += 1
 
     def _maybe_kill(self, seconds: float) -> None:
         """The one of DEFAULT's two workers that is busy."""

@@ -20,7 +20,7 @@ from examples.homepage import statements
 from examples.homepage.demo.data import rows
 from examples.homepage.demo.options import Options
 from examples.homepage.demo.portals import Portal, portals, sources
-from examples.homepage.demo.stand_ins import STAND_INS, stand_ins
+from examples.homepage.demo.stand_ins import present, stand_ins
 from examples.homepage.demo.workers import MODULE, START_WITHIN, Workers, not_shown
 from examples.staging.children import ROOT, Child, ChildFailed
 from examples.staging.control import Control
@@ -36,7 +36,8 @@ BASE_DELAY = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What runs while the demo does. `since` is when it began; `missing` says of job types why they cannot run here."""
+    """What runs while the demo does. `since` is when it began; `missing` says of job types why they cannot run here, `told`
+    where stand-ins and folders are, by the variables of the application."""
 
     conn: Connection[Any]
     root: Control
@@ -47,6 +48,7 @@ class Stage:
     served: frozenset[str]
     missing: dict[str, str]
     since: datetime
+    told: Mapping[str, str]
 
     def check(self) -> None:
         """Raises ChildFailed if one of the processes has ended by itself."""
@@ -61,7 +63,10 @@ def stage(options: Options, steps: Steps) -> Iterator[Stage]:
     data = options.data.absolute()
     with ExitStack() as stack:
         with steps.step(f"PostgreSQL in {options.data}") as done:
-            database = stack.enter_context(LocalDatabase(options.data))
+            database = LocalDatabase(options.data)
+            # A worker has about twenty connections, and here are six and a server.
+            database.server.settings["max_connections"] = "300"
+            stack.enter_context(database)
             conn = stack.enter_context(psycopg.connect(database.dsn, autocommit=True))
             conn.execute(statements.schema())
             [[since]] = conn.execute("select postmill.now()").fetchall()
@@ -78,7 +83,7 @@ def stage(options: Options, steps: Steps) -> Iterator[Stage]:
             env |= told
             feeds = sources(conn, told["DEMO_FEEDS"])
             rows(conn, "plan_anew")
-            done(", ".join(one.name for one in STAND_INS))
+            done(", ".join(one.name for one in present()))
         with steps.step("workers, a process for each family of queues") as done:
             served = Registry.collect(MODULE)
             workers = Workers(stack, data, env, served.queues)
@@ -98,7 +103,7 @@ def stage(options: Options, steps: Steps) -> Iterator[Stage]:
         console = _said(env, "login", "--url", url)
         yield Stage(
             conn, root, playing, workers, [server, *others], console,
-            frozenset(served.names), not_shown(served), since,
+            frozenset(served.names), not_shown(served), since, told,
         )  # fmt: skip
 
 

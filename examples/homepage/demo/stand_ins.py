@@ -6,7 +6,10 @@ import json
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
+
+from cryptography.fernet import Fernet
 
 from examples.staging.children import Child
 
@@ -26,8 +29,8 @@ class StandIn:
 
     Attributes:
         name: for people.
-        module: below `examples.upstreams`; it says its address as its first line.
-        variables: of the application, with `{url}` (or `{host}`, `{port}`) where the address goes.
+        module: below `examples.upstreams`; its first line is its address, and further lines are further ones.
+        variables: of the application, with `{0}` where the address goes, `{1}` for a second one.
         arguments: of the module.
     """
 
@@ -38,19 +41,59 @@ class StandIn:
 
 
 STAND_INS = (
-    StandIn("feeds", "feeds", {"DEMO_FEEDS": "{url}"}, ("--days", json.dumps(BAD_DAYS))),
+    StandIn("feeds", "feeds", {"DEMO_FEEDS": "{0}"}, ("--days", json.dumps(BAD_DAYS))),
     StandIn(
         "PagerDuty, Slack",
         "alerts",
         {
             "PAGERDUTY_INTEGRATION_KEY": "demo",
-            "SLACK_OPS_WEBHOOK": "{url}/services/T0/B0/demo",
+            "SLACK_OPS_WEBHOOK": "{0}/services/T0/B0/demo",
             "POSTMILL_ESCALATION__CHANNELS__PAGERDUTY__KIND": "pagerduty",
             "POSTMILL_ESCALATION__CHANNELS__PAGERDUTY__KEY": "demo",
-            "POSTMILL_ESCALATION__CHANNELS__PAGERDUTY__URL": "{url}/v2/enqueue",
+            "POSTMILL_ESCALATION__CHANNELS__PAGERDUTY__URL": "{0}/v2/enqueue",
         },
     ),
+    StandIn(
+        "mail",
+        "mail",
+        {"MAIL_SMTP_URL": "{0}", "POSTMILL_ESCALATION__SMTP_URL": "{0}", "MAIL_IMAP_URL": "{1}"},
+    ),
+    StandIn(
+        "Anthropic",
+        "anthropic",
+        {"ANTHROPIC_BASE_URL": "{0}", "ANTHROPIC_API_KEY": "demo"},
+        ("--key", "demo"),
+    ),
+    StandIn(
+        "Alpha Vantage",
+        "alphavantage",
+        {
+            "ALPHAVANTAGE_URL": "{0}",
+            "ALPHAVANTAGE_API_KEY": "KEY-OF-THE-STAND-IN",
+            "ALPHAVANTAGE_SPACING": "0",
+        },
+    ),
+    StandIn("weather", "nws", {"NWS_URL": "{0}", "OPEN_METEO_URL": "{0}"}),
+    StandIn(
+        "a social network",
+        "social",
+        {
+            "SOCIAL_URL": "{0}",
+            "SOCIAL_CLIENT_ID": "client-of-the-stand-in",
+            "SOCIAL_CLIENT_SECRET": "secret-of-the-stand-in",
+            # The stand-in's tokens are worth nothing once it has ended; nor need their key be.
+            "SOCIAL_TOKEN_KEYS": Fernet.generate_key().decode(),
+        },
+    ),
+    StandIn("pages", "wild_pages", {"DEMO_PAGES": "{0}"}),
 )
+FOLDERS = {"IMAGE_FOLDER": "images", "SCREENSHOT_FOLDER": "screenshots", "SITEMAP_FOLDER": "sitemaps"}
+"""Variables that name a folder, and where in the data folder that is."""
+
+
+def present() -> list[StandIn]:
+    """Those that are in this checkout."""
+    return [one for one in STAND_INS if find_spec(f"examples.upstreams.{one.module}") is not None]
 
 
 def stand_ins(stack: ExitStack, folder: Path, env: Mapping[str, str]) -> tuple[list[Child], dict[str, str]]:
@@ -64,10 +107,12 @@ def stand_ins(stack: ExitStack, folder: Path, env: Mapping[str, str]) -> tuple[l
                 env,
             )
         )
-        for one in STAND_INS
+        for one in present()
     ]
-    told: dict[str, str] = {}
-    for one, child in zip(STAND_INS, children, strict=True):
-        url = child.first_line()
-        told |= {name: text.replace("{url}", url) for name, text in one.variables.items()}
+    told = {name: str(folder / below) for name, below in FOLDERS.items()}
+    for one, child in zip(present(), children, strict=True):
+        addresses = [child.first_line()]
+        if any("{1}" in text for text in one.variables.values()):
+            addresses.append(child.first_line())
+        told |= {name: text.format(*addresses) for name, text in one.variables.items()}
     return children, told

@@ -1,5 +1,6 @@
--- Attempts since the demo began that did not succeed, by what went wrong, and what became of their jobs.
-select j.job_type, coalesce(a.error_text, a.status) as error, count(*)::integer as attempts,
+-- Attempts since the demo began that did not succeed, by what went wrong (up to the first colon: what follows is of one
+-- attempt), and what became of their jobs.
+select j.job_type, split_part(coalesce(a.error_text, a.status), ':', 1) as error, count(*)::integer as attempts,
        count(distinct a.job_id)::integer as jobs,
        count(distinct a.job_id) filter (where j.status = 'succeeded')::integer as recovered,
        count(distinct a.job_id) filter (where j.status = 'dead_letter')::integer as given_up
