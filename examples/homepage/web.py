@@ -14,11 +14,13 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from examples.homepage.admin.access import LOOPBACK, administrator, may_listen
 from examples.homepage.admin.jobs import jobs
 from examples.homepage.admin.rss_sources import rss_sources
+from examples.homepage.directory.web import good_sites
 from examples.homepage.environment import SettingsMissing
 from examples.homepage.resources import pool_of
 from examples.homepage.settings import Settings, from_environment
 
 ADMIN = (jobs, rss_sources)
+PUBLIC = (good_sites,)
 PORT = 8080
 
 
@@ -38,7 +40,8 @@ def create_app(settings: Settings) -> FastAPI:
     admin = APIRouter(prefix="/admin/api", tags=["administration"], dependencies=[Depends(administrator)])
     for router in ADMIN:
         admin.include_router(router)
-    app.include_router(admin)
+    for router in (admin, *PUBLIC):
+        app.include_router(router)
     return app
 
 

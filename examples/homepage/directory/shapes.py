@@ -1,0 +1,62 @@
+"""What the directory's API takes and answers."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, HttpUrl, StringConstraints
+
+Title = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern="^[^\\x00]*$")
+]
+
+
+def _public(url: HttpUrl) -> HttpUrl:
+    """As it is listed: no name and password, which would be published, and no fragment, which no server sees."""
+    if url.username or url.password:
+        raise ValueError("it has a user name or a password in it")
+    return HttpUrl(str(url).partition("#")[0])
+
+
+class _Shape(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class NewSite(_Shape):
+    """A submission."""
+
+    url: Annotated[HttpUrl, AfterValidator(_public)]
+    title: Title
+
+
+class Submitted(_Shape):
+    """The site, and the job that takes a picture of it; none where the site was there, or nothing takes pictures."""
+
+    id: UUID
+    job_id: UUID | None = None
+
+
+class Vote(_Shape):
+    """Who votes: an id that the visitor's browser made, and keeps."""
+
+    visitor: UUID
+
+
+class Voted(_Shape):
+    """Whether this was the visitor's first vote for the site; others change nothing."""
+
+    counted: bool
+
+
+class Site(_Shape):
+    """A site as it is listed. `score` is what its rank is worth now."""
+
+    id: UUID
+    url: str
+    title: str
+    submitted_at: datetime
+    status: str
+    moved_to: str | None
+    score: float
