@@ -60,7 +60,7 @@ def _values(site: Row, name: str, made: Capture) -> Row:
         "site_id": site["id"],
         "url": site["url"],
         "final_url": made.shot.url,
-        "title": made.shot.title.replace("\0", ""),
+        "title": made.shot.title,
         "status": made.shot.status,
         "whole": made.shot.whole,
         "file": name,

@@ -79,7 +79,8 @@ class Visit:
         title = await page.title()
         png = await page.screenshot(full_page=True, clip=self._clip(height), animations="disabled", timeout=0)
         status = self._status()
-        return Shot(png, page.url, title[:500], status, whole and not self._proxy.exceeded)
+        whole = whole and not self._proxy.exceeded
+        return Shot(png, _storable(page.url, 4000), _storable(title, 500), status, whole)
 
     async def _loaded(self, state: str, seconds: float) -> bool:
         try:
@@ -132,3 +133,8 @@ class Visit:
         except Error:  # a window that is just being opened
             return False
         return frame == self._page.main_frame
+
+
+def _storable(text: str, most: int) -> str:
+    """What a page may say, and no database can keep, is left out."""
+    return text[:most].replace("\0", "").encode(errors="replace").decode()

@@ -43,7 +43,7 @@ _PRIVATE = """
 
 PAGES: Mapping[str, str] = {
     "/good": page(body="<h1 style='color:#c00'>Good</h1>", head="<meta charset=utf-8>"),
-    "/late": page("setTimeout(() => { document.title = 'late' }, 300)"),
+    "/late": page("setTimeout(() => { document.title = 'late\\ud800' }, 300)"),
     "/tall": page(body="<div style='height:3000000px;background:linear-gradient(red,blue)'></div>"),
     "/lies": page("Object.defineProperty(document.documentElement, 'scrollHeight', {get: () => NaN})"),
     "/infinite-scroll": page(
