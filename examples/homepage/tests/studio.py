@@ -92,7 +92,7 @@ def chromiums(kind: str | None = None) -> list[psutil.Process]:
 
 def profiles() -> set[str]:
     """One for each browser; the processes that it is about to become share its own."""
-    found = set()
+    found = set[str]()
     for one in chromiums():
         with suppress(psutil.Error):
             found.update(word for word in one.cmdline() if word.startswith("--user-data-dir="))
