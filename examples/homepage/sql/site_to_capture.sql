@@ -1,0 +1,3 @@
+select id, url
+  from good_sites
+ where id = %(id)s;
