@@ -1,0 +1,1 @@
+"""What a worker of the application serves: `postmill worker examples.planner.jobs`. One module for each job type."""
