@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
 from pydantic import SecretStr
 
 from postmill import Registry, Worker
 from postmill.domain.settings_artifacts import ArtifactSettings
 from postmill.engine.config import WorkerConfig
 from postmill.telemetry.bus import Bus
-from postmill.telemetry.event import Event
 from tests.support.workers import until
 
 IDLE = """
@@ -38,21 +38,20 @@ def served() -> Registry:
 
 @asynccontextmanager
 async def labouring(
-    dsn: str, files: Path, *types: Any, hear: Callable[[Event], None] | None = None, bus: Bus | None = None, slots: int = 8
+    dsn: str, files: Path, *types: Any, bus: Bus | None = None, slots: int = 8
 ) -> AsyncIterator[None]:
     """A worker, drained at the end; `types` of a test's own are served, too."""
-    bus = bus or Bus()
-    if hear is not None:
-        bus.subscribe(hear, Event)
     registry = served().joined(Registry.collect(*types)) if types else served()
     config = WorkerConfig(
         lease=30.0, grace=5.0, poll_interval=2.0, artifacts=ArtifactSettings(url=SecretStr(f"file://{files}"))
     )
     worker = Worker(dsn, registry, dict.fromkeys(registry.queues, slots), config=config, bus=bus)
-    task = asyncio.create_task(worker.run())
-    try:
-        await until(lambda: worker.ready.is_set() or task.done())
-        yield
-    finally:
-        worker.drain()
-        await task
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("PLANNER_DATABASE_URL", dsn)
+        task = asyncio.create_task(worker.run())
+        try:
+            await until(lambda: worker.ready.is_set() or task.done())
+            yield
+        finally:
+            worker.drain()
+            await task

@@ -89,23 +89,26 @@ class Office:
             return await cursor.fetchall() if cursor.description else []
 
     @asynccontextmanager
-    async def work(self, later: str = "0 s", **more: Any) -> AsyncIterator[None]:
-        """A worker, so much later than now, while the block runs."""
-        async with labouring(self.later(later), self.files, **more):
+    async def work(self, *types: Any, later: str = "0 s", **more: Any) -> AsyncIterator[None]:
+        """A worker, so much later than now, while the block runs; `types` of a test's own are served, too."""
+        async with labouring(self.later(later), self.files, *types, **more):
             yield
 
-    async def idle(self, *, hurry: bool = False) -> None:
+    async def idle(self, *, later: str = "0 s", hurry: bool = False) -> None:
         """Wait until nothing due is left; `hurry`: further attempts are due at once, as by `postmill jobs retry`."""
         queries = (HURRY, ALL) if hurry else (IDLE,)
-        await until(lambda: self._all_true(queries))
+        async with await AsyncConnection.connect(self.later(later), autocommit=True) as looking:
+
+            async def done() -> bool:
+                answers = [await (await looking.execute(query.encode())).fetchone() for query in queries]
+                return all(answer is not None and answer[0] for answer in answers)
+
+            await until(done)
 
     async def run(self, later: str = "0 s", *, hurry: bool = False, **more: Any) -> None:
         """Let a worker do all that is due so much later."""
-        async with self.work(later, **more):
-            await self.idle(hurry=hurry)
-
-    async def _all_true(self, queries: tuple[str, ...]) -> bool:
-        return all([next(iter((await self.row(query)).values())) for query in queries])
+        async with self.work(later=later, **more):
+            await self.idle(later=later, hurry=hurry)
 
     def later(self, offset: str) -> str:
         """Connections whose clock is so much ahead."""
