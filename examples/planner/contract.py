@@ -29,9 +29,9 @@ class Envelope(BaseModel):
     created_at: AwareDatetime
     payload: dict[str, Any]
     scheduled_for: AwareDatetime | None = None
-    traceparent: Annotated[str, Field(pattern=r"^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")] | None = (
-        None
-    )
+    traceparent: (
+        Annotated[str, Field(pattern=r"^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")] | None
+    ) = None
 
 
 def read(job: JobView) -> Envelope:

@@ -31,5 +31,7 @@ def _changed(was: Item, one: Item) -> list[str]:
     if was["what"] != one["what"]:
         lines.append(f"Renamed “{was['what']}” to “{one['what']}”.")
     if was.get("who") != one.get("who"):
-        lines.append(f"“{one['what']}”: {one.get('who') or 'nobody'} instead of {was.get('who') or 'nobody'}.")
+        lines.append(
+            f"“{one['what']}”: {one.get('who') or 'nobody'} instead of {was.get('who') or 'nobody'}."
+        )
     return lines

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from postmill import Limit, Queue
 
-CRITICAL = Queue(
-    "q:critical", owner="planning core", color="salmon", sla=10, limits=[Limit(max_running=4)]
-)
+CRITICAL = Queue("q:critical", owner="planning core", color="salmon", sla=10, limits=[Limit(max_running=4)])
 """What unblocks a core flow. Kept small: never more than four at once over the whole fleet, whatever the slots."""
 
 DEFAULT = Queue("q:default", owner="planning core", color="blue", sla=60)

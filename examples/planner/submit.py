@@ -36,7 +36,9 @@ async def submit(
         EnqueueRefused: as `postmill.aenqueue`.
     """
     due = await due_at(conn, job.job_type, scheduled_for)
-    key = default_key(job.job_type, caller.org_id, project, job.payload if identity is None else dict(identity))
+    key = default_key(
+        job.job_type, caller.org_id, project, job.payload if identity is None else dict(identity)
+    )
     whole = job.using(
         tenant=caller.org_id,
         project=project,

@@ -54,7 +54,12 @@ async def tell(
 
 
 async def tell_if_possible(
-    conn: Any, caller: Caller, project: UUID, people: Iterable[UUID], template: str, variables: Mapping[str, str]
+    conn: Any,
+    caller: Caller,
+    project: UUID,
+    people: Iterable[UUID],
+    template: str,
+    variables: Mapping[str, str],
 ) -> list[Enqueued]:
     """The same, best effort: whatever goes wrong is logged, undone to where it began, and the write goes on."""
     try:

@@ -1,1 +1,1 @@
-"""The application's API, below /api/orgs/{org}. Each write and its jobs are one transaction; its answer comes after the commit."""
+"""The application's API, below /api/orgs/{org}. A write and its jobs are one transaction; the answer comes after it."""

@@ -49,7 +49,9 @@ class Call:
 
 
 @asynccontextmanager
-async def call(request: Request, org: UUID, needs: Action, project: UUID | None = None) -> AsyncIterator[Call]:
+async def call(
+    request: Request, org: UUID, needs: Action, project: UUID | None = None
+) -> AsyncIterator[Call]:
     """Use it by `async with`; what is answered afterwards is committed.
 
     Raises 401 for who is nobody here, and Forbidden (403) for who may not.

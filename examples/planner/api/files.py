@@ -11,7 +11,6 @@ from examples.planner.api.call import call
 from examples.planner.api.shapes import JobAnswer
 from examples.planner.jobs.import_availability import import_availability
 from examples.planner.policy import Action
-from examples.planner.statements import row
 from examples.planner.submit import submit
 from postmill.errors import ArtifactGone, NotFound
 

@@ -50,11 +50,11 @@ async def proposals(request: Request, org: UUID, project: UUID) -> list[dict[str
 async def accept(request: Request, org: UUID, project: UUID, proposal: UUID) -> Written:
     """The command that makes an assignment of a proposal; it needs the right to assign, as by hand."""
     async with call(request, org, Action.ASSIGN, project) as made:
-        found = await row(
-            made.conn, "accept_proposal", id=proposal, project=project, by=made.caller.actor_id
-        )
+        found = await row(made.conn, "accept_proposal", id=proposal, project=project, by=made.caller.actor_id)
         if found is None:
-            raise HTTPException(status.HTTP_409_CONFLICT, "it is not there, accepted, or its mission is taken")
+            raise HTTPException(
+                status.HTTP_409_CONFLICT, "it is not there, accepted, or its mission is taken"
+            )
         return await assigned(made, project, found["mission_id"], found["collaborator_id"])
 
 
@@ -75,7 +75,13 @@ async def remind(request: Request, org: UUID, project: UUID, new: NewReminder) -
             raise HTTPException(status.HTTP_404_NOT_FOUND, "nobody is on this mission")
         variables = {"mission": found["title"], "when": f"{found['starts_at']:%Y-%m-%d %H:%M} UTC"}
         told = await tell(
-            made.conn, made.caller, project, [found["collaborator_id"]], "reminder", variables, new.scheduled_for
+            made.conn,
+            made.caller,
+            project,
+            [found["collaborator_id"]],
+            "reminder",
+            variables,
+            new.scheduled_for,
         )
     return Written(id=new.mission_id, jobs=[one.id for one in told])
 

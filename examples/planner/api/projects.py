@@ -82,9 +82,7 @@ async def write_run_sheet(request: Request, org: UUID, project: UUID, new: NewRu
         job = await submit(made.conn, made.caller, explain, project=project)
         people = [one["collaborator_id"] for one in await rows(made.conn, "crew", project=project)]
         variables = {"title": new.title, "version": str(sheet["version"])}
-        told = await tell_if_possible(
-            made.conn, made.caller, project, people, "run-sheet-updated", variables
-        )
+        told = await tell_if_possible(made.conn, made.caller, project, people, "run-sheet-updated", variables)
     return Written(id=sheet["id"], jobs=[job.id, *(one.id for one in told)])
 
 

@@ -34,7 +34,9 @@ def main() -> int:
     try:
         return _play(options, console)
     except KeyboardInterrupt:
-        console.print(f"\nStopped. What there is is in {options.data}; the next run begins a new organization.")
+        console.print(
+            f"\nStopped. What there is is in {options.data}; the next run begins a new organization."
+        )
         return 130
     except FAULTS as error:
         console.print(f"[bold red]The demo cannot go on:[/] {error}", highlight=False)

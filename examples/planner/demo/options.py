@@ -25,7 +25,9 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
         description="A festival is planned: people are told, conflicts found, proposals made, files written, mistakes mended.",
     )
     parser.add_argument("--data", type=Path, default=default.data, help="data folder (default %(default)s)")
-    parser.add_argument("--missions", type=int, default=default.missions, help="how many (default %(default)s)")
+    parser.add_argument(
+        "--missions", type=int, default=default.missions, help="how many (default %(default)s)"
+    )
     parser.add_argument("--patience", type=float, default=default.patience, help="seconds until it gives up")
     options = Options(**vars(parser.parse_args(arguments)))
     if not 10 <= options.missions <= 2000:

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from examples.planner.demo.options import Options
 from examples.planner.demo.stage import Stage
+from examples.planner.statements import text
 
 FIRST = datetime(2031, 5, 5, 8, tzinfo=UTC)
 SKILLS = ("rigging", "sound", "light")
@@ -69,10 +70,16 @@ class Story:
 
     def _crew(self, project: str) -> None:
         self._act("Ann is assigned, twice in haste; the SMS provider has a bad minute")
-        script = {"latency": [0, 0], "rules": [{"every": 1, "answers": [{"status": 429, "retry_after": "1"}]}]}
+        script = {
+            "latency": [0, 0],
+            "rules": [{"every": 1, "answers": [{"status": 429, "retry_after": "1"}]}],
+        }
         self._stage.providers.put("/", json=script).raise_for_status()
-        [[mission, ann]] = self._rows("select m.id, c.id from planner.mission m, planner.collaborator c"
-                                      " where m.project_id = %s and m.title = 'Shift 1' and c.org_id = m.org_id and c.name = 'Ann'", project)  # fmt: skip
+        [[mission, ann]] = self._rows(
+            "select m.id, c.id from planner.mission m join planner.collaborator c on c.org_id = m.org_id and c.name = 'Ann'"
+            " where m.project_id = %s and m.title = 'Shift 1'",
+            project,
+        )
         path, body = f"{project}/missions/{mission}/assignment", {"collaborator_id": str(ann)}
         jobs = self._write("PUT", path, body)["jobs"]
         self._write("PUT", path, body)
@@ -80,7 +87,10 @@ class Story:
             self._ended(job)
         sent = self._stage.providers.get("/").json()
         self._expect(len(sent["sent"]) == 3, f"told {len(sent['sent'])} times by SMS, push and in-app")
-        self._told("q:notifications", f"4 channels, each once; {sent['calls']} calls, as each was answered 429 at first")
+        self._told(
+            "q:notifications",
+            f"4 channels, each once; {sent['calls']} calls, as each was answered 429 at first",
+        )
 
     def _run_sheet(self, project: str) -> None:
         self._act("The run sheet changes; the audit trail gets its words")
@@ -105,17 +115,26 @@ class Story:
     def _files(self, project: str) -> None:
         self._act("The planning goes out as PDF and CSV, availability comes in")
         for format in ("pdf", "csv"):
-            made = self._ended(self._write("POST", f"{project}/exports", {"format": format})["job_id"])["result"]
+            made = self._ended(self._write("POST", f"{project}/exports", {"format": format})["job_id"])[
+                "result"
+            ]
             answer = self._stage.api.get(f"/artifacts/{made['artifact']}")
             self._expect(sha256(answer.content).hexdigest() == made["sha256"], f"the {format} is another one")
-            self._told("q:exports", f"planning.{format}, {len(answer.content):,} bytes, sha256 {made['sha256'][:12]}…")
+            self._told(
+                "q:exports",
+                f"planning.{format}, {len(answer.content):,} bytes, sha256 {made['sha256'][:12]}…",
+            )
         file = "email,starts_at,ends_at\nann@example.org,2031-05-05T00:00Z,2031-06-05T00:00Z\n"
         answer = self._stage.api.post("/availability-imports", content=file.encode())
-        self._told("import", f"{self._ended(answer.json()['job_id'])['result']['new']} window of availability")
+        self._told(
+            "import", f"{self._ended(answer.json()['job_id'])['result']['new']} window of availability"
+        )
 
     def _cancellation(self, project: str) -> None:
         self._act("Somebody asks for a reminder for tomorrow, and thinks better of it")
-        [[mission]] = self._rows("select mission_id from planner.assignment where project_id = %s limit 1", project)
+        [[mission]] = self._rows(
+            "select mission_id from planner.assignment where project_id = %s limit 1", project
+        )
         tomorrow = (datetime.now(UTC) + timedelta(days=1)).isoformat()
         body = {"mission_id": str(mission), "scheduled_for": tomorrow}
         for job in self._write("POST", f"{project}/reminders", body)["jobs"]:
@@ -125,19 +144,16 @@ class Story:
 
     def _lost_access(self, project: str) -> None:
         self._act("Pete asks for a scan, and loses his access before it runs")
-        org = self._rows("select org_id from planner.project where id = %s", project)[0][0]
-        with self._stage.conn.transaction():
-            self._stage.conn.execute(
-                "delete from planner.access where org_id = %s and actor_id = 'pete'", [org]
-            )
-            self._stage.conn.execute(
-                "select postmill.enqueue('planning.conflict-scan', '{\"revision\": 0}', tenant => %s, project => %s::uuid,"
-                " actor_type => 'user', actor_id => 'pete', request_id => 'demo', correlation_id => 'demo', key => gen_random_uuid()::text)",
-                [org, project.rpartition("/")[2]],
-            )
+        scan = {
+            "org": str(self._stage.api.base_url).rstrip("/").rpartition("/")[2],
+            "project": project.rpartition("/")[2],
+        }
+        self._stage.conn.execute(text("lose_access"), scan)
         letters = self._letters(1)
         self._expect(letters[0]["error_class"].endswith("Forbidden"), "Pete's job failed for another reason")
-        self._told("q:deadletter", f"{letters[0]['job_type']}: {letters[0]['error_message'].partition(' in ')[0]}")
+        self._told(
+            "q:deadletter", f"{letters[0]['job_type']}: {letters[0]['error_message'].partition(' in ')[0]}"
+        )
 
     def _dead_letter(self) -> None:
         self._act("A wrong file becomes a dead letter, and is discarded by the operator")
@@ -169,10 +185,14 @@ class Story:
         return self._stage.api.get(path).raise_for_status().json()
 
     def _ended(self, job: str, state: str = "succeeded") -> Any:
-        return self._until(lambda: self._get(f"/jobs/{job}"), lambda it: it["status"] == state, f"{state} of {job}")
+        return self._until(
+            lambda: self._get(f"/jobs/{job}"), lambda it: it["status"] == state, f"{state} of {job}"
+        )
 
     def _letters(self, most: int) -> Any:
-        return self._until(lambda: self._get("/dead-letters"), lambda it: len(it) == most, f"{most} dead letters")
+        return self._until(
+            lambda: self._get("/dead-letters"), lambda it: len(it) == most, f"{most} dead letters"
+        )
 
     def _until(self, look: Any, fits: Any, what: str) -> Any:
         deadline = time.monotonic() + self._options.patience

@@ -34,6 +34,11 @@ def print_summary(console: Console, running: Stage, facts: Facts, data: Path) ->
     if not facts.faults:
         console.print("[bold green]Every act ended as it should.[/]")
     python = ".venv/bin/"
-    console.print(f"\nEverything is kept in [cyan]{data}[/]. To look at it, with a worker and the console:", soft_wrap=True)
-    console.print(f"  [cyan]{python}postmill up examples.planner.jobs --data {data}[/]", soft_wrap=True, highlight=False)
+    console.print(
+        f"\nEverything is kept in [cyan]{data}[/]. To look at it, with a worker and the console:",
+        soft_wrap=True,
+    )
+    console.print(
+        f"  [cyan]{python}postmill up examples.planner.jobs --data {data}[/]", soft_wrap=True, highlight=False
+    )
     return not facts.faults

@@ -29,5 +29,7 @@ async def conflict_scan(ctx: Context, revision: int) -> dict[str, Any]:
     async with admitted(ctx, Action.PLAN, "planner_planning") as conn:
         found = await rows(conn, "conflicts", project=ctx.job.project_id)
     ctx.checkpoint()
-    made = await ctx.artifacts.aput("conflicts.json", orjson.dumps({"revision": revision, "conflicts": found}))
+    made = await ctx.artifacts.aput(
+        "conflicts.json", orjson.dumps({"revision": revision, "conflicts": found})
+    )
     return {"conflicts": len(found), "artifact": str(made.id)}

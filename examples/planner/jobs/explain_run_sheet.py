@@ -31,6 +31,10 @@ async def explain_run_sheet(ctx: Context, run_sheet_id: UUID, version: int) -> d
         before, after = found[0], found[-1]
         lines = told(before["title"], after["title"], before["items"], after["items"])
         enriched = await do(
-            conn, "explain_event", target=f"run-sheet:{run_sheet_id}:{version}", lines=lines, job_id=ctx.job.id
+            conn,
+            "explain_event",
+            target=f"run-sheet:{run_sheet_id}:{version}",
+            lines=lines,
+            job_id=ctx.job.id,
         )
     return {"changes": len(lines), "enriched": enriched}

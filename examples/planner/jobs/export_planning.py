@@ -60,7 +60,12 @@ async def _pages(ctx: Context) -> AsyncIterator[list[Row]]:
         after, time = (last["id"], last["starts_at"]) if last else (None, None)
         async with admitted(ctx, Action.EXPORT) as conn:
             return await rows(
-                conn, "planning_page", project=ctx.job.project_id, after=after, after_time=time, most=pages.PAGE
+                conn,
+                "planning_page",
+                project=ctx.job.project_id,
+                after=after,
+                after_time=time,
+                most=pages.PAGE,
             )
 
     done = 0

@@ -47,7 +47,9 @@ async def deliver(
         found = await row(conn, "address_of", collaborator=UUID(person), channel=channel)
     if found is None or not found["address"]:
         return {"skipped": f"no address for {channel}"}
-    mark = f"{ctx.job.tenant_id.hex[:8]}-{payload_hash[:24]}-{schedule_bucket:%Y%m%d%H}-{UUID(person).hex[:12]}"
+    mark = (
+        f"{ctx.job.tenant_id.hex[:8]}-{payload_hash[:24]}-{schedule_bucket:%Y%m%d%H}-{UUID(person).hex[:12]}"
+    )
     reference = await ctx.resource(channels).send(
         channel, Message(found["address"], text.subject, text.text, mark)
     )

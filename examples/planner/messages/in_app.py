@@ -11,7 +11,7 @@ from examples.planner.settings import Settings
 
 
 async def send_in_app(http: httpx.AsyncClient, settings: Settings, message: Message) -> str:
-    """Publishes it on the account's channel; the message's id. Raises NotNow, Undeliverable, httpx.HTTPError; ValueError, KeyError."""
+    """Publishes it on the account's channel; the message's id. Raises what `send_sms` does."""
     name, _, secret = settings.in_app_key.get_secret_value().partition(":")
     answer = await http.post(
         f"{settings.in_app_url}/channels/{quote('account:' + message.address, safe='')}/messages",

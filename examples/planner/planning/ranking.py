@@ -36,7 +36,9 @@ def ranked(candidates: Iterable[Row]) -> list[Proposal]:
     """
     made = []
     for mission, group in groupby(candidates, key=lambda one: one["mission_id"]):
-        judged = sorted(((_score(one), one) for one in group), key=lambda pair: (-pair[0], str(pair[1]["name"])))
+        judged = sorted(
+            ((_score(one), one) for one in group), key=lambda pair: (-pair[0], str(pair[1]["name"]))
+        )
         made += [
             Proposal(mission, one["collaborator_id"], rank, score, _reasons(one))
             for rank, (score, one) in enumerate(judged[:MOST], 1)

@@ -1,7 +1,8 @@
-"""What the tests share: an organization's people by the API, the providers' stand-ins, workers in this process, a clock to turn."""
+"""What the tests share: the API, the providers' stand-ins, workers in this process, a clock to turn."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -54,7 +55,9 @@ class Office:
             )
         return f"/projects/{made['id']}"
 
-    async def mission(self, project: str, title: str = "Load-in", at: str = "2031-05-05T08:00", **more: Any) -> str:
+    async def mission(
+        self, project: str, title: str = "Load-in", at: str = "2031-05-05T08:00", **more: Any
+    ) -> str:
         """The id of a mission of four hours."""
         ends = f"{at[:11]}{int(at[11:13]) + 4:02d}{at[13:]}"
         body = {"title": title, "skill": "rigging", "starts_at": f"{at}:00Z", "ends_at": f"{ends}:00Z"} | more
@@ -67,6 +70,25 @@ class Office:
         body = {"collaborator_id": str(await self.person(name))}
         made: Row = await self.ask("PUT", f"{project}/missions/{mission}/assignment", json=body, **more)
         return made
+
+    async def past_the_api(self, payload: object, key: str = "k", **more: object) -> None:
+        """A job `staffing.refresh` of Olga's by plain SQL, with a whole envelope; `more` are further arguments."""
+        given = {
+            "tenant": str(ORG),
+            "actor_type": "user",
+            "actor_id": "olga",
+            "request_id": "r",
+            "correlation_id": "c",
+        }
+        arguments = {
+            "job_type": "staffing.refresh",
+            "payload": json.dumps(payload),
+            "key": key,
+            **given,
+            **more,
+        }
+        words = ", ".join(f"{name} => %s" for name in arguments)
+        await self.conn.execute(f"select postmill.enqueue({words})".encode(), list(arguments.values()))
 
     async def person(self, name: str) -> UUID:
         """The id of a collaborator."""
@@ -112,7 +134,9 @@ class Office:
 
     def later(self, offset: str) -> str:
         """Connections whose clock is so much ahead."""
-        return make_conninfo(self.dsn, options=f"-c postmill.clock_offset={offset.replace(' ', chr(92) + ' ')}")
+        return make_conninfo(
+            self.dsn, options=f"-c postmill.clock_offset={offset.replace(' ', chr(92) + ' ')}"
+        )
 
     @asynccontextmanager
     async def at(self, offset: str) -> AsyncIterator[Office]:
@@ -133,4 +157,3 @@ async def serving(dsn: str) -> AsyncIterator[httpx.AsyncClient]:
         httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://office") as http,
     ):
         yield http
-

@@ -49,7 +49,6 @@ async def test_an_event_gets_its_words(office: Office) -> None:
     assert (newest["actor_id"], newest["target"]) == ("olga", f"run-sheet:{made['id']}:3")
 
 
-
 async def as_role(office: Office, role: str, org: object = ORG) -> AsyncConnection[Any]:
     """A session as a handler has it."""
     options = f"-c role={role} -c postmill.tenant_id={org}"
@@ -76,7 +75,9 @@ async def test_the_role_writes_the_audit_trail_and_nothing_else(office: Office) 
                 await conn.execute(forbidden.encode())
         with pytest.raises(psycopg.Error, match="permission denied"):
             await conn.execute("select postmill.enqueue('staffing.refresh', '{}')")
-        allowed = await conn.execute("update planner_audit.event set explanation = array['x'] where action = 'run-sheet.updated'")
+        allowed = await conn.execute(
+            "update planner_audit.event set explanation = array['x'] where action = 'run-sheet.updated'"
+        )
         assert allowed.rowcount == 1
 
 
@@ -89,7 +90,9 @@ async def test_another_organization_is_not_there(office: Office) -> None:
     )
     assert len(tables) == 14
     for table in tables:
-        secured = await office.row("select relrowsecurity as yes from pg_class where oid = %s::regclass", table["name"])
+        secured = await office.row(
+            "select relrowsecurity as yes from pg_class where oid = %s::regclass", table["name"]
+        )
         assert secured["yes"], table["name"]
     for org, count in ((ORG, 1), (OTHER, 0)):
         async with await as_role(office, "planner_app", org) as conn:

@@ -33,7 +33,8 @@ def test_every_field_and_its_form() -> None:
             with pytest.raises(ValidationError, match=name):
                 Envelope.model_validate(less)
     wrong = {
-        "job_id": "7", "job_type": "", "org_id": "bcg", "project_id": "x", "actor_type": "robot", "actor_id": "", "request_id": "",
+        "job_id": "7", "job_type": "", "org_id": "bcg", "project_id": "x", "actor_type": "robot", "actor_id": "",
+        "request_id": "",
         "correlation_id": "", "idempotency_key": "", "created_at": "2031-05-05T08:00:00", "payload": [],
         "scheduled_for": "tomorrow", "traceparent": "00-1-2-3", "queue": "q:critical",
     }  # fmt: skip
@@ -81,11 +82,7 @@ async def test_past_the_api_it_is_strict_as_well(office: Office, missing: str) -
 
 async def test_secrets_are_refused(office: Office) -> None:
     with pytest.raises(psycopg.Error, match="token"):
-        await office.conn.execute(
-            "select postmill.enqueue('staffing.refresh', '{\"revision\": 1, \"token\": \"s3\"}', tenant => %s::uuid, actor_id => 'a',"
-            " request_id => 'r', correlation_id => 'c', key => 'k')",
-            [ORG],
-        )
+        await office.past_the_api({"revision": 1, "token": "s3"})
 
 
 async def test_who_asks(office: Office) -> None:
@@ -96,6 +93,7 @@ async def test_who_asks(office: Office) -> None:
     await office.ask("GET", "/audit", 403, who="pete")
     made = await office.ask("POST", f"{project}/conflict-scans", 202, who="pete")
     there = await office.http.get(
-        f"/api/orgs/2efe049f-ae71-4226-97be-236b4df4a93b/jobs/{made['job_id']}", headers={"Authorization": "Bearer eve"}
+        f"/api/orgs/2efe049f-ae71-4226-97be-236b4df4a93b/jobs/{made['job_id']}",
+        headers={"Authorization": "Bearer eve"},
     )
     assert there.status_code == 404, "another organization's is not there"

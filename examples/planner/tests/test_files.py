@@ -17,7 +17,10 @@ from examples.planner.jobs import export_planning
 from examples.planner.tests.office import ORG, Office
 from tests.support.workers import until
 
-FILE = b"email,starts_at,ends_at\r\nANN@example.org,2031-05-05T08:00:00Z,2031-05-05T18:00:00Z\r\nben@example.org,2031-05-06T08:00+02:00,2031-05-06T18:00+02:00\r\n"
+FILE = b"""email,starts_at,ends_at
+ANN@example.org,2031-05-05T08:00:00Z,2031-05-05T18:00:00Z
+ben@example.org,2031-05-06T08:00+02:00,2031-05-06T18:00+02:00
+"""
 
 
 async def planned(office: Office, missions: int = 90) -> str:
@@ -117,8 +120,12 @@ async def test_availability_is_imported_once(office: Office) -> None:
     assert job["contract"]["payload"]["sha256"] == checksum
     report = await office.ask("GET", f"/artifacts/{job['result']['artifact']}")
     assert report == {"lines": 2, "new": 2, "sha256": checksum}
-    stored = await office.rows("select sha256, job_id from postmill.artifacts where name = 'availability.csv'")
-    assert {(one["sha256"], one["job_id"]) for one in stored} == {(checksum, None)}, "the input is stored with it"
+    stored = await office.rows(
+        "select sha256, job_id from postmill.artifacts where name = 'availability.csv'"
+    )
+    assert {(one["sha256"], one["job_id"]) for one in stored} == {(checksum, None)}, (
+        "the input is stored with it"
+    )
     assert len(await office.rows("select sha256 from planner.availability")) == 2
 
 

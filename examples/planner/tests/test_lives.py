@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from examples.planner.statements import FOLDER
-from examples.planner.tests.office import ORG, Office
+from examples.planner.tests.office import ORG, OTHER, Office
 from postmill.domain.letter_care import LetterCare
 from postmill.domain.settings_load import load
 from postmill.telemetry.bus import Bus
@@ -28,7 +28,10 @@ async def test_whoever_has_lost_access_gets_nothing_done(office: Office) -> None
     job = await office.job(made["job_id"])
     assert (job["state"], job["attempt"]) == ("dead_letter", 1)
     [letter] = await office.ask("GET", "/dead-letters")
-    assert (letter["reason"], letter["error_class"]) == ("permanent_error", "examples.planner.policy.Forbidden")
+    assert (letter["reason"], letter["error_class"]) == (
+        "permanent_error",
+        "examples.planner.policy.Forbidden",
+    )
     assert "may not plan in project" in letter["error_message"]
     assert await office.rows("select name from postmill.artifacts where job_id = %s", made["job_id"]) == []
 
@@ -36,13 +39,8 @@ async def test_whoever_has_lost_access_gets_nothing_done(office: Office) -> None
 async def test_the_boundary_is_checked_before_execution(office: Office) -> None:
     """A payload that names another organization, and a project that is another organization's."""
     project = UUID((await office.project()).rpartition("/")[2])
-    for number, (org, inside) in enumerate(((ORG, '{"revision": 1, "org_id": "2efe049f-ae71-4226-97be-236b4df4a93b"}'), (
-        "2efe049f-ae71-4226-97be-236b4df4a93b", '{"revision": 1}'))):  # fmt: skip
-        await office.conn.execute(
-            "select postmill.enqueue('staffing.refresh', %s::jsonb, tenant => %s::uuid, project => %s, actor_type => 'user',"
-            " actor_id => 'olga', request_id => 'r', correlation_id => 'c', key => %s)",
-            [inside, org, project, f"k{number}"],
-        )
+    await office.past_the_api({"revision": 1, "org_id": str(OTHER)}, "inside", project=project)
+    await office.past_the_api({"revision": 1}, "outside", project=project, tenant=str(OTHER))
     await office.run()
     letters = await office.rows("select attempts, error_class from planner.deadletter order by job_id")
     assert letters == [{"attempts": 1, "error_class": "postmill.domain.errors.ScopeViolation"}] * 2
@@ -51,12 +49,8 @@ async def test_the_boundary_is_checked_before_execution(office: Office) -> None:
 async def test_dead_letters_and_what_can_be_done(office: Office) -> None:
     """`q:deadletter`: replay, discard, fix-forward; an incident; and a metric under that name."""
     project = await office.project()
-    for number in range(3):
-        await office.conn.execute(
-            "select postmill.enqueue('staffing.refresh', %s::jsonb, tenant => %s::uuid, project => %s::uuid, actor_type => 'user',"
-            " actor_id => 'olga', request_id => 'r', correlation_id => 'c', key => %s)",
-            [json.dumps({"revision": "no number"}), ORG, project.rpartition("/")[2], f"bad{number}"],
-        )
+    for key in ("one", "two", "three"):
+        await office.past_the_api({"revision": "no number"}, key, project=project.rpartition("/")[2])
     await office.run()
     letters = await office.ask("GET", "/dead-letters")
     assert {(one["queue"], one["from_queue"], one["reason"], one["attempts"]) for one in letters} == {
@@ -90,7 +84,8 @@ async def test_dead_letters_and_what_can_be_done(office: Office) -> None:
 LIFE = """
     select e.event, e.attempt, e.started_at is not null as started, b.tenant_id as org_id, b.project_id, b.actor_type, b.actor_id,
            b.request_id, b.correlation_id, b.job_type
-      from postmill.job_events(now() - interval '1 hour', now() + interval '1 hour', null) e join postmill.any_job b on b.id = e.job_id
+      from postmill.job_events(now() - interval '1 hour', now() + interval '1 hour', null) e
+      join postmill.any_job b on b.id = e.job_id
      where e.job_id = %s order by e.recorded_at, e.key
 """
 
@@ -119,21 +114,26 @@ async def test_audit_events_of_a_life(office: Office) -> None:
 async def test_keys_are_stored_with_their_state(office: Office) -> None:
     project = await office.project()
     made = await office.ask("POST", f"{project}/conflict-scans", 202)
-    query = "select k.*, k.expires_at - k.first_seen_at as kept from postmill.read_idempotency_keys(p_job_type => 'planning.conflict-scan') k"
+    query = """select k.*, k.expires_at - k.first_seen_at as kept
+                 from postmill.read_idempotency_keys(p_job_type => 'planning.conflict-scan') k"""
     waiting = await office.row(query)
     assert (waiting["status"], waiting["kept"].days, str(waiting["tenant_id"])) == ("pending", 30, str(ORG))
     assert waiting["key"].startswith(f"planning.conflict-scan:{ORG}:{project.rpartition('/')[2]}:")
     await office.ask("POST", f"{project}/conflict-scans", 202)
     await office.run()
     done = await office.row(query)
-    assert (done["status"], done["result_ref"], done["error_ref"]) == ("succeeded", f"jobs/{made['job_id']}", None)
+    assert (done["status"], done["result_ref"], done["error_ref"]) == (
+        "succeeded",
+        f"jobs/{made['job_id']}",
+        None,
+    )
     assert done["last_seen_at"] > done["first_seen_at"]
 
 
 async def test_one_trace_from_the_request_to_the_job(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     exporter, provider, bus = InMemorySpanExporter(), TracerProvider(shutdown_on_exit=False), Bus()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    monkeypatch.setattr(trace, "get_tracer", lambda name: provider.get_tracer(name))
+    monkeypatch.setattr(trace, "get_tracer", provider.get_tracer)
     stop = trace_jobs(bus, provider)
     assert stop is not None
     came = {"traceparent": f"00-{'a' * 32}-{'b' * 16}-01"}

@@ -32,10 +32,16 @@ async def test_an_assignment_is_told_by_every_channel_once(office: Office) -> No
         Sent("sms", "+31600000001", text),
     ]
     [mail] = office.mailbox.messages
-    assert (mail["To"], mail["Subject"], mail.get_content().strip()) == ("ann@example.org", "You are on Load-in", text)
+    assert (mail["To"], mail["Subject"], mail.get_content().strip()) == (
+        "ann@example.org",
+        "You are on Load-in",
+        text,
+    )
     assert str(mail["Message-ID"]).endswith("@planner>")
     stored = await office.rows("select payload::text as text from postmill.jobs")
-    assert not any("@example" in one["text"] or "+316" in one["text"] for one in stored), "addresses are in no payload"
+    assert not any("@example" in one["text"] or "+316" in one["text"] for one in stored), (
+        "addresses are in no payload"
+    )
 
 
 async def test_a_run_sheet_is_told_to_the_crew(office: Office) -> None:
@@ -43,7 +49,10 @@ async def test_a_run_sheet_is_told_to_the_crew(office: Office) -> None:
     await office.assign(project, await office.mission(project), "Ben")
     await office.ask("PUT", f"{project}/run-sheet", json={"title": "Friday", "items": []})
     await office.run()
-    assert sorted(mail["Subject"] for mail in office.mailbox.messages) == ["New run sheet: Friday", "You are on Load-in"]
+    assert sorted(mail["Subject"] for mail in office.mailbox.messages) == [
+        "New run sheet: Friday",
+        "You are on Load-in",
+    ]
 
 
 async def test_one_key_for_org_recipient_template_hash_and_bucket(office: Office) -> None:
@@ -59,7 +68,12 @@ async def test_one_key_for_org_recipient_template_hash_and_bucket(office: Office
     ]  # fmt: skip
     for number, change in enumerate([*others, {}]):
         job = deliver.using(
-            tenant=ORG, actor_type="user", actor_id="olga", request_id="r", correlation_id="c", key=f"{number}"
+            tenant=ORG,
+            actor_type="user",
+            actor_id="olga",
+            request_id="r",
+            correlation_id="c",
+            key=f"{number}",
         ).new(**first | change)
         last = await aenqueue(office.conn, job)
         await office.run()

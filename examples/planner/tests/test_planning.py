@@ -14,7 +14,8 @@ from examples.planner.tests.office import ORG, Office
 
 async def available(office: Office, name: str, start: str, end: str) -> None:
     await office.conn.execute(
-        "insert into planner.availability values (%s, %s, %s, %s, 'x')", [ORG, await office.person(name), start, end]
+        "insert into planner.availability values (%s, %s, %s, %s, 'x')",
+        [ORG, await office.person(name), start, end],
     )
 
 
@@ -42,7 +43,9 @@ async def test_a_conflict_scan(office: Office) -> None:
     }  # fmt: skip
     assert job["result"]["conflicts"] == 4
     await office.assign(project, twin, "Ben")
-    assert (await office.ask("POST", f"{project}/conflict-scans", 202)) != made, "a changed planning is scanned anew"
+    assert (await office.ask("POST", f"{project}/conflict-scans", 202)) != made, (
+        "a changed planning is scanned anew"
+    )
 
 
 async def test_proposals_are_ranked_and_accepted(office: Office) -> None:
@@ -63,7 +66,9 @@ async def test_proposals_are_ranked_and_accepted(office: Office) -> None:
     assert len(await office.rows("select 1 from planner.assignment")) == 1, "it proposes, and assigns nobody"
     job = await office.ask("GET", f"/jobs/{made['job_id']}")
     kept = await content(office, job["result"]["artifact"])
-    assert [one["collaborator_id"] for one in kept["proposals"]] == [one["collaborator_id"] for one in proposals]
+    assert [one["collaborator_id"] for one in kept["proposals"]] == [
+        one["collaborator_id"] for one in proposals
+    ]
 
     best = f"{project}/proposals/{proposals[0]['id']}/accept"
     await office.ask("POST", best, 403, who="vera")
@@ -75,7 +80,9 @@ async def test_proposals_are_ranked_and_accepted(office: Office) -> None:
 
 async def test_the_role_of_computations_cannot_assign(office: Office) -> None:
     options = f"-c role=planner_planning -c postmill.tenant_id={ORG}"
-    async with await AsyncConnection.connect(make_conninfo(office.dsn, options=options), autocommit=True) as conn:
+    async with await AsyncConnection.connect(
+        make_conninfo(office.dsn, options=options), autocommit=True
+    ) as conn:
         for write in (
             "insert into planner.assignment default values", "update planner.assignment set assigned_by = 'x'",
             "delete from planner.assignment", "update planner.proposal set accepted_by = 'x'",

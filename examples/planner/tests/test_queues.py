@@ -76,7 +76,8 @@ def test_what_is_tried_again() -> None:
     from postmill.domain.classify import Classifier
 
     for error in (
-        httpx.ConnectTimeout("t"), TimeoutError(), psycopg.errors.SerializationFailure(), psycopg.OperationalError(), NotNow("503")
+        httpx.ConnectTimeout("t"), TimeoutError(), psycopg.errors.SerializationFailure(), psycopg.OperationalError(),
+        NotNow("503"),
     ):  # fmt: skip
         assert Classifier().verdict(error).retryable, error
     for error in (Forbidden("x"), BadFile("x"), BadTemplate("x"), Undeliverable("x"), ScheduleRefused("x")):

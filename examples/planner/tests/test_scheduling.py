@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from examples.planner import maintain
+from examples.planner.caller import Caller
 from examples.planner.jobs.conflict_scan import conflict_scan
 from examples.planner.jobs.maintenance import BATCH, GENTLE, MOST_BATCHES
 from examples.planner.scheduling import ScheduleRefused
 from examples.planner.submit import submit
-from examples.planner.caller import Caller
 from examples.planner.tests.office import ORG, Office
 
 
@@ -34,7 +34,9 @@ async def test_sixty_seconds_are_drift(office: Office) -> None:
     answer = await maintenance(office, moment - timedelta(seconds=90), 422)
     assert "more than 60 s in the past" in answer["detail"]
     later = await maintenance(office, moment + timedelta(days=1))
-    assert later == await maintenance(office, moment + timedelta(days=1)), "a scheduled job is idempotent, too"
+    assert later == await maintenance(office, moment + timedelta(days=1)), (
+        "a scheduled job is idempotent, too"
+    )
     contract = (await office.ask("GET", f"/jobs/{later['job_id']}"))["contract"]
     assert datetime.fromisoformat(contract["scheduled_for"]) == moment + timedelta(days=1)
     naive = {"what": "expired-keys", "scheduled_for": "2031-05-05T08:00:00"}
@@ -47,11 +49,8 @@ async def test_nothing_else_is_scheduled(office: Office) -> None:
     at = datetime(2031, 5, 5, tzinfo=UTC)
     with pytest.raises(ScheduleRefused, match=r"planning\.conflict-scan cannot be scheduled"):
         await submit(office.conn, caller, conflict_scan.new(revision=1), scheduled_for=at)
-    await office.conn.execute(
-        "select postmill.enqueue('staffing.refresh', '{\"revision\": 1}', tenant => %s::uuid, actor_type => 'user', actor_id => 'olga',"
-        " request_id => 'r', correlation_id => 'c', key => 'k', scheduled_for => postmill.now() + interval '1 hour')",
-        [ORG],
-    )
+    later = await now(office) + timedelta(hours=1)
+    await office.past_the_api({"revision": 1}, scheduled_for=later)
     await office.run("2 hours")
     [letter] = await office.ask("GET", "/dead-letters")
     assert letter["error_class"].endswith("ScheduleRefused")
@@ -70,7 +69,10 @@ async def test_a_reminder_comes_when_it_was_asked_for(office: Office) -> None:
     await office.run("19 hours")
     assert len(office.mailbox.messages) == 1
     await office.run("21 hours")
-    assert [mail["Subject"] for mail in office.mailbox.messages] == ["You are on Load-in", "Reminder: Load-in"]
+    assert [mail["Subject"] for mail in office.mailbox.messages] == [
+        "You are on Load-in",
+        "Reminder: Load-in",
+    ]
 
 
 async def test_the_nights(office: Office, capsys: pytest.CaptureFixture[str]) -> None:
@@ -80,8 +82,8 @@ async def test_the_nights(office: Office, capsys: pytest.CaptureFixture[str]) ->
     await office.ask("POST", f"{project}/conflict-scans", 202, headers={"Idempotency-Key": "k"})
     await office.conn.execute(
         "insert into planner.delivery (org_id, recipient, template, payload_hash, schedule_bucket, job_id, expires_at)"
-        " select %s, 'email:' || n, 't', 'h', now(), gen_random_uuid(), postmill.now() + (case when n <= 700 then -1 else 1000 end)"
-        " * interval '1 hour' from generate_series(1, 703) n",
+        " select %s, 'email:' || n, 't', 'h', now(), gen_random_uuid(), "
+        " postmill.now() + (case when n <= 700 then -1 else 1000 end) * interval '1 hour' from generate_series(1, 703) n",
         [ORG],
     )
     at = (await now(office)) + timedelta(hours=30)
@@ -89,7 +91,9 @@ async def test_the_nights(office: Office, capsys: pytest.CaptureFixture[str]) ->
         assert await asyncio.to_thread(maintain.main, ["--at", at.isoformat()]) == 0
         assert capsys.readouterr().out.startswith(f"{expected} jobs")
     await office.run("31 hours")
-    left = await office.row("select (select count(*) from planner.delivery) as d, (select count(*) from planner.request_key) as k")
+    left = await office.row(
+        "select (select count(*) from planner.delivery) as d, (select count(*) from planner.request_key) as k"
+    )
     assert left == {"d": 3, "k": 0}
     found = await office.ask("GET", f"{project}/search", params={"q": "organ"})
     assert [one["title"] for one in found] == ["Load-in of the organ"]
