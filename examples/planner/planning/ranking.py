@@ -47,7 +47,7 @@ def ranked(candidates: Iterable[Row]) -> list[Proposal]:
 
 
 def _score(one: Row) -> int:
-    points = FULL - PER_MISSION * one["that_week"] + SAME_PROJECT * one["knows_project"]
+    points: int = FULL - PER_MISSION * one["that_week"] + SAME_PROJECT * one["knows_project"]
     return max(0, points - (0 if one["available"] else KNOWN_AVAILABLE))
 
 

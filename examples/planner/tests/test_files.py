@@ -13,7 +13,6 @@ from pypdf import PdfReader
 
 from examples.planner.files import pages
 from examples.planner.files.availability import BadFile, parsed
-from examples.planner.jobs import export_planning
 from examples.planner.tests.office import ORG, Office
 from tests.support.workers import until
 
@@ -70,7 +69,7 @@ async def test_a_cancel_between_pages_leaves_nothing(
 ) -> None:
     project = await planned(office)
     second, go = asyncio.Event(), asyncio.Event()
-    whole = export_planning.pages.pages
+    whole = pages.pages
 
     async def halting(read: pages.Read) -> Any:
         number = 0
@@ -81,7 +80,7 @@ async def test_a_cancel_between_pages_leaves_nothing(
                 await go.wait()
             yield page
 
-    monkeypatch.setattr(export_planning.pages, "pages", halting)
+    monkeypatch.setattr(pages, "pages", halting)
     async with office.work():
         made = await office.ask("POST", f"{project}/exports", 202, json={"format": format})
         await asyncio.wait_for(second.wait(), 30)

@@ -62,20 +62,22 @@ async def test_one_key_for_org_recipient_template_hash_and_bucket(office: Office
         "recipient": f"email:{ann}", "template": "reminder", "variables": {"mission": "Load-in", "when": "at 8"},
         "payload_hash": "a", "schedule_bucket": HOUR,
     }  # fmt: skip
-    others = [
+    others: list[dict[str, Any]] = [
         {}, {"recipient": f"email:{ben}"}, {"payload_hash": "b"}, {"schedule_bucket": HOUR.replace(hour=9)},
         {"template": "run-sheet-updated", "variables": {"title": "x", "version": "2"}},
     ]  # fmt: skip
-    for number, change in enumerate([*others, {}]):
-        job = deliver.using(
-            tenant=ORG,
-            actor_type="user",
-            actor_id="olga",
-            request_id="r",
-            correlation_id="c",
-            key=f"{number}",
-        ).new(**first | change)
-        last = await aenqueue(office.conn, job)
+    who: dict[str, Any] = {
+        "tenant": ORG,
+        "actor_id": "olga",
+        "actor_type": "user",
+        "request_id": "r",
+        "correlation_id": "c",
+    }
+    rounds: list[list[dict[str, Any]]] = [others, [{}]]
+    for number, changes in enumerate(rounds):
+        for change in changes:
+            job = deliver.using(**who, key=f"{number} {change}").new(**first | change)
+            last = await aenqueue(office.conn, job)
         await office.run()
     assert len(office.mailbox.messages) == len(others)
     assert (await office.job(last.id))["result"] == {"skipped": "it was sent before"}

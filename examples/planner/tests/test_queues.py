@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -80,8 +81,14 @@ def test_what_is_tried_again() -> None:
         NotNow("503"),
     ):  # fmt: skip
         assert Classifier().verdict(error).retryable, error
-    for error in (Forbidden("x"), BadFile("x"), BadTemplate("x"), Undeliverable("x"), ScheduleRefused("x")):
-        assert not Classifier().verdict(error).retryable, error
+    for permanent in (
+        Forbidden("x"),
+        BadFile("x"),
+        BadTemplate("x"),
+        Undeliverable("x"),
+        ScheduleRefused("x"),
+    ):
+        assert not Classifier().verdict(permanent).retryable, permanent
 
 
 GATE = asyncio.Event()
@@ -112,7 +119,13 @@ async def test_q_critical_is_capped_and_starves_nobody(office: Office) -> None:
     RUNNING.clear()
     async with AsyncClient(office.dsn) as client:
         await client.register([core, plain])
-    who = {"tenant": ORG, "actor_type": "system", "actor_id": "t", "request_id": "r", "correlation_id": "c"}
+    who: dict[str, Any] = {
+        "tenant": ORG,
+        "actor_type": "system",
+        "actor_id": "t",
+        "request_id": "r",
+        "correlation_id": "c",
+    }
     await aenqueue_many(office.conn, [core.using(**who).new(number=n) for n in range(30)])
     made = await aenqueue_many(office.conn, [plain.using(**who).new(number=n) for n in range(20)])
     async with office.work(core, plain, slots=10):
