@@ -36,7 +36,7 @@ demo: venv ## the homepage example: two portals, failures that heal, the console
 	$(PY) -m examples.homepage
 
 NAME ?= enrichment
-example: venv ## make example NAME=enrichment, homepage, photos or yellowbook
+example: venv ## make example NAME=enrichment, homepage, photos, planner or yellowbook
 	@$(PY) -m examples "$(NAME)"
 
 test: lint test-suite test-matrix ## everything: linters, the suite, the matrix

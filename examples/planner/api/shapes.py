@@ -1,0 +1,103 @@
+"""What the API takes and answers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from examples.planner.contract import Envelope
+
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class Asked(BaseModel):
+    """What a client sends; unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class NewProject(Asked):
+    name: Name
+
+
+class NewMission(Asked):
+    title: Name
+    skill: Name
+    starts_at: AwareDatetime
+    ends_at: AwareDatetime
+
+
+class NewAssignment(Asked):
+    collaborator_id: UUID
+
+
+class Item(Asked):
+    id: Name
+    at: Annotated[str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
+    what: Name
+    who: Annotated[str, Field(max_length=200)] = ""
+
+
+class NewRunSheet(Asked):
+    title: Name
+    items: Annotated[list[Item], Field(max_length=500)]
+
+
+class NewExport(Asked):
+    format: Literal["pdf", "csv"]
+
+
+class NewReminder(Asked):
+    mission_id: UUID
+    scheduled_for: AwareDatetime
+
+
+class NewMaintenance(Asked):
+    what: Literal["expired-keys", "rebuild-search"]
+    scheduled_for: AwareDatetime
+
+
+class Edited(Asked):
+    """Another payload for a dead letter: fix-forward. None: the same again."""
+
+    payload: dict[str, Any] | None = None
+
+
+class JobAnswer(BaseModel):
+    job_id: UUID
+
+
+class Written(BaseModel):
+    """A write that was committed; `jobs` follow it, and it does not wait for them."""
+
+    id: UUID
+    jobs: list[UUID]
+
+
+class JobShown(BaseModel):
+    contract: Envelope
+    status: str
+    queue: str
+    attempt: int
+    result: Any = None
+    reason: str | None = None
+
+
+class DeadLetter(BaseModel):
+    """`queue` is the planner's name for all of them; `plan` is what an operator can do."""
+
+    queue: Literal["q:deadletter"]
+    from_queue: str
+    job_id: UUID
+    job_type: str
+    project_id: UUID | None
+    actor_id: str | None
+    request_id: str | None
+    attempts: int
+    reason: str
+    error_class: str | None
+    error_message: str | None
+    failed_at: AwareDatetime
+    plan: list[str]

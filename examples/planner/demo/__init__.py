@@ -1,0 +1,1 @@
+"""The application on a small festival: `python -m examples.planner`."""

@@ -1,0 +1,56 @@
+"""Starts everything, plays the story, and tells what came out.
+
+Ends with 0 only if every act ended as it should; with 1 if not, 2 if it could not go on, 130 after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import io
+import signal
+import sys
+
+import httpx
+import psycopg
+from rich.console import Console
+
+from examples.planner.demo.options import Options, parse
+from examples.planner.demo.stage import stage
+from examples.planner.demo.story import Story, Unfinished
+from examples.planner.demo.summary import print_summary
+from examples.staging.children import ChildFailed
+from examples.staging.steps import Steps
+from postmill import PostmillError
+
+FAULTS = (PostmillError, ChildFailed, Unfinished, psycopg.Error, httpx.HTTPError, OSError)
+
+
+def main() -> int:
+    """The whole demo; returns the exit code."""
+    options = parse()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+    console = Console()
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    try:
+        return _play(options, console)
+    except KeyboardInterrupt:
+        console.print(
+            f"\nStopped. What there is is in {options.data}; the next run begins a new organization."
+        )
+        return 130
+    except FAULTS as error:
+        console.print(f"[bold red]The demo cannot go on:[/] {error}", highlight=False)
+        return 2
+
+
+def _play(options: Options, console: Console) -> int:
+    console.print("[bold]Postmill: the planner[/]  crews and run sheets, with everything slow in jobs\n")
+    with stage(options, Steps(console)) as running:
+        console.print()
+        facts = Story(options, running, console).play()
+        console.print()
+        return 0 if print_summary(console, running, facts, options.data.absolute()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Planning computations: pure functions over facts that SQL has gathered."""

@@ -1,0 +1,57 @@
+"""What a process holds open: connections to the planner's tables, as one of three database roles, and the ways to people."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, Literal
+
+from psycopg import AsyncConnection
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg_pool import AsyncConnectionPool
+
+from examples.planner.messages.channels import Channels
+from examples.planner.settings import Settings, from_environment
+from postmill import resource
+
+Conn = AsyncConnection[Any]
+Pool = AsyncConnectionPool[Conn]
+Role = Literal["planner_app", "planner_planning", "planner_auditing"]
+ROLES: tuple[Role, ...] = ("planner_app", "planner_planning", "planner_auditing")
+
+
+def pool_of(settings: Settings, role: Role | None) -> Pool:
+    """Connections that begin as this role (None: as who logs in), in autocommit, not yet open."""
+    dsn = settings.database_url.get_secret_value()
+    if role is not None:
+        options = f"{conninfo_to_dict(dsn).get('options') or ''} -c role={role}"
+        dsn = make_conninfo(dsn, options=options.strip())
+    return AsyncConnectionPool(
+        dsn,
+        min_size=0,
+        max_size=settings.connections,
+        kwargs={"autocommit": True, "application_name": (role or "planner").replace("_", " ")},
+        check=AsyncConnectionPool.check_connection,
+        open=False,
+    )
+
+
+@asynccontextmanager
+async def pools_of(settings: Settings) -> AsyncIterator[Mapping[Role, Pool]]:
+    """A pool for each role."""
+    async with AsyncExitStack() as stack:
+        yield {role: await stack.enter_async_context(pool_of(settings, role)) for role in ROLES}
+
+
+@resource
+async def databases() -> AsyncIterator[Mapping[Role, Pool]]:
+    """The pools of a worker process."""
+    async with pools_of(from_environment()) as pools:
+        yield pools
+
+
+@resource
+async def channels() -> AsyncIterator[Channels]:
+    """E-mail, SMS, push and in-app of a worker process."""
+    async with Channels(from_environment()) as opened:
+        yield opened

@@ -1,0 +1,1 @@
+select lower(email) as email, id from planner.collaborator where email is not null

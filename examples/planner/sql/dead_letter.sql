@@ -1,0 +1,1 @@
+select job_id from planner.deadletter where job_id = %(job)s

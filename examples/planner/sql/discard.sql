@@ -1,0 +1,1 @@
+select status from postmill.discard_jobs(array[%(id)s::uuid], %(reason)s)

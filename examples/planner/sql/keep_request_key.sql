@@ -1,0 +1,4 @@
+-- One whose time is over, and that no night has taken away yet, is taken over.
+insert into planner.request_key as k (org_id, actor_id, key, job_id) values (%(org)s, %(actor_id)s, %(key)s, %(job_id)s)
+on conflict (org_id, actor_id, key) do update
+   set job_id = excluded.job_id, first_seen_at = postmill.now(), expires_at = postmill.now() + interval '1 day'

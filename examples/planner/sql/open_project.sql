@@ -1,0 +1,1 @@
+select planner.open_project(%(org)s, %(name)s) as id

@@ -1,0 +1,1 @@
+select distinct org_id from planner.project order by 1

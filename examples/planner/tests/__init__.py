@@ -1,0 +1,1 @@
+"""Tests of the planner, against real PostgreSQL, real sockets and real SMTP."""

@@ -1,0 +1,1 @@
+"""Stand-ins for the services that carry messages: Twilio, Expo and Ably over HTTP. The mail server is `..alerts.mailbox`."""
