@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from examples.planner.queues import QUEUES
 from tests.support.designs import evidence
 from tests.support.designs.named import named
 from tests.support.designs.tables import EXAMPLES, ROOT, Line, examples, lines, spans
@@ -104,3 +105,12 @@ def test_a_page_shows_the_tables_of_its_readme(page: Path) -> None:
 def test_every_file_that_a_flow_names_exists() -> None:
     named_there = {step.where for flow in FLOWS.values() for step in flow.says() if step.where}
     assert [where for where in sorted(named_there) if not (ROOT / where).exists()] == []
+
+
+def test_the_open_questions_have_the_slos_of_the_planner() -> None:
+    page = (ROOT / "docs/explanation/open-questions.md").read_text(encoding="utf-8")
+    units = {"s": 1, "min": 60, "h": 3600}
+    shown = re.findall(r"^\| `(q:\w+)` \| (\d+) (s|min|h) \|", page, re.MULTILINE)
+    assert {queue: int(number) * units[unit] for queue, number, unit in shown} == {
+        queue.name: queue.sla for queue in QUEUES
+    }
