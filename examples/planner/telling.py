@@ -29,9 +29,13 @@ async def tell(
     template: str,
     variables: Mapping[str, str],
     scheduled_for: datetime | None = None,
+    since: datetime | None = None,
 ) -> list[Enqueued]:
-    """One job for each person and channel with an address. Raises what `submit` does: for who asked for just this."""
-    found = await rows(conn, "channels_of", people=list(people), moment=scheduled_for)
+    """One job for each person and channel with an address. Raises what `submit` does: for who asked for just this.
+
+    `since` is when that came about which is told (now, where nothing is said): a request that comes again tells it once.
+    """
+    found = await rows(conn, "channels_of", people=list(people), moment=scheduled_for or since)
     made = []
     for one in found:
         for channel, column in CHANNELS.items():
@@ -60,11 +64,12 @@ async def tell_if_possible(
     people: Iterable[UUID],
     template: str,
     variables: Mapping[str, str],
+    since: datetime | None = None,
 ) -> list[Enqueued]:
     """The same, best effort: whatever goes wrong is logged, undone to where it began, and the write goes on."""
     try:
         async with conn.transaction():
-            return await tell(conn, caller, project, people, template, variables)
+            return await tell(conn, caller, project, people, template, variables, since=since)
     except (PostmillError, psycopg.Error) as fault:
         _log.warning(
             "notification_not_enqueued", template=template, error=type(fault).__name__,

@@ -67,7 +67,9 @@ async def assigned(made: Call, project: UUID, mission: UUID, person: UUID) -> Wr
     await made.note("assignment.made", f"mission:{mission}", project, collaborator_id=person)
     job = await submit(made.conn, made.caller, refresh_staffing.new(revision=revision), project=project)
     variables = {"mission": found["title"], "when": f"{found['starts_at']:%Y-%m-%d %H:%M} UTC"}
-    told = await tell_if_possible(made.conn, made.caller, project, [person], "assignment", variables)
+    told = await tell_if_possible(
+        made.conn, made.caller, project, [person], "assignment", variables, found["assigned_at"]
+    )
     return Written(id=mission, jobs=[job.id, *(one.id for one in told)])
 
 
