@@ -35,7 +35,7 @@ def _found(monkeypatch: pytest.MonkeyPatch) -> None:
 def look(data: Path, said: str) -> None:
     """What every run says."""
     assert "\x1b" not in said, "plain where it is no terminal"
-    assert "4 channels, each once; 6 calls" in said
+    assert "4 channels, each once; 7 attempts" in said
     assert "Moved “Load-in” from 08:00 to 08:30." in said
     assert "planning.conflict-scan: user pete may not plan" in said
     assert re.search(r"│ q:critical +│ +1 │ +1 │ +10 s │", said)
