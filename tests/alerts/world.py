@@ -60,7 +60,7 @@ async def escalating(
     assert equipped is not None
     registry = Registry(types).with_queues(settings.declared_queues).joined(equipped.registry)
     rounds = {role: _quick(make) for role, make in equipped.rounds.items()}
-    how = {"lease": 6.0, "grace": 10.0, "poll_interval": 2.0, "rounds": rounds} | config
+    how: dict[str, Any] = {"lease": 6.0, "grace": 10.0, "poll_interval": 2.0, "rounds": rounds, **config}
     served: dict[str, Any] = {**(queues or {}), **equipped.queues()}
     worker = Worker(dsn, registry, served, config=WorkerConfig(**how))
     task = asyncio.create_task(worker.run())

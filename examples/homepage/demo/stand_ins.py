@@ -62,7 +62,7 @@ STAND_INS = (
         "Anthropic",
         "anthropic",
         {"ANTHROPIC_BASE_URL": "{0}", "ANTHROPIC_API_KEY": "demo"},
-        ("--key", "demo"),
+        ("--key", "demo", "--script", "calm"),
     ),
     StandIn(
         "Alpha Vantage",

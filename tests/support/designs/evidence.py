@@ -50,9 +50,13 @@ def tests(line: Line) -> list[tuple[Path | None, str]]:
 
 def holds(example: str, file: Path | None, name: str) -> bool:
     """Whether there is such a test function. `…` in its name stands for anything."""
-    files = [file] if file else sorted((EXAMPLES / example / "tests").rglob("test_*.py"))
+    files = (
+        [file]
+        if file and not file.is_dir()
+        else sorted((file or EXAMPLES / example / "tests").rglob("test_*.py"))
+    )
     pattern = re.compile("test_" + ".*".join(re.escape(part) for part in name.split("…")))
-    return any(pattern.fullmatch(one) for path in files if path.exists() for one in functions(path))
+    return any(pattern.fullmatch(one) for path in files if path.is_file() for one in functions(path))
 
 
 def files(line: Line) -> list[Path]:
