@@ -123,7 +123,7 @@ def test_commands_that_are_not_run_exist() -> None:
             assert found[1] in project["optional-dependencies"], line
         else:
             assert re.match(
-                r"(POSTMILL_KEY=\S+ )?(postmill|echo|node|psql|pg_dump|python3 -m venv|python manage\.py|flask --app|\.) ",
+                r"(POSTMILL_KEY=\S+ )?(postmill|echo|node|psql|pg_dump|curl|python3 -m venv|python manage\.py|flask --app|\.) ",
                 line,
             ), line  # the examples of the reference: tests/cli
 

@@ -1,8 +1,10 @@
 import errno
+import smtplib
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
+import aiosmtplib
 import pytest
 
 from postmill.domain.classify import Classifier, classify
@@ -46,6 +48,13 @@ def test_what_is_no_error_status_says_nothing(value: object) -> None:
     verdict = classify(Error(status_code=value, code=value))
     assert verdict.status is None
     assert verdict.retryable
+
+
+@pytest.mark.parametrize(("reply", "again"), [(421, True), (451, True), (500, False), (550, False)])
+def test_replies_of_mail_servers_are_no_http_statuses(reply: int, again: bool) -> None:
+    for error in (aiosmtplib.SMTPDataError(reply, "no"), smtplib.SMTPDataError(reply, b"no")):
+        verdict = classify(error)
+        assert (verdict.retryable, verdict.status, verdict.error_code) == (again, None, str(reply))
 
 
 def test_a_system_exit_is_no_http_status() -> None:

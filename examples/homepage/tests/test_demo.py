@@ -39,7 +39,7 @@ def data(tmp_path: Path) -> Iterator[Path]:
     eventually(lambda: not working_in(folder), 10.0, "the end of all processes")
 
 
-@pytest.mark.dear(20)
+@pytest.mark.dear(70)
 def test_a_minute_of_two_portals(data: Path) -> None:
     done = subprocess.run(
         command(data, "--seconds", "55"),

@@ -31,12 +31,11 @@ def facts_of(error: BaseException, now: datetime | None) -> Facts:
     """The facts of one exception (not of a group)."""
     response = _attribute(error, "response")
     own = _attribute(error, "retryable")
-    return Facts(
-        _status(error, response),
-        _code(error),
-        _wait(error, response, now),
-        own if isinstance(own, bool) else None,
-    )
+    said = own if isinstance(own, bool) else None
+    reply = _mail_reply(error)
+    if reply is not None:
+        return Facts(None, str(reply), _wait(error, response, now), reply < 500 if said is None else said)
+    return Facts(_status(error, response), _code(error), _wait(error, response, now), said)
 
 
 def leaves(error: BaseException) -> Iterator[BaseException]:
@@ -56,6 +55,21 @@ def _attribute(thing: object, name: str) -> object:
         return getattr(thing, name, None)
     except Exception:
         return None
+
+
+def _mail_reply(error: BaseException) -> int | None:
+    """What a mail server replied, of smtplib's errors and aiosmtplib's. Its 4yz are for now and its 5yz for good (RFC 5321,
+    4.2.1): as HTTP statuses they would mean the opposite."""
+    if all(one.__name__ != "SMTPResponseException" for one in type(error).__mro__):
+        return None
+    return next(
+        (
+            reply
+            for name in ("smtp_code", "code")
+            if (reply := _as_status(_attribute(error, name))) is not None
+        ),
+        None,
+    )
 
 
 def _status(error: BaseException, response: object) -> int | None:
