@@ -45,6 +45,10 @@ class Studio:
         """Where jobs are."""
         return [(await self.site.job(job))["state"] for job in jobs]
 
+    async def are(self, states: list[str], *jobs: UUID) -> bool:
+        """Whether that is where they are."""
+        return await self.states(*jobs) == states
+
     def thumbnails(self) -> list[Path]:
         """All files that are kept."""
         return list(self.kept.iterdir())

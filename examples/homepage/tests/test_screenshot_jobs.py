@@ -37,7 +37,7 @@ async def test_three_at_once_and_nothing_is_left_of_those_that_end_badly(
             running = jobs[(await it.states(*jobs)).index("running")]
             await acancel(site.conn, running)
             await until(lambda: available_screenshot_slots(worker) == 1)
-            assert await it.states(running) == ["canceled"]
+            await until(lambda: it.are(["canceled"], running))
             assert utilization(worker) == 2
         assert sorted(await it.states(*jobs)) == ["canceled", "queued", "queued", "scheduled"]
         assert it.left() == []

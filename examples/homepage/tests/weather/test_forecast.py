@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
@@ -37,11 +39,12 @@ async def test_the_hours_of_two_services(site: Site, upstream: WeatherServer) ->
 async def test_an_hour_is_kept_once_and_goes_when_it_is_over(site: Site, upstream: WeatherServer) -> None:
     """Asked again, nothing changes; what is warmer is changed; the grid is not looked up again."""
     usa = await place(site, *NEW_YORK)
+    upstream.begin += timedelta(hours=2)
     changes = []
-    for later, warmer in (("0 s", 0), ("10 min", 0), ("60 min", 0), ("200 min", 3)):
+    for later, warmer in ((5, 0), (15, 0), (65, 0), (205, 3)):  # minutes after that hour has begun
         upstream.warmer = warmer
         job = await site.enqueue("WEATHER_REFRESH", kind="forecast")
-        await site.run(later)
+        await site.run(str(upstream.begin + timedelta(minutes=later) - datetime.now(UTC)))
         changes.append((await site.job(job))["result"])
     assert changes == [
         {"places": 1, "changed": 24}, {"places": 0, "changed": 0}, {"places": 1, "changed": 0}, {"places": 1, "changed": 21},
