@@ -21,6 +21,7 @@ from examples.homepage.directory.web import good_sites
 from examples.homepage.environment import SettingsMissing
 from examples.homepage.resources import pool_of
 from examples.homepage.settings import Settings, from_environment
+from examples.homepage.web_faults import harden
 
 PUBLIC = (good_sites, clicks, sitemaps)
 ADMIN = (jobs, rss_sources, ai_usage)
@@ -37,6 +38,7 @@ def create_app(settings: Settings) -> FastAPI:
 
     app = FastAPI(title="Homepage", lifespan=lifespan)
     app.state.settings = settings
+    harden(app)
     if settings.admin_token is None:
         # So that no page of another site reaches it by a name of its own for this machine.
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=[*LOOPBACK, "[::1]"])

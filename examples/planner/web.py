@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import argparse
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import uvicorn
-from fastapi import APIRouter, FastAPI, Request, Response
-from fastapi.responses import JSONResponse
+from fastapi import APIRouter, FastAPI
 
+from examples.planner.api.faults import harden
 from examples.planner.api.files import files
 from examples.planner.api.metrics import metrics
 from examples.planner.api.operations import operations
 from examples.planner.api.planning import planning
 from examples.planner.api.projects import projects
 from examples.planner.api.requests import within_trace
-from examples.planner.policy import Forbidden
 from examples.planner.resources import pool_of
-from examples.planner.scheduling import ScheduleRefused
 from examples.planner.settings import Settings, SettingsMissing, from_environment
 from postmill import AsyncClient
-from postmill.errors import EnqueueRefused
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -39,22 +36,16 @@ def create_app(settings: Settings) -> FastAPI:
             yield
 
     app = FastAPI(title="Planner", lifespan=lifespan)
-    app.middleware("http")(within_trace)
-    for fault, status in {Forbidden: 403, ScheduleRefused: 422, EnqueueRefused: 422}.items():
-        app.add_exception_handler(fault, _answer(status))
+    harden(app)
+    app.middleware("http")(
+        within_trace
+    )  # around it: an exception that reading raises would not come through this one
     of_org = APIRouter(prefix="/api/orgs/{org}")
     for router in (projects, planning, files, operations):
         of_org.include_router(router)
     app.include_router(of_org)
     app.include_router(metrics)
     return app
-
-
-def _answer(status: int) -> Callable[[Request, Exception], Awaitable[Response]]:
-    async def answer(request: Request, fault: Exception) -> Response:
-        return JSONResponse({"detail": str(fault)}, status)
-
-    return answer
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_camel
 
 from examples.homepage.statements import Row
 
-Month = Annotated[str, StringConstraints(pattern=r"^\d{4}-(0[1-9]|1[0-2])$")]
+Month = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{3}-(0[1-9]|1[0-2])$")]
 
 _LEVELS = ("NORMAL", "REDUCE", "QUEUE", "HARD_STOP")
 

@@ -6,11 +6,27 @@ from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, HttpUrl, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, HttpUrl, StringConstraints, model_validator
 
 from examples.homepage.rss.identity import DedupBy
 
-Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+_ONE_LINE = r"^[^\p{Cc}]*$"
+MOST_URL = 2_000
+"""Characters of an address as it is stored, which an index has to hold."""
+
+Name = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=_ONE_LINE)
+]
+
+
+def _short(url: HttpUrl) -> HttpUrl:
+    """Written out: each letter of another script becomes six or nine characters."""
+    if len(str(url)) > MOST_URL:
+        raise ValueError(f"an address has at most {MOST_URL} characters, written in ASCII")
+    return url
+
+
+ShortUrl = Annotated[HttpUrl, AfterValidator(_short)]
 
 
 class _Shape(BaseModel):
@@ -36,8 +52,8 @@ class SourceChanges(_Shape):
     """What is to change of a source; what is not named stays. `error_count` can only be set back to 0."""
 
     name: Name = ""
-    url: HttpUrl | None = None
-    category: str = Field(default="", max_length=80)
+    url: ShortUrl | None = None
+    category: str = Field(default="", max_length=80, pattern=_ONE_LINE)
     refresh_interval_minutes: int = Field(default=60, ge=15, le=1440)
     dedup_by: DedupBy = "guid"
     is_active: bool = True

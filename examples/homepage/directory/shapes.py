@@ -6,11 +6,9 @@ from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, HttpUrl, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, HttpUrl
 
-Title = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern="^[^\\x00]*$")
-]
+from examples.homepage.admin.shapes import Name, ShortUrl
 
 
 def _public(url: HttpUrl) -> HttpUrl:
@@ -27,8 +25,8 @@ class _Shape(BaseModel):
 class NewSite(_Shape):
     """A submission."""
 
-    url: Annotated[HttpUrl, AfterValidator(_public)]
-    title: Title
+    url: Annotated[ShortUrl, AfterValidator(_public)]
+    title: Name
 
 
 class Submitted(_Shape):

@@ -35,7 +35,7 @@ async def poll(
         fetched = await asyncio.to_thread(mailbox.fetch, uid)
         if fetched is None:
             continue  # somebody has deleted it
-        tried = await row(conn, "mailbox_try", **place, uid=uid)
+        tried = await row(conn, "mailbox_try", **place, uid=uid, job=ctx.job.id)
         hopeless = tried is None or tried["tries"] > MOST_TRIES
         mail = None if hopeless else await asyncio.to_thread(_read, fetched)
         disposition = await _take(conn, mailbox, uid, fetched, mail, settings)

@@ -42,6 +42,7 @@ create table if not exists mailboxes (
     trying_uid bigint,                      -- the message at hand, and how often it was begun
     tries integer not null default 0
 );
+alter table mailboxes add column if not exists trying_job uuid;     -- the job that has begun it last
 
 create table if not exists inbound_mail (
     id uuid primary key default gen_random_uuid(),

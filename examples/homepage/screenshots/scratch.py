@@ -11,7 +11,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-PREFIX = "homepage-screenshot-"
+PREFIX = "homepage-shot-"
+_ELSEWHERE = Path("/tmp")
+_LONGEST = 107 - len("/homepage-shot-12345678/org.chromium.Chromium.123456/SingletonSocket")
+"""Characters of the folder that ours are in: Chromium makes a socket in each, whose address has at most 107, or it ends."""
 _YOUNG = 60.0
 """Seconds for which a folder may be there without its lock: between being made and being locked."""
 
@@ -20,6 +23,8 @@ _YOUNG = 60.0
 def scratch() -> Iterator[Path]:
     """The folder; while it is there temporary files of this process's children go into it, too."""
     root = Path(tempfile.gettempdir())
+    if len(os.fsencode(root)) > _LONGEST:
+        root = _ELSEWHERE
     _sweep(root)
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=root))
     before = os.environ.get("TMPDIR")

@@ -54,14 +54,12 @@ async def test_the_worker_of_the_homepage(
             worker.signal(signal.SIGKILL)
             worker.ends()
             await aeventually(lambda: not it.left(), what="end of the browser")
-            [left] = it.folder.glob("homepage-screenshot-*")
+            [left] = it.folder.glob("homepage-shot-*")
             os.utime(left, (0, 0))
             with monkeypatch.context() as here:
                 here.setattr("tempfile.tempdir", str(it.folder))
                 with scratch() as mine:
-                    assert [*it.folder.glob("homepage-screenshot-*")] == [mine], (
-                        "that of the killed one is gone"
-                    )
+                    assert [*it.folder.glob("homepage-shot-*")] == [mine], "that of the killed one is gone"
                     with scratch() as another:
                         os.utime(mine, (0, 0))
                     with scratch():

@@ -17,6 +17,9 @@ from examples.planner.resources import Conn
 from examples.planner.statements import Row, do, row
 from postmill import Enqueued
 
+LONGEST_KEY = 200
+_UNFIT = status.HTTP_422_UNPROCESSABLE_CONTENT
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -35,16 +38,25 @@ class Call:
         )  # fmt: skip
 
     async def once(self, request: Request, make: Callable[[], Awaitable[Enqueued]]) -> UUID:
-        """The job that `make` enqueues, or the one of an earlier request under the same `Idempotency-Key`."""
+        """The job that `make` enqueues, or the one of an earlier request under the same `Idempotency-Key`.
+
+        Raises 422 for a key that is too long, or that another request has had.
+        """
         key = request.headers.get("Idempotency-Key")
         if not key:
             return (await make()).id
-        about = {"org": self.caller.org_id, "actor_id": self.caller.actor_id, "key": key[:200]}
-        found = await row(self.conn, "request_key", **about)
+        if len(key) > LONGEST_KEY:
+            raise HTTPException(_UNFIT, f"Idempotency-Key: at most {LONGEST_KEY} characters")
+        whose = {"org": self.caller.org_id, "actor_id": self.caller.actor_id, "key": key}
+        about = f"{request.method} {request.url.path}"
+        await row(self.conn, "lock_request_key", **whose)
+        found = await row(self.conn, "request_key", **whose)
         if found is not None:
+            if found["about"] not in ("", about):
+                raise HTTPException(_UNFIT, f"Idempotency-Key: it was used for {found['about']}")
             return UUID(str(found["job_id"]))
         made = await make()
-        await do(self.conn, "keep_request_key", **about, job_id=made.id)
+        await do(self.conn, "keep_request_key", **whose, job_id=made.id, about=about)
         return made.id
 
 
@@ -56,15 +68,29 @@ async def call(
 
     Raises 401 for who is nobody here, and Forbidden (403) for who may not.
     """
+    async with known(request, org) as made:
+        await require(made.conn, made.caller, needs, project)
+        yield made
+
+
+@asynccontextmanager
+async def known(request: Request, org: UUID) -> AsyncIterator[Call]:
+    """The same for everybody who is somebody here, whatever he may do. Raises 401."""
     async with request.app.state.pool.connection() as conn, conn.transaction():
         await row(conn, "scope", org=str(org))
         who = await _identified(conn, request)
         state = request.state
-        caller = Caller(
-            org, who["actor_type"], who["actor_id"], state.request_id, state.correlation_id, state.traceparent
+        yield Call(
+            conn,
+            Caller(
+                org,
+                who["actor_type"],
+                who["actor_id"],
+                state.request_id,
+                state.correlation_id,
+                state.traceparent,
+            ),
         )
-        await require(conn, caller, needs, project)
-        yield Call(conn, caller)
 
 
 async def _identified(conn: Conn, request: Request) -> Row:

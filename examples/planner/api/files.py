@@ -7,7 +7,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, HTTPException, Request, Response, status
 
-from examples.planner.api.call import call
+from examples.planner.api.call import call, known
 from examples.planner.api.shapes import JobAnswer
 from examples.planner.jobs.import_availability import import_availability
 from examples.planner.policy import Action
@@ -42,13 +42,15 @@ async def import_(request: Request, org: UUID) -> JobAnswer:
 async def download(request: Request, org: UUID, artifact: UUID) -> Response:
     """A file, for who may see the project of the job that made it (or the organization, where no project is)."""
     client = request.app.state.client
+    async with known(request, org):
+        pass  # whoever is nobody here learns nothing of what there is
     try:
         found = await client.artifacts.get(artifact)
+        if found.tenant_id != org:
+            raise NotFound("it is another organization's")
+        project = (await client.get(found.job_id)).project_id if found.job_id else None
     except (NotFound, ArtifactGone) as gone:
         raise HTTPException(status.HTTP_404_NOT_FOUND) from gone
-    if found.tenant_id != org:
-        raise HTTPException(status.HTTP_404_NOT_FOUND)
-    project = (await client.get(found.job_id)).project_id if found.job_id else None
     async with call(request, org, Action.EXPORT if project else Action.IMPORT, project):
         content = await client.artifacts.read(artifact)
     return Response(

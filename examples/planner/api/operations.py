@@ -9,7 +9,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, HTTPException, Request, status
 
-from examples.planner.api.call import Call, call
+from examples.planner.api.call import Call, call, known
 from examples.planner.api.shapes import DeadLetter, Edited, JobAnswer, JobShown, NewMaintenance
 from examples.planner.contract import read
 from examples.planner.jobs.maintenance import expired_keys, rebuild_search
@@ -97,7 +97,9 @@ async def audit(request: Request, org: UUID) -> list[dict[str, Any]]:
 
 
 async def _found(request: Request, org: UUID, job: UUID) -> JobView:
-    """A job of this organization. Raises 404."""
+    """A job of this organization. Raises 404; 401 first, so that nobody learns which jobs there are."""
+    async with known(request, org):
+        pass
     try:
         found: JobView = await request.app.state.client.get(job)
     except NotFound as missing:

@@ -50,6 +50,8 @@ async def proposals(request: Request, org: UUID, project: UUID) -> list[dict[str
 async def accept(request: Request, org: UUID, project: UUID, proposal: UUID) -> Written:
     """The command that makes an assignment of a proposal; it needs the right to assign, as by hand."""
     async with call(request, org, Action.ASSIGN, project) as made:
+        # Of two proposals for one mission, accepted at once, the second finds the mission taken.
+        await row(made.conn, "lock_project", project=project)
         found = await row(made.conn, "accept_proposal", id=proposal, project=project, by=made.caller.actor_id)
         if found is None:
             raise HTTPException(

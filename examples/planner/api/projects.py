@@ -9,7 +9,7 @@ from uuid import UUID
 from fastapi import APIRouter, HTTPException, Request, status
 
 from examples.planner.api.call import Call, call
-from examples.planner.api.shapes import NewAssignment, NewMission, NewProject, NewRunSheet, Written
+from examples.planner.api.shapes import Name, NewAssignment, NewMission, NewProject, NewRunSheet, Written
 from examples.planner.jobs.explain_run_sheet import explain_run_sheet
 from examples.planner.jobs.follow_ups import provision_project, refresh_staffing
 from examples.planner.policy import Action
@@ -89,7 +89,7 @@ async def write_run_sheet(request: Request, org: UUID, project: UUID, new: NewRu
 
 
 @projects.get("/{project}/search")
-async def search(request: Request, org: UUID, project: UUID, q: str) -> list[dict[str, Any]]:
+async def search(request: Request, org: UUID, project: UUID, q: Name) -> list[dict[str, Any]]:
     """Missions by their words, as of the last rebuild of the index."""
     async with call(request, org, Action.VIEW, project) as made:
         return await rows(made.conn, "search", project=project, q=q)

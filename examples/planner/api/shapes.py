@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from examples.planner.contract import Envelope
 
-Name = Annotated[str, Field(min_length=1, max_length=200)]
+_ONE_LINE = r"^[^\p{Cc}\p{Zl}\p{Zp}]*$"
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=_ONE_LINE)]
+"""One line: it goes into subjects of mails, and into cells of files."""
+
+
+def _of_our_time(moment: datetime) -> datetime:
+    if not 1970 <= moment.year < 2200:
+        raise ValueError("between 1970 and 2200")
+    return moment.astimezone(UTC)
+
+
+Moment = Annotated[AwareDatetime, AfterValidator(_of_our_time)]
+"""The edges of the calendar are in no zone but one's own, and there is nothing to be planned there."""
 
 
 class Asked(BaseModel):
@@ -25,8 +38,8 @@ class NewProject(Asked):
 class NewMission(Asked):
     title: Name
     skill: Name
-    starts_at: AwareDatetime
-    ends_at: AwareDatetime
+    starts_at: Moment
+    ends_at: Moment
 
 
 class NewAssignment(Asked):
@@ -35,9 +48,9 @@ class NewAssignment(Asked):
 
 class Item(Asked):
     id: Name
-    at: Annotated[str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
+    at: Annotated[str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")]
     what: Name
-    who: Annotated[str, Field(max_length=200)] = ""
+    who: Annotated[str, Field(max_length=200, pattern=_ONE_LINE)] = ""
 
 
 class NewRunSheet(Asked):
@@ -51,12 +64,12 @@ class NewExport(Asked):
 
 class NewReminder(Asked):
     mission_id: UUID
-    scheduled_for: AwareDatetime
+    scheduled_for: Moment
 
 
 class NewMaintenance(Asked):
     what: Literal["expired-keys", "rebuild-search"]
-    scheduled_for: AwareDatetime
+    scheduled_for: Moment
 
 
 class Edited(Asked):

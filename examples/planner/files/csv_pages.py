@@ -9,7 +9,8 @@ from io import StringIO
 from examples.planner.statements import Row
 
 HEAD = ("starts_at", "ends_at", "mission", "skill", "collaborator")
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""The last four are as wide as a Chinese letter: spreadsheets take them for the others."""
 
 
 def page(missions: Iterable[Row], *, first: bool) -> bytes:

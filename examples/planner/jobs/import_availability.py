@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from hashlib import sha256 as sha256_of
 from typing import Any
 
@@ -31,7 +32,7 @@ async def import_availability(ctx: Context, file: str, sha256: str) -> dict[str,
     content = await ctx.artifacts.aread(file)
     if sha256_of(content).hexdigest() != sha256:
         raise BadFile("the file is another one than was sent")
-    windows = parsed(content)
+    windows = await asyncio.to_thread(parsed, content)  # a large file takes seconds, which the loop has not
     async with admitted(ctx, Action.IMPORT) as conn:
         known = {one["email"]: one["id"] for one in await rows(conn, "collaborators_by_email")}
         unknown = [one.line for one in windows if one.email not in known]

@@ -23,7 +23,9 @@ async def send_email(settings: Settings, message: Message) -> str:
     """
     place = urlsplit(settings.smtp_url.get_secret_value())
     mail = EmailMessage(policy=SMTP)
-    mail["From"], mail["To"], mail["Subject"] = settings.mail_from, message.address, message.subject
+    # In one line: a header with more is refused, at each attempt.
+    subject = " ".join(message.subject.split())
+    mail["From"], mail["To"], mail["Subject"] = settings.mail_from, message.address, subject
     # Mailboxes show one of two mails with the same id.
     mail["Message-ID"] = reference = f"<{message.mark}@planner>"
     mail.set_content(message.text)

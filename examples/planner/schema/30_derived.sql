@@ -42,6 +42,8 @@ create table if not exists planner.request_key (
     expires_at timestamptz not null default postmill.now() + interval '1 day',
     primary key (org_id, actor_id, key)
 );
+-- What the key was used for, so that no other request gets its answer.
+alter table planner.request_key add column if not exists about text not null default '';
 create index if not exists request_key_expires on planner.request_key (org_id, expires_at);
 
 create table if not exists planner.search_entry (

@@ -29,6 +29,7 @@ class Escalator(Round):
     name = "escalate"
     every = 1.0
     share = 0.5
+    longest = 5.0
 
     def __init__(self, link: Link, bus: Bus, worker_id: str, *, plan: Escalation, registry: Registry) -> None:
         super().__init__(link, bus, worker_id)

@@ -118,7 +118,7 @@ class JobType(Generic[Q, P, R_co]):
         }
         self.__dict__.update(made)
 
-    def __call__(self, *args: Q.args, **kwargs: Q.kwargs) -> R_co:
+    def __call__(self, /, *args: Q.args, **kwargs: Q.kwargs) -> R_co:
         """Runs the function itself, here and now."""
         return self.fn(*args, **kwargs)
 
@@ -130,7 +130,7 @@ class JobType(Generic[Q, P, R_co]):
         # object.
         return self.__dict__["__qualname__"]  # type: ignore[no-any-return]
 
-    def new(self, *args: P.args, **kwargs: P.kwargs) -> NewJob:
+    def new(self, /, *args: P.args, **kwargs: P.kwargs) -> NewJob:
         """A job of this type with these arguments, not yet enqueued.
 
         Raises PayloadRefused, naming the argument, where they do not fit the signature or cannot be stored.
@@ -302,7 +302,7 @@ class BoundJobType(Generic[P]):
     job_type: JobType[..., P, Any]
     options: dict[str, Any]
 
-    def new(self, *args: P.args, **kwargs: P.kwargs) -> NewJob:
+    def new(self, /, *args: P.args, **kwargs: P.kwargs) -> NewJob:
         """A job with these arguments and the options. Raises as JobType.new does."""
         return self.job_type._new(args, kwargs, self.options)
 

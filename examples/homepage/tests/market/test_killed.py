@@ -62,16 +62,20 @@ async def test_a_worker_killed_between_two_mails(market: Market, tmp_path: Path)
     assert "lease" in ended["last_error"]
 
 
-async def test_two_that_read_one_mailbox(market: Market) -> None:
-    """Both have the same mail in hand; one of them takes it in."""
+@pytest.mark.parametrize("readers", [2, 5])
+async def test_several_that_read_one_mailbox(market: Market, readers: int) -> None:
+    """All have the same mail in hand; one of them takes it in, and it is no mail that has taken workers down."""
     first = await market.asked()
     for text in ("one", "two"):
         market.imap.folder.add(answer(first, SAM, text).as_bytes())
     market.imap.stalled = "UID FETCH 1 (UID BODY"
     jobs = [
-        (await aenqueue(market.site.conn, NewJob.of("INBOUND_EMAIL").using(key=key))).id for key in ("a", "b")
+        (await aenqueue(market.site.conn, NewJob.of("INBOUND_EMAIL").using(key=f"{key}"))).id
+        for key in range(readers)
     ]
-    await until(lambda: sum(said.startswith("UID FETCH 1 (UID BODY") for said in market.imap.commands) == 2)
+    await until(
+        lambda: sum(said.startswith("UID FETCH 1 (UID BODY") for said in market.imap.commands) == readers
+    )
     market.imap.go_on.set()
     await market.work()
     assert sorted(map(written, market.smtp.messages[1:])) == ["one", "two"]

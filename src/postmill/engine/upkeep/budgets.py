@@ -18,6 +18,7 @@ class Budgets(Round):
 
     name = "budgets"
     every = 3.0
+    longest = 30.0  # so late may people hear that money runs out
 
     def __init__(self, link: Link, bus: Bus, worker_id: str, counters: Counters) -> None:
         super().__init__(link, bus, worker_id)

@@ -26,6 +26,7 @@ class Promoter(Round):
     name = "promote"
     every = 1.0
     share = 0.5  # a million due at once must flow
+    longest = 5.0
 
     def __init__(self, link: Link, bus: Bus, worker_id: str, found: Callable[[list[Any]], None]) -> None:
         super().__init__(link, bus, worker_id)

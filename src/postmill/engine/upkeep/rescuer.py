@@ -37,6 +37,7 @@ class Rescuer(Round):
         self._counters = counters
         self._ended = ended
         self.every = min(2.0, lease / 4)  # type: ignore[misc]
+        self.longest = lease / 2  # who looks less often lets jobs wait for longer than their lease
 
     async def once(self) -> float | None:
         session = self._session()

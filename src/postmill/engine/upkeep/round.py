@@ -23,6 +23,9 @@ class Round(ABC):
     name: ClassVar[str]
     every: ClassVar[float]  # seconds between rounds
     share: ClassVar[float] = 0.02  # of the time that rounds may take
+    # Most seconds between rounds, however dear the last one was. What a round took is told by the clock on the wall: one that
+    # has waited for a lock, or was stopped for a minute with its process, would put off the next for an hour.
+    longest: float = 300.0
 
     def __init__(self, link: Link, bus: Bus, worker_id: str) -> None:
         self.link = link
@@ -60,7 +63,8 @@ class Round(ABC):
                 pause = self.every
             cost = monotonic() - began
             usual = self.every * random.uniform(0.9, 1.1)
-            await self.nap(max(pause if pause is not None else usual, cost / self.share - cost))
+            rest = min(cost / self.share - cost, self.longest)
+            await self.nap(max(pause if pause is not None else usual, rest))
 
     async def nap(self, seconds: float) -> None:
         """The time between two rounds."""

@@ -36,6 +36,7 @@ class Scheduler(Round):
     name = "schedule"
     every = 1.0
     share = 0.8
+    longest = 5.0
 
     def __init__(self, link: Link, bus: Bus, worker_id: str, counters: Counters) -> None:
         super().__init__(link, bus, worker_id)
