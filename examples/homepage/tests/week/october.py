@@ -10,7 +10,9 @@ from examples.homepage.tests.week.simulation import Simulation
 PRICES = {"AI_PRICE_IN": "800", "AI_PRICE_OUT": "4000"}
 """USD for a million tokens: a question is about 20 cents, and an afternoon of them some per cent of the budget."""
 SPENT = "update ai_usage_tracking set estimated_cost_cents = budget_limit_cents * 0.89"
-UNTAGGED = "select count(*) as n from feed_items where not ai_tagged and fetched_at < %s"
+UNALERTS = "select title from postmill.incident where kind = 'budget' order by title"
+TAGGED = "select count(*) as n from feed_items where not ai_tagged and fetched_at < %s"
+ALERTS = "select title from postmill.incident where kind = 'budget' order by title"
 TAGGED = "select count(*) as n from feed_items where ai_tagged"
 
 
@@ -38,7 +40,7 @@ async def the_budget_begins_anew(site: Site, simulation: Simulation, november: d
 
 
 async def each_month_for_itself(site: Site, october: Row) -> None:
-    """November has its own calls only, and nothing was added to October."""
+    """November has its own calls only, and nothing was added to October; of that people were told, at each threshold once."""
     answer = await site.http.get("/admin/api/ai-usage/history?months=12")
     now, before = answer.json()
     figures = ("month", "totalRequests", "estimatedCostCents", "budgetLimitCents")
@@ -46,3 +48,6 @@ async def each_month_for_itself(site: Site, october: Row) -> None:
     assert now["budgetLimitCents"] == before["budgetLimitCents"] == 50_000
     assert 0 < now["percentUsed"] < 75, now
     assert now["totalRequests"] + before["totalRequests"] == (await site.row(TAGGED))["n"]
+    alerts = [row["title"] for row in await site.rows(ALERTS)]
+    told = "budget ai-tagging: {} % of 500 USD is used in " + before["month"]
+    assert alerts == [told.format(percent) for percent in (75, 80, 90)], alerts
