@@ -10,8 +10,7 @@ from examples.homepage.tests.week.simulation import Simulation
 PRICES = {"AI_PRICE_IN": "800", "AI_PRICE_OUT": "4000"}
 """USD for a million tokens: a question is about 20 cents, and an afternoon of them some per cent of the budget."""
 SPENT = "update ai_usage_tracking set estimated_cost_cents = budget_limit_cents * 0.89"
-UNALERTS = "select title from postmill.incident where kind = 'budget' order by title"
-TAGGED = "select count(*) as n from feed_items where not ai_tagged and fetched_at < %s"
+UNTAGGED = "select count(*) as n from feed_items where not ai_tagged and fetched_at < %s"
 ALERTS = "select title from postmill.incident where kind = 'budget' order by title"
 TAGGED = "select count(*) as n from feed_items where ai_tagged"
 
