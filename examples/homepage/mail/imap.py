@@ -6,6 +6,7 @@ import imaplib
 import re
 import ssl
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -88,12 +89,13 @@ class Mailbox:
                 imap.shutdown()
 
     def _connect(self) -> imaplib.IMAP4:
-        host, context = self._url.hostname or "", ssl.create_default_context()
+        host = self._url.hostname or ""
         if self._url.scheme == "imaps":
-            return imaplib.IMAP4_SSL(host, self._url.port or 993, ssl_context=context, timeout=self._timeout)
+            port = self._url.port or 993
+            return imaplib.IMAP4_SSL(host, port, ssl_context=_trusted(), timeout=self._timeout)
         imap = imaplib.IMAP4(host, self._url.port or 143, timeout=self._timeout)
         if host not in _HERE:  # a password goes over TLS, or to this machine
-            imap.starttls(context)
+            imap.starttls(_trusted())
         return imap
 
     def _uid(self, command: str, *arguments: str) -> list[Any]:
@@ -108,6 +110,12 @@ class Mailbox:
         if answer[0] != "OK":
             raise MailboxUnusable(f"the server said {answer[0]}: {answer[1]!r}"[:500])
         return answer[1]
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """Whom this machine trusts, read once: that takes longer than a look into the mailbox, and there is one every minute."""
+    return ssl.create_default_context()
 
 
 def _unusable(fault: imaplib.IMAP4.error) -> MailboxUnusable:

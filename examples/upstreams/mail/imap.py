@@ -15,6 +15,9 @@ from examples.upstreams.mail.session import Session
 
 
 class _Handler(socketserver.StreamRequestHandler):
+    # An answer is several short lines: each would wait for the other side to have said that it has the one before.
+    disable_nagle_algorithm = True
+
     def handle(self) -> None:
         server = self.server
         assert isinstance(server, ImapServer)

@@ -15,14 +15,14 @@ from typing import Any
 
 from psycopg import AsyncConnection
 
-from examples.homepage.tests.labour import IDLE
-from examples.homepage.tests.turned_clock import TurnedClock
+from examples.homepage.tests.week.turned_clock import TurnedClock
 from postmill import Registry, Worker
 from postmill.alerts.equipment import Equipment, equipment
 from postmill.cli.plan import make_plan
 from postmill.domain.settings import Settings
 from postmill.engine.link import Link
 from postmill.engine.outage import Outage
+from postmill.engine.upkeep.budgets import Budgets
 from postmill.engine.upkeep.monitor import Monitor
 from postmill.engine.upkeep.promoter import Promoter
 from postmill.engine.upkeep.pruner import Pruner
@@ -30,6 +30,8 @@ from postmill.engine.upkeep.retention import RetentionConfig
 from postmill.engine.upkeep.roller import Roller
 from postmill.engine.upkeep.round import Round
 from postmill.engine.upkeep.scheduler import Scheduler
+from postmill.engine.upkeep.sealer import Sealer
+from postmill.engine.upkeep.sweeper import Sweeper
 from postmill.engine.work import QueueSlots
 from postmill.telemetry.bus import Bus
 from postmill.telemetry.counters import Counters
@@ -41,11 +43,17 @@ NEXT = """
                  (select min(run_at) from postmill.scheduled),
                  (select min(due_at) from postmill.notification where status = 'pending' and due_at > postmill.now()))
 """
-UNSAID = "select not exists (select from postmill.notification where status = 'pending' and due_at <= postmill.now())"
+AT_REST = "select not exists (select from postmill.running) and not exists (select from postmill.ready)"
+NOTHING_DUE = """
+    select not exists (select from postmill.scheduled where run_at <= postmill.now())
+       and not exists (select from postmill.notification where status = 'pending' and due_at <= postmill.now())
+"""
 # Who sleeps is rung for some seconds after its last look; an hour that has passed in no time is not to end that.
 WATCH = "update postmill.sleeper set valid_until = postmill.now() + interval '1 hour'"
-SLOW = ("prune", "monitor", "rollup")
+SLOW = ("budgets", "prune", "monitor", "rollup", "sweep", "seal")
 """Rounds that a worker makes every few seconds, and the simulation every few minutes."""
+PATIENCE = 300.0
+"""Seconds of real time that what is due at one moment may take, such as a page's picture on a busy machine."""
 
 
 class Rounds:
@@ -60,9 +68,12 @@ class Rounds:
             Scheduler(self._link(raw=False), bus, "rounds", counters),
             Promoter(self._link(), bus, "rounds", lambda found: None),
             *(make(self._link(raw=False), bus, "rounds") for make in equipped.rounds.values()),
+            Budgets(self._link(), bus, "rounds", counters),
             Roller(self._link(raw=False), bus, "rounds"),
             Monitor(self._link(), bus, "rounds", counters),
             Pruner(self._link(), bus, "rounds", RetentionConfig()),
+            Sweeper(self._link(), bus, "rounds"),
+            Sealer(self._link(), bus, "rounds"),
         ]
         self._rounds: list[Round] = made
 
@@ -111,14 +122,15 @@ class Simulation:
         slow = slow or self._slow_at is None or (now - self._slow_at).total_seconds() >= self.slow_every
         self._slow_at = now if slow else self._slow_at
         await self.rounds.make(slow=slow)
-        await until(self._idle)
+        await until(self._idle, PATIENCE)
         if slow:
             # Jobs that were given up just now have been counted; who is to be told is told.
             await self.rounds.make(slow=False)
-            await until(self._idle)
+            await until(self._idle, PATIENCE)
 
     async def _turn(self, moment: datetime) -> None:
-        self.clock.turn(moment)
+        if self.clock.now() < moment:  # what was done before may have taken longer than until then
+            self.clock.turn(moment)
         await self.looking.execute(WATCH)
 
     async def _next(self) -> datetime:
@@ -127,11 +139,17 @@ class Simulation:
         return moment
 
     async def _idle(self) -> bool:
-        for query in (IDLE, UNSAID):
-            [[true]] = await (await self.looking.execute(query.encode())).fetchall()
-            if not true:
-                return False
-        return True
+        """Whether nothing is left to do. The clock goes on meanwhile: what has just come due is given to the rounds."""
+        if not await self._says(AT_REST):
+            return False
+        if await self._says(NOTHING_DUE):
+            return True
+        await self.rounds.make(slow=False)
+        return False
+
+    async def _says(self, query: str) -> bool:
+        [[answer]] = await (await self.looking.execute(query.encode())).fetchall()
+        return bool(answer)
 
 
 @asynccontextmanager
