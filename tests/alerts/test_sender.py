@@ -14,6 +14,7 @@ from postmill.alerts.opening import open_channel
 from postmill.alerts.sender import PROBE, Rested, Sender
 from postmill.bind import arun
 from postmill.domain.settings import Settings
+from postmill.store.escalation import next_escalation
 from postmill.store.statement import Statement
 from tests.alerts.world import raised, serving, settings_of, slack
 
@@ -69,3 +70,19 @@ async def test_what_is_refused_for_good(apg: AsyncConnection[Any], tmp_path: Pat
         assert (await states(apg))[2:] == [("moved", 1), ("moved", 0), ("moved", 0), *[("pending", 0)] * 3]
         await only.close()
         await with_other.close()
+
+
+async def test_who_has_sent_all_wants_no_round(apg: AsyncConnection[Any], tmp_path: Path) -> None:
+    """What a round looks at first says that nothing is in sight, and not that something has been due since the last message."""
+    ops = AlertService(judges.slack)
+    only = sender(apg, settings_of(tmp_path, channels={"ops": slack(ops, rate="100/1s")}), "ops")
+    with serving(ops):
+        await due(apg, 2)
+        await apg.execute("update postmill.incident set escalate_at = null")
+        seconds = await arun(apg, next_escalation(["ops"]))
+        assert seconds is not None
+        assert seconds <= 0
+        assert await only.drain(5) is None
+        await only.close()
+    assert await states(apg) == [("sent", 1)] * 2
+    assert await arun(apg, next_escalation(["ops"])) is None

@@ -8381,7 +8381,8 @@ begin
            from unnest(p_channels) as c(name)
           cross join lateral (select min(n.due_at) as due_at from postmill.notification n
                                where n.channel = c.name and n.status = 'pending') d
-           left join postmill.channel_state s on s.channel = c.name)) - moment)::double precision;
+           left join postmill.channel_state s on s.channel = c.name
+          where d.due_at is not null)) - moment)::double precision;
 end
 $$;
 
