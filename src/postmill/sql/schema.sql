@@ -834,6 +834,17 @@ begin
 end
 $$;
 
+-- FUNCTION budget_named(text, uuid)
+
+CREATE FUNCTION postmill.budget_named(p_name text, p_tenant uuid) RETURNS uuid
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return (select b.id from postmill.budget b where lower(replace(b.name, '_', '-')) = lower(replace(p_name, '_', '-'))
+               and b.tenant_id is not distinct from p_tenant);
+end
+$$;
+
 -- FUNCTION budget_standing(text, uuid)
 
 CREATE FUNCTION postmill.budget_standing(p_name text, p_tenant uuid) RETURNS TABLE(id uuid, name text, tenant_id uuid, unit text, level integer, action text, factor numeric, limit_amount numeric, limit_own boolean, spent numeric, reserved numeric, calls bigint, tokens_in bigint, tokens_out bigint, starts_at timestamp with time zone, ends_at timestamp with time zone, label text)
@@ -2057,6 +2068,25 @@ begin
 end
 $$;
 
+-- FUNCTION correct_budget(text, numeric, text, text, bigint, bigint, uuid, text, text)
+
+CREATE FUNCTION postmill.correct_budget(p_name text, p_amount numeric, p_reason text, p_period text DEFAULT NULL::text, p_tokens_in bigint DEFAULT 0, p_tokens_out bigint DEFAULT 0, p_tenant uuid DEFAULT NULL::uuid, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    own constant uuid := postmill.budget_named(p_name, p_tenant);
+    present text;
+begin
+    if own is null then
+        return 'unknown';
+    end if;
+    select x.label into present from postmill.read_budget_period(own, postmill.now()) x;
+    return (select c.status from postmill.door_correct_budget(own, nullif(p_period, present), p_amount, p_tokens_in, p_tokens_out,
+                p_reason, p_actor_type, p_actor_id) c);
+end
+$$;
+
 -- FUNCTION count_dead_letters(integer)
 
 CREATE FUNCTION postmill.count_dead_letters(p_most integer) RETURNS integer
@@ -2914,6 +2944,9 @@ begin
     values (line, p_id, p.starts_at, postmill.now(), 'correct', p_amount, p_in, p_out, b.tenant_id, postmill.acting_type(),
             postmill.acting_id(), p_reason);
     perform postmill.book_budget(p_id, b.tenant_id, p.starts_at, p_amount, 0, 0, p_in, p_out);
+    if p_amount < 0 then
+        perform postmill.lower_alerts(p_id, p.starts_at, coalesce(s.spent, 0) + p_amount);
+    end if;
     perform postmill.audit('budgets.correct', 'budget', b.name, b.tenant_id,
         jsonb_build_object('period', p.label, 'spent', coalesce(s.spent, 0)),
         jsonb_build_object('period', p.label, 'spent', coalesce(s.spent, 0) + p_amount), p_reason);
@@ -7909,6 +7942,23 @@ begin
 end
 $$;
 
+-- FUNCTION limit_budget(text, numeric, text, text, timestamp with time zone, uuid, text, text)
+
+CREATE FUNCTION postmill.limit_budget(p_name text, p_limit numeric, p_reason text, p_period text DEFAULT NULL::text, p_until timestamp with time zone DEFAULT NULL::timestamp with time zone, p_tenant uuid DEFAULT NULL::uuid, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    own constant uuid := postmill.budget_named(p_name, p_tenant);
+    label text := p_period;
+begin
+    if own is not null and label is null then
+        select x.label into label from postmill.read_budget_period(own, postmill.now()) x;
+    end if;
+    return postmill.door_limit_budget(own, label, p_limit, p_reason, p_actor_type, p_actor_id, p_until);
+end
+$$;
+
 -- FUNCTION limit_json(text)
 
 CREATE FUNCTION postmill.limit_json(p_name text) RETURNS jsonb
@@ -8160,6 +8210,19 @@ begin
 end
 $$;
 
+-- FUNCTION lower_alerts(uuid, timestamp with time zone, numeric)
+
+CREATE FUNCTION postmill.lower_alerts(p_budget uuid, p_starts_at timestamp with time zone, p_spent numeric) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update postmill.budget_alert a set lowered_at = postmill.now()
+      from postmill.budget_period p
+     where p.budget_id = p_budget and p.starts_at = p_starts_at and a.budget_id = p_budget and a.starts_at = p_starts_at
+       and a.lowered_at is null and p_spent * 100 < a.percent * p.limit_amount;
+end
+$$;
+
 -- FUNCTION make_partition(text, timestamp with time zone, timestamp with time zone)
 
 CREATE FUNCTION postmill.make_partition(p_parent text, p_since timestamp with time zone, p_until timestamp with time zone) RETURNS void
@@ -8195,9 +8258,8 @@ begin
       join postmill.budget_period p on p.budget_id = b.id and p.starts_at = p_starts_at and p.ends_at > (select postmill.now())
      cross join unnest(b.alert_at, b.alert_severity) as u(percent, severity)
      where b.id = p_budget and p_spent * 100 >= u.percent * p.limit_amount
-       and not exists (select from postmill.budget_alert a
-                        where a.budget_id = b.id and a.starts_at = p.starts_at and a.percent = u.percent
-                          and (a.resolved_at is null or a.limit_amount = p.limit_amount));
+       and not exists (select from postmill.budget_alert a where a.budget_id = b.id and a.starts_at = p.starts_at
+               and a.percent = u.percent and a.lowered_at is null and (a.resolved_at is null or a.limit_amount = p.limit_amount));
 end
 $$;
 
@@ -17116,7 +17178,9 @@ begin
          where x.resolved_at is null order by x.crossed_at limit p_most for update of x skip locked
     loop
         name := a.name; tenant_id := a.tenant_id; percent := a.percent; severity := a.severity; status := null;
-        if a.ends_at <= moment or (a.limit_now > a.limit_amount and a.spent_now * 100 < a.percent * a.limit_now) then
+        if a.ends_at <= moment or a.lowered_at is not null
+           or (a.limit_now > a.limit_amount and a.spent_now * 100 < a.percent * a.limit_now)
+        then
             if a.told_at is not null then
                 perform postmill.resolve_incident('budget', a.key);
                 status := 'resolved';
@@ -18492,6 +18556,7 @@ CREATE TABLE postmill.budget_alert (
     limit_amount numeric NOT NULL,
     spent numeric NOT NULL,
     told_at timestamp with time zone,
+    lowered_at timestamp with time zone,
     resolved_at timestamp with time zone
 );
 
