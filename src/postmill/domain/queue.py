@@ -71,6 +71,8 @@ class Queue:
         sla: seconds (or timedelta) within which 95 % of its jobs are finished once due; None: best effort (seed 1, 1).
         wait_target, run_target: the same for the time until the start, and from there to the end.
         escalation: the escalation policy, or the channel, for jobs that are given up (seed 1, 5).
+        dead_letters_as: the name under which its dead letters are shown and counted (API, console, CLI, metrics), which several
+            queues may share; nothing moves there, and no job type can belong to it. None: the queue's own.
         runbook: the address (http or https) of what whoever is on call shall read.
         limits: how many of its jobs run at once, and how often they start, over the whole fleet; an empty list says that
             there is none, None leaves it to others.
@@ -88,6 +90,7 @@ class Queue:
     wait_target: float | timedelta | None = None
     run_target: float | timedelta | None = None
     escalation: str | None = None
+    dead_letters_as: str | None = None
     runbook: str | None = None
     limits: Iterable[Limit] | None = None
     boost: Boost | None = None
@@ -95,6 +98,8 @@ class Queue:
     def __post_init__(self) -> None:
         try:
             check_queue_name(self.name)
+            if self.dead_letters_as is not None:
+                check_queue_name(self.dead_letters_as)
             check_runbook(self.runbook)
             if self.limits is not None:
                 object.__setattr__(self, "limits", _limits(self.limits))
@@ -117,6 +122,7 @@ class Queue:
             "run_target_seconds": self.run_target,
             "escalation": self.escalation,
             "runbook": self.runbook,
+            "dead_letters_as": self.dead_letters_as,
             "limits": None if self.limits is None else [limit.row() for limit in self.limits],
             **(OFF if self.boost is None else self.boost.row()),
         }

@@ -63,6 +63,13 @@ class Registry:
                     )
                 self._by_name[name] = job_type
             self._types[job_type.name] = job_type
+        letters = {one.dead_letters_as: one.name for one in self.declared.values() if one.dead_letters_as}
+        for job_type in self:
+            if job_type.queue in letters:
+                raise DefinitionError(
+                    f"{_place(job_type)}: no job type can belong to {job_type.queue!r}, under which queue"
+                    f" {letters[job_type.queue]!r} shows its dead letters"
+                )
 
     @classmethod
     def collect(cls, *sources: Source) -> Registry:

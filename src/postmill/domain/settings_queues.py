@@ -55,6 +55,10 @@ def _slots(value: object) -> Slots:
     return number
 
 
+def _name(name: str | None) -> str | None:
+    return None if name is None else check_queue_name(name)
+
+
 class QueueSettings(Section):
     """One queue, as `queues.<NAME>`."""
 
@@ -89,6 +93,10 @@ class QueueSettings(Section):
     )
     runbook: Annotated[str | None, AfterValidator(check_runbook)] = Field(
         default=None, description="Address of what whoever is on call shall read; pages link to it."
+    )
+    dead_letters_as: Annotated[str | None, AfterValidator(_name)] = Field(
+        default=None,
+        description="Name under which its dead letters are shown and counted, which queues may share; none is its own.",
     )
     max_running: Count | None = Field(
         default=None,
@@ -132,6 +140,7 @@ def declared(name: str, queue: QueueSettings) -> Queue:
         run_target=queue.run_target,
         escalation=queue.escalation,
         runbook=queue.runbook,
+        dead_letters_as=queue.dead_letters_as,
         limits=limits_of(queue.max_running, queue.rate),
         boost=None if queue.boost is None else Boost(**queue.boost.model_dump()),
     )
