@@ -12,6 +12,8 @@ from postmill.domain.errors import DefinitionError, UnknownQueue
 from postmill.domain.limit import Limit
 
 LONGEST_NAME = 128
+USUAL_PRIORITY = 100
+"""Of a queue that says nothing else, and of a job."""
 
 
 def check_queue_name(name: str) -> str:
@@ -77,6 +79,8 @@ class Queue:
         limits: how many of its jobs run at once, and how often they start, over the whole fleet; an empty list says that
             there is none, None leaves it to others.
         boost: how jobs rise that have waited for long; None: they do not (strict order by priority).
+        priority: the order among queues, where one worker serves several: a lower number is served first. None leaves it to
+            others, 100 where nobody says. (That of jobs within a queue is the job's own.)
 
     Raises:
         DefinitionError: one of them cannot be.
@@ -94,6 +98,7 @@ class Queue:
     runbook: str | None = None
     limits: Iterable[Limit] | None = None
     boost: Boost | None = None
+    priority: int | None = None
 
     def __post_init__(self) -> None:
         try:
@@ -101,6 +106,8 @@ class Queue:
             if self.dead_letters_as is not None:
                 check_queue_name(self.dead_letters_as)
             check_runbook(self.runbook)
+            if self.priority is not None and not (type(self.priority) is int and abs(self.priority) < 2**31):
+                raise ValueError(f"priority is a whole number, not {self.priority!r:.40}")
             if self.limits is not None:
                 object.__setattr__(self, "limits", _limits(self.limits))
             for name in TARGETS:
@@ -114,6 +121,7 @@ class Queue:
         """In the column names of the table of queues."""
         return {
             "name": self.name,
+            "priority": self.priority,
             "owner": self.owner,
             "contact": self.contact,
             "color": self.color,

@@ -14,7 +14,7 @@ from postmill.domain.errors import DefinitionError, UnknownJobType
 from postmill.domain.job_type import JobType
 from postmill.domain.limit import Limit
 from postmill.domain.policy import RetryPolicy
-from postmill.domain.queue import Queue
+from postmill.domain.queue import USUAL_PRIORITY, Queue
 from postmill.domain.resource import Resource
 
 AnyJobType = JobType[..., ..., Any]
@@ -188,6 +188,11 @@ class Registry:
     def queues(self) -> tuple[str, ...]:
         """The queues that the types belong to, in the order of their first type."""
         return tuple(dict.fromkeys(job_type.queue for job_type in self))
+
+    def priority_of(self, queue: str) -> int:
+        """The order of a queue, spelled exactly, among others: lower is served first; 100 where nobody says."""
+        said = self.declared[queue].priority if queue in self.declared else None
+        return USUAL_PRIORITY if said is None else said
 
     def of_queue(self, queue: str) -> tuple[AnyJobType, ...]:
         """The types that belong to a queue, spelled exactly."""

@@ -67,7 +67,10 @@ class QueueSettings(Section):
         description="Jobs at once per `postmill worker` command, over all its processes. A range"
         " (`{ min = 5, max = 40 }`, or `5..40`) follows the work.",
     )
-    priority: int = Field(default=100, description="Order among queues; a lower number is served first.")
+    priority: Annotated[int, Field(ge=-(2**31) + 1, le=2**31 - 1)] | None = Field(
+        default=None,
+        description="Order among queues; a lower number is served first. None leaves it to code, 100 where nobody says.",
+    )
     poll_interval: PositiveSeconds = Field(
         default=5.0,
         description="Seconds between looks for work when nothing rings; NOTIFY makes it a fallback only.",
@@ -132,6 +135,7 @@ def declared(name: str, queue: QueueSettings) -> Queue:
     """What is stored of a queue: who answers for it, and what is promised."""
     return Queue(
         name,
+        priority=queue.priority,
         owner=queue.owner,
         contact=queue.contact,
         color=queue.color,
