@@ -12,66 +12,78 @@ from postmill import Queue
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A queue, and the priority of its jobs; a lower number goes first."""
+    """A queue. Its jobs have the priority that it has among queues; a lower number goes first."""
 
     queue: Queue
-    priority: int
+
+    @property
+    def priority(self) -> int:
+        """Of the queue, and of its jobs."""
+        assert self.queue.priority is not None
+        return self.queue.priority
 
 
 HIGH = Family(
-    Queue("HIGH", owner="Ops On-Call", contact="vc-ops-high", color="salmon", sla=30, escalation="on-call"),
-    0,
+    Queue(
+        "HIGH",
+        priority=0,
+        owner="Ops On-Call",
+        contact="vc-ops-high",
+        color="salmon",
+        sla=30,
+        escalation="on-call",
+    )
 )
 """Stock refresh in market hours, message relay, urgent notifications."""
 
 DEFAULT = Family(
     Queue(
         "DEFAULT",
+        priority=5,
         owner="Platform Services Guild",
         contact="#platform-feeds",
         color="blue",
         sla=5 * 60,
         escalation="ops-alerts",
-    ),
-    5,
+    )
 )
 """Feed refresh, weather refresh, listing expiration, rank recalculation, inbound e-mail."""
 
 SCREENSHOT = Family(
     Queue(
         "SCREENSHOT",
+        priority=6,
         owner="Good Sites Platform",
         contact="#good-sites",
         color="lavender",
         sla=2 * 60,
         escalation="ops-alerts",
-    ),
-    6,
+    )
 )
 """Screenshots of Good Sites."""
 
 LOW = Family(
     Queue(
         "LOW",
+        priority=7,
         owner="Data Insights Pod",
         contact="#analytics",
         color="green",
         sla=30 * 60,
         escalation="daily-digest",
-    ),
-    7,
+    )
 )
 """Social refresh, link health checks, sitemap generation, click rollup."""
 
 BULK = Family(
     Queue(
         "BULK",
+        priority=8,
         owner="Content Intelligence Squad",
         contact="#ai-pipelines",
         color="yellow",
         escalation="daily-digest",
-    ),
-    8,
+    )
 )
 """AI tagging, image processing, bulk imports: best effort."""
 

@@ -19,11 +19,12 @@ from examples.homepage.clicks.web import clicks
 from examples.homepage.directory.sitemap_web import sitemaps
 from examples.homepage.directory.web import good_sites
 from examples.homepage.environment import SettingsMissing
+from examples.homepage.marketplace.web import UPLOADS, listings
 from examples.homepage.resources import pool_of
 from examples.homepage.settings import Settings, from_environment
 from examples.homepage.web_faults import harden
 
-PUBLIC = (good_sites, clicks, sitemaps)
+PUBLIC = (good_sites, clicks, sitemaps, listings)
 ADMIN = (jobs, rss_sources, ai_usage)
 PORT = 8080
 
@@ -38,7 +39,7 @@ def create_app(settings: Settings) -> FastAPI:
 
     app = FastAPI(title="Homepage", lifespan=lifespan)
     app.state.settings = settings
-    harden(app)
+    harden(app, UPLOADS)
     if settings.admin_token is None:
         # So that no page of another site reaches it by a name of its own for this machine.
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=[*LOOPBACK, "[::1]"])

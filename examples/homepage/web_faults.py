@@ -7,6 +7,7 @@ of his would be answered as one of ours.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,9 +23,12 @@ MOST = 1024 * 1024
 SOON = {"Retry-After": "1"}
 
 
-def harden(app: FastAPI) -> None:
-    """Bound what is read, and give every fault of a request or of the database its answer."""
-    app.add_middleware(BodyLimit, most=MOST)
+def harden(app: FastAPI, uploads: re.Pattern[str]) -> None:
+    """Bound what is read, and give every fault of a request or of the database its answer.
+
+    `uploads`: paths whose handlers read bodies themselves, and bound them.
+    """
+    app.add_middleware(BodyLimit, most=MOST, uploads=uploads)
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     for unfit in (psycopg.DataError, psycopg.errors.ProgramLimitExceeded):
@@ -36,13 +40,14 @@ def harden(app: FastAPI) -> None:
 class BodyLimit:
     """Answers 413 to a body of more bytes than `most`: at once where its length is told, else as soon as it is passed."""
 
-    def __init__(self, app: ASGIApp, most: int) -> None:
+    def __init__(self, app: ASGIApp, most: int, uploads: re.Pattern[str]) -> None:
         self._app = app
+        self._uploads = uploads
         self._most = most
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
-        if scope["type"] != "http":
+        if scope["type"] != "http" or self._uploads.fullmatch(scope["path"]):
             await self._app(scope, receive, send)
             return
         told = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from postmill.domain.job import JobView
+from postmill import JobView
 
 Filled = Annotated[str, Field(min_length=1, max_length=1024)]
 

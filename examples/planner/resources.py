@@ -20,17 +20,15 @@ Role = Literal["planner_app", "planner_planning", "planner_auditing"]
 ROLES: tuple[Role, ...] = ("planner_app", "planner_planning", "planner_auditing")
 
 
-def pool_of(settings: Settings, role: Role | None) -> Pool:
-    """Connections that begin as this role (None: as who logs in), in autocommit, not yet open."""
+def pool_of(settings: Settings, role: Role) -> Pool:
+    """Connections that begin as this role, in autocommit, not yet open."""
     dsn = settings.database_url.get_secret_value()
-    if role is not None:
-        options = f"{conninfo_to_dict(dsn).get('options') or ''} -c role={role}"
-        dsn = make_conninfo(dsn, options=options.strip())
+    options = f"{conninfo_to_dict(dsn).get('options') or ''} -c role={role}"
     return AsyncConnectionPool(
-        dsn,
+        make_conninfo(dsn, options=options.strip()),
         min_size=0,
         max_size=settings.connections,
-        kwargs={"autocommit": True, "application_name": (role or "planner").replace("_", " ")},
+        kwargs={"autocommit": True, "application_name": role.replace("_", " ")},
         check=AsyncConnectionPool.check_connection,
         open=False,
     )

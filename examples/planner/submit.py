@@ -9,8 +9,12 @@ from uuid import UUID
 
 from examples.planner.caller import Caller
 from examples.planner.scheduling import due_at
-from postmill import Enqueued, NewJob, aenqueue
-from postmill.domain.idempotency import default_key
+from postmill import Enqueued, NewJob, aenqueue, stable_hash
+
+
+def key_of(job_type: str, org: UUID, project: UUID | None, inputs: object) -> str:
+    """`<job_type>:<org_id>:<project_id?>:<stable_hash>`; `inputs` are plain data, or JSON in bytes."""
+    return f"{job_type}:{org}:{project or ''}:{stable_hash(inputs)}"
 
 
 async def submit(
@@ -36,9 +40,7 @@ async def submit(
         EnqueueRefused: as `postmill.aenqueue`.
     """
     due = await due_at(conn, job.job_type, scheduled_for)
-    key = default_key(
-        job.job_type, caller.org_id, project, job.payload if identity is None else dict(identity)
-    )
+    key = key_of(job.job_type, caller.org_id, project, job.payload if identity is None else dict(identity))
     whole = job.using(
         tenant=caller.org_id,
         project=project,

@@ -15,8 +15,7 @@ from examples.planner.jobs.notify import deliver
 from examples.planner.messages.channels import CHANNELS
 from examples.planner.statements import rows
 from examples.planner.submit import submit
-from postmill import Enqueued, PostmillError
-from postmill.domain.idempotency import stable_hash
+from postmill import Enqueued, PostmillError, stable_hash
 
 _log = structlog.get_logger("planner")
 

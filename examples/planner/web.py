@@ -12,7 +12,6 @@ from fastapi import APIRouter, FastAPI
 
 from examples.planner.api.faults import harden
 from examples.planner.api.files import files
-from examples.planner.api.metrics import metrics
 from examples.planner.api.operations import operations
 from examples.planner.api.planning import planning
 from examples.planner.api.projects import projects
@@ -30,7 +29,6 @@ def create_app(settings: Settings) -> FastAPI:
         dsn = settings.database_url.get_secret_value()
         async with (
             pool_of(settings, "planner_app") as app.state.pool,
-            pool_of(settings, None) as app.state.operators,
             AsyncClient(dsn, connections=settings.connections) as app.state.client,
         ):
             yield
@@ -44,7 +42,6 @@ def create_app(settings: Settings) -> FastAPI:
     for router in (projects, planning, files, operations):
         of_org.include_router(router)
     app.include_router(of_org)
-    app.include_router(metrics)
     return app
 
 

@@ -28,11 +28,12 @@ if TYPE_CHECKING:
         start_batch,
         start_workflow,
     )
+    from postmill.domain.artifact import Artifact
     from postmill.domain.batch import Batch
     from postmill.domain.boost import Boost
     from postmill.domain.declared import on_event, schedule
     from postmill.domain.errors import EnqueueRefused, PostmillError
-    from postmill.domain.idempotency import Idempotency, Mode
+    from postmill.domain.idempotency import Idempotency, Mode, stable_hash
     from postmill.domain.job import Enqueued, JobView, NewJob
     from postmill.domain.job_type import JobType, job
     from postmill.domain.limit import Limit, Rate
@@ -88,8 +89,10 @@ __all__ = [
     "NewJob",
     "Enqueued",
     "JobView",
+    "stable_hash",
     # running them
     "Context",
+    "Artifact",
     "Worker",
     "Settings",
     "Retry",
@@ -109,12 +112,13 @@ _HOMES = {
         "AsyncCells AsyncClient Cells Client acancel aenqueue aenqueue_many apublish astart_batch astart_workflow cancel"
         " enqueue enqueue_many publish start_batch start_workflow"
     ),
+    "postmill.domain.artifact": "Artifact",
     "postmill.domain.batch": "Batch",
     "postmill.domain.workflow": "Workflow",
     "postmill.domain.boost": "Boost",
     "postmill.domain.declared": "on_event schedule",
     "postmill.domain.errors": "EnqueueRefused PostmillError",
-    "postmill.domain.idempotency": "Idempotency Mode",
+    "postmill.domain.idempotency": "Idempotency Mode stable_hash",
     "postmill.domain.job": "Enqueued JobView NewJob",
     "postmill.domain.job_type": "JobType job",
     "postmill.domain.limit": "Limit Rate",

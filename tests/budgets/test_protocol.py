@@ -197,10 +197,6 @@ def test_a_limit_changes(pg: Connection[Any]) -> None:
     assert standing(pg).level == "NORMAL"
     end(pg, me, reserve(pg, me, 3)[0], "settle", 3)
     assert tell(pg) == [("raised", 75)]
-    drive(pg, budgets.correct("ai", "-3", reason="booked twice"))
-    assert tell(pg) == []
-    end(pg, me, reserve(pg, me, 3)[0], "settle", 3)
-    assert tell(pg) == []  # once
     present = standing(pg).period
     drive(pg, budgets.limit_period("ai", present, 7.5))
     make(pg, limit=1000)

@@ -30,9 +30,10 @@ NAMES = [
     *("enqueue", "aenqueue", "enqueue_many", "aenqueue_many", "publish", "apublish", "cancel", "acancel"),
     *("Workflow", "Batch", "start_workflow", "astart_workflow", "start_batch", "astart_batch"),
     *("Client", "AsyncClient", "Cells", "AsyncCells"),
-    *("NewJob", "Enqueued", "JobView"),
+    *("NewJob", "Enqueued", "JobView", "stable_hash"),
     *(
         "Context",
+        "Artifact",
         "Worker",
         "Settings",
         "Retry",

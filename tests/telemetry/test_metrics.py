@@ -142,6 +142,24 @@ def test_seed_5() -> None:
     assert value(page, "deadletter_total", **here) == 1
 
 
+def test_dead_letters_under_the_name_of_their_queue() -> None:
+    """Of several queues with one name the letters are one sample; everything else stays where it was."""
+    counters = worked()
+    counters.of("enrich", "q:other").bury("expired", 1)
+    counters.of("enrich", "q:plain").bury("expired", 1)
+    counters.gauges.dead_letters_as = dict.fromkeys(("q:default", "q:other", "q:empty"), "q:deadletter")
+    page = render(counters)
+    here = {"job_type": "enrich", "queue": "q:deadletter"}
+    assert value(page, "deadletter_total", **here) == 2
+    assert value(page, "deadletter_total", job_type="enrich", queue="q:plain") == 1
+    assert value(page, "deadletter_reasons_total", **here, reason="expired") == 1
+    assert value(page, "deadletter_reasons_total", **here, reason="permanent_error") == 1
+    assert value(page, "deadletter_open", queue="q:deadletter") == 2
+    assert value(page, "jobs_started_total", job_type="enrich", queue="q:default") == 4
+    counters.gauges.noted({"depths": [], "types": {}, "dead_letters_as": {}})
+    assert value(render(counters), "deadletter_total", job_type="enrich", queue="q:default") == 1
+
+
 def test_seed_2() -> None:
     page = render(worked())
     assert value(page, "job_queue_depth", job_type="enrich") == 42

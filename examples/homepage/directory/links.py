@@ -29,6 +29,8 @@ class Found:
     moved_to: str | None = None
     enough: bool = False
     """The host has had too many requests."""
+    retry_after: tuple[str, ...] = ()
+    """Its headers of that name then."""
 
 
 class LinkChecker:
@@ -60,22 +62,24 @@ class LinkChecker:
 
     async def _found(self, method: str, url: str) -> Found:
         try:
-            status, moved_to = await self._followed(method, url)
+            status, headers, moved_to = await self._followed(method, url)
         except (OSError, AddressRefused, httpx.HTTPError, httpx.InvalidURL, ValueError) as fault:
             return Found("failed", f"{type(fault).__name__}: {fault}"[:500].replace("\0", ""))
         if 200 <= status < 300:
             return Found("alive", moved_to=moved_to)
         if status == 429:
-            return Found("unclear", "http_429", enough=True)
+            return Found(
+                "unclear", "http_429", enough=True, retry_after=tuple(headers.get_list("Retry-After"))
+            )
         return Found("unclear" if status in NOT_FOR_US else "failed", f"http_{status}")
 
-    async def _followed(self, method: str, url: str) -> tuple[int, str | None]:
-        """The last answer, and where the permanent redirects before any other led to."""
+    async def _followed(self, method: str, url: str) -> tuple[int, httpx.Headers, str | None]:
+        """The last answer's status and headers, and where the permanent redirects before any other led to."""
         here, moved_to, permanent = httpx.URL(url), None, True
         for _ in range(MOST_REDIRECTS + 1):
             status, headers = await self._asked(method, here)
             if status not in REDIRECTS or "Location" not in headers:
-                return status, moved_to
+                return status, headers, moved_to
             here = here.join(headers["Location"])
             permanent = permanent and status in PERMANENT
             moved_to = str(here) if permanent else moved_to

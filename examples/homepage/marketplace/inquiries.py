@@ -8,6 +8,7 @@ from uuid import UUID
 from psycopg import AsyncConnection
 
 from examples.homepage.mail.outbox import MOST_TEXT, post
+from examples.homepage.mail.receive import MOST_IN_AN_HOUR
 from examples.homepage.statements import row
 
 MOST_SUBJECT = 200
@@ -17,13 +18,21 @@ class InquiryRefused(ValueError):
     """What was asked cannot be passed on; the message says why."""
 
 
+class NotForSale(InquiryRefused):
+    """Not (any more), or not to this member."""
+
+
+class TooMany(InquiryRefused):
+    """This conversation has had enough for now."""
+
+
 async def inquire(
     conn: AsyncConnection[Any], *, listing_id: UUID, buyer_id: UUID, subject: str, text: str
 ) -> UUID:
     """Put an inquiry up for sending, in the caller's transaction; the id of its message.
 
-    Raises InquiryRefused: for a subject that is more than one line, or too long a text; where nothing is for sale (any
-    more), or a seller asks about their own.
+    Raises InquiryRefused: for a subject that is more than one line, or too long a text; NotForSale: where nothing is for sale
+    (any more), a seller asks about their own, or there is no such member; TooMany.
     """
     if not subject.isprintable() or len(subject) > MOST_SUBJECT:
         raise InquiryRefused(f"a subject is one line of at most {MOST_SUBJECT} characters")
@@ -31,7 +40,10 @@ async def inquire(
         raise InquiryRefused(f"a text has from 1 to {MOST_TEXT} bytes")
     conversation = await row(conn, "open_conversation", listing_id=listing_id, buyer_id=buyer_id)
     if conversation is None:
-        raise InquiryRefused("this listing is not for sale to this member")
+        raise NotForSale("this listing is not for sale to this member")
+    traffic = await row(conn, "conversation_traffic", id=conversation["id"])
+    if traffic is None or traffic["messages"] >= MOST_IN_AN_HOUR:
+        raise TooMany(f"a conversation has at most {MOST_IN_AN_HOUR} messages in an hour")
     made = await post(
         conn,
         {

@@ -15,14 +15,13 @@ create table if not exists ai_usage_requests (
 );
 
 create or replace view ai_usage_tracking as
-with months as (
-    select b.id, b.label, b.calls, b.tokens_in, b.tokens_out, b.spent, b.limit_amount, b.starts_at
-      from postmill.read_budgets(null, null, 1, p_name => 'ai-tagging') b
+with present as (select b.* from postmill.budget_standing('ai-tagging', null) b),
+months as (
+    select p.id, p.label, p.calls, p.tokens_in, p.tokens_out, p.spent, p.limit_amount, p.starts_at from present p
     union all
-    select b.id, h.label, h.calls, h.tokens_in, h.tokens_out, h.spent, h.limit_amount, h.starts_at
-      from postmill.read_budgets(null, null, 1, p_name => 'ai-tagging') b
-     cross join lateral postmill.read_budget_history(b.id, 1200, 1200) h
-     where h.label <> b.label
+    select p.id, h.label, h.calls, h.tokens_in, h.tokens_out, h.spent, h.limit_amount, h.starts_at
+      from present p cross join lateral postmill.read_budget_history(p.id, 1200, 1200) h
+     where h.label <> p.label
 )
 select (m.label || '-01')::date as month,
        'anthropic'::text as provider,
@@ -41,9 +40,9 @@ select (m.label || '-01')::date as month,
 create or replace function correct_ai_usage() returns trigger
 language plpgsql as $$
 declare
-    budget uuid := (select b.id from postmill.read_budgets(null, null, 1, p_name => 'ai-tagging') b);
     label text := to_char(old.month, 'YYYY-MM');
     who text := session_user;
+    why text := 'ai_usage_tracking was set by hand';
     told text := 'corrected';
 begin
     if (new.month, new.provider) is distinct from (old.month, old.provider) then
@@ -51,11 +50,9 @@ begin
     end if;
     if (new.estimated_cost_cents, new.total_tokens_input, new.total_tokens_output)
         is distinct from (old.estimated_cost_cents, old.total_tokens_input, old.total_tokens_output) then
-        -- The present month may have no line yet; the ledger's name for it is none.
-        told := (select c.status from postmill.door_correct_budget(budget,
-            nullif(label, (select b.label from postmill.read_budgets(null, null, 1, p_id => budget) b)),
-            (new.estimated_cost_cents - old.estimated_cost_cents) / 100, new.total_tokens_input - old.total_tokens_input,
-            new.total_tokens_output - old.total_tokens_output, 'ai_usage_tracking was set by hand', 'user', who) c);
+        told := postmill.correct_budget('ai-tagging', (new.estimated_cost_cents - old.estimated_cost_cents) / 100, why,
+            p_period => label, p_tokens_in => new.total_tokens_input - old.total_tokens_input,
+            p_tokens_out => new.total_tokens_output - old.total_tokens_output, p_actor_type => 'user', p_actor_id => who);
     end if;
     if told <> 'corrected' then
         raise exception 'ai_usage_tracking: % cannot be corrected (%)', label, told;
@@ -65,8 +62,8 @@ begin
         values (old.month, old.provider, old.total_requests - new.total_requests);
     end if;
     if new.budget_limit_cents <> old.budget_limit_cents then
-        told := postmill.door_limit_budget(budget, label, new.budget_limit_cents / 100,
-            'ai_usage_tracking was set by hand', 'user', who);
+        told := postmill.limit_budget('ai-tagging', new.budget_limit_cents / 100, why, p_period => label,
+            p_actor_type => 'user', p_actor_id => who);
         if told not in ('changed', 'unchanged') then
             raise exception 'ai_usage_tracking: the limit of % cannot be changed (%)', label, told;
         end if;

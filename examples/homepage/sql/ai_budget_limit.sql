@@ -1,3 +1,3 @@
--- A month of its own limit, the present or a coming one: changed | unchanged | over | no_period.
-select postmill.door_limit_budget(b.id, %(month)s, %(cents)s::numeric / 100, 'set by the admin API', 'user', 'admin') as status
-  from postmill.read_budgets(null, null, 1, p_name => 'ai-tagging') b
+-- A month of its own limit, the present or a coming one: changed | unchanged | over | no_period | unknown (there is no budget).
+select postmill.limit_budget('ai-tagging', %(cents)s::numeric / 100, 'set by the admin API', p_period => %(month)s,
+                             p_actor_type => 'user', p_actor_id => 'admin') as status

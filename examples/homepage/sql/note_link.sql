@@ -10,4 +10,4 @@ with noted as (
      where id = %(id)s and (last_checked_at is null or last_checked_at < %(since)s)
     returning status
 )
-select status from noted
+select (select n.status from noted n) as status, (select postmill.now()) as moment

@@ -48,7 +48,7 @@ def test_the_queue_matrix(settings: Settings) -> None:
     assert found == MATRIX
     registry = Registry.collect("examples.homepage.jobs").with_queues(settings.declared_queues)
     assert registry.declared["DEFAULT"] == queues.DEFAULT.queue, "the settings take nothing of it away"
-    served = [settings.queue(family.queue.name).priority for family in queues.FAMILIES]
+    served = [registry.priority_of(family.queue.name) for family in queues.FAMILIES]
     assert served == [family.priority for family in queues.FAMILIES] == sorted(served)
 
 

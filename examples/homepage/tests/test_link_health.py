@@ -83,17 +83,41 @@ async def test_dead_after_three_in_a_row_and_back_by_one(site: Site, web: Websit
     assert (await checked(site, url))["failures"] == 0
 
 
-async def test_a_host_that_has_had_enough_is_left_alone(site: Site, web: WebsiteServer) -> None:
-    """Until the next run, which begins with what has waited."""
-    for path in ("/busy/60", "/fine/b", "/fine/c"):
+async def left_alone(site: Site, web: WebsiteServer, *paths: str) -> None:
+    """A run in which the first site of a host, a busy one, is the only one that is asked for."""
+    for path in (*paths, "/fine/b", "/fine/c"):
         await submitted(site, web.url + path)
     await site.rows(
         "update good_sites set last_checked_at = postmill.now() - interval '1 day' where url ~ 'fine'"
     )
     await ran(site, "LINK_HEALTH_CHECK")
-    assert web.asked == {("HEAD", "/busy/60"): 1}
+    assert web.asked == {("HEAD", paths[0]): 1}
+
+
+async def test_a_host_gets_the_time_that_it_asks_for(site: Site, web: WebsiteServer) -> None:
+    """And no more: its other sites are asked for when that is over, by a job of its own, which waits again if it has to."""
+    await left_alone(site, web, "/busy/60", "/busy/40")
+    [own] = await site.rows("select id, payload->>'host' as host from postmill.jobs where status = 'queued'")
+    assert own["host"] == web.url.removeprefix("http://")
+    await site.run("59 s")
+    assert web.asked.total() == 1
+    await site.run("61 s")
+    assert web.asked == {("HEAD", "/busy/60"): 1, ("HEAD", "/busy/40"): 1}
+    assert (await site.job(own["id"]))["state"] == "scheduled"
+    await site.run("102 s")
+    assert (await site.job(own["id"]))["result"] == {"alive": 2}
+    assert set(web.asked.values()) == {1}
+
+
+@pytest.mark.parametrize("asked", ["soon", "86400", "", "-"])
+async def test_a_host_that_does_not_say_for_how_long(site: Site, web: WebsiteServer, asked: str) -> None:
+    """Nothing that can be read, or more than a run lasts: until the next run, which begins with what has waited."""
+    await left_alone(site, web, f"/busy/{asked}")
+    assert await site.rows("select id from postmill.jobs where status = 'queued'") == []
     await ran(site, "LINK_HEALTH_CHECK", "7 days")
-    assert web.asked == {("HEAD", path): 1 + ("busy" in path) for path in ("/busy/60", "/fine/b", "/fine/c")}
+    assert web.asked == {
+        ("HEAD", path): 1 + ("busy" in path) for path in (f"/busy/{asked}", "/fine/b", "/fine/c")
+    }
 
 
 async def test_private_addresses_are_not_asked(
@@ -135,7 +159,7 @@ async def test_ten_thousand_sites_are_split(site: Site) -> None:
     )
     await site.rows(many)
     parts = [
-        await rows(site.conn, "sites_to_check", since=await now(site), part=part, parts=20)
+        await rows(site.conn, "sites_to_check", since=await now(site), part=part, parts=20, only="")
         for part in range(20)
     ]
     assert len({one["id"] for part in parts for one in part}) == sum(map(len, parts)) == 10_000

@@ -82,11 +82,7 @@ class Story:
             "rules": [{"every": 1, "answers": [{"status": 429, "retry_after": "1"}]}],
         }
         self._stage.providers.put("/", json=script).raise_for_status()
-        [[mission, ann]] = self._rows(
-            "select m.id, c.id from planner.mission m join planner.collaborator c on c.org_id = m.org_id and c.name = 'Ann'"
-            " where m.project_id = %s and m.title = 'Shift 1'",
-            project,
-        )
+        [[mission, ann]] = self._rows("first_shift_and_ann", project)
         path, body = f"{project}/missions/{mission}/assignment", {"collaborator_id": str(ann)}
         jobs, again = (self._write("PUT", path, body)["jobs"][1:] for _ in range(2))
         self._expect(jobs == again, "the second request has told her again")
@@ -111,7 +107,7 @@ class Story:
         self._act("Conflicts are looked for, and proposals made; Pete accepts one")
         scan = self._ended(self._write("POST", f"{project}/conflict-scans")["job_id"])
         made = self._ended(self._write("POST", f"{project}/proposals")["job_id"])
-        before = self._rows("select count(*) from planner.assignment where project_id = %s", project)
+        before = self._rows("count_assignments", project)
         best = self._get(f"{project}/proposals")[0]
         self._write("POST", f"{project}/proposals/{best['id']}/accept")
         self._expect(before == [(1,)], "a computation has assigned somebody")
@@ -138,9 +134,7 @@ class Story:
 
     def _cancellation(self, project: str) -> None:
         self._act("Somebody asks for a reminder for tomorrow, and thinks better of it")
-        [[mission]] = self._rows(
-            "select mission_id from planner.assignment where project_id = %s limit 1", project
-        )
+        [[mission]] = self._rows("some_assignment", project)
         tomorrow = (datetime.now(UTC) + timedelta(days=1)).isoformat()
         body = {"mission_id": str(mission), "scheduled_for": tomorrow}
         for job in self._write("POST", f"{project}/reminders", body)["jobs"]:
@@ -209,8 +203,8 @@ class Story:
             time.sleep(0.05)
         return found
 
-    def _rows(self, query: str, project: str) -> list[Any]:
-        return self._stage.conn.execute(query.encode(), [project.rpartition("/")[2]]).fetchall()
+    def _rows(self, name: str, project: str) -> list[Any]:
+        return self._stage.conn.execute(text(name), {"project": project.rpartition("/")[2]}).fetchall()
 
     def _act(self, what: str) -> None:
         self._console.print(f"[yellow]▸[/] [bold]{what}[/]", soft_wrap=True)

@@ -7,19 +7,19 @@ from typing import Any
 
 import orjson
 
-from examples.planner.kinds import planned
 from examples.planner.planning.ranking import ranked
 from examples.planner.policy import Action
 from examples.planner.queues import PLANNING
 from examples.planner.scope import admitted
 from examples.planner.statements import do, rows
-from postmill import Bury, Context
+from postmill import Bury, Context, job
 
 
-@planned(
+@job(
     "planning.auto-assign",
-    PLANNING,
-    "planning",
+    queue=PLANNING,
+    category="planning",
+    strict_envelope=True,
     timeout=300,
     log_fields=("revision",),
     action="Ask for new proposals; old ones are of an old revision",

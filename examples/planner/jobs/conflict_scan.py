@@ -6,18 +6,18 @@ from typing import Any
 
 import orjson
 
-from examples.planner.kinds import planned
 from examples.planner.policy import Action
 from examples.planner.queues import PLANNING
 from examples.planner.scope import admitted
 from examples.planner.statements import rows
-from postmill import Bury, Context
+from postmill import Bury, Context, job
 
 
-@planned(
+@job(
     "planning.conflict-scan",
-    PLANNING,
-    "planning",
+    queue=PLANNING,
+    category="planning",
+    strict_envelope=True,
     timeout=300,
     log_fields=("revision",),
     action="Ask for a new scan; replay only for the revision that it was asked for",

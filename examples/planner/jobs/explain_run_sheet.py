@@ -6,18 +6,18 @@ from typing import Any
 from uuid import UUID
 
 from examples.planner.diffs import told
-from examples.planner.kinds import planned
 from examples.planner.policy import Action
 from examples.planner.queues import DEFAULT
 from examples.planner.scope import admitted
 from examples.planner.statements import do, rows
-from postmill import Bury, Context
+from postmill import Bury, Context, job
 
 
-@planned(
+@job(
     "audit.explain-run-sheet",
-    DEFAULT,
-    "audit",
+    queue=DEFAULT,
+    category="audit",
+    strict_envelope=True,
     timeout=60,
     log_fields=("run_sheet_id", "version"),
     action="The audit event stands; only its words are missing. Replay, or discard",

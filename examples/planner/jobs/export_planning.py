@@ -7,21 +7,20 @@ from typing import Any, Literal
 
 from examples.planner.files import csv_pages, pages
 from examples.planner.files.pdf import PlanningPdf
-from examples.planner.kinds import planned
 from examples.planner.policy import Action
 from examples.planner.queues import EXPORTS
 from examples.planner.scope import admitted
 from examples.planner.statements import Row, row, rows
-from postmill import Bury, Context
-from postmill.domain.artifact import Artifact
+from postmill import Artifact, Bury, Context, job
 
 Format = Literal["pdf", "csv"]
 
 
-@planned(
+@job(
     "export.planning",
-    EXPORTS,
-    "exports",
+    queue=EXPORTS,
+    category="exports",
+    strict_envelope=True,
     timeout=900,
     log_fields=("format", "revision"),
     action="Ask for a new export; the store of artifacts may be full or away",

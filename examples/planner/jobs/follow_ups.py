@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from examples.planner.kinds import follow_up
+from examples.planner.kinds import FOLLOW_UP
 from examples.planner.policy import Action
 from examples.planner.queues import CRITICAL, DEFAULT
 from examples.planner.scope import admitted
 from examples.planner.statements import row
-from postmill import Bury, Context
+from postmill import Bury, Context, job
 
 
-@follow_up(
-    "project.provision", CRITICAL, timeout=30, priority=10, action="Replay: planners wait for this project"
+@job(
+    "project.provision",
+    queue=CRITICAL,
+    idempotency=FOLLOW_UP,
+    strict_envelope=True,
+    timeout=30,
+    priority=10,
+    action="Replay: planners wait for this project",
 )
 async def provision_project(ctx: Context) -> dict[str, Any]:
     """Makes the project's first run sheet, and opens the project for planning."""
@@ -24,7 +30,14 @@ async def provision_project(ctx: Context) -> dict[str, Any]:
     return {"ready_at": made["ready_at"].isoformat()}
 
 
-@follow_up("staffing.refresh", DEFAULT, timeout=60, action="Discard: the next change of the planning does it")
+@job(
+    "staffing.refresh",
+    queue=DEFAULT,
+    idempotency=FOLLOW_UP,
+    strict_envelope=True,
+    timeout=60,
+    action="Discard: the next change of the planning does it",
+)
 async def refresh_staffing(ctx: Context, revision: int) -> dict[str, Any]:
     """Sums up how many missions are staffed: a derived view, which an older revision does not overwrite."""
     async with admitted(ctx, Action.VIEW) as conn:

@@ -9,20 +9,20 @@ from typing import Any
 import orjson
 
 from examples.planner.files.availability import BadFile, parsed
-from examples.planner.kinds import planned
 from examples.planner.policy import Action
 from examples.planner.queues import EXPORTS
 from examples.planner.scope import admitted
 from examples.planner.statements import do, rows
-from postmill import Context
+from postmill import Context, job
 
 PAGE = 500
 
 
-@planned(
+@job(
     "import.availability",
-    EXPORTS,
-    "imports",
+    queue=EXPORTS,
+    category="imports",
+    strict_envelope=True,
     timeout=900,
     log_fields=("sha256",),
     action="The error names the lines. Correct the file and import it anew; discard this one",

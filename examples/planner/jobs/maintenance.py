@@ -5,12 +5,11 @@ from __future__ import annotations
 from datetime import date
 from uuid import UUID
 
-from examples.planner.kinds import planned
 from examples.planner.policy import Action
 from examples.planner.queues import MAINTENANCE
 from examples.planner.scope import admitted
 from examples.planner.statements import do, row
-from postmill import Context, Limit, Rate
+from postmill import Context, Limit, Rate, job
 
 BATCH = 500
 MOST_BATCHES = 20
@@ -20,8 +19,8 @@ GENTLE = [Limit(max_running=2, rate=Rate(30, per=60, burst=2))]
 """Over the whole fleet, for each of the two types: two at once, thirty a minute."""
 
 
-@planned(
-    "maintenance.expired-keys", MAINTENANCE, "maintenance", timeout=600, limits=GENTLE, log_fields=("night",),
+@job("maintenance.expired-keys", queue=MAINTENANCE, category="maintenance", strict_envelope=True,
+    timeout=600, limits=GENTLE, log_fields=("night",),
     action="Nothing is lost: the next night does it. Discard",
 )  # fmt: skip
 async def expired_keys(ctx: Context, night: date) -> dict[str, int]:
@@ -38,8 +37,8 @@ async def expired_keys(ctx: Context, night: date) -> dict[str, int]:
     return deleted
 
 
-@planned(
-    "maintenance.rebuild-search", MAINTENANCE, "maintenance", timeout=600, limits=GENTLE, log_fields=("night",),
+@job("maintenance.rebuild-search", queue=MAINTENANCE, category="maintenance", strict_envelope=True,
+    timeout=600, limits=GENTLE, log_fields=("night",),
     action="Search finds what it found before. Replay, or wait for the next night",
 )  # fmt: skip
 async def rebuild_search(ctx: Context, night: date) -> dict[str, int]:

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from examples.planner.kinds import planned
 from examples.planner.messages.message import Message
 from examples.planner.messages.templates import written
 from examples.planner.policy import Action
@@ -14,13 +13,14 @@ from examples.planner.queues import NOTIFICATIONS
 from examples.planner.resources import channels
 from examples.planner.scope import admitted
 from examples.planner.statements import do, row
-from postmill import Context
+from postmill import Context, job
 
 
-@planned(
+@job(
     "notification.deliver",
-    NOTIFICATIONS,
-    "notifications",
+    queue=NOTIFICATIONS,
+    category="notifications",
+    strict_envelope=True,
     timeout=60,
     log_fields=("recipient", "template"),
     escalation_fields=("recipient", "template"),

@@ -39,7 +39,7 @@ def served() -> Registry:
 @asynccontextmanager
 async def labouring(
     dsn: str, files: Path, *types: Any, bus: Bus | None = None, slots: int = 8
-) -> AsyncIterator[None]:
+) -> AsyncIterator[Worker]:
     """A worker, drained at the end; `types` of a test's own are served, too."""
     registry = served().joined(Registry.collect(*types)) if types else served()
     config = WorkerConfig(
@@ -51,7 +51,7 @@ async def labouring(
         task = asyncio.create_task(worker.run())
         try:
             await until(lambda: worker.ready.is_set() or task.done())
-            yield
+            yield worker
         finally:
             worker.drain()
             await task

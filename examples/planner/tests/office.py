@@ -21,6 +21,7 @@ from examples.planner.tests.labour import ALL, HURRY, IDLE, labouring
 from examples.planner.web import create_app
 from examples.upstreams.alerts.mailbox import Mailbox
 from examples.upstreams.messages.server import MessageServer
+from postmill import Worker
 from tests.support.workers import until
 
 ORG, OTHER = UUID("1efe049f-ae71-4226-97be-236b4df4a93a"), UUID("2efe049f-ae71-4226-97be-236b4df4a93b")
@@ -111,10 +112,10 @@ class Office:
             return await cursor.fetchall() if cursor.description else []
 
     @asynccontextmanager
-    async def work(self, *types: Any, later: str = "0 s", **more: Any) -> AsyncIterator[None]:
+    async def work(self, *types: Any, later: str = "0 s", **more: Any) -> AsyncIterator[Worker]:
         """A worker, so much later than now, while the block runs; `types` of a test's own are served, too."""
-        async with labouring(self.later(later), self.files, *types, **more):
-            yield
+        async with labouring(self.later(later), self.files, *types, **more) as worker:
+            yield worker
 
     async def idle(self, *, later: str = "0 s", hurry: bool = False) -> None:
         """Wait until nothing due is left; `hurry`: further attempts are due at once, as by `postmill jobs retry`."""

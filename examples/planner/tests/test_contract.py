@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from uuid import UUID
 
@@ -10,9 +11,11 @@ import pytest
 from pydantic import ValidationError
 
 from examples.planner.contract import Envelope
+from examples.planner.statements import FOLDER
+from examples.planner.submit import key_of
 from examples.planner.tests.labour import served
 from examples.planner.tests.office import ORG, Office
-from postmill.domain.idempotency import default_key, stable_hash
+from postmill import stable_hash
 
 WHOLE: dict[str, Any] = {
     "job_id": "01a2efe0-0000-7000-8000-000000000001", "job_type": "staffing.refresh", "org_id": str(ORG),
@@ -62,8 +65,8 @@ async def test_a_job_of_a_request_has_all_of_it(office: Office) -> None:
 def test_the_form_of_a_key() -> None:
     """`<job_type>:<org>:<project?>:<stable_hash>`; the hash is of normalized inputs."""
     project = UUID(int=7)
-    assert default_key("t", ORG, project, {"a": 1}) == f"t:{ORG}:{project}:{stable_hash({'a': 1})}"
-    assert default_key("t", ORG, None, {"a": 1}).startswith(f"t:{ORG}::")
+    assert key_of("t", ORG, project, {"a": 1}) == f"t:{ORG}:{project}:{stable_hash({'a': 1})}"
+    assert key_of("t", ORG, None, {"a": 1}).startswith(f"t:{ORG}::")
     assert stable_hash(b'{"b": "2031-05-05T10:00:00+02:00", "a": 1.0}') == stable_hash(
         {"a": 1, "b": "2031-05-05T08:00:00Z"}
     )
@@ -78,6 +81,15 @@ async def test_past_the_api_it_is_strict_as_well(office: Office, missing: str) -
     for kind in served().names:
         with pytest.raises(psycopg.Error, match="strict envelope"):
             await office.conn.execute(f"select postmill.enqueue('{kind}', '{{}}', {words})".encode())
+
+
+def test_only_the_public_interface() -> None:
+    """Everything but the tests; the demo starts a database of its own besides."""
+    public = {"", ".errors", ".local.up"}
+    for path in FOLDER.rglob("*.py"):
+        if "tests" not in path.relative_to(FOLDER).parts:
+            found = re.findall(r"^(?:from|import) postmill([\w.]*)", path.read_text(), re.MULTILINE)
+            assert set(found) <= public, path.name
 
 
 async def test_secrets_are_refused(office: Office) -> None:

@@ -13,9 +13,12 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from examples.planner.statements import FOLDER
 from examples.planner.tests.office import ORG, OTHER, Office
+from postmill.bind import adrive
 from postmill.domain.letter_care import LetterCare
 from postmill.domain.settings_load import load
+from postmill.operate import insight
 from postmill.telemetry.bus import Bus
+from postmill.telemetry.metrics import render
 from postmill.telemetry.tracing import trace_jobs
 
 
@@ -47,18 +50,21 @@ async def test_the_boundary_is_checked_before_execution(office: Office) -> None:
 
 
 async def test_dead_letters_and_what_can_be_done(office: Office) -> None:
-    """`q:deadletter`: replay, discard, fix-forward; an incident; and a metric under that name."""
+    """`q:deadletter`: replay, discard, fix-forward; an incident; and Postmill's metric and list under that name."""
     project = await office.project()
     for key in ("one", "two", "three"):
         await office.past_the_api({"revision": "no number"}, key, project=project.rpartition("/")[2])
-    await office.run()
+    async with office.work() as worker:
+        await office.idle()
     letters = await office.ask("GET", "/dead-letters")
     assert {(one["queue"], one["from_queue"], one["reason"], one["attempts"]) for one in letters} == {
         ("q:deadletter", "q:default", "undecodable", 1)
     }
     assert letters[0]["plan"] == ["replay", "discard", "fix-forward"]
-    page = (await office.http.get("/metrics")).text
-    assert 'planner_deadletter_open{job_type="staffing.refresh",queue="q:deadletter"} 3.0' in page
+    page = render(worker.counters).decode()
+    assert 'deadletter_total{job_type="staffing.refresh",queue="q:deadletter"} 3' in page
+    listed = await adrive(office.conn, insight.dead_letters(queue="q:deadletter"))
+    assert [(one.queue, one.shown_as) for one in listed] == [("q:default", "q:deadletter")] * 3
     care = LetterCare.of(load(FOLDER / "postmill.toml", env={}))
     raised = await office.rows(
         "select verb, open from postmill.watch_dead_letters(%s, %s, %s)",

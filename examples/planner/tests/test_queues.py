@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from examples.planner.kinds import follow_up
+from examples.planner.kinds import FOLLOW_UP
 from examples.planner.messages.message import NotNow, Undeliverable
 from examples.planner.policy import Forbidden
 from examples.planner.queues import CRITICAL, DEADLETTER, DEFAULT, NAMES, QUEUES
 from examples.planner.statements import FOLDER
 from examples.planner.tests.labour import served
 from examples.planner.tests.office import ORG, Office
-from postmill import Context, aenqueue_many
+from postmill import Context, aenqueue_many, job
 from postmill.domain.retry import delay_of
 from postmill.domain.settings_load import load
 from tests.support.workers import until
@@ -95,7 +95,7 @@ GATE = asyncio.Event()
 RUNNING: list[int] = []
 
 
-@follow_up("test.core", CRITICAL)
+@job("test.core", queue=CRITICAL, idempotency=FOLLOW_UP, strict_envelope=True)
 async def core(ctx: Context, number: int) -> int:
     """Holds its slot until the gate opens; how many ran at most."""
     RUNNING.append(len(RUNNING) + 1)
@@ -105,7 +105,7 @@ async def core(ctx: Context, number: int) -> int:
     return most
 
 
-@follow_up("test.plain", DEFAULT)
+@job("test.plain", queue=DEFAULT, idempotency=FOLLOW_UP, strict_envelope=True)
 async def plain(ctx: Context, number: int) -> int:
     """Nothing."""
     return number

@@ -18,7 +18,12 @@ Type = Annotated[
 ]
 Queue = Annotated[
     str | None,
-    typer.Option("--queue", metavar="QUEUE", help="Only of this queue.", autocompletion=complete_queue),
+    typer.Option(
+        "--queue",
+        metavar="QUEUE",
+        help="Only of this queue, or shown under this name.",
+        autocompletion=complete_queue,
+    ),
 ]
 Tenant = Annotated[
     str | None,

@@ -60,7 +60,8 @@ class Plan:
         made = {}
         for name, count in self.shares[index].slots.items():
             known = self.settings.queue(name)
-            made[name] = QueueSlots(name, count, priority=known.priority, poll_interval=known.poll_interval)
+            priority = self.registry.priority_of(name)
+            made[name] = QueueSlots(name, count, priority=priority, poll_interval=known.poll_interval)
         return made if self.equipment is None else made | self.equipment.queues()
 
     @property
@@ -76,7 +77,8 @@ class Plan:
             return None
         least = max(1, divide(least_of(known.slots), len(self.shares))[index])
         slots = slots_between(least, count)
-        return QueueSlots(name, slots, priority=known.priority, poll_interval=known.poll_interval)
+        priority = self.registry.priority_of(name) if known.priority is None else known.priority
+        return QueueSlots(name, slots, priority=priority, poll_interval=known.poll_interval)
 
     def config(self, index: int) -> WorkerConfig:
         """How one process works."""

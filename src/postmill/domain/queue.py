@@ -12,6 +12,8 @@ from postmill.domain.errors import DefinitionError, UnknownQueue
 from postmill.domain.limit import Limit
 
 LONGEST_NAME = 128
+USUAL_PRIORITY = 100
+"""Of a queue that says nothing else, and of a job."""
 
 
 def check_queue_name(name: str) -> str:
@@ -71,10 +73,14 @@ class Queue:
         sla: seconds (or timedelta) within which 95 % of its jobs are finished once due; None: best effort (seed 1, 1).
         wait_target, run_target: the same for the time until the start, and from there to the end.
         escalation: the escalation policy, or the channel, for jobs that are given up (seed 1, 5).
+        dead_letters_as: the name under which its dead letters are shown and counted (API, console, CLI, metrics), which several
+            queues may share; nothing moves there, and no job type can belong to it. None: the queue's own.
         runbook: the address (http or https) of what whoever is on call shall read.
         limits: how many of its jobs run at once, and how often they start, over the whole fleet; an empty list says that
             there is none, None leaves it to others.
         boost: how jobs rise that have waited for long; None: they do not (strict order by priority).
+        priority: the order among queues, where one worker serves several: a lower number is served first. None leaves it to
+            others, 100 where nobody says. (That of jobs within a queue is the job's own.)
 
     Raises:
         DefinitionError: one of them cannot be.
@@ -88,14 +94,20 @@ class Queue:
     wait_target: float | timedelta | None = None
     run_target: float | timedelta | None = None
     escalation: str | None = None
+    dead_letters_as: str | None = None
     runbook: str | None = None
     limits: Iterable[Limit] | None = None
     boost: Boost | None = None
+    priority: int | None = None
 
     def __post_init__(self) -> None:
         try:
             check_queue_name(self.name)
+            if self.dead_letters_as is not None:
+                check_queue_name(self.dead_letters_as)
             check_runbook(self.runbook)
+            if self.priority is not None and not (type(self.priority) is int and abs(self.priority) < 2**31):
+                raise ValueError(f"priority is a whole number, not {self.priority!r:.40}")
             if self.limits is not None:
                 object.__setattr__(self, "limits", _limits(self.limits))
             for name in TARGETS:
@@ -109,6 +121,7 @@ class Queue:
         """In the column names of the table of queues."""
         return {
             "name": self.name,
+            "priority": self.priority,
             "owner": self.owner,
             "contact": self.contact,
             "color": self.color,
@@ -117,6 +130,7 @@ class Queue:
             "run_target_seconds": self.run_target,
             "escalation": self.escalation,
             "runbook": self.runbook,
+            "dead_letters_as": self.dead_letters_as,
             "limits": None if self.limits is None else [limit.row() for limit in self.limits],
             **(OFF if self.boost is None else self.boost.row()),
         }

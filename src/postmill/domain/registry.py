@@ -14,7 +14,7 @@ from postmill.domain.errors import DefinitionError, UnknownJobType
 from postmill.domain.job_type import JobType
 from postmill.domain.limit import Limit
 from postmill.domain.policy import RetryPolicy
-from postmill.domain.queue import Queue
+from postmill.domain.queue import USUAL_PRIORITY, Queue
 from postmill.domain.resource import Resource
 
 AnyJobType = JobType[..., ..., Any]
@@ -63,6 +63,13 @@ class Registry:
                     )
                 self._by_name[name] = job_type
             self._types[job_type.name] = job_type
+        letters = {one.dead_letters_as: one.name for one in self.declared.values() if one.dead_letters_as}
+        for job_type in self:
+            if job_type.queue in letters:
+                raise DefinitionError(
+                    f"{_place(job_type)}: no job type can belong to {job_type.queue!r}, under which queue"
+                    f" {letters[job_type.queue]!r} shows its dead letters"
+                )
 
     @classmethod
     def collect(cls, *sources: Source) -> Registry:
@@ -181,6 +188,11 @@ class Registry:
     def queues(self) -> tuple[str, ...]:
         """The queues that the types belong to, in the order of their first type."""
         return tuple(dict.fromkeys(job_type.queue for job_type in self))
+
+    def priority_of(self, queue: str) -> int:
+        """The order of a queue, spelled exactly, among others: lower is served first; 100 where nobody says."""
+        said = self.declared[queue].priority if queue in self.declared else None
+        return USUAL_PRIORITY if said is None else said
 
     def of_queue(self, queue: str) -> tuple[AnyJobType, ...]:
         """The types that belong to a queue, spelled exactly."""

@@ -55,6 +55,10 @@ def _slots(value: object) -> Slots:
     return number
 
 
+def _name(name: str | None) -> str | None:
+    return None if name is None else check_queue_name(name)
+
+
 class QueueSettings(Section):
     """One queue, as `queues.<NAME>`."""
 
@@ -63,7 +67,10 @@ class QueueSettings(Section):
         description="Jobs at once per `postmill worker` command, over all its processes. A range"
         " (`{ min = 5, max = 40 }`, or `5..40`) follows the work.",
     )
-    priority: int = Field(default=100, description="Order among queues; a lower number is served first.")
+    priority: Annotated[int, Field(ge=-(2**31) + 1, le=2**31 - 1)] | None = Field(
+        default=None,
+        description="Order among queues; a lower number is served first. None leaves it to code, 100 where nobody says.",
+    )
     poll_interval: PositiveSeconds = Field(
         default=5.0,
         description="Seconds between looks for work when nothing rings; NOTIFY makes it a fallback only.",
@@ -89,6 +96,10 @@ class QueueSettings(Section):
     )
     runbook: Annotated[str | None, AfterValidator(check_runbook)] = Field(
         default=None, description="Address of what whoever is on call shall read; pages link to it."
+    )
+    dead_letters_as: Annotated[str | None, AfterValidator(_name)] = Field(
+        default=None,
+        description="Name under which its dead letters are shown and counted, which queues may share; none is its own.",
     )
     max_running: Count | None = Field(
         default=None,
@@ -124,6 +135,7 @@ def declared(name: str, queue: QueueSettings) -> Queue:
     """What is stored of a queue: who answers for it, and what is promised."""
     return Queue(
         name,
+        priority=queue.priority,
         owner=queue.owner,
         contact=queue.contact,
         color=queue.color,
@@ -132,6 +144,7 @@ def declared(name: str, queue: QueueSettings) -> Queue:
         run_target=queue.run_target,
         escalation=queue.escalation,
         runbook=queue.runbook,
+        dead_letters_as=queue.dead_letters_as,
         limits=limits_of(queue.max_running, queue.rate),
         boost=None if queue.boost is None else Boost(**queue.boost.model_dump()),
     )

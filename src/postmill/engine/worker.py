@@ -76,7 +76,9 @@ class Worker:
         self.queues = {
             name: slots
             if isinstance(slots, QueueSlots)
-            else QueueSlots(name, slots, poll_interval=self.config.poll_interval)
+            else QueueSlots(
+                name, slots, priority=registry.priority_of(name), poll_interval=self.config.poll_interval
+            )
             for name, slots in ({"default": 10} if queues is None else queues).items()
         }
         self.ready = asyncio.Event()

@@ -143,6 +143,10 @@ class Workshop:
         )
         self.advancer = Advancer(self._link("workflows", raw=False), worker.bus, worker.worker_id)
         self.completer.stirred = self.advancer.wake
+        # Until the monitor has noted what all of the fleet declares.
+        worker.counters.gauges.dead_letters_as = {
+            one.name: one.dead_letters_as for one in worker.registry.declared.values() if one.dead_letters_as
+        }
         worker.counters.gauges.slots = lambda: {
             queue.name: Usage(queue.slots, queue.active) for queue in list(worker.queues.values())
         }

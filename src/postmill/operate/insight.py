@@ -97,7 +97,7 @@ def dead_letters(
         UnknownQueue: with what exists and what was probably meant.
     """
     if queue is not None:
-        queue = match_queue(queue, (yield queues.queue_names(schema=schema)))
+        queue = match_queue(queue, (yield queues.read_letter_queue_names(schema=schema)))
     found: list[DeadLetter] = yield dead.list_dead(
         tenant=tenant,
         queue=queue,

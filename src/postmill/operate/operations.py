@@ -157,4 +157,5 @@ def recovery_rules(*, schema: str = DEFAULT_SCHEMA) -> Flow[list[RecoveryRuleVie
 def _exact(chosen: LetterFilter, schema: str) -> Flow[LetterFilter]:
     if chosen.queue is None:
         return chosen
-    return replace(chosen, queue=match_queue(chosen.queue, (yield queues.read_queue_names(schema=schema))))
+    known: list[str] = yield queues.read_letter_queue_names(schema=schema)
+    return replace(chosen, queue=match_queue(chosen.queue, known))

@@ -20,7 +20,11 @@ class DeadLetter(Answer):
     definition_key: str | None = Field(
         description="Null: the job's body is gone.", examples=["recompute-trained-tags"]
     )
-    queue: str = Field(examples=["default"])
+    queue: str = Field(description="Where it was given up.", examples=["q:mail"])
+    shown_as: str = Field(
+        description="The name under which that queue shows its dead letters; its own where it has none.",
+        examples=["q:deadletter"],
+    )
     reason: str = Field(examples=["max_retries_exceeded"])
     error_class: str | None = Field(examples=["TimeoutError"])
     error_code: str | None

@@ -834,6 +834,17 @@ begin
 end
 $$;
 
+-- FUNCTION budget_named(text, uuid)
+
+CREATE FUNCTION postmill.budget_named(p_name text, p_tenant uuid) RETURNS uuid
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return (select b.id from postmill.budget b where lower(replace(b.name, '_', '-')) = lower(replace(p_name, '_', '-'))
+               and b.tenant_id is not distinct from p_tenant);
+end
+$$;
+
 -- FUNCTION budget_standing(text, uuid)
 
 CREATE FUNCTION postmill.budget_standing(p_name text, p_tenant uuid) RETURNS TABLE(id uuid, name text, tenant_id uuid, unit text, level integer, action text, factor numeric, limit_amount numeric, limit_own boolean, spent numeric, reserved numeric, calls bigint, tokens_in bigint, tokens_out bigint, starts_at timestamp with time zone, ends_at timestamp with time zone, label text)
@@ -2057,6 +2068,25 @@ begin
 end
 $$;
 
+-- FUNCTION correct_budget(text, numeric, text, text, bigint, bigint, uuid, text, text)
+
+CREATE FUNCTION postmill.correct_budget(p_name text, p_amount numeric, p_reason text, p_period text DEFAULT NULL::text, p_tokens_in bigint DEFAULT 0, p_tokens_out bigint DEFAULT 0, p_tenant uuid DEFAULT NULL::uuid, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    own constant uuid := postmill.budget_named(p_name, p_tenant);
+    present text;
+begin
+    if own is null then
+        return 'unknown';
+    end if;
+    select x.label into present from postmill.read_budget_period(own, postmill.now()) x;
+    return (select c.status from postmill.door_correct_budget(own, nullif(p_period, present), p_amount, p_tokens_in, p_tokens_out,
+                p_reason, p_actor_type, p_actor_id) c);
+end
+$$;
+
 -- FUNCTION count_dead_letters(integer)
 
 CREATE FUNCTION postmill.count_dead_letters(p_most integer) RETURNS integer
@@ -2914,6 +2944,9 @@ begin
     values (line, p_id, p.starts_at, postmill.now(), 'correct', p_amount, p_in, p_out, b.tenant_id, postmill.acting_type(),
             postmill.acting_id(), p_reason);
     perform postmill.book_budget(p_id, b.tenant_id, p.starts_at, p_amount, 0, 0, p_in, p_out);
+    if p_amount < 0 then
+        perform postmill.lower_alerts(p_id, p.starts_at, coalesce(s.spent, 0) + p_amount);
+    end if;
     perform postmill.audit('budgets.correct', 'budget', b.name, b.tenant_id,
         jsonb_build_object('period', p.label, 'spent', coalesce(s.spent, 0)),
         jsonb_build_object('period', p.label, 'spent', coalesce(s.spent, 0) + p_amount), p_reason);
@@ -7909,6 +7942,23 @@ begin
 end
 $$;
 
+-- FUNCTION limit_budget(text, numeric, text, text, timestamp with time zone, uuid, text, text)
+
+CREATE FUNCTION postmill.limit_budget(p_name text, p_limit numeric, p_reason text, p_period text DEFAULT NULL::text, p_until timestamp with time zone DEFAULT NULL::timestamp with time zone, p_tenant uuid DEFAULT NULL::uuid, p_actor_type text DEFAULT NULL::text, p_actor_id text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    own constant uuid := postmill.budget_named(p_name, p_tenant);
+    label text := p_period;
+begin
+    if own is not null and label is null then
+        select x.label into label from postmill.read_budget_period(own, postmill.now()) x;
+    end if;
+    return postmill.door_limit_budget(own, label, p_limit, p_reason, p_actor_type, p_actor_id, p_until);
+end
+$$;
+
 -- FUNCTION limit_json(text)
 
 CREATE FUNCTION postmill.limit_json(p_name text) RETURNS jsonb
@@ -8160,6 +8210,19 @@ begin
 end
 $$;
 
+-- FUNCTION lower_alerts(uuid, timestamp with time zone, numeric)
+
+CREATE FUNCTION postmill.lower_alerts(p_budget uuid, p_starts_at timestamp with time zone, p_spent numeric) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update postmill.budget_alert a set lowered_at = postmill.now()
+      from postmill.budget_period p
+     where p.budget_id = p_budget and p.starts_at = p_starts_at and a.budget_id = p_budget and a.starts_at = p_starts_at
+       and a.lowered_at is null and p_spent * 100 < a.percent * p.limit_amount;
+end
+$$;
+
 -- FUNCTION make_partition(text, timestamp with time zone, timestamp with time zone)
 
 CREATE FUNCTION postmill.make_partition(p_parent text, p_since timestamp with time zone, p_until timestamp with time zone) RETURNS void
@@ -8195,9 +8258,8 @@ begin
       join postmill.budget_period p on p.budget_id = b.id and p.starts_at = p_starts_at and p.ends_at > (select postmill.now())
      cross join unnest(b.alert_at, b.alert_severity) as u(percent, severity)
      where b.id = p_budget and p_spent * 100 >= u.percent * p.limit_amount
-       and not exists (select from postmill.budget_alert a
-                        where a.budget_id = b.id and a.starts_at = p.starts_at and a.percent = u.percent
-                          and (a.resolved_at is null or a.limit_amount = p.limit_amount));
+       and not exists (select from postmill.budget_alert a where a.budget_id = b.id and a.starts_at = p.starts_at
+               and a.percent = u.percent and a.lowered_at is null and (a.resolved_at is null or a.limit_amount = p.limit_amount));
 end
 $$;
 
@@ -9333,7 +9395,7 @@ CREATE FUNCTION postmill.promise_json(p_queue text) RETURNS jsonb
 begin
     return (select jsonb_build_object('owner', q.owner, 'contact', q.contact, 'color', q.color, 'sla_seconds', q.sla_seconds,
                        'wait_target_seconds', q.wait_target_seconds, 'run_target_seconds', q.run_target_seconds,
-                       'escalation', q.escalation, 'runbook', q.runbook, 'boost_after_seconds', q.boost_after_seconds,
+                       'escalation', q.escalation, 'runbook', q.runbook, 'dead_letters_as', q.dead_letters_as, 'priority', q.priority, 'boost_after_seconds', q.boost_after_seconds,
                        'boost_step', q.boost_step, 'boost_to', q.boost_to) from postmill.queue q where q.name = p_queue);
 end
 $$;
@@ -10646,6 +10708,7 @@ declare
     own uuid := coalesce(p_tenant, postmill.scope_tenant());
     moment timestamptz := postmill.now();
     kept text[] := (select p.keep_reasons from postmill.partition_policy p);
+    f_queues text[] := postmill.read_letter_queues(p_queue);
 begin
     return query
     with live as materialized (
@@ -10654,13 +10717,13 @@ begin
                sum((y.opened - y.closed)::integer) as n
           from postmill.dead_tally y
          where y.error_group is not null and (own is null or y.tenant_id = own)
-           and (p_job_type is null or y.job_type = p_job_type) and (p_queue is null or y.queue = p_queue)
+           and (p_job_type is null or y.job_type = p_job_type) and (f_queues is null or y.queue = any (f_queues))
          group by 1, 2 having sum((y.opened - y.closed)::integer) > 0
         union all
         select null, y.tenant_id, y.job_type, y.reason, y.reason, sum((y.opened - y.closed)::integer)
           from postmill.dead_tally y
          where y.error_group is null and (own is null or y.tenant_id = own)
-           and (p_job_type is null or y.job_type = p_job_type) and (p_queue is null or y.queue = p_queue)
+           and (p_job_type is null or y.job_type = p_job_type) and (f_queues is null or y.queue = any (f_queues))
          group by y.tenant_id, y.job_type, y.reason having sum((y.opened - y.closed)::integer) > 0
     ), least as materialized (
         -- Below it no group can be on the page, and needs no key.
@@ -10723,31 +10786,33 @@ $$;
 
 -- FUNCTION read_dead_letter(uuid)
 
-CREATE FUNCTION postmill.read_dead_letter(p_id uuid) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, reason text, error_class text, error_code text, error_message text, error_status integer, attempts integer, failed_at timestamp with time zone, last_attempt_at timestamp with time zone, error_group text, stack text, payload jsonb, version integer, version_then integer)
+CREATE FUNCTION postmill.read_dead_letter(p_id uuid) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, reason text, error_class text, error_code text, error_message text, error_status integer, attempts integer, failed_at timestamp with time zone, last_attempt_at timestamp with time zone, error_group text, shown_as text, stack text, payload jsonb, version integer, version_then integer)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
     return query
     select d.id, d.tenant_id, d.job_type, d.queue, d.reason, d.error_class, d.error_code, d.error_message, d.error_status,
-           d.attempts, d.failed_at, d.last_attempt_at, d.error_group, d.stack, b.payload, f.version,
+           d.attempts, d.failed_at, d.last_attempt_at, d.error_group, coalesce(q.dead_letters_as, d.queue), d.stack, b.payload, f.version,
            (select max(v.version) from postmill.definition_version v where v.definition_id = f.id and v.at <= b.created_at)
       from postmill.dead_letter d
       left join lateral (select j.payload, j.created_at from postmill.any_job j where j.id = d.id offset 0) b on true
       left join postmill.job_definition f on f.key = d.job_type
+      left join postmill.queue q on q.name = d.queue
      where d.id = p_id;
 end
 $$;
 
 -- FUNCTION read_dead_letters(uuid, text, text, text, timestamp with time zone, uuid, integer, text, integer, timestamp with time zone, timestamp with time zone, integer)
 
-CREATE FUNCTION postmill.read_dead_letters(p_tenant uuid DEFAULT NULL::uuid, p_queue text DEFAULT NULL::text, p_reason text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text, p_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_before uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 50, p_error_group text DEFAULT NULL::text, p_error_status integer DEFAULT NULL::integer, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone, p_until timestamp with time zone DEFAULT NULL::timestamp with time zone, p_look integer DEFAULT 2000) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, reason text, error_class text, error_code text, error_message text, error_status integer, attempts integer, failed_at timestamp with time zone, last_attempt_at timestamp with time zone, error_group text, go_at timestamp with time zone, go_on uuid)
+CREATE FUNCTION postmill.read_dead_letters(p_tenant uuid DEFAULT NULL::uuid, p_queue text DEFAULT NULL::text, p_reason text DEFAULT NULL::text, p_job_type text DEFAULT NULL::text, p_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_before uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, p_most integer DEFAULT 50, p_error_group text DEFAULT NULL::text, p_error_status integer DEFAULT NULL::integer, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone, p_until timestamp with time zone DEFAULT NULL::timestamp with time zone, p_look integer DEFAULT 2000) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, reason text, error_class text, error_code text, error_message text, error_status integer, attempts integer, failed_at timestamp with time zone, last_attempt_at timestamp with time zone, error_group text, shown_as text, go_at timestamp with time zone, go_on uuid)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 declare
     own uuid := coalesce(p_tenant, postmill.scope_tenant());
+    f_queues text[] := postmill.read_letter_queues(p_queue);
 begin
     return query
     with looked as materialized (
@@ -10757,7 +10822,7 @@ begin
          order by d.failed_at desc, d.id desc limit greatest(p_look, p_most + 1)
     ), fits as materialized (
         select l.* from looked l
-         where (p_queue is null or l.queue = p_queue) and (p_reason is null or l.reason = p_reason)
+         where (f_queues is null or l.queue = any (f_queues)) and (p_reason is null or l.reason = p_reason)
            and (p_job_type is null or l.job_type = p_job_type) and (p_error_status is null or l.error_status = p_error_status)
            and (p_until is null or l.failed_at < p_until)
          order by l.failed_at desc, l.id desc limit p_most + 1
@@ -10771,10 +10836,11 @@ begin
          order by l.failed_at, l.id limit 1
     )
     select p.id, p.tenant_id, p.job_type, p.queue, p.reason, p.error_class, p.error_code, left(p.error_message, 500), p.error_status,
-           p.attempts, p.failed_at, p.last_attempt_at, p.error_group, n.failed_at, n.id
+           p.attempts, p.failed_at, p.last_attempt_at, p.error_group, coalesce(q.dead_letters_as, p.queue), n.failed_at, n.id
       from (select true) as always
       left join (select * from last_one union all select * from last_looked) n on true
       left join page p on true
+      left join postmill.queue q on q.name = p.queue
      order by p.failed_at desc, p.id desc;
 end
 $$;
@@ -11932,6 +11998,30 @@ begin
 end
 $$;
 
+-- FUNCTION read_letter_queue_names()
+
+CREATE FUNCTION postmill.read_letter_queue_names() RETURNS SETOF text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query select q.name from postmill.queue q union select q.dead_letters_as from postmill.queue q
+                  where q.dead_letters_as is not null order by 1;
+end
+$$;
+
+-- FUNCTION read_letter_queues(text)
+
+CREATE FUNCTION postmill.read_letter_queues(p_name text) RETURNS text[]
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return case when p_name is not null
+                then array[p_name] || array(select q.name from postmill.queue q where q.dead_letters_as = p_name) end;
+end
+$$;
+
 -- FUNCTION read_letters_matching(jsonb)
 
 CREATE FUNCTION postmill.read_letters_matching(p_filter jsonb) RETURNS TABLE(id uuid, tenant_id uuid, job_type text, queue text, reason text, error_status integer, error_group text, error_class text, failed_at timestamp with time zone)
@@ -11941,7 +12031,7 @@ CREATE FUNCTION postmill.read_letters_matching(p_filter jsonb) RETURNS TABLE(id 
     AS $$
 declare
     own uuid := coalesce((p_filter ->> 'tenant_id')::uuid, postmill.scope_tenant());
-    f_queue text := p_filter ->> 'queue';
+    f_queues text[] := postmill.read_letter_queues(p_filter ->> 'queue');
     f_reason text := p_filter ->> 'reason';
     f_type text := p_filter ->> 'job_type';
     f_group text := p_filter ->> 'error_group';
@@ -11957,7 +12047,7 @@ begin
     select d.id, d.tenant_id, d.job_type, d.queue, d.reason, d.error_status, d.error_group, d.error_class, d.failed_at
       from postmill.dead_letter d
      where (own is null or d.tenant_id = own) and (f_ids is null or d.id = any (f_ids))
-       and (f_queue is null or d.queue = f_queue) and (f_reason is null or d.reason = f_reason)
+       and (f_queues is null or d.queue = any (f_queues)) and (f_reason is null or d.reason = f_reason)
        and (f_type is null or d.job_type = f_type) and (f_group is null or d.error_group = f_group)
        and (f_class is null or d.error_class = f_class) and (f_code is null or d.error_code = f_code)
        and (f_status is null or d.error_status = f_status)
@@ -14761,27 +14851,29 @@ begin
     insert into postmill.queue (name) select e.q ->> 'name' from jsonb_array_elements(p_queues) as e(q)
      where jsonb_array_length(nullif(e.q -> 'limits', 'null')) > 0 order by 1 on conflict do nothing;
     insert into postmill.queue as q (name, owner, contact, color, sla_seconds, wait_target_seconds, run_target_seconds, escalation,
-           runbook, boost_after_seconds, boost_step, boost_to)
+           runbook, dead_letters_as, priority, boost_after_seconds, boost_step, boost_to)
     select n.name, n.owner, n.contact, n.color, n.sla_seconds, n.wait_target_seconds, n.run_target_seconds, n.escalation, n.runbook,
-           n.boost_after_seconds, n.boost_step, n.boost_to
+           n.dead_letters_as, coalesce(n.priority, 100), n.boost_after_seconds, n.boost_step, n.boost_to
       from jsonb_populate_recordset(null::postmill.queue, p_queues) n
-     where coalesce(n.owner, n.contact, n.color, n.escalation, n.runbook, n.sla_seconds::text, n.wait_target_seconds::text,
-                    n.run_target_seconds::text, n.boost_after_seconds::text) is not null
+     where coalesce(n.owner, n.contact, n.color, n.escalation, n.runbook, n.dead_letters_as, n.sla_seconds::text,
+                    n.wait_target_seconds::text, n.run_target_seconds::text, n.priority::text, n.boost_after_seconds::text) is not null
         or exists (select from postmill.queue o where o.name = n.name)
      order by n.name
     on conflict (name) do update
        set owner = excluded.owner, contact = excluded.contact, color = excluded.color, sla_seconds = excluded.sla_seconds,
            wait_target_seconds = excluded.wait_target_seconds, run_target_seconds = excluded.run_target_seconds,
-           escalation = excluded.escalation, runbook = excluded.runbook,
+           escalation = excluded.escalation, runbook = excluded.runbook, dead_letters_as = excluded.dead_letters_as,
+           priority = excluded.priority,
            boost_after_seconds = excluded.boost_after_seconds, boost_step = excluded.boost_step, boost_to = excluded.boost_to
      where (q.owner, q.contact, q.color, q.sla_seconds, q.wait_target_seconds, q.run_target_seconds, q.escalation,
-            q.runbook, q.boost_after_seconds, q.boost_step, q.boost_to)
+            q.runbook, q.dead_letters_as, q.priority, q.boost_after_seconds, q.boost_step, q.boost_to)
            is distinct from (excluded.owner, excluded.contact, excluded.color, excluded.sla_seconds,
                              excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation, excluded.runbook,
-                             excluded.boost_after_seconds, excluded.boost_step, excluded.boost_to)
-       and not (p_fill and coalesce(q.owner, q.contact, q.color, q.escalation, q.runbook, q.sla_seconds::text,
-                                    q.wait_target_seconds::text, q.run_target_seconds::text, q.boost_after_seconds::text)
-                           is not null);
+                             excluded.dead_letters_as, excluded.priority, excluded.boost_after_seconds, excluded.boost_step,
+                             excluded.boost_to)
+       and not (p_fill and coalesce(q.owner, q.contact, q.color, q.escalation, q.runbook, q.dead_letters_as, q.sla_seconds::text,
+                                    q.wait_target_seconds::text, q.run_target_seconds::text, nullif(q.priority, 100)::text,
+                                    q.boost_after_seconds::text) is not null);
     for one, limits in select e.q ->> 'name', e.q -> 'limits' from jsonb_array_elements(p_queues) as e(q)
                         where jsonb_typeof(e.q -> 'limits') = 'array' order by 1 loop
         if not p_fill and exists (select from postmill.queue q where q.name = one) then
@@ -17117,7 +17209,9 @@ begin
          where x.resolved_at is null order by x.crossed_at limit p_most for update of x skip locked
     loop
         name := a.name; tenant_id := a.tenant_id; percent := a.percent; severity := a.severity; status := null;
-        if a.ends_at <= moment or (a.limit_now > a.limit_amount and a.spent_now * 100 < a.percent * a.limit_now) then
+        if a.ends_at <= moment or a.lowered_at is not null
+           or (a.limit_now > a.limit_amount and a.spent_now * 100 < a.percent * a.limit_now)
+        then
             if a.told_at is not null then
                 perform postmill.resolve_incident('budget', a.key);
                 status := 'resolved';
@@ -18493,6 +18587,7 @@ CREATE TABLE postmill.budget_alert (
     limit_amount numeric NOT NULL,
     spent numeric NOT NULL,
     told_at timestamp with time zone,
+    lowered_at timestamp with time zone,
     resolved_at timestamp with time zone
 );
 
@@ -19690,6 +19785,7 @@ CREATE TABLE postmill.queue (
     run_target_seconds double precision,
     escalation text,
     runbook text,
+    dead_letters_as text COLLATE pg_catalog."C",
     boost_after_seconds double precision,
     boost_step integer,
     boost_to integer,
@@ -19697,6 +19793,7 @@ CREATE TABLE postmill.queue (
     CONSTRAINT queue_boost_after_seconds_check CHECK ((boost_after_seconds > (0)::double precision)),
     CONSTRAINT queue_boost_step_check CHECK ((boost_step > 0)),
     CONSTRAINT queue_check CHECK ((num_nulls(boost_after_seconds, boost_step, boost_to) = ANY (ARRAY[0, 3]))),
+    CONSTRAINT queue_dead_letters_as_check CHECK (((length(dead_letters_as) >= 1) AND (length(dead_letters_as) <= 200))),
     CONSTRAINT queue_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
     CONSTRAINT queue_run_target_seconds_check CHECK ((run_target_seconds > (0)::double precision)),
     CONSTRAINT queue_sla_seconds_check CHECK ((sla_seconds > (0)::double precision)),

@@ -19,6 +19,7 @@ FIRST_PAGE = (datetime.max.replace(tzinfo=UTC), UUID(int=2**128 - 1))
 class DeadLetter:
     """A job given up on, waiting for an operator.
 
+    `shown_as` is the queue, or the name under which that shows its dead letters (`Queue.dead_letters_as`).
     `job_type` is None where the body is gone, `error_group` where there was no error (an expired job). In lists
     `error_message` holds at most 500 characters, and `stack`, `payload` and the versions are None. `version` is that of
     the definition now, `version_then` the one from when the job was enqueued.
@@ -37,6 +38,7 @@ class DeadLetter:
     failed_at: datetime
     last_attempt_at: datetime | None
     error_group: str | None
+    shown_as: str
     stack: str | None
     payload: Any
     version: int | None

@@ -146,6 +146,23 @@ def read_queues(name: str | None = None, *, schema: str = DEFAULT_SCHEMA) -> Sta
     )
 
 
+def read_letter_queue_names(*, schema: str = DEFAULT_SCHEMA) -> Statement[list[str]]:
+    """What dead letters can be asked for by: all queues, and the names under which those show theirs."""
+    return Statement(
+        "read_letter_queue_names",
+        sql("queues/read_letter_queue_names", schema),
+        (),
+        lambda rows: [row[0] for row in rows],
+    )
+
+
+def read_letter_queues(name: str, *, schema: str = DEFAULT_SCHEMA) -> Statement[list[str]]:
+    """The queues whose dead letters are shown under this name; the name itself first, whether there is such a queue or not."""
+    return Statement(
+        "read_letter_queues", sql("queues/read_letter_queues", schema), (name,), lambda rows: list(rows[0][0])
+    )
+
+
 def read_queue_names(*, schema: str = DEFAULT_SCHEMA) -> Statement[list[str]]:
     """The names of all queues, for whoever may come in."""
     return Statement(

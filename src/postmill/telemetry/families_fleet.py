@@ -24,8 +24,10 @@ def _oldest(counters: Counters) -> Iterator[Point]:
 
 def _dead(counters: Counters) -> Iterator[Point]:
     sums: dict[str, int] = {}
+    names = counters.gauges.dead_letters_as
     for row in counters.gauges.depths:
-        sums[row.queue] = sums.get(row.queue, 0) + (row.count if row.status == "dead_letter" else 0)
+        shown = names.get(row.queue, row.queue)
+        sums[shown] = sums.get(shown, 0) + (row.count if row.status == "dead_letter" else 0)
     return (((queue,), count) for queue, count in sums.items())
 
 

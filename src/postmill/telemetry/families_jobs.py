@@ -45,6 +45,27 @@ def duration(one: TypeCounters) -> Histogram:
     return summed([one.success, one.failure])
 
 
+def _dead(counters: Counters) -> dict[tuple[str, str, str], int]:
+    """Dead letters by (job type, queue, reason), under the names that queues give to theirs."""
+    sums: dict[tuple[str, str, str], int] = {}
+    names = counters.gauges.dead_letters_as
+    for one in counters.types():
+        shown = names.get(one.queue, one.queue)
+        for reason, count in list(one.dead.items()):
+            key = one.job_type, shown, reason
+            sums[key] = sums.get(key, 0) + count
+    return sums
+
+
+def _dead_in_all(counters: Counters) -> Iterator[Point]:
+    """The same whatever the reason; each type has its sample, also of none."""
+    names = counters.gauges.dead_letters_as
+    sums = {(one.job_type, names.get(one.queue, one.queue)): 0 for one in counters.types()}
+    for (job_type, queue, _), count in _dead(counters).items():
+        sums[job_type, queue] = sums.get((job_type, queue), 0) + count
+    return iter(sums.items())
+
+
 JOB_FAMILIES = (
     Family("jobs_enqueued_total", "counter", "Jobs that were made, by anybody; only a server tells, for the whole fleet.",
            TYPE_QUEUE, lambda it: it.gauges.enqueued.items()),
@@ -71,8 +92,8 @@ JOB_FAMILIES = (
     Family("jobs_attempts_histogram", "histogram", "Attempts that ended jobs had taken.",
            ("job_type",), by_job_type(lambda one: one.attempts)),
     Family("deadletter_total", "counter", "Jobs that became dead letters.",
-           TYPE_QUEUE, per_type(lambda one: sum(list(one.dead.values())))),
+           TYPE_QUEUE, _dead_in_all),
     Family("deadletter_reasons_total", "counter", "Jobs that became dead letters, by reason.",
-           (*TYPE_QUEUE, "reason"), per_value(lambda one: one.dead)),
+           (*TYPE_QUEUE, "reason"), lambda it: iter(_dead(it).items())),
 )  # fmt: skip
 """Canonical names: `jobs_…` as in seed 5."""

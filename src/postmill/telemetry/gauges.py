@@ -93,6 +93,7 @@ class Gauges:
         "_rates",
         "_types",
         "_workers",
+        "dead_letters_as",
         "enqueued",
         "limits",
         "pressure",
@@ -113,6 +114,8 @@ class Gauges:
         self._incidents: dict[tuple[str, str, str], int] = {}
         self.enqueued: Mapping[tuple[str, str], int] = {}
         """Jobs that were ever made, by (job type, queue): the fleet's, where a server asked for it."""
+        self.dead_letters_as: Mapping[str, str] = {}
+        """Names under which queues show their dead letters, of those that have one; never stale."""
         self.slots: Callable[[], Mapping[str, Usage]] = dict
         self.limits: Callable[[], Mapping[str, Usage]] = dict
         self.ranges: Callable[[], Mapping[str, tuple[int, int]]] = dict
@@ -146,6 +149,7 @@ class Gauges:
         archive = note.get("archive")
         self._archive = None if archive is None else Archive(*archive)
         self._workers = dict(note.get("workers", {}))
+        self.dead_letters_as = dict(note.get("dead_letters_as", self.dead_letters_as))
         self._rates = [Rate(*row) for row in note.get("limits", ())]
         self._budgets = [BudgetUse(*row) for row in note.get("budgets", ())]
         self._incidents = {

@@ -38,6 +38,18 @@ PUBLIC = {
     "job_state": "Where jobs are now, in the words of the life cycle.",
     "read_envelope": "A job and its envelope as one JSON object. NULL: there is no such job.",
     "read_idempotency_keys": "Idempotency keys, and where the jobs stand that hold them.",
+    "budget_standing": "Where the budgets of a name stand in their present period that a tenant's jobs are under: its own, the"
+    " platform's (without a tenant only that), or both. `level` is 1 to 4, of NORMAL, REDUCE, QUEUE, HARD_STOP; `label` names the"
+    " period.",
+    "read_budget_history": "The periods of a budget of the last so many months in which anything was reserved, the last first.",
+    "read_budget_breakdown": "What a period's money went to (`p_label` NULL: the present one's), by `job_type`, `tenant` or"
+    " `actor`, the most first. Corrections name no job type.",
+    "read_budget_lines": "Lines of a period's ledger, the last first, before the one with the id `p_before`.",
+    "limit_budget": "Gives one period of a budget a limit of its own, the present one (`p_period` NULL) or a later one, to its"
+    " end or until a moment within it: `changed`, `unchanged`, `unknown`, `over` (the period has ended), `no_period`, `past`"
+    " (that moment is over), `late` (it is after the period). Audited.",
+    "correct_budget": "Appends a correcting line to the ledger of a period (`p_period` NULL: the present one), a negative amount"
+    " for what was booked too much: `corrected`, `unknown`, `no_period` or `below_zero`. Audited.",
     "grant_worker": "Gives a role what a worker needs.",
     "grant_server": "Gives a role what an HTTP server needs: to find out who asks, and to begin his request.",
     "set_actor": "Says for the rest of the transaction whom the audit log names: by `api`, `console`, `cli` or `sql`.",

@@ -25,7 +25,7 @@ async def test_levels_crossed_in_the_middle_of_a_batch(news: Newsroom) -> None:
     usage = await news.now()
     assert (usage["budgetAction"], usage["estimatedCostCents"]) == ("QUEUE", tagged * 1.8)
     assert 90 <= usage["percentUsed"] < 100
-    left = await news.site.rows("select from feed_items where ai_not_before is not null")
+    left = await news.site.rows("select id from feed_items where ai_not_before is not null")
     assert left == [], "what was taken and not asked about is free"
     incidents = "select percent::int as percent, severity from postmill.budget_alert order by percent"
     assert [(row["percent"], row["severity"]) for row in await news.site.rows(incidents)] == [

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from time import perf_counter
-
 import pytest
 
 from examples.homepage.tests.ai.newsroom import Newsroom
@@ -11,13 +9,11 @@ from examples.upstreams.anthropic.replies import Reply
 
 
 async def test_no_tags_although_the_job_runs(news: Newsroom) -> None:
-    """The level says so; a higher limit helps at once. The check of it takes less than 100 ms."""
+    """The level says so; a higher limit helps at once."""
     await news.write(1)
     await news.spend(95)
     await news.run()
-    begun = perf_counter()
     assert (await news.now())["budgetAction"] == "QUEUE"
-    assert perf_counter() - begun < 0.1
     await news.limit(100_000)
     await news.run()
     assert await news.tagged() == 1

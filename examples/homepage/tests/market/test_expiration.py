@@ -31,7 +31,7 @@ async def test_a_listing_from_reminder_to_renewal_and_end(market: Market) -> Non
     assert (mail["To"], mail["Subject"]) == ("sam@seller.example", "Your listing ends soon: Bicycle")
     assert (mail["Auto-Submitted"], market.smtp.recipients) == ("auto-generated", [["sam@seller.example"]])
     assert mail["From"].addresses[0].addr_spec == market.smtp.senders[0] != ""
-    renewed = await renew(market.site.conn, market.listing)
+    renewed = await renew(market.site.conn, market.listing, market.seller)
     assert renewed is not None
     assert renewed["term"] == 2
     assert await run(market, "21 days") == {"expired": 0, "reminded": 0}

@@ -14,7 +14,7 @@ from postmill.api.entering import ring_of
 from postmill.api.paging import Cursor, Limit, cursor_of, parts_of
 from postmill.api.problems import Problem, not_found
 from postmill.api.routes.job_acts import refuse, replayed
-from postmill.api.routes.jobs import DefinitionKey, Queue, Tenant
+from postmill.api.routes.jobs import DefinitionKey, Tenant
 from postmill.api.routing import new_router
 from postmill.domain.access import Action
 from postmill.domain.job import JobView
@@ -42,7 +42,14 @@ async def list_dead_letters(
         str | None, Query(min_length=1, max_length=200, description="Given up for this reason.")
     ] = None,
     definition_key: DefinitionKey = None,
-    queue: Queue = None,
+    queue: Annotated[
+        str | None,
+        Query(
+            min_length=1,
+            max_length=200,
+            description="Of this queue, or of all that show theirs under this name.",
+        ),
+    ] = None,
     tenant_id: Tenant = None,
     error_group: Annotated[
         str | None, Query(min_length=1, max_length=200, description="With this error group.")
@@ -185,6 +192,7 @@ def _facts(letter: Stored) -> dict[str, Any]:
         "tenant_id": letter.tenant_id,
         "definition_key": letter.job_type,
         "queue": letter.queue,
+        "shown_as": letter.shown_as,
         "reason": letter.reason,
         "error_class": letter.error_class,
         "error_code": letter.error_code,

@@ -84,7 +84,7 @@ def list_(
         (
             short(letter.id) if run.out.short_ids else str(letter.id),
             letter.job_type or "(body gone)",
-            letter.queue,
+            letter.shown_as,
             letter.reason,
             letter.attempts,
             relative(letter.failed_at, now),
@@ -116,6 +116,7 @@ def _page(letter: DeadLetter, age: str) -> RenderableType:
         [
             ("type", letter.job_type),
             ("queue", letter.queue),
+            ("shown as", None if letter.shown_as == letter.queue else letter.shown_as),
             ("reason", letter.reason),
             ("given up", f"{age}, after {letter.attempts} attempt{'' if letter.attempts == 1 else 's'}"),
             ("error", error_of(letter.reason, letter.error_class, letter.error_message) or None),

@@ -20,7 +20,7 @@ from postmill.store.console import tenant_slugs
 from postmill.store.dead import read_dead_letters
 from postmill.store.dead_groups import DeadGroup, read_dead_groups
 from postmill.store.error_groups import ErrorGroupView, read_error_groups
-from postmill.store.queues import read_queue_names
+from postmill.store.queues import read_letter_queues, read_queue_names
 from postmill.store.tenants import TenantView
 
 router = Pages()
@@ -67,10 +67,11 @@ async def _groups(visit: Visit, tenant: TenantView | None) -> Response:
         ),
     )
     page = (found or [])[:GROUPS]
+    queues = await _queues(visit)
     return visit.page(
         "dead.html",
         groups=page,
-        replay=_replay(visit, page),
+        replay=_replay(visit, page, queues),
         cut=found is None,
         ages=AGES,
         tenant=tenant,
@@ -121,20 +122,26 @@ async def _letters(visit: Visit, tenant: TenantView | None) -> Response:
         ages=AGES,
         tenant=tenant,
         queues=await queue_names(visit),
-        wizard=_wizard(visit, chosen, tenant, age),
+        wizard=_wizard(visit, chosen | {"queue": await _queues(visit)}, tenant, age),
         next=None if found.before is None else visit.same(after=cursor_of(*found.before)),
         first=visit.same() if given else None,
     )
 
 
-def _replay(visit: Visit, groups: list[DeadGroup]) -> dict[str, str]:
+async def _queues(visit: Visit) -> list[str] | None:
+    """The queues that the filter means; None: it names none."""
+    asked = visit.args.text("queue", None)
+    return None if asked is None else await visit.read(read_letter_queues(asked, schema=visit.schema))
+
+
+def _replay(visit: Visit, groups: list[DeadGroup], queues: list[str] | None) -> dict[str, str]:
     """Where each group can be replayed as a whole. Those without an error group have only a reason, which no query asks for."""
     return {
         one.key: wizard(
             visit,
             error=one.error_group,
             job_type=one.job_type,
-            queue=visit.args.text("queue", None),
+            queue=queues,
             tenant=one.slug if visit.scope.ops else None,
         )
         for one in groups

@@ -45,6 +45,7 @@ class Monitor(Round):
         types = await self.link.rows("upkeep/measure_types")
         workers = await self.link.rows("upkeep/measure_workers")
         incidents = await self.link.rows("upkeep/measure_incidents")
+        letters = await self.link.rows("upkeep/measure_letter_names")
         limits = await self.link.rows("upkeep/measure_limits")
         budgets = await self.link.rows("upkeep/measure_budgets")
         required, waiting, oldest, failing, _ = (await self.link.rows("archive/state"))[0]
@@ -56,6 +57,7 @@ class Monitor(Round):
                 "budgets": [list(row) for row in budgets],
                 "archive": [waiting, oldest or 0.0, failing] if required else None,
                 "workers": dict(workers),
+                "dead_letters_as": dict(letters),
                 "incidents": [list(row) for row in incidents],
             }
         )

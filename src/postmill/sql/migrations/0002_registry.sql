@@ -35,6 +35,8 @@ create table {schema}.queue (
     escalation text,
     -- An address: what whoever is on call shall read.
     runbook text,
+    -- The name under which its dead letters are shown and counted; nothing moves there. NULL: its own.
+    dead_letters_as text collate "C" check (length(dead_letters_as) between 1 and 200),
     -- By how much waiting jobs rise for each so many seconds that they have been ready, and up to where (0058). NULL: not.
     boost_after_seconds double precision check (boost_after_seconds > 0),
     boost_step integer check (boost_step > 0),

@@ -1,9 +1,19 @@
 -- postmill: safe
 -- What a request reads beside jobs: dead letters, queues, workers, the summary, and why a job does not run.
 
+-- The queues whose dead letters are shown under this name: the one of the name, and those that say so. NULL for NULL.
+create function {schema}.read_letter_queues(p_name text) returns text[]
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    return case when p_name is not null
+                then array[p_name] || array(select q.name from {schema}.queue q where q.dead_letters_as = p_name) end;
+end
+$$;
+
 -- Open dead letters, given up last first, below (p_at, p_before). At most p_look are looked at; go_at and go_on say where
 -- the next page begins, in a row without a letter where this page has none. p_since and p_until bound the moment at which
 -- they were given up; both, and the error group, have an index, so that only the other filters look at what they leave out.
+-- p_queue, and shown_as: see read_letter_queues.
 create function {schema}.read_dead_letters(
     p_tenant uuid default null, p_queue text default null, p_reason text default null, p_job_type text default null,
     p_at timestamptz default 'infinity', p_before uuid default 'ffffffff-ffff-ffff-ffff-ffffffffffff', p_most integer default 50,
@@ -12,10 +22,11 @@ create function {schema}.read_dead_letters(
 returns table (
     id uuid, tenant_id uuid, job_type text, queue text, reason text, error_class text, error_code text, error_message text,
     error_status integer, attempts integer, failed_at timestamptz, last_attempt_at timestamptz, error_group text,
-    go_at timestamptz, go_on uuid)
+    shown_as text, go_at timestamptz, go_on uuid)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
     own uuid := coalesce(p_tenant, {schema}.scope_tenant());
+    f_queues text[] := {schema}.read_letter_queues(p_queue);
 begin
     return query
     with looked as materialized (
@@ -25,7 +36,7 @@ begin
          order by d.failed_at desc, d.id desc limit greatest(p_look, p_most + 1)
     ), fits as materialized (
         select l.* from looked l
-         where (p_queue is null or l.queue = p_queue) and (p_reason is null or l.reason = p_reason)
+         where (f_queues is null or l.queue = any (f_queues)) and (p_reason is null or l.reason = p_reason)
            and (p_job_type is null or l.job_type = p_job_type) and (p_error_status is null or l.error_status = p_error_status)
            and (p_until is null or l.failed_at < p_until)
          order by l.failed_at desc, l.id desc limit p_most + 1
@@ -39,10 +50,11 @@ begin
          order by l.failed_at, l.id limit 1
     )
     select p.id, p.tenant_id, p.job_type, p.queue, p.reason, p.error_class, p.error_code, left(p.error_message, 500), p.error_status,
-           p.attempts, p.failed_at, p.last_attempt_at, p.error_group, n.failed_at, n.id
+           p.attempts, p.failed_at, p.last_attempt_at, p.error_group, coalesce(q.dead_letters_as, p.queue), n.failed_at, n.id
       from (select true) as always
       left join (select * from last_one union all select * from last_looked) n on true
       left join page p on true
+      left join {schema}.queue q on q.name = p.queue
      order by p.failed_at desc, p.id desc;
 end
 $$;
@@ -51,17 +63,18 @@ $$;
 create function {schema}.read_dead_letter(p_id uuid)
 returns table (
     id uuid, tenant_id uuid, job_type text, queue text, reason text, error_class text, error_code text, error_message text,
-    error_status integer, attempts integer, failed_at timestamptz, last_attempt_at timestamptz, error_group text, stack text,
+    error_status integer, attempts integer, failed_at timestamptz, last_attempt_at timestamptz, error_group text, shown_as text, stack text,
     payload jsonb, version integer, version_then integer)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 begin
     return query
     select d.id, d.tenant_id, d.job_type, d.queue, d.reason, d.error_class, d.error_code, d.error_message, d.error_status,
-           d.attempts, d.failed_at, d.last_attempt_at, d.error_group, d.stack, b.payload, f.version,
+           d.attempts, d.failed_at, d.last_attempt_at, d.error_group, coalesce(q.dead_letters_as, d.queue), d.stack, b.payload, f.version,
            (select max(v.version) from {schema}.definition_version v where v.definition_id = f.id and v.at <= b.created_at)
       from {schema}.dead_letter d
       left join lateral (select j.payload, j.created_at from {schema}.any_job j where j.id = d.id offset 0) b on true
       left join {schema}.job_definition f on f.key = d.job_type
+      left join {schema}.queue q on q.name = d.queue
      where d.id = p_id;
 end
 $$;
@@ -278,6 +291,15 @@ create function {schema}.read_queue_names() returns setof text
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 begin
     return query select q.name from {schema}.queue q order by q.name;
+end
+$$;
+
+-- What dead letters can be asked for by: queues, and the names under which those show theirs.
+create function {schema}.read_letter_queue_names() returns setof text
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    return query select q.name from {schema}.queue q union select q.dead_letters_as from {schema}.queue q
+                  where q.dead_letters_as is not null order by 1;
 end
 $$;
 

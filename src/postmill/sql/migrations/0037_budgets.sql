@@ -103,8 +103,8 @@ create table {schema}.budget_reservation (
 create index budget_reservation_held on {schema}.budget_reservation (reserved_at) where ended_at is null;
 create index budget_reservation_ended on {schema}.budget_reservation (ended_at) where ended_at is not null;
 
--- Thresholds that were crossed: each once per period, and again only if the limit was changed after it. Written where money
--- is booked; the round of upkeep tells of it (told_at), and resolves it when its period ends or its limit was raised.
+-- Thresholds that were crossed: each once per period, and again only if the limit was changed after it, or it was lowered by a
+-- correction. The round of upkeep tells of it (told_at), and resolves it when its period ends, or it is no longer true.
 create table {schema}.budget_alert (
     budget_id uuid not null,
     starts_at timestamptz not null,
@@ -115,6 +115,7 @@ create table {schema}.budget_alert (
     limit_amount numeric not null,
     spent numeric not null,
     told_at timestamptz,
+    lowered_at timestamptz,
     resolved_at timestamptz,
     primary key (budget_id, starts_at, percent, crossed_at)
 );
@@ -243,9 +244,8 @@ begin
       join {schema}.budget_period p on p.budget_id = b.id and p.starts_at = p_starts_at and p.ends_at > (select {schema}.now())
      cross join unnest(b.alert_at, b.alert_severity) as u(percent, severity)
      where b.id = p_budget and p_spent * 100 >= u.percent * p.limit_amount
-       and not exists (select from {schema}.budget_alert a
-                        where a.budget_id = b.id and a.starts_at = p.starts_at and a.percent = u.percent
-                          and (a.resolved_at is null or a.limit_amount = p.limit_amount));
+       and not exists (select from {schema}.budget_alert a where a.budget_id = b.id and a.starts_at = p.starts_at
+               and a.percent = u.percent and a.lowered_at is null and (a.resolved_at is null or a.limit_amount = p.limit_amount));
 end
 $$;
 

@@ -190,7 +190,7 @@ returns table (id uuid, tenant_id uuid, job_type text, queue text, reason text, 
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
     own uuid := coalesce((p_filter ->> 'tenant_id')::uuid, {schema}.scope_tenant());
-    f_queue text := p_filter ->> 'queue';
+    f_queues text[] := {schema}.read_letter_queues(p_filter ->> 'queue');
     f_reason text := p_filter ->> 'reason';
     f_type text := p_filter ->> 'job_type';
     f_group text := p_filter ->> 'error_group';
@@ -206,7 +206,7 @@ begin
     select d.id, d.tenant_id, d.job_type, d.queue, d.reason, d.error_status, d.error_group, d.error_class, d.failed_at
       from {schema}.dead_letter d
      where (own is null or d.tenant_id = own) and (f_ids is null or d.id = any (f_ids))
-       and (f_queue is null or d.queue = f_queue) and (f_reason is null or d.reason = f_reason)
+       and (f_queues is null or d.queue = any (f_queues)) and (f_reason is null or d.reason = f_reason)
        and (f_type is null or d.job_type = f_type) and (f_group is null or d.error_group = f_group)
        and (f_class is null or d.error_class = f_class) and (f_code is null or d.error_code = f_code)
        and (f_status is null or d.error_status = f_status)

@@ -288,7 +288,7 @@ end
 $$;
 
 -- Queues as settings and code declare them: [{name, owner, contact, color, sla_seconds, wait_target_seconds,
--- run_target_seconds, escalation, runbook, boost_after_seconds, boost_step, boost_to}]. What is not in a declaration is none;
+-- run_target_seconds, escalation, runbook, dead_letters_as, priority, boost_after_seconds, boost_step, boost_to}]. What is not in a declaration is none;
 -- one that says nothing makes no queue. p_fill: only where nothing is said of a queue yet.
 create function {schema}.register_queues(p_queues jsonb, p_fill boolean default false) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
@@ -300,27 +300,29 @@ begin
     insert into {schema}.queue (name) select e.q ->> 'name' from jsonb_array_elements(p_queues) as e(q)
      where jsonb_array_length(nullif(e.q -> 'limits', 'null')) > 0 order by 1 on conflict do nothing;
     insert into {schema}.queue as q (name, owner, contact, color, sla_seconds, wait_target_seconds, run_target_seconds, escalation,
-           runbook, boost_after_seconds, boost_step, boost_to)
+           runbook, dead_letters_as, priority, boost_after_seconds, boost_step, boost_to)
     select n.name, n.owner, n.contact, n.color, n.sla_seconds, n.wait_target_seconds, n.run_target_seconds, n.escalation, n.runbook,
-           n.boost_after_seconds, n.boost_step, n.boost_to
+           n.dead_letters_as, coalesce(n.priority, 100), n.boost_after_seconds, n.boost_step, n.boost_to
       from jsonb_populate_recordset(null::{schema}.queue, p_queues) n
-     where coalesce(n.owner, n.contact, n.color, n.escalation, n.runbook, n.sla_seconds::text, n.wait_target_seconds::text,
-                    n.run_target_seconds::text, n.boost_after_seconds::text) is not null
+     where coalesce(n.owner, n.contact, n.color, n.escalation, n.runbook, n.dead_letters_as, n.sla_seconds::text,
+                    n.wait_target_seconds::text, n.run_target_seconds::text, n.priority::text, n.boost_after_seconds::text) is not null
         or exists (select from {schema}.queue o where o.name = n.name)
      order by n.name
     on conflict (name) do update
        set owner = excluded.owner, contact = excluded.contact, color = excluded.color, sla_seconds = excluded.sla_seconds,
            wait_target_seconds = excluded.wait_target_seconds, run_target_seconds = excluded.run_target_seconds,
-           escalation = excluded.escalation, runbook = excluded.runbook,
+           escalation = excluded.escalation, runbook = excluded.runbook, dead_letters_as = excluded.dead_letters_as,
+           priority = excluded.priority,
            boost_after_seconds = excluded.boost_after_seconds, boost_step = excluded.boost_step, boost_to = excluded.boost_to
      where (q.owner, q.contact, q.color, q.sla_seconds, q.wait_target_seconds, q.run_target_seconds, q.escalation,
-            q.runbook, q.boost_after_seconds, q.boost_step, q.boost_to)
+            q.runbook, q.dead_letters_as, q.priority, q.boost_after_seconds, q.boost_step, q.boost_to)
            is distinct from (excluded.owner, excluded.contact, excluded.color, excluded.sla_seconds,
                              excluded.wait_target_seconds, excluded.run_target_seconds, excluded.escalation, excluded.runbook,
-                             excluded.boost_after_seconds, excluded.boost_step, excluded.boost_to)
-       and not (p_fill and coalesce(q.owner, q.contact, q.color, q.escalation, q.runbook, q.sla_seconds::text,
-                                    q.wait_target_seconds::text, q.run_target_seconds::text, q.boost_after_seconds::text)
-                           is not null);
+                             excluded.dead_letters_as, excluded.priority, excluded.boost_after_seconds, excluded.boost_step,
+                             excluded.boost_to)
+       and not (p_fill and coalesce(q.owner, q.contact, q.color, q.escalation, q.runbook, q.dead_letters_as, q.sla_seconds::text,
+                                    q.wait_target_seconds::text, q.run_target_seconds::text, nullif(q.priority, 100)::text,
+                                    q.boost_after_seconds::text) is not null);
     for one, limits in select e.q ->> 'name', e.q -> 'limits' from jsonb_array_elements(p_queues) as e(q)
                         where jsonb_typeof(e.q -> 'limits') = 'array' order by 1 loop
         if not p_fill and exists (select from {schema}.queue q where q.name = one) then
@@ -341,7 +343,7 @@ language plpgsql stable as $$
 begin
     return (select jsonb_build_object('owner', q.owner, 'contact', q.contact, 'color', q.color, 'sla_seconds', q.sla_seconds,
                        'wait_target_seconds', q.wait_target_seconds, 'run_target_seconds', q.run_target_seconds,
-                       'escalation', q.escalation, 'runbook', q.runbook, 'boost_after_seconds', q.boost_after_seconds,
+                       'escalation', q.escalation, 'runbook', q.runbook, 'dead_letters_as', q.dead_letters_as, 'priority', q.priority, 'boost_after_seconds', q.boost_after_seconds,
                        'boost_step', q.boost_step, 'boost_to', q.boost_to) from {schema}.queue q where q.name = p_queue);
 end
 $$;

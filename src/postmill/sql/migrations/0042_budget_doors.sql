@@ -48,7 +48,9 @@ begin
          where x.resolved_at is null order by x.crossed_at limit p_most for update of x skip locked
     loop
         name := a.name; tenant_id := a.tenant_id; percent := a.percent; severity := a.severity; status := null;
-        if a.ends_at <= moment or (a.limit_now > a.limit_amount and a.spent_now * 100 < a.percent * a.limit_now) then
+        if a.ends_at <= moment or a.lowered_at is not null
+           or (a.limit_now > a.limit_amount and a.spent_now * 100 < a.percent * a.limit_now)
+        then
             if a.told_at is not null then
                 perform {schema}.resolve_incident('budget', a.key);
                 status := 'resolved';
@@ -269,6 +271,18 @@ begin
 end
 $$;
 
+-- A correction has come below thresholds: they are over, and count anew. What a call turns out to have cost less lowers none,
+-- so that nobody is told twice of a threshold that is merely hovered about.
+create function {schema}.lower_alerts(p_budget uuid, p_starts_at timestamptz, p_spent numeric) returns void
+language plpgsql volatile as $$
+begin
+    update {schema}.budget_alert a set lowered_at = {schema}.now()
+      from {schema}.budget_period p
+     where p.budget_id = p_budget and p.starts_at = p_starts_at and a.budget_id = p_budget and a.starts_at = p_starts_at
+       and a.lowered_at is null and p_spent * 100 < a.percent * p.limit_amount;
+end
+$$;
+
 -- A correcting line in a period (null: the present one): corrected | unknown | no_period | below_zero.
 create function {schema}.door_correct_budget(p_id uuid, p_label text, p_amount numeric, p_in bigint, p_out bigint, p_reason text,
     p_actor_type text default null, p_actor_id text default null, out line uuid, out status text)
@@ -306,6 +320,9 @@ begin
     values (line, p_id, p.starts_at, {schema}.now(), 'correct', p_amount, p_in, p_out, b.tenant_id, {schema}.acting_type(),
             {schema}.acting_id(), p_reason);
     perform {schema}.book_budget(p_id, b.tenant_id, p.starts_at, p_amount, 0, 0, p_in, p_out);
+    if p_amount < 0 then
+        perform {schema}.lower_alerts(p_id, p.starts_at, coalesce(s.spent, 0) + p_amount);
+    end if;
     perform {schema}.audit('budgets.correct', 'budget', b.name, b.tenant_id,
         jsonb_build_object('period', p.label, 'spent', coalesce(s.spent, 0)),
         jsonb_build_object('period', p.label, 'spent', coalesce(s.spent, 0) + p_amount), p_reason);

@@ -155,6 +155,7 @@ declare
     own uuid := coalesce(p_tenant, {schema}.scope_tenant());
     moment timestamptz := {schema}.now();
     kept text[] := (select p.keep_reasons from {schema}.partition_policy p);
+    f_queues text[] := {schema}.read_letter_queues(p_queue);
 begin
     return query
     with live as materialized (
@@ -163,13 +164,13 @@ begin
                sum((y.opened - y.closed)::integer) as n
           from {schema}.dead_tally y
          where y.error_group is not null and (own is null or y.tenant_id = own)
-           and (p_job_type is null or y.job_type = p_job_type) and (p_queue is null or y.queue = p_queue)
+           and (p_job_type is null or y.job_type = p_job_type) and (f_queues is null or y.queue = any (f_queues))
          group by 1, 2 having sum((y.opened - y.closed)::integer) > 0
         union all
         select null, y.tenant_id, y.job_type, y.reason, y.reason, sum((y.opened - y.closed)::integer)
           from {schema}.dead_tally y
          where y.error_group is null and (own is null or y.tenant_id = own)
-           and (p_job_type is null or y.job_type = p_job_type) and (p_queue is null or y.queue = p_queue)
+           and (p_job_type is null or y.job_type = p_job_type) and (f_queues is null or y.queue = any (f_queues))
          group by y.tenant_id, y.job_type, y.reason having sum((y.opened - y.closed)::integer) > 0
     ), least as materialized (
         -- Below it no group can be on the page, and needs no key.

@@ -59,6 +59,49 @@ begin
 end
 $$;
 
+-- door_limit_budget by name, of the platform's budget or a tenant's own; NULL period: the present one.
+create function {schema}.limit_budget(p_name text, p_limit numeric, p_reason text, p_period text default null,
+    p_until timestamptz default null, p_tenant uuid default null, p_actor_type text default null, p_actor_id text default null)
+returns text
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    own constant uuid := {schema}.budget_named(p_name, p_tenant);
+    label text := p_period;
+begin
+    if own is not null and label is null then
+        select x.label into label from {schema}.read_budget_period(own, {schema}.now()) x;
+    end if;
+    return {schema}.door_limit_budget(own, label, p_limit, p_reason, p_actor_type, p_actor_id, p_until);
+end
+$$;
+
+-- door_correct_budget by name, of the platform's budget or a tenant's own; NULL period: the present one, which there always is.
+create function {schema}.correct_budget(p_name text, p_amount numeric, p_reason text, p_period text default null,
+    p_tokens_in bigint default 0, p_tokens_out bigint default 0, p_tenant uuid default null, p_actor_type text default null,
+    p_actor_id text default null) returns text
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    own constant uuid := {schema}.budget_named(p_name, p_tenant);
+    present text;
+begin
+    if own is null then
+        return 'unknown';
+    end if;
+    select x.label into present from {schema}.read_budget_period(own, {schema}.now()) x;
+    return (select c.status from {schema}.door_correct_budget(own, nullif(p_period, present), p_amount, p_tokens_in, p_tokens_out,
+                p_reason, p_actor_type, p_actor_id) c);
+end
+$$;
+
+-- The id of exactly this one. NULL: there is none.
+create function {schema}.budget_named(p_name text, p_tenant uuid) returns uuid
+language plpgsql stable as $$
+begin
+    return (select b.id from {schema}.budget b where lower(replace(b.name, '_', '-')) = lower(replace(p_name, '_', '-'))
+               and b.tenant_id is not distinct from p_tenant);
+end
+$$;
+
 -- What was spent of a budget in a period (NULL: the present one), step by step; times of corrections are those of their
 -- writing.
 create function {schema}.read_budget_burn(p_id uuid, p_label text, p_step interval)

@@ -1,0 +1,1 @@
+select count(*) from planner.assignment where project_id = %(project)s

@@ -1,1 +1,0 @@
-select queue, job_type, count(*) as letters from planner.deadletter group by 1, 2 order by 2

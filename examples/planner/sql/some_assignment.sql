@@ -1,0 +1,1 @@
+select mission_id from planner.assignment where project_id = %(project)s limit 1

@@ -1,0 +1,1 @@
+select {schema}.read_letter_queues($1::text)
