@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from postmill import Queue
+from postmill import Boost, Queue
+
+HIGHEST, LOWEST = 0, 10
+"""Priorities of jobs; a lower number goes first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +21,12 @@ class Family:
     priority: int
 
 
+RISING = Boost(after=10 * 60, step=1, to=HIGHEST)
+"""Section 11: who has sat in a queue for ten minutes is put before those that have not, one step for each ten more."""
+
 HIGH = Family(
     Queue("HIGH", owner="Ops On-Call", contact="vc-ops-high", color="salmon", sla=30, escalation="on-call"),
-    0,
+    HIGHEST,
 )
 """Stock refresh in market hours, message relay, urgent notifications."""
 
@@ -32,6 +38,7 @@ DEFAULT = Family(
         color="blue",
         sla=5 * 60,
         escalation="ops-alerts",
+        boost=RISING,
     ),
     5,
 )
@@ -45,6 +52,7 @@ SCREENSHOT = Family(
         color="lavender",
         sla=2 * 60,
         escalation="ops-alerts",
+        boost=RISING,
     ),
     6,
 )
@@ -58,6 +66,7 @@ LOW = Family(
         color="green",
         sla=30 * 60,
         escalation="daily-digest",
+        boost=RISING,
     ),
     7,
 )
@@ -70,6 +79,7 @@ BULK = Family(
         contact="#ai-pipelines",
         color="yellow",
         escalation="daily-digest",
+        boost=RISING,
     ),
     8,
 )

@@ -59,6 +59,16 @@ class UsageNow(Usage):
         )
 
 
+class Cost(_Shape):
+    """What one job type, or one user, has spent of a month."""
+
+    name: str
+    cost_cents: float
+    requests: int
+    tokens_input: int
+    tokens_output: int
+
+
 class BudgetLimit(_Shape):
     """Another limit of one month."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, HTTPException, Query, Request, status
 
-from examples.homepage.admin.ai_shapes import BudgetLimit, Month, Usage, UsageNow
+from examples.homepage.admin.ai_shapes import BudgetLimit, Cost, Month, Usage, UsageNow
 from examples.homepage.statements import row, rows
 
 ai_usage = APIRouter(prefix="/ai-usage")
@@ -33,6 +33,13 @@ async def history(request: Request, months: Annotated[int, Query(ge=1, le=120)] 
     """The last months in which something was used, this one included, the newest first."""
     async with request.app.state.pool.connection() as conn:
         return [Usage.of(one) for one in await rows(conn, "ai_usage_history", months=months)]
+
+
+@ai_usage.get("/{month}/costs")
+async def costs(request: Request, month: Month, by: Literal["job_type", "actor"] = "job_type") -> list[Cost]:
+    """What a month's money went to, the most first: by job type, or by who caused the jobs, as `user:admin`."""
+    async with request.app.state.pool.connection() as conn:
+        return [Cost(**one) for one in await rows(conn, "ai_usage_costs", month=month, by=by)]
 
 
 @ai_usage.patch("/{month}/budget")
