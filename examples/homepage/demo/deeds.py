@@ -22,7 +22,9 @@ def deed(conn: Connection[Any], kind: JobType, portal: str, since: datetime, sit
     """In words, as `12 items, 3 feeds`."""
     values = {"portal": portal, "since": since, "listed": _listed(sitemaps)}
     found = rows(conn, f"did/{kind.value.lower()}", **values)
-    return ", ".join(_counted(number or 0, what) for row in found for what, number in row.items()) or "nothing"
+    return (
+        ", ".join(_counted(number or 0, what) for row in found for what, number in row.items()) or "nothing"
+    )
 
 
 def deeds(

@@ -99,7 +99,7 @@ DEMAND: Mapping[JobType, Callable[[Asking], None]] = {
 EVERY = {
     JobType.MESSAGE_RELAY: 1,
     JobType.INBOUND_EMAIL: 2,
-    JobType.IMAGE_PROCESSING: 3,
-    JobType.SCREENSHOT_CAPTURE: 6,
+    JobType.IMAGE_PROCESSING: 5,
+    JobType.SCREENSHOT_CAPTURE: 10,
 }
 """Of how many requests one is of this kind: what costs more is asked for less."""

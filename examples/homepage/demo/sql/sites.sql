@@ -15,7 +15,7 @@ with named (title, path) as (
     insert into good_sites (url, host, title, rank, failures, submitted_at)
     select %(url)s || n.path, %(host)s, n.title, 0, case when n.path like '/status/%%' then 2 else 0 end,
            (select postmill.now()) - interval '40 days'
-      from named n where not exists (select from good_sites s where s.title = n.title)
+      from named n where not exists (select from good_sites s where right(s.url, length(n.path)) = n.path)
     returning id, title
 )
 select id, title from moved union all select id, title from made
