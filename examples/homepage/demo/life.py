@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import cycle
 
 from examples.homepage.demo.accident import Accident
-from examples.homepage.demo.demand import DEMAND, EVERY, Asking
 from examples.homepage.demo.look import Standing
+from examples.homepage.demo.people import People
 from examples.homepage.demo.stage import Stage
 from examples.homepage.job_types import JobType
 
@@ -44,7 +44,7 @@ class Life:
         triggers.sort(key=lambda item: ORDER.index(JobType(item["definition_key"])))
         self._runs = cycle([item["id"] for item in triggers])
         self._run_at, self._request_at = 0.0, 0.5
-        self._asking = [Asking(stage.conn, portal, stage.told) for portal in stage.portals]
+        self._people = [People(stage.conn, portal, stage.told) for portal in stage.portals]
         self._accident = Accident(stage, self.notes)
 
     def step(self, seconds: float, now: Standing) -> None:
@@ -54,14 +54,6 @@ class Life:
             self._stage.root.post(f"/jobs/triggers/{next(self._runs)}/run")
         if seconds >= self._request_at:
             self._request_at = seconds + BETWEEN_REQUESTS
-            for asking in self._asking:
-                self._ask(asking)
+            for people in self._people:
+                people.ask(self._stage.missing)
         self._accident.step(seconds, now)
-
-    def _ask(self, asking: Asking) -> None:
-        """People of a portal: a message is written and answered, a picture uploaded, a site submitted."""
-        for kind, ask in DEMAND.items():
-            shown = kind in self._stage.served and kind not in self._stage.missing
-            if shown and asking.number % EVERY[kind] == 0:
-                ask(asking)
-        asking.number += 1

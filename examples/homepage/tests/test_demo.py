@@ -28,6 +28,7 @@ pytestmark = [
 ]
 ENV = {**os.environ, "COLUMNS": "120", "PYTHONPATH": str(ROOT)}
 NO_BROWSER = ENV | {"PATH": str(Path(sys.executable).parent)}
+LINK = "console, log in once: "
 WITHOUT = "not shown: apt-get install chromium"
 DEED = re.compile(r"^([A-Z_]+)  +(\d+) +(\d+) +(\d+)  (\S.*?)  +(\S.*?) *$", re.MULTILINE)
 
@@ -38,11 +39,14 @@ def command(data: Path, *arguments: str) -> list[str]:
 
 @pytest.fixture
 def data(tmp_path: Path) -> Iterator[Path]:
-    """A data folder with a space in its name. At the end no process may be left that works in it, and no file beside it."""
+    """A data folder with a space in its name.
+
+    At the end no process may be left that works in it, and nothing is beside it but what tells `postmill` of the database.
+    """
     folder = tmp_path / "demo data"
     yield folder
     eventually(lambda: not working_in(folder), 10.0, "the end of all processes")
-    assert [path.name for path in tmp_path.iterdir()] == [folder.name]
+    assert {path.name for path in tmp_path.iterdir()} <= {folder.name, ".postmill"}
 
 
 @contextmanager
@@ -83,26 +87,35 @@ def did(said: str) -> set[str]:
     return found
 
 
-@pytest.mark.dear(30)
+def until(lines: Iterator[str], what: str) -> str:
+    """What is said up to a line that has this in it, which is there."""
+    said = ""
+    for line in lines:
+        said += line
+        if what in line:
+            return said
+    pytest.fail(f"it ended before {what!r}: {said}")
+
+
 def test_until_it_is_stopped(data: Path) -> None:
-    """By Ctrl-C before everything has begun; by SIGKILL when its console answers; then it begins again on what is there, and
-    Ctrl-C ends it with a summary once all has healed."""
+    """By Ctrl-C before everything has begun; by SIGKILL when its processes begin; then it begins again on what is there, its
+    console answers, and Ctrl-C ends it with a summary once all has healed."""
     with playing(data) as (demo, lines):
-        assert next(line for line in lines if line.startswith("✓ PostgreSQL"))
+        until(lines, "✓ PostgreSQL")
         demo.send_signal(signal.SIGINT)
         assert "Stopped. What there is is in" in "".join(lines)
     assert demo.returncode == 130
 
     with playing(data) as (demo, lines):
-        link = next(line.partition(": ")[2].strip() for line in lines if line.startswith("console"))
-        assert httpx.get(link, follow_redirects=True).status_code == 200
+        until(lines, "✓ workers")
         demo.kill()
 
     # What a killed demo leaves is its PostgreSQL, which the next one ends.
     with playing(data) as (demo, lines):
-        said = ""
-        while "● closed: 1 worker" not in said:
-            said += next(lines)
+        said = until(lines, LINK)
+        answer = httpx.get(said.rpartition(LINK)[2].strip(), follow_redirects=True)
+        assert (answer.status_code, answer.url.path) == (200, "/")
+        said += until(lines, "● closed: 1 worker")
         demo.send_signal(signal.SIGINT)
         said += "".join(lines)
     assert demo.returncode == 0, said
@@ -113,7 +126,10 @@ def test_until_it_is_stopped(data: Path) -> None:
 
 @pytest.mark.long
 def test_a_minute_of_two_portals(data: Path) -> None:
-    """With Chromium where there is one."""
+    """With Chromium where there is one, after a run that was killed in the middle of its work."""
+    with playing(data) as (demo, lines):
+        until(lines, "● opened")
+        demo.kill()
     done = subprocess.run(
         command(data, "--seconds", "55"),
         cwd=data.parent, env=ENV, capture_output=True, text=True, timeout=300, check=False,
