@@ -53,7 +53,7 @@ class NewPriority(_Shape):
     """Another priority of a job that waits, and why; a lower number goes first."""
 
     priority: int = Field(ge=HIGHEST, le=LOWEST)
-    reason: str | None = Field(default=None, min_length=1, max_length=1000, pattern="^[^\\x00]*$")
+    reason: Name | None = None
 
 
 class Prioritized(_Shape):

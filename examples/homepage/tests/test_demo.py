@@ -114,7 +114,7 @@ def test_until_it_is_stopped(data: Path) -> None:
     with playing(data) as (demo, lines):
         said = until(lines, LINK)
         answer = httpx.get(said.rpartition(LINK)[2].strip(), follow_redirects=True)
-        assert (answer.status_code, answer.url.path) == (200, "/")
+        assert answer.status_code == 200
         said += until(lines, "● closed: 1 worker")
         demo.send_signal(signal.SIGINT)
         said += "".join(lines)
