@@ -7,9 +7,9 @@ from examples.homepage.demo.look import Standing
 from examples.homepage.demo.stage import Stage
 from examples.homepage.demo.workers import TWO
 
-AFTER = 5.0
+AFTER = 2.0
 """Seconds until it happens."""
-IDLE_AT_MOST = 8.0
+IDLE_AT_MOST = 5.0
 """Seconds for which it waits for the worker to be busy."""
 REPLACED_AFTER = 30.0
 """Seconds after which the worker is replaced even if nobody was told that it is missing."""

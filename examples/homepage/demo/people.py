@@ -20,7 +20,7 @@ from examples.homepage.mail.settings import MailSettings
 from examples.homepage.previews.chain import preview
 from postmill import NewJob
 
-EVERY = {JobType.MESSAGE_RELAY: 1, JobType.IMAGE_PROCESSING: 5, JobType.SCREENSHOT_CAPTURE: 10}
+EVERY = {JobType.MESSAGE_RELAY: 1, JobType.IMAGE_PROCESSING: 8, JobType.SCREENSHOT_CAPTURE: 10}
 """Of how many requests one is of this type: what costs more is asked for less."""
 ANSWERED = 2
 """One of so many questions."""

@@ -15,7 +15,7 @@ from examples.homepage.demo.furniture import WARNED
 from examples.homepage.mail.settings import MailSettings
 from examples.staging.children import Child
 
-DOWN = [{"status": 503}] * 4
+DOWN = [{"status": 503}] * 3
 """A server that is down for a while."""
 BUSY = [{"status": 429, "retry_after": "3"}]
 """One that asks for time."""

@@ -70,7 +70,7 @@ def looked_at(said: str) -> None:
     for state in ("opened", "closed"):
         assert f"● {state}: 1 worker is silent and not replaced" in said, said
     for fault in ("http_503", "http_429"):
-        assert re.search(rf"RSS_FEED_REFRESH │ {fault}.*│ +[1-9]\d* │ +[1-9]\d* │", said), said
+        assert re.search(rf"RSS_FEED_REFRESH +│ {fault}.*│ +[1-9]\d* │ +[1-9]\d* │", said), said
     for portal in ("village", "harbour"):
         assert re.search(rf"^{portal} +[1-9]\d* ", said, re.MULTILINE), said
     assert "None lost, none twice" in said
@@ -97,9 +97,10 @@ def until(lines: Iterator[str], what: str) -> str:
     pytest.fail(f"it ended before {what!r}: {said}")
 
 
+@pytest.mark.dear(30)
 def test_until_it_is_stopped(data: Path) -> None:
-    """By Ctrl-C before everything has begun; by SIGKILL when its processes begin; then it begins again on what is there, its
-    console answers, and Ctrl-C ends it with a summary once all has healed."""
+    """By Ctrl-C before everything has begun; by SIGKILL when the first of its processes are there. Then it begins again on what
+    is there, its console answers, and Ctrl-C ends it with a summary once all has healed."""
     with playing(data) as (demo, lines):
         until(lines, "✓ PostgreSQL")
         demo.send_signal(signal.SIGINT)
@@ -107,7 +108,7 @@ def test_until_it_is_stopped(data: Path) -> None:
     assert demo.returncode == 130
 
     with playing(data) as (demo, lines):
-        until(lines, "✓ workers")
+        until(lines, "✓ stand-ins")
         demo.kill()
 
     # What a killed demo leaves is its PostgreSQL, which the next one ends.
