@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from postmill import Queue
+from postmill import Boost, Queue
+
+HIGHEST, LOWEST = 0, 10
+"""Priorities of jobs; a lower number goes first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +26,13 @@ class Family:
         return self.queue.priority
 
 
+RISING = Boost(after=10 * 60, step=1, to=HIGHEST)
+"""Section 11: who has sat in a queue for ten minutes is put before those that have not, one step for each ten more."""
+
 HIGH = Family(
     Queue(
         "HIGH",
-        priority=0,
+        priority=HIGHEST,
         owner="Ops On-Call",
         contact="vc-ops-high",
         color="salmon",
@@ -45,6 +51,7 @@ DEFAULT = Family(
         color="blue",
         sla=5 * 60,
         escalation="ops-alerts",
+        boost=RISING,
     )
 )
 """Feed refresh, weather refresh, listing expiration, rank recalculation, inbound e-mail."""
@@ -58,6 +65,7 @@ SCREENSHOT = Family(
         color="lavender",
         sla=2 * 60,
         escalation="ops-alerts",
+        boost=RISING,
     )
 )
 """Screenshots of Good Sites."""
@@ -71,6 +79,7 @@ LOW = Family(
         color="green",
         sla=30 * 60,
         escalation="daily-digest",
+        boost=RISING,
     )
 )
 """Social refresh, link health checks, sitemap generation, click rollup."""
@@ -83,6 +92,7 @@ BULK = Family(
         contact="#ai-pipelines",
         color="yellow",
         escalation="daily-digest",
+        boost=RISING,
     )
 )
 """AI tagging, image processing, bulk imports: best effort."""

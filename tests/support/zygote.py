@@ -18,6 +18,7 @@ import importlib
 import io
 import json
 import os
+import pkgutil
 import random
 import signal
 import socket
@@ -91,7 +92,12 @@ def _import(name: str) -> None:
     if name in sys.modules:
         return
     with contextlib.suppress(Exception):
-        if hasattr(importlib.import_module(name), "__path__"):
+        package = importlib.import_module(name)
+        if name.endswith(".jobs"):
+            # A worker collects the handlers of each module below.
+            for module in pkgutil.iter_modules(getattr(package, "__path__", ()), f"{name}."):
+                importlib.import_module(module.name)
+        elif hasattr(package, "__path__"):
             importlib.import_module(f"{name}.__main__")
     gc.freeze()
     if os.getpid() != _first:

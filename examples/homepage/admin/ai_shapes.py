@@ -59,25 +59,14 @@ class UsageNow(Usage):
         )
 
 
-class Share(_Shape):
-    """What went to one job type, or to the jobs of one actor (`user:admin`); an empty key: corrections."""
+class Cost(_Shape):
+    """What one job type, or one user, has spent of a month."""
 
-    key: str
-    estimated_cost_cents: float
-    total_requests: int
-    total_tokens_input: int
-    total_tokens_output: int
-
-    @classmethod
-    def of(cls, found: Row) -> Self:
-        """From a row of the breakdown."""
-        return cls(
-            key=found["key"],
-            estimated_cost_cents=found["cents"],
-            total_requests=found["calls"],
-            total_tokens_input=found["tokens_in"],
-            total_tokens_output=found["tokens_out"],
-        )
+    name: str
+    cost_cents: float
+    requests: int
+    tokens_input: int
+    tokens_output: int
 
 
 class BudgetLimit(_Shape):

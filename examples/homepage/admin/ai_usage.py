@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, HTTPException, Query, Request, status
 
-from examples.homepage.admin.ai_shapes import BudgetLimit, Month, Share, Usage, UsageNow
+from examples.homepage.admin.ai_shapes import BudgetLimit, Cost, Month, Usage, UsageNow
 from examples.homepage.statements import row, rows
 
 ai_usage = APIRouter(prefix="/ai-usage")
@@ -36,13 +36,11 @@ async def history(request: Request, months: Annotated[int, Query(ge=1, le=120)] 
         return [Usage.of(one) for one in await rows(conn, "ai_usage_history", months=months)]
 
 
-@ai_usage.get("/{month}/breakdown")
-async def breakdown(
-    request: Request, month: Month, by: Literal["job_type", "actor"] = "job_type"
-) -> list[Share]:
-    """What the month's money went to, the most first: by job type, or by who caused the jobs."""
+@ai_usage.get("/{month}/costs")
+async def costs(request: Request, month: Month, by: Literal["job_type", "actor"] = "job_type") -> list[Cost]:
+    """What a month's money went to, the most first: by job type, or by who caused the jobs, as `user:admin`."""
     async with request.app.state.pool.connection() as conn:
-        return [Share.of(one) for one in await rows(conn, "ai_usage_breakdown", month=month, by=by)]
+        return [Cost(**one) for one in await rows(conn, "ai_usage_costs", month=month, by=by)]
 
 
 @ai_usage.patch("/{month}/budget")

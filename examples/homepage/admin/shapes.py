@@ -8,6 +8,7 @@ from uuid import UUID
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, HttpUrl, StringConstraints, model_validator
 
+from examples.homepage.queues import HIGHEST, LOWEST
 from examples.homepage.rss.identity import DedupBy
 
 _ONE_LINE = r"^[^\p{Cc}]*$"
@@ -46,6 +47,20 @@ class Enqueued(_Shape):
     job_id: UUID
     job_type: str
     queue: str
+
+
+class NewPriority(_Shape):
+    """Another priority of a job that waits, and why; a lower number goes first."""
+
+    priority: int = Field(ge=HIGHEST, le=LOWEST)
+    reason: Name | None = None
+
+
+class Prioritized(_Shape):
+    """The job as it is now."""
+
+    job_id: UUID
+    priority: int
 
 
 class SourceChanges(_Shape):

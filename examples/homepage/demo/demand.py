@@ -54,7 +54,7 @@ def _image(asking: Asking) -> dict[str, object]:
 
 def _screenshot(asking: Asking) -> dict[str, object]:
     url = f"{asking.told['DEMO_PAGES']}/good?{asking.portal}={asking.number}"
-    title = f"Site {asking.number} of {asking.portal}"
+    title = f"{asking.portal}: site {asking.number}"
     [row] = rows(asking.conn, "ask_site", url=url, host=urlsplit(url).netloc, title=title)
     return {"site_id": row["id"]}
 
@@ -65,6 +65,3 @@ DEMAND: Mapping[JobType, Callable[[Asking], dict[str, object]]] = {
     JobType.SCREENSHOT_CAPTURE: _screenshot,
 }
 """The payload of a request."""
-
-EVERY = {JobType.MESSAGE_RELAY: 1, JobType.IMAGE_PROCESSING: 3, JobType.SCREENSHOT_CAPTURE: 6}
-"""Of how many requests one is of this type: what costs more is asked for less."""

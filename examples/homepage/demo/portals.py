@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from json import loads
 from typing import Any
 
 from psycopg import Connection
@@ -13,6 +14,7 @@ from examples.homepage.demo.data import rows
 from examples.homepage.job_types import JobType
 from examples.homepage.statements import Row
 from examples.staging.control import Control
+from postmill import Workflow
 
 PORTALS = {
     "village": ("Village portal", "America/New_York"),
@@ -32,6 +34,22 @@ class Portal:
     def enqueue(self, job_type: str, payload: dict[str, object]) -> None:
         """A job of this portal's."""
         self.admin.post("/jobs", {"definition_key": job_type, "payload": payload})
+
+    def start(self, flow: Workflow) -> None:
+        """A workflow of this portal's."""
+        steps = [
+            {
+                "name": step.name,
+                "definition_key": step.job.job_type,
+                "payload": loads(step.job.payload),
+                "after": [{"step": parent} for parent in step.after],
+                "compensate": step.compensate and {
+                    "definition_key": step.compensate.job_type, "payload": loads(step.compensate.payload)
+                },
+            }
+            for step in flow.steps
+        ]  # fmt: skip
+        self.admin.post("/workflows", {"name": flow.name, "key": flow.key, "steps": steps})
 
 
 def sources(conn: Connection[Any], url: str) -> dict[str, list[Row]]:

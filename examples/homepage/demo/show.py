@@ -8,24 +8,15 @@ from typing import Self
 
 from rich.console import Console, Group
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
-from examples.homepage.demo.look import Incident, Standing, Tally
+from examples.homepage.demo.look import Incident, Standing
 from examples.homepage.demo.stage import Stage
-from examples.homepage.job_types import REGISTRY
+from examples.homepage.demo.tables import types
 from examples.homepage.queues import FAMILIES
 
 PLAIN_EVERY = 3.0
 LATEST = 4
-STYLES = {
-    "salmon": "salmon1",
-    "blue": "dodger_blue1",
-    "lavender": "plum2",
-    "green": "green3",
-    "yellow": "yellow3",
-}
-"""The colours of the families, as terminals have them."""
 
 
 class Display:
@@ -91,43 +82,3 @@ def line(now: Standing) -> str:
             parts.append(f"{family.queue.name} {tally.jobs['succeeded']}+{tally.open}")
     healed = sum(tally.healed for tally in now.by_type.values())
     return "done+open: " + ", ".join([*parts, f"{healed} healed"])
-
-
-def families(now: Standing) -> Table:
-    """The five families."""
-    table = Table(box=None, padding=(0, 2, 0, 0), title="Queues", title_justify="left", title_style="bold")
-    for column in ("queue", "owner", "waits", "runs", "done", "healed", "given up"):
-        table.add_column(column, justify="left" if column in ("queue", "owner") else "right")
-    for family in FAMILIES:
-        queue, tally = family.queue, now.by_queue.get(family.queue.name, Tally())
-        style = STYLES[str(queue.color)]
-        table.add_row(Text(queue.name, f"bold {style}"), str(queue.owner), *_figures(tally))
-    return table
-
-
-def types(now: Standing, stage: Stage) -> Table:
-    """The fourteen types."""
-    table = Table(box=None, padding=(0, 2, 0, 0), title="Job types", title_justify="left", title_style="bold")
-    for column in ("type", "cadence", "waits", "runs", "done", "healed", "given up"):
-        table.add_column(column, justify="left" if column in ("type", "cadence") else "right")
-    for kind, registered in REGISTRY.items():
-        style = STYLES[str(registered.family.queue.color)]
-        if kind.value in stage.missing or kind.value not in stage.served:
-            why = stage.missing.get(kind.value, "not shown: no handler")
-            table.add_row(Text(kind.value, "dim"), Text(why, "dim"))
-        else:
-            tally = now.by_type.get(kind.value, Tally())
-            cadence = Text(registered.cadence.partition(" (")[0], no_wrap=True, overflow="ellipsis")
-            table.add_row(Text(kind.value, style), cadence, *_figures(tally))
-    return table
-
-
-def _figures(tally: Tally) -> list[Text]:
-    waits, runs, done = (tally.jobs[status] for status in ("queued", "running", "succeeded"))
-    return [
-        Text(str(waits), "" if waits else "dim"),
-        Text(str(runs), "cyan" if runs else "dim"),
-        Text(str(done), "green" if done else "dim"),
-        Text(str(tally.healed), "yellow" if tally.healed else "dim"),
-        Text(str(tally.lost), "bold red" if tally.lost else "dim"),
-    ]

@@ -18,10 +18,11 @@ from psycopg import Connection
 
 from examples.homepage import statements
 from examples.homepage.demo.data import rows
+from examples.homepage.demo.furniture import furnish
 from examples.homepage.demo.options import Options
 from examples.homepage.demo.portals import Portal, portals, sources
 from examples.homepage.demo.stand_ins import present, stand_ins
-from examples.homepage.demo.workers import MODULE, START_WITHIN, Workers, not_shown
+from examples.homepage.demo.workers import MODULES, START_WITHIN, Workers, not_shown
 from examples.staging.children import ROOT, Child, ChildFailed
 from examples.staging.control import Control
 from examples.staging.steps import Steps
@@ -82,10 +83,11 @@ def stage(options: Options, steps: Steps) -> Iterator[Stage]:
             others, told = stand_ins(stack, data, env)
             env |= told
             feeds = sources(conn, told["DEMO_FEEDS"])
+            furnish(conn, database.dsn, told)
             rows(conn, "plan_anew")
             done(", ".join(one.name for one in present()))
         with steps.step("workers, a process for each family of queues") as done:
-            served = Registry.collect(MODULE)
+            served = Registry.collect(*MODULES)
             workers = Workers(stack, data, env, served.queues)
             done("processes " + ", ".join(str(child.pid) for child in workers.children.values()))
         with steps.step("the control plane: postmill server") as done:

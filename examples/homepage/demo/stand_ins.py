@@ -11,14 +11,18 @@ from pathlib import Path
 
 from cryptography.fernet import Fernet
 
+from examples.homepage.demo.furniture import WARNED
+from examples.homepage.mail.settings import MailSettings
 from examples.staging.children import Child
 
-DOWN = [{"status": 503}] * 4
+DOWN = [{"status": 503}] * 3
 """A server that is down for a while."""
 BUSY = [{"status": 429, "retry_after": "3"}]
 """One that asks for time."""
 SLOW = [{"delay": 3.0}] * 40
 """One that takes its time, so that there is always a job under way."""
+SHORT_LIVED = "240"
+"""Seconds of an access token of the social network: so little that it has to be renewed at once."""
 BAD_DAYS = {"/changing/growing": DOWN, "/corpus/podcast.xml": BUSY, "/corpus/atom-1.0.xml": SLOW}
 """What feeds answer first, before they are well."""
 
@@ -57,6 +61,7 @@ STAND_INS = (
         "mail",
         "mail",
         {"MAIL_SMTP_URL": "{0}", "POSTMILL_ESCALATION__SMTP_URL": "{0}", "MAIL_IMAP_URL": "{1}"},
+        ("--domain", MailSettings().relay_domain),
     ),
     StandIn(
         "Anthropic",
@@ -73,7 +78,12 @@ STAND_INS = (
             "ALPHAVANTAGE_SPACING": "0",
         },
     ),
-    StandIn("weather", "nws", {"NWS_URL": "{0}", "OPEN_METEO_URL": "{0}"}),
+    StandIn(
+        "weather",
+        "nws",
+        {"NWS_URL": "{0}", "OPEN_METEO_URL": "{0}"},
+        tuple(f"--alert={point}" for point in WARNED),
+    ),
     StandIn(
         "a social network",
         "social",
@@ -84,8 +94,15 @@ STAND_INS = (
             # The stand-in's tokens are worth nothing once it has ended; nor need their key be.
             "SOCIAL_TOKEN_KEYS": Fernet.generate_key().decode(),
         },
+        ("--lifetime", SHORT_LIVED),
     ),
     StandIn("pages", "wild_pages", {"DEMO_PAGES": "{0}"}),
+    StandIn(
+        "a CDN",
+        "cdn",
+        {"CDN_STORAGE_URL": "{0}", "CDN_STORAGE_KEY": "demo"},
+        ("--key", "demo", "--days", json.dumps([{"status": 503}])),
+    ),
 )
 FOLDERS = {"IMAGE_FOLDER": "images", "SCREENSHOT_FOLDER": "screenshots", "SITEMAP_FOLDER": "sitemaps"}
 """Variables that name a folder, and where in the data folder that is."""

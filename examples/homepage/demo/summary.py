@@ -10,8 +10,8 @@ from rich.text import Text
 
 from examples.homepage.demo.data import rows
 from examples.homepage.demo.look import Standing, standing
-from examples.homepage.demo.show import families, types
 from examples.homepage.demo.stage import LEASE, Stage
+from examples.homepage.demo.tables import done, families
 from examples.staging.programs import program
 from postmill.operate import invariants
 
@@ -22,7 +22,7 @@ def print_summary(console: Console, stage: Stage, data: Path) -> bool:
     """Print it; whether every job has ended, waits or runs, and all sums agree. The workers have ended."""
     now = standing(stage.conn, stage.since)
     console.rule(Text("What became of the jobs", "bold"))
-    console.print(families(now), types(now, stage), _portals(now), sep="\n")
+    console.print(families(now), done(now, stage), _portals(now), sep="\n")
     console.print(_recovered(stage))
     console.print(_incidents(now))
     broken = invariants.check(stage.conn, lease_seconds=LEASE)

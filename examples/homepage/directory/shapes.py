@@ -30,10 +30,12 @@ class NewSite(_Shape):
 
 
 class Submitted(_Shape):
-    """The site, and the job that takes a picture of it; none where the site was there, or nothing takes pictures."""
+    """The site, and the job that takes a picture of it, or with a CDN the workflow whose first step does; neither where the
+    site was there, or nothing takes pictures."""
 
     id: UUID
     job_id: UUID | None = None
+    workflow_id: UUID | None = None
 
 
 class Vote(_Shape):
@@ -49,7 +51,7 @@ class Voted(_Shape):
 
 
 class Site(_Shape):
-    """A site as it is listed. `score` is what its rank is worth now."""
+    """A site as it is listed. `score` is what its rank is worth now; `preview` is where its picture is at the CDN."""
 
     id: UUID
     url: str
@@ -57,4 +59,5 @@ class Site(_Shape):
     submitted_at: datetime
     status: str
     moved_to: str | None
+    preview: str | None
     score: float

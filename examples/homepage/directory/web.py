@@ -14,8 +14,10 @@ from examples.homepage.directory.rank import EPOCH, score
 from examples.homepage.directory.settings import from_environment
 from examples.homepage.directory.shapes import NewSite, Site, Submitted, Vote, Voted
 from examples.homepage.job_types import JobType
+from examples.homepage.previews.chain import preview
+from examples.homepage.previews.settings import preview_settings
 from examples.homepage.statements import Row, row, rows
-from postmill import aenqueue
+from postmill import aenqueue, astart_workflow
 
 good_sites = APIRouter(prefix="/good-sites", tags=["good sites"])
 
@@ -34,7 +36,7 @@ async def submit(request: Request, new: NewSite, response: Response) -> Submitte
         if not site["made"]:
             response.status_code = status.HTTP_200_OK
             return Submitted(id=site["id"])
-        return Submitted(id=site["id"], job_id=await _picture(conn, site["id"]))
+        return Submitted(id=site["id"], **await _picture(conn, site["id"]))
 
 
 @good_sites.get("")
@@ -64,12 +66,14 @@ async def vote(request: Request, site: UUID, by: Vote) -> Voted:
     return Voted(counted=made["counted"])
 
 
-async def _picture(conn: AsyncConnection[Any], site: UUID) -> UUID | None:
-    """In the transaction that lists the site: both are there, or none."""
+async def _picture(conn: AsyncConnection[Any], site: UUID) -> dict[str, UUID]:
+    """In the transaction that lists the site: both are there, or none. With a CDN its picture goes there by a chain of jobs."""
     if JobType.SCREENSHOT_CAPTURE not in handlers().names:
-        return None
-    made = await aenqueue(conn, handlers()[JobType.SCREENSHOT_CAPTURE].new(site_id=site))
-    return made.id
+        return {}
+    capture = handlers()[JobType.SCREENSHOT_CAPTURE].new(site_id=site)
+    if preview_settings().storage_url is None:
+        return {"job_id": (await aenqueue(conn, capture)).id}
+    return {"workflow_id": (await astart_workflow(conn, preview(site, capture))).id}
 
 
 def _values(new: NewSite) -> Row:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from examples.homepage.environment import read
 
 VARIABLES = {
     "browser": "SCREENSHOT_BROWSER",
@@ -33,3 +37,8 @@ class ScreenshotSettings(BaseModel):
     """Most pixels of a page's height that are in the picture, from its top; of the width 1,280 are."""
     folder: Path = Path("screenshots")
     """Where the thumbnails are kept; workers on several machines share it."""
+
+
+def folder_of_pictures(env: Mapping[str, str] = os.environ) -> Path:
+    """Where thumbnails are. Raises SettingsMissing."""
+    return read(ScreenshotSettings, VARIABLES, env).folder

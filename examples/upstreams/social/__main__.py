@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 
 from examples.upstreams.process import serve
-from examples.upstreams.social.server import SocialServer
+from examples.upstreams.social.server import LIFETIME, SocialServer
 
 
 def main() -> None:
@@ -18,7 +18,12 @@ def main() -> None:
         prog="social", description="stand-in for a network with OAuth 2 and posts"
     )
     parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 (default: any free one)")
-    server = SocialServer(port=parser.parse_args().port)
+    parser.add_argument(
+        "--lifetime", type=int, default=LIFETIME, help="seconds of access tokens (default: %(default)s)"
+    )
+    options = parser.parse_args()
+    server = SocialServer(port=options.port)
+    server.lifetime = options.lifetime
     serve(server, server.url)
 
 

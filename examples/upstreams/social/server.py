@@ -1,12 +1,15 @@
 """A network in the shapes of X's API v2: `POST /2/oauth2/token` (refresh tokens are good for once) and posts of an account.
 
 /2/users/ID/tweets      needs a bearer token that is good, else 401
+
+The code `code-of-ID` is what somebody has brought along who has just signed in as ID.
 """
 
 from __future__ import annotations
 
 import base64
 import threading
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -26,6 +29,7 @@ class SocialServer(RestServer):
         posts: by account, the latest first.
         open: while it is not set, the token endpoint has renewed, and its answer waits.
         issued: every secret that has ever been given out.
+        lifetime: seconds of an access token.
     """
 
     def __init__(self, *, port: int = 0) -> None:
@@ -38,6 +42,7 @@ class SocialServer(RestServer):
         self.open.set()
         self.renewed = threading.Event()
         self.issued: list[str] = []
+        self.lifetime = LIFETIME
         self._used: dict[str, str] = {}
 
     def connect(self, account: str) -> dict[str, Any]:
@@ -47,7 +52,7 @@ class SocialServer(RestServer):
         self.issued += [access, refresh]
         self.access[access], self.refresh[refresh] = account, account
         return {
-            "token_type": "bearer", "expires_in": LIFETIME, "access_token": access, "refresh_token": refresh,
+            "token_type": "bearer", "expires_in": self.lifetime, "access_token": access, "refresh_token": refresh,
             "scope": "tweet.read users.read offline.access",
         }  # fmt: skip
 
@@ -81,7 +86,10 @@ class SocialServer(RestServer):
         wanted = "Basic " + base64.b64encode(":".join(CLIENT).encode()).decode()
         if request.headers.get("authorization") != wanted:
             return 401, {"error": "invalid_client"}
-        token = parse_qs(request.body).get("refresh_token", [""])[0]
+        form = {name: values[0] for name, values in parse_qs(request.body).items()}
+        if form.get("grant_type") == "authorization_code":
+            return self._signed_in(form.get("code", ""))
+        token = form.get("refresh_token", "")
         account = self.refresh.pop(token, None)
         if account is None:
             if token in self._used:
@@ -97,3 +105,15 @@ class SocialServer(RestServer):
         self.renewed.set()
         self.open.wait()
         return 200, made
+
+    def _signed_in(self, code: str) -> tuple[int, Any]:
+        kind, _, account = code.rpartition("-")
+        if kind != "code-of" or not account:
+            return 400, {"error": "invalid_grant", "error_description": "The code is invalid."}
+        self.posts.setdefault(account, [_post(account, hour) for hour in range(3)])
+        return 200, self.connect(account)
+
+
+def _post(account: str, hours_ago: int) -> dict[str, str]:
+    moment = datetime.now(UTC) - timedelta(hours=hours_ago)
+    return {"id": f"{account}-{hours_ago}", "text": f"News of {account}", "created_at": moment.isoformat()}

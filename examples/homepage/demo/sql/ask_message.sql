@@ -1,6 +1,7 @@
--- Somebody asks about a listing.
+-- Somebody asks about a listing: one of five who do.
 with buyer as (
-    insert into marketplace_members (name, email) values ('Bob of ' || %(portal)s, 'bob@' || %(portal)s || '.example')
+    insert into marketplace_members (name, email)
+    values ('Bob of ' || %(portal)s, 'bob' || %(number)s %% 5 || '@' || %(portal)s || '.example')
     on conflict (email) do update set name = excluded.name
     returning id
 ), conversation as (

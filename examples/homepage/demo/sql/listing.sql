@@ -4,7 +4,8 @@ with seller as (
     on conflict (email) do update set name = excluded.name
     returning id
 ), there as (
-    select l.id from marketplace_listings l join seller s on s.id = l.seller_id where l.status = 'active' limit 1
+    select l.id from marketplace_listings l join seller s on s.id = l.seller_id
+     where l.status = 'active' order by l.expires_at desc, l.id limit 1
 ), made as (
     insert into marketplace_listings (seller_id, title, expires_at)
     select s.id, 'A bicycle', (select postmill.now()) + interval '30 days' from seller s where not exists (select from there)

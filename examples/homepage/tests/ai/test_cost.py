@@ -74,29 +74,3 @@ async def test_nothing_is_read_from_end_to_end(news: Newsroom, emptied: Database
                 assert conn.execute(text(name), values).fetchall()
             assert (name, plans.sequential()) == (name, {})
             assert plans.work < 1500, f"{name}\n{plans}"
-
-
-async def test_where_the_money_went(news: Newsroom) -> None:
-    """Section 11: by job type, and by who caused the jobs; the schedule, the administrator, and what was corrected."""
-    await news.write(3)
-    await news.run()
-    by_hand = (await news.now())["estimatedCostCents"]
-    await news.write(1)
-    await news.site.conn.execute(b"select postmill.enqueue('AI_TAGGING', actor_id => 'AiTaggingScheduler')")
-    await news.site.run()
-    spent = (await news.now())["estimatedCostCents"]
-    await news.spend(10)
-    month = (await news.now())["month"]
-
-    async def shares(**query: str) -> dict[str, tuple[Any, int]]:
-        answer = await news.site.http.get(f"/admin/api/ai-usage/{month}/breakdown", params=query)
-        assert answer.status_code == 200, answer.text
-        return {one["key"]: (one["estimatedCostCents"], one["totalRequests"]) for one in answer.json()}
-
-    assert await shares() == {"": (5000 - spent, 0), "AI_TAGGING": (pytest.approx(spent), 4)}
-    who = await shares(by="actor")
-    assert who.pop("user:admin") == (pytest.approx(by_hand), 3)
-    assert who.pop("system:AiTaggingScheduler") == (pytest.approx(spent - by_hand), 1)
-    assert list(who.values()) == [(5000 - spent, 0)], "who corrected"
-    answer = await news.site.http.get(f"/admin/api/ai-usage/{month}/breakdown?by=weekday")
-    assert answer.status_code == 422

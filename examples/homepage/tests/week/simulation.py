@@ -37,7 +37,7 @@ from postmill.telemetry.bus import Bus
 from postmill.telemetry.counters import Counters
 from tests.support.workers import until
 
-HANDLERS = "examples.homepage.jobs"
+HANDLERS = ("examples.homepage.jobs", "examples.homepage.previews.jobs")
 NEXT = """
     select least((select min(next_run_at) from postmill.trigger where is_enabled and deleted_at is null and not broken),
                  (select min(run_at) from postmill.scheduled),
@@ -159,7 +159,7 @@ async def simulated(
     """A worker for all queues as `postmill worker` makes it, `more` job types included; its upkeep is made by the simulation."""
     equipped = equipment(settings, "postmill")
     assert equipped is not None
-    plan = replace(make_plan([HANDLERS], (), 1, settings), equipment=equipped)
+    plan = replace(make_plan(HANDLERS, (), 1, settings), equipment=equipped)
     # A lease is a length of real time, and this clock is turned by hours.
     config = replace(plan.config(0), upkeep=False, lease=90 * 86400.0)
     own = Registry.collect(*more)

@@ -1,0 +1,3 @@
+select count(*) as "sites checked", count(*) filter (where status = 'dead') as dead
+  from good_sites
+ where starts_with(title, %(portal)s || ': ') and last_checked_at >= %(since)s

@@ -1,0 +1,1 @@
+"""Stand-in for a content delivery network with a storage zone."""
