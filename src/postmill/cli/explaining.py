@@ -34,7 +34,7 @@ _OWN: tuple[tuple[type[BaseException], ExitCode, str], ...] = (
     (
         errors.SettingsError,
         ExitCode.USAGE,
-        "postmill settings shows what is in force and where it comes from",
+        "all settings, with their defaults: docs/reference/settings.md; the commonest: postmill init",
     ),
     (errors.ArtifactRefused, ExitCode.USAGE, ""),
     (errors.PayloadRefused, ExitCode.USAGE, ""),
