@@ -73,6 +73,7 @@ def test_a_minute_of_two_portals(data: Path) -> None:
 
 def test_it_can_be_stopped_at_any_time(data: Path) -> None:
     """Its console answers while it runs. Killed, it begins again on what is there; Ctrl-C ends it with a summary."""
+    ports = []
     for number, code in ((signal.SIGKILL, -9), (signal.SIGINT, 0)):
         with subprocess.Popen(
             command(data),
@@ -86,8 +87,10 @@ def test_it_can_be_stopped_at_any_time(data: Path) -> None:
             lines = iter(demo.stdout.readline, "")
             link = next(line.partition(": ")[2].strip() for line in lines if line.startswith("console"))
             assert httpx.get(link, follow_redirects=True).status_code == 200
+            ports.append((data / "wild_pages.port").read_text())
             demo.send_signal(number)
             rest, _ = demo.communicate(timeout=60)
         assert demo.returncode == code, rest
         assert ("all sums agree" in rest) is (code == 0)
         assert "Traceback" not in rest
+    assert ports[0] == ports[1], "jobs that wait since the first run name its pages"
