@@ -39,7 +39,7 @@ _OWN: tuple[tuple[type[BaseException], ExitCode, str], ...] = (
     (errors.ArtifactRefused, ExitCode.USAGE, ""),
     (errors.PayloadRefused, ExitCode.USAGE, ""),
     (errors.WorkflowRefused, ExitCode.USAGE, ""),
-    (errors.EnvelopeIncomplete, ExitCode.USAGE, ""),
+    (errors.EnvelopeIncomplete, ExitCode.USAGE, "on the command line: --tenant SLUG, --key KEY"),
     (errors.DefinitionError, ExitCode.USAGE, ""),
     (errors.InvalidValue, ExitCode.USAGE, ""),
     (errors.WaitTimeout, ExitCode.TIMEOUT, ""),
