@@ -1,12 +1,6 @@
 """How a handler says which job type it is for: queue, priority and name come from the registry.
 
-To add a job type: a line in `job_types.py`, its cadence in `cadences.py` if it has one, a handler in `jobs/`.
-
-    @handles(JobType.MY_CUSTOM_JOB)
-    async def MyCustomHandler(ctx: Context, some_param: str) -> None:
-        ...  # raise to be tried again; return to complete the job
-
-    [MyJobScheduler] = schedules(JobType.MY_CUSTOM_JOB, MyCustomHandler)
+How one is added, with its schedule and its tests, is in the README.
 """
 
 from __future__ import annotations

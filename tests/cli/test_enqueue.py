@@ -62,3 +62,23 @@ def test_a_whole_payload(dsn, pg, here, how):
     given = {"text": text, "file": "@payload.json", "stdin": "-"}[how]
     assert cli("enqueue", "send", "--payload", given, "copies=4", dsn=dsn, stdin=text).code == 0
     assert stored(pg)[0][1] == {"to": "ada", "copies": 4}
+
+
+def test_a_strict_envelope_is_filled_in_as_far_as_the_command_line_knows(dsn, pg):
+    @job(strict_envelope=True, idempotency="active")
+    def scan(week: int) -> None: ...
+
+    drive(pg, commands.register(Registry([scan])))
+    pg.execute("insert into postmill.tenant (id, slug, name) values (gen_random_uuid(), 'bakery', 'Bakery')")
+    lacking = cli("enqueue", "scan", "week=1", dsn=dsn)
+    assert lacking.code == 2
+    assert "needs org_id" in lacking.err
+    assert "--tenant SLUG" in lacking.err
+    answer = cli("enqueue", "scan", "week=1", "--tenant", "bakery", dsn=dsn)
+    assert answer.code == 0, answer.err
+    found = pg.execute(
+        "select request_id, correlation_id, actor_id is not null from postmill.job where id = %s",
+        [answer.out.strip()],
+    ).fetchone()
+    assert found[0].startswith("cli-")
+    assert found == (found[0], found[0], True)

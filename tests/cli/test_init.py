@@ -43,6 +43,14 @@ def test_init_never_overwrites(folder):
     assert (folder / "jobs.py").read_text() == "mine"
 
 
+def test_what_comes_next_fits_the_jobs_that_are_there(folder):
+    assert "enqueue greet" in cli("init").out
+    (folder / "jobs.py").write_text("mine")
+    again = cli("init").out
+    assert "postmill up jobs.py" in again
+    assert "greet" not in again
+
+
 def test_init_in_a_new_folder(folder):
     assert cli("init", "a shop").code == 0
     assert (folder / "a shop" / "jobs.py").exists()

@@ -61,6 +61,17 @@ def test_prioritize(dsn, five, pg):
     assert (document["raised"]["from_priority"], document["raised"]["priority"]) == (5, 3)
 
 
+def test_a_name_that_a_stored_definition_has_is_not_registered(dsn, here):
+    assert cli("definitions", "create", "send", "kind=http", "queue=mail", dsn=dsn).code == 0
+    (here / "shop_jobs.py").write_text("from postmill import job\n@job\ndef send(to: str) -> None: ...\n")
+    answer = cli("jobs", "register", "shop_jobs.py", dsn=dsn)
+    assert answer.code == 2
+    assert (
+        "job type 'send' cannot be registered: a stored definition of another kind has this name"
+        in answer.err
+    )
+
+
 def test_register(dsn, here):
     (here / "shop_jobs.py").write_text(
         "from postmill import job\n@job(queue='mail')\ndef send(to: str) -> None: ...\n"

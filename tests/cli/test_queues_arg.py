@@ -55,6 +55,14 @@ def test_an_unknown_queue_is_answered_with_what_was_meant():
         match_queues({"defualt": 2}, ["default", "high"])
 
 
+def test_slots_behind_a_colon_are_told_from_a_queue_of_such_a_name():
+    with pytest.raises(CliError, match="slots follow '='"):
+        match_queues({"default:2": 10}, ["default"])
+    assert match_queues({"q:2": 10}, ["q", "q:2"]) == {"q:2": 10}
+    with pytest.raises(UnknownQueue):
+        match_queues({"q:high": 10}, ["q"])
+
+
 def test_two_spellings_of_one_queue_are_one_too_many():
     with pytest.raises(CliError, match="twice"):
         match_queues({"high": 2, "HIGH": 1}, ["high"])

@@ -37,12 +37,18 @@ def unlock(pin: Annotated[str, Field(pattern="^[0-9]{4}$")]) -> None: ...
 def tidy(days: int = 3) -> None: ...
 
 
+@job(strict_envelope=True)
+def scan(week: int) -> None: ...
+
+
 @pytest.mark.parametrize(
     ("known", "line"),
     [
         ([bind, unlock, tidy], "tidy --wait"),
         ([unlock, bind], "bind --wait"),
         ([unlock], "unlock pin=… --wait"),
+        ([scan, tidy], "tidy --wait"),
+        ([scan], "scan week=1 --tenant … --wait"),
         (
             [resize],
             f"resize url=text big=true times=1 at=2031-05-01T12:00:00Z id={FORMATS['uuid']} '{SIZE}' --wait",

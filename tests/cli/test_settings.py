@@ -69,6 +69,7 @@ def test_an_unknown_setting_is_refused_by_name(folder):
     answer = cli("settings")
     assert answer.code == 2
     assert "did you mean 'lease'" in answer.err
+    assert "docs/reference/settings.md" in answer.err, "and not the command that has just failed"
 
 
 def test_lengths_are_shown_as_they_are_written():

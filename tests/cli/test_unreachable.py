@@ -39,6 +39,22 @@ def test_a_dsn_that_is_none():
     assert "postgresql://" in answer.err
 
 
+def test_another_database_is_told_by_its_name():
+    answer = cli("jobs", "list", "--dsn", "mysql://me:geheim@db/shop")
+    assert answer.code == 2
+    assert "begins with mysql://, and Postmill works on PostgreSQL only" in answer.err
+    assert "geheim" not in answer.err
+    assert "geheim" not in cli("jobs", "list", "--dsn", "host=x password=geheim://y").err
+
+
+@pytest.mark.parametrize("words", [("jobs", "list", "--dsn", ""), ("--dsn", "", "jobs", "list")])
+def test_an_empty_dsn_is_not_taken_for_none(words, dsn):
+    """It comes from a variable that is not set; another database than the one that was meant would be worked on."""
+    answer = cli(*words, env={"POSTMILL_DATABASE_URL": dsn})
+    assert answer.code == 2
+    assert "--dsn is empty" in answer.err
+
+
 def test_what_up_left_behind_is_not_running(folder):
     (folder / ".postmill").mkdir()
     (folder / ".postmill" / "postmill.env").write_text(

@@ -160,7 +160,10 @@ def test_what_is_missing_is_said(dsn: str, empty_database: Database, tmp_path: P
         client.get(uuid4())
     with (
         Client(dsn) as client,
-        pytest.raises(UnknownJobType, match="no job type is registered yet; register it"),
+        pytest.raises(
+            UnknownJobType,
+            match="no job type is registered yet; wait for a worker that has it to start, or register it",
+        ),
     ):
         client.enqueue(NewJob("echo"))
 

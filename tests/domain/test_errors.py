@@ -74,7 +74,11 @@ REGISTER = "postmill jobs register MODULE"
         (["send_email", "x"], None, "; did you mean 'send_email'? known job types: send_email, x"),
         (["resize"], None, "; known job types: resize"),
         ([], None, ": no job type is registered yet"),
-        ([], True, f": no job type is registered yet; register it: {REGISTER}"),
+        (
+            [],
+            True,
+            f": no job type is registered yet; wait for a worker that has it to start, or register it: {REGISTER}",
+        ),
         (["resize"], True, f"; known job types: resize; register it: {REGISTER}"),
         (
             ["send_email"],

@@ -74,7 +74,7 @@ def test_a_section_left_empty_has_its_defaults() -> None:
         ({"queues": {"HIGH": 20}}, "setting 'queues.HIGH' in file1 holds further keys"),
         ({"queues": {"HIGH": {"poll_interval": 1, "poll-interval": 2}}}, ".poll-interval' in file1 is given twice"),
         ({"worker": {"lease": 0}}, "setting 'worker.lease' in file1: a duration must be more than 0"),
-        ({"worker": {"lease": "soon"}}, "setting 'worker.lease' in file1: a duration 'soon' is not a duration"),
+        ({"worker": {"lease": "soon"}}, "setting 'worker.lease' in file1: 'soon' is not a duration"),
         ({"worker": {"processes": 0}}, "setting 'worker.processes' in file1: Input should be greater than"),
         ({"queues": {"HIGH": {"lane": "customer"}}}, "setting 'queues.HIGH.lane' in file1: lane 'customer' is none of"),
         ({"queues": {"a b": {}}}, "setting 'queues' in file1: queue name 'a b' holds ' '"),

@@ -99,8 +99,12 @@ def test_a_limit_that_is_no_number_is_refused(name: str, value: float) -> None:
 def test_a_program_that_cannot_be_started_says_why(run: Run, tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     plain.write_text("no program")
-    with pytest.raises(FileNotFoundError, match="no-such-program"):
+    with pytest.raises(
+        FileNotFoundError, match="no such program in the PATH of the worker: 'no-such-program'"
+    ):
         run(run_command(Command(("no-such-program",))))
+    with pytest.raises(FileNotFoundError, match="No such file or directory: '/no/such'"):
+        run(run_command(Command(("/no/such",))))
     with pytest.raises(PermissionError, match="plain"):
         run(run_command(Command((str(plain),))))
     plain.chmod(0o755)

@@ -13,6 +13,7 @@ import pytest
 
 from postmill.local.account import Account, account_for
 from postmill.local.binaries import embedded_bindir
+from postmill.local.cluster import ensure_cluster
 from postmill.local.errors import LocalServerError
 from postmill.local.reach import reachable_bindir
 from postmill.local.runtime import TEMPORARY, socket_folder
@@ -95,3 +96,14 @@ def test_a_socket_folder_that_others_may_enter_is_refused(tmp_path: Path) -> Non
             socket_folder(tmp_path / "postgres", account)
     finally:
         folder.rmdir()
+
+
+def test_a_user_id_without_a_name_is_told_what_postgres_wants(tmp_path: Path) -> None:
+    """As in a container with `--user 12345`."""
+    bindir, nobody = embedded_bindir(), Account(2_000_123_456, 0, dropped=False)
+    assert bindir is not None
+    with pytest.raises(
+        LocalServerError, match=r"the user id 2000123456 has none; give it a line in /etc/passwd"
+    ):
+        ensure_cluster(tmp_path / "postgres", bindir, nobody)
+    assert list(tmp_path.iterdir()) == []

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from examples.enrichment.demo.display import Picture, duration
 from examples.enrichment.demo.measure import Attempt, Card, Count, Measures, Retried
-from examples.staging.programs import program
+from examples.staging.programs import program, up
 
 DEMO = "examples.enrichment.demo"
 CARDS = 4
@@ -130,7 +130,10 @@ def _next(data: Path, picture: Picture) -> Text:
         text.append("What failed, and how to run it again: postmill dead list, dead replay\n", "bold red")
     text.append("What to try next\n", "bold")
     for what, command in (
-        ("Database and worker stay on:", f"{postmill} up examples.enrichment.jobs --data {data}"),
+        (
+            "Database and worker stay on:",
+            up("enrichment", data),
+        ),
         ("Then, in a second terminal, look into them:", f"{postmill} jobs list"),
         ("kill -9 a worker in mid-work, and lose nothing:", f"{python} -m {DEMO} --kill-worker"),
         ("Errors that cost the steps of 30 s and 5 min:", f"{python} -m {DEMO} --script rough"),

@@ -41,7 +41,8 @@ class Accident:
             if found["jobs"] or seconds >= AFTER + IDLE_AT_MOST:
                 victim.kill()
                 self._killed, self._killed_at = name, seconds
-                busy = f"with {found['jobs']} jobs in hand" if found["jobs"] else "while it was idle"
+                jobs = "a job" if found["jobs"] == 1 else f"{found['jobs']} jobs"
+                busy = f"with {jobs} in hand" if found["jobs"] else "while it was idle"
                 self._notes.append(f"⚡ worker {name} (process {victim.pid}) was killed {busy}")
                 return
 

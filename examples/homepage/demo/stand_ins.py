@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from cryptography.fernet import Fernet
 
@@ -36,12 +38,14 @@ class StandIn:
         module: below `examples.upstreams`; its first line is its address, and further lines are further ones.
         variables: of the application, with `{0}` where the address goes, `{1}` for a second one.
         arguments: of the module.
+        stays: whether it takes the port of the last run on this data, for jobs that wait name its address.
     """
 
     name: str
     module: str
     variables: Mapping[str, str] = field(default_factory=dict)
     arguments: tuple[str, ...] = ()
+    stays: bool = False
 
 
 STAND_INS = (
@@ -96,7 +100,7 @@ STAND_INS = (
         },
         ("--lifetime", SHORT_LIVED),
     ),
-    StandIn("pages", "wild_pages", {"DEMO_PAGES": "{0}"}),
+    StandIn("pages", "wild_pages", {"DEMO_PAGES": "{0}"}, stays=True),
     StandIn(
         "a CDN",
         "cdn",
@@ -119,7 +123,7 @@ def stand_ins(stack: ExitStack, folder: Path, env: Mapping[str, str]) -> tuple[l
         stack.enter_context(
             Child(
                 f"the stand-in for {one.name}",
-                [f"examples.upstreams.{one.module}", *one.arguments],
+                [f"examples.upstreams.{one.module}", *one.arguments, *_port(folder, one)],
                 folder / f"{one.module}.log",
                 env,
             )
@@ -129,7 +133,27 @@ def stand_ins(stack: ExitStack, folder: Path, env: Mapping[str, str]) -> tuple[l
     told = {name: str(folder / below) for name, below in FOLDERS.items()}
     for one, child in zip(present(), children, strict=True):
         addresses = [child.first_line()]
+        if one.stays:
+            _kept(folder, one).write_text(str(urlsplit(addresses[0]).port), encoding="utf-8")
         if any("{1}" in text for text in one.variables.values()):
             addresses.append(child.first_line())
         told |= {name: text.format(*addresses) for name, text in one.variables.items()}
     return children, told
+
+
+def _kept(folder: Path, one: StandIn) -> Path:
+    return folder / f"{one.module}.port"
+
+
+def _port(folder: Path, one: StandIn) -> list[str]:
+    """The option that names the port of the last run, if there was one and nobody has taken it since."""
+    if not (one.stays and _kept(folder, one).exists()):
+        return []
+    port = _kept(folder, one).read_text(encoding="utf-8")
+    with socket.socket() as asked:
+        asked.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            asked.bind(("127.0.0.1", int(port)))
+        except (OSError, ValueError):
+            return []
+    return ["--port", port]

@@ -109,11 +109,13 @@ def test_until_it_is_stopped(data: Path) -> None:
 
     with playing(data) as (demo, lines):
         until(lines, "✓ stand-ins")
+        port = (data / "wild_pages.port").read_text()
         demo.kill()
 
     # What a killed demo leaves is its PostgreSQL, which the next one ends.
     with playing(data) as (demo, lines):
         said = until(lines, LINK)
+        assert (data / "wild_pages.port").read_text() == port, "jobs that wait since then name its pages"
         answer = httpx.get(said.rpartition(LINK)[2].strip(), follow_redirects=True)
         assert answer.status_code == 200
         said += until(lines, "● closed: 1 worker")

@@ -21,6 +21,7 @@ from examples.photos.demo.story import nightly
 from examples.photos.demo.tenants import Tenant
 from examples.photos.library import Library
 from examples.photos.statements import run
+from examples.staging.programs import program
 
 GOOD = 0.7
 """Precision and recall from which the demo calls its tags good."""
@@ -149,12 +150,10 @@ def _middle(seconds: Iterable[float]) -> str:
 def _next(data: Path) -> Text:
     text = Text.assemble(("\nEverything is kept in ", "bold"), (str(data), "cyan"), "\n")
     text.append("What to try next\n", "bold")
+    python = f"{program('python')} -m examples.photos"
     for what, command in (
-        (
-            "kill -9 a worker in mid-sync, and lose nothing:",
-            ".venv/bin/python -m examples.photos --kill-worker",
-        ),
-        ("Dropbox on a bad day:", ".venv/bin/python -m examples.photos --script rough"),
+        ("kill -9 a worker in mid-sync, and lose nothing:", f"{python} --kill-worker"),
+        ("Dropbox on a bad day:", f"{python} --script rough"),
     ):
         text.append(f"  {what}\n")
         text.append(f"    {command}\n", "cyan")

@@ -10,6 +10,7 @@ from rich.table import Table
 from examples.planner.demo.stage import Stage
 from examples.planner.demo.story import Facts
 from examples.planner.statements import text
+from examples.staging.programs import up
 
 
 def print_summary(console: Console, running: Stage, facts: Facts, data: Path) -> bool:
@@ -33,12 +34,13 @@ def print_summary(console: Console, running: Stage, facts: Facts, data: Path) ->
         console.print(f"[bold red]Not as it should be:[/] {fault}", highlight=False)
     if not facts.faults:
         console.print("[bold green]Every act ended as it should.[/]")
-    python = ".venv/bin/"
     console.print(
         f"\nEverything is kept in [cyan]{data}[/]. To look at it, with a worker and the console:",
         soft_wrap=True,
     )
     console.print(
-        f"  [cyan]{python}postmill up examples.planner.jobs --data {data}[/]", soft_wrap=True, highlight=False
+        f"  [cyan]{up('planner', data)}[/]",
+        soft_wrap=True,
+        highlight=False,
     )
     return not facts.faults

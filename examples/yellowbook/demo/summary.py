@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from examples.staging.programs import program, up
 from examples.yellowbook.demo.facts import Facts
 from examples.yellowbook.demo.stage import Stage
 from examples.yellowbook.statements import text
@@ -89,14 +90,14 @@ def _table(title: str, *columns: str) -> Table:
 def _next(data: Path) -> Text:
     made = Text.assemble(("\nEverything is kept in ", "bold"), (str(data), "cyan"), "\n")
     made.append("What to try next\n", "bold")
-    python = ".venv/bin/python -m examples.yellowbook"
+    postmill, python = program("postmill"), f"{program('python')} -m examples.yellowbook"
     for what, command in (
         ("A service that thinks for five seconds; the answers stay as quick:", f"{python} --latency 5"),
         (
             "The database and a worker stay on, with the real API and a key of yours:",
-            f"GEMINI_API_KEY=… .venv/bin/postmill up examples.yellowbook.jobs --data {data}",
+            f"GEMINI_API_KEY=… {up('yellowbook', data)}",
         ),
-        ("Then, in a second terminal, what is kept and why:", ".venv/bin/postmill dead list"),
+        ("Then, in a second terminal, what is kept and why:", f"{postmill} dead list"),
     ):
         made.append(f"  {what}\n")
         made.append(f"    {command}\n", "cyan")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import psycopg
@@ -15,6 +16,9 @@ from postmill.domain.errors import DatabaseMissing
 
 PATIENCE = 10
 """Seconds to wait for a connection, where the DSN does not say itself."""
+
+_AS_IN = "write postgresql://user:password@host:5432/dbname"
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,30}", re.ASCII)
 
 
 def described(dsn: str) -> str:
@@ -36,13 +40,17 @@ def normalized(dsn: str, *, patience: str | int = PATIENCE) -> str:
     scheme, mark, rest = dsn.partition("://")
     if mark and scheme.startswith(("postgresql+", "postgres+")):
         dsn = f"postgresql://{rest}"
+    elif mark and _SCHEME.fullmatch(scheme) and scheme not in ("postgresql", "postgres"):
+        raise CliError(
+            f"the database's DSN begins with {scheme}://, and Postmill works on PostgreSQL only", _AS_IN
+        )
     try:
         parts = conninfo_to_dict(dsn)
         return dsn if "connect_timeout" in parts else make_conninfo(dsn, connect_timeout=patience)
     except psycopg.ProgrammingError as fault:
         raise CliError(
             f"the database's DSN cannot be read: {one_line(fault)}",
-            "write postgresql://user:password@host:5432/dbname",
+            _AS_IN,
         ) from None
 
 

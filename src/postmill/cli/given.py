@@ -23,7 +23,7 @@ class Given:
         """These options, with those after the command's name winning over those before it."""
         return Given(
             config=later.config or self.config,
-            dsn=later.dsn or self.dsn,
+            dsn=self.dsn if later.dsn is None else later.dsn,
             schema=later.schema or self.schema,
             json=later.json or self.json,
             debug=later.debug or self.debug,

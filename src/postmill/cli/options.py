@@ -156,6 +156,8 @@ def guarded(run: Run, handler: Handler, given: dict[str, Any]) -> None:
     """Runs the handler; an error becomes one clear line, what to do, and an exit code."""
     try:
         _readable([*given.values(), run.given.dsn, run.given.schema, run.given.cell])
+        if run.given.dsn is not None and not run.given.dsn.strip():
+            raise CliError("--dsn is empty", "is the variable set that it comes from?")
         if run.given.dsn and run.given.cell:
             raise CliError("--dsn and --cell exclude each other", "a cell's database is in the settings")
         handler(run, **given)

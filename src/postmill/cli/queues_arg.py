@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from postmill.cli.errors import CliError
+from postmill.domain.errors import UnknownQueue
 from postmill.domain.queue import check_queue_name, match_queue
 from postmill.domain.slot_range import MOST_SLOTS, SlotRange, Slots
 
@@ -42,7 +43,14 @@ def match_queues(slots: dict[str, Slots], known: Iterable[str]) -> dict[str, Slo
     names = sorted(set(known))
     matched: dict[str, Slots] = {}
     for given, count in slots.items():
-        name = match_queue(given, names)
+        try:
+            name = match_queue(given, names)
+        except UnknownQueue:
+            if (meant := given.rpartition(":"))[0] in names and meant[2].isdigit():
+                raise CliError(
+                    f"--queues {given!r}: there is no such queue, and slots follow '='", SYNTAX
+                ) from None
+            raise
         if name in matched:
             raise CliError(f"--queues names {name!r} twice (as {given!r})", SYNTAX)
         matched[name] = count

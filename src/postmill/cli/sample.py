@@ -26,7 +26,7 @@ _DEEPEST = 5
 
 def sample_line(job_types: Iterable[AnyJobType]) -> str:
     """The first that runs alone, with arguments that it accepts; else the first, its arguments to be filled in."""
-    known = sorted(job_types, key=_reads_parents)
+    known = sorted(job_types, key=lambda one: (_reads_parents(one), one.strict_envelope))
     for job_type in known:
         schema = job_type.json_schema()
         payload = {name: _value(properties(schema).get(name, {}), schema) for name in required(schema)}
@@ -38,7 +38,9 @@ def sample_line(job_types: Iterable[AnyJobType]) -> str:
             _assigned(name, value, types_of(properties(schema)[name], schema))
             for name, value in payload.items()
         ]
-        return " ".join(["postmill enqueue", job_type.name, *given, "--wait"])
+        # Whose it is nobody can guess, and a strict envelope wants to know.
+        whose = ["--tenant …"] if job_type.strict_envelope else []
+        return " ".join(["postmill enqueue", job_type.name, *given, *whose, "--wait"])
     open_ones = "".join(f" {name}=…" for name in required(known[0].json_schema()))
     return f"postmill enqueue {known[0].name}{open_ones} --wait"
 

@@ -75,7 +75,7 @@ command(
 command(
     app,
     "up",
-    brief="Start database, worker, upkeep and /metrics here, and go on until Ctrl-C. The data is kept.",
+    brief="Start database, worker, console, API and /metrics here, and go on until Ctrl-C. The data is kept.",
     panel=START,
     examples=[
         "postmill up jobs.py",

@@ -45,9 +45,10 @@ def written(value: float) -> str:
     return f"{value * 1000:g}ms" if 0 < value < 1 else f"{value:g}s"
 
 
-def parse(text: str, what: str = "a duration") -> float:
+def parse(text: str, what: str = "") -> float:
     """Text such as `30`, `30s`, `1.5 min`, `24h`, `7d`, `200ms` in seconds; ValueError for anything else."""
     found = _TEXT.fullmatch(text[:64])
     if found is None:
-        raise ValueError(f"{what} {text[:64]!r} is not a duration; write 30, 30s, 5m, 24h, 7d or 200ms")
-    return seconds(float(found[1]) * _UNITS[(found[2] or "s").lower()], what)
+        subject = f"{what} {text[:64]!r}".lstrip()
+        raise ValueError(f"{subject} is not a duration; write 30, 30s, 5m, 24h, 7d or 200ms")
+    return seconds(float(found[1]) * _UNITS[(found[2] or "s").lower()], what or "a duration")

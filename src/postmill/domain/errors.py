@@ -53,6 +53,7 @@ class UnknownJobType(EnqueueRefused):
             return said
         case = "if it is a new one, " if suggest(self.name, self.known) else ""
         if self.may_register:
+            case = case if self.known else "wait for a worker that has it to start, or "
             return f"{said}; {case}register it: postmill jobs register MODULE"
         return (
             f"{said}; {case}it must be registered, which this database role may not: start a worker with its"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import pwd
 import shutil
 import subprocess
 from pathlib import Path
@@ -60,10 +61,11 @@ def ensure_cluster(cluster: Path, bindir: Path, account: Account) -> None:
     """Run initdb unless the cluster is there. Done beside it and renamed, so that a killed one leaves none.
 
     Raises:
-        LocalServerError: initdb failed; carries its words.
+        LocalServerError: initdb failed, and its words; or it would, for a user id without a name.
     """
     if cluster_major(cluster) is not None:
         return
+    _require_name(account)
     fresh = cluster.with_name(cluster.name + ".new")
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(mode=0o700)
@@ -86,3 +88,14 @@ def ensure_cluster(cluster: Path, bindir: Path, account: Account) -> None:
     if done.returncode != 0:
         raise LocalServerError(f"initdb failed: {done.stderr.strip() or done.stdout.strip()}")
     fresh.rename(cluster)
+
+
+def _require_name(account: Account) -> None:
+    """Containers run as ids of nobody; initdb refuses those in words that do not say what to do."""
+    try:
+        pwd.getpwuid(account.uid)
+    except KeyError:
+        raise LocalServerError(
+            f"PostgreSQL wants an account with a name, and the user id {account.uid} has none; give it a line in"
+            f" /etc/passwd (container:x:{account.uid}:{account.gid}::/tmp:/bin/sh), or use a server elsewhere by --dsn"
+        ) from None

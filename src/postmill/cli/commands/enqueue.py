@@ -7,7 +7,7 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import typer
 from rich.text import Text
@@ -26,7 +26,13 @@ from postmill.cli.values import duration, moment
 from postmill.cli.watching import Display, watch
 from postmill.cli.who import who
 from postmill.client import enqueue as enqueue_on
-from postmill.domain.errors import InactiveJobType, JobDidNotSucceed, NotFound, WaitTimeout
+from postmill.domain.errors import (
+    EnvelopeIncomplete,
+    InactiveJobType,
+    JobDidNotSucceed,
+    NotFound,
+    WaitTimeout,
+)
 from postmill.domain.job import Enqueued, JobView, NewJob
 from postmill.domain.payload import encode
 from postmill.operate.doctor.unserved import what_to_start
@@ -110,10 +116,21 @@ def enqueue(
         job = NewJob(shape.name, encode(made)).using(
             **{name: value for name, value in options.items() if value is not None}
         )
-        answer = enqueue_on(conn, job, schema=run.schema)
+        answer = _enqueued(run, conn, job)
         _tell(run, shape, answer, waits=wait)
         if wait:
             _wait(run, conn, shape, answer, patience)
+
+
+def _enqueued(run: Run, conn: Connection, job: NewJob) -> Enqueued:
+    """A strict envelope names the request that the job belongs to; here that is this command."""
+    try:
+        return enqueue_on(conn, job, schema=run.schema)
+    except EnvelopeIncomplete as lacking:
+        if lacking.field not in ("request_id", "correlation_id"):
+            raise
+    request = f"cli-{uuid4()}"
+    return enqueue_on(conn, job.using(request_id=request, correlation_id=request), schema=run.schema)
 
 
 def _base(payload: str | None) -> dict[str, Any]:

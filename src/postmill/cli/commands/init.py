@@ -14,8 +14,11 @@ FILES = {"jobs.py": "jobs.py.txt", "postmill.toml": "postmill.toml.txt"}
 
 NEXT = """
 Next:
-  postmill up jobs.py                               starts database, worker and /metrics here
-  postmill enqueue greet name=Ada times=5 --wait    in another terminal: runs the job, shows its result"""
+  postmill up jobs.py                               starts database, worker, console and API here"""
+GREET = (
+    "  postmill enqueue greet name=Ada times=5 --wait    in another terminal: runs the job, shows its result"
+)
+"""What a jobs.py of one's own does not have."""
 
 
 def init(
@@ -35,6 +38,8 @@ def init(
     if folder != Path():
         run.out.say(f"\nGo there: cd {folder}")
     run.out.say(NEXT)
+    if done["jobs.py"] == "written":
+        run.out.say(GREET)
 
 
 def _write(file: Path, template: str) -> str:

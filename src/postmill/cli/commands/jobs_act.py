@@ -17,6 +17,7 @@ from postmill.cli.outcomes import Told, report
 from postmill.cli.run import Run
 from postmill.cli.tables import table
 from postmill.cli.who import who
+from postmill.domain.registering import refuse_unregistered
 from postmill.domain.settings_budgets import declared_budgets
 from postmill.operate import budgets, commands, insight
 from postmill.store.jobs import Rerun
@@ -126,6 +127,7 @@ def register(
         if declared:
             run.act(conn, budgets.declare(declared, schema=run.schema))
         strays = drive(conn, insight.strays(schema=run.schema))
+    refuse_unregistered(answers)
     data = [
         {"job_type": name, "queue": registry[name].queue, "status": answers[name]} for name in sorted(answers)
     ]

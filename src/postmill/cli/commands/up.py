@@ -33,13 +33,13 @@ def up(
             "--port",
             min=0,
             max=65535,
-            help="HTTP port of /metrics, /healthz and /readyz "
+            help="HTTP port of console, API, /metrics, /healthz and /readyz "
             "(default: a free one from 8710 to 8909, the same again for the same folder).",
         ),
     ] = None,
     build: Build = None,
 ) -> None:
-    """Start database, worker, upkeep and /metrics here, and go on until Ctrl-C. The data is kept.
+    """Start database, worker, console, API and /metrics here, and go on until Ctrl-C. The data is kept.
 
     The database is a PostgreSQL server of your own in FOLDER; with --dsn no server is started, and that database
     is migrated and used. Other commands and Client() in this folder find it by themselves; programs elsewhere by

@@ -40,10 +40,16 @@ def start(launch: Launch, folder: bytes | None) -> Program:
     os.close(report)
     if failure:
         os.waitpid(pid, 0)
-        raise OSError(int(failure), os.strerror(int(failure)))
+        raise OSError(int(failure), _why(int(failure), launch.argv[0]))
     os.set_blocking(out, False)
     os.set_blocking(err, False)
     return Program(pid, out, err)
+
+
+def _why(code: int, program: bytes) -> str:
+    if code == errno.ENOENT and b"/" not in program:
+        return "no such program in the PATH of the worker"
+    return os.strerror(code)
 
 
 def _become(launch: Launch, folder: bytes | None, guard: int, out: int, err: int, report: int) -> None:
