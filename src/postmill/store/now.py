@@ -111,6 +111,7 @@ class NewError:
     job_type: str
     error_class: str
     first_seen_at: datetime
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
