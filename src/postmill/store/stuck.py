@@ -26,7 +26,7 @@ class Stuck:
         name: of the queue, or the trigger's label; `id`: the trigger's.
         job_id: what the trigger waits for.
         waiting: jobs of the queue, counted up to 10,000.
-        since: when the oldest job of the queue became due; when the trigger last made a job.
+        since: when the oldest job of the queue became due; when the trigger made the job that it waits for.
         tenants: slugs of those whose jobs wait, three at most, as measured last; the trigger's own.
     """
 

@@ -11,7 +11,7 @@
     and (select {schema}.sees_all()) and not q.paused and q.oldest_seconds > $2::float8
   order by since limit $1::integer)
 union all
-(select 'trigger', t.label, t.id, t.last_job_id, null, t.last_run_at,
+(select 'trigger', t.label, t.id, t.last_job_id, null, {schema}.id_time(t.last_job_id),
         array(select s.slug from {schema}.read_tenant_slugs(array[t.tenant_id]) s)
    from (select j.* from {schema}.job_triggers j
           where (select {schema}.sees_all()) and j.is_enabled and j.overlap = 'skip' and j.last_job_id is not null
@@ -19,4 +19,4 @@ union all
   where 3 = (select count(*) from (select k.outcome, k.detail from {schema}.schedule_ticks k
                                     where k.trigger_id = t.id order by k.due desc limit 3) x
               where x.outcome = 'skipped' and x.detail like 'the job of the run before%')
-  order by t.last_run_at limit $1::integer)
+  order by 6 limit $1::integer)
