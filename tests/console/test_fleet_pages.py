@@ -92,7 +92,7 @@ async def test_workers(fleet: Console) -> None:
         "(2–8; held: processor pressure 97 %)",
     ):
         assert word in live, word
-    assert "2 jobs of it wait for a rescue" in page
+    assert "2 jobs wait for a rescue" in page
     assert "no worker serves this queue" in page
     stale = (await client.get("/ops/workers?state=stale")).text
     assert f"worker-{LOST}" in stale

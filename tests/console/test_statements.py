@@ -23,10 +23,10 @@ async def test_what_depends_on_who_asks_is_read_by_each(console: Console) -> Non
 
 
 STATEMENTS = {
-    "/ops": 7,
-    "/ops?_part=verdict": 4,
+    "/ops": 8,
+    "/ops?_part=verdict": 5,
     "/ops?_part=strip": 2,
-    "/ops?_part=verdict&_part=incidents": 4,
+    "/ops?_part=verdict&_part=incidents": 5,
     "/ops/queues": 5,
     "/ops/queues?_part=list": 4,
     "/ops/queues/q": 17,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -61,6 +62,7 @@ class WorkerCard:
         load: what it holds; None: nothing.
         code: eight digits that stand for the code of its job types; None: it has none.
         stale_in: seconds until its lease ends; negative: it ended so long ago.
+        replaced: it ended without a word and holds nothing, and a live worker that started since serves one of its queues.
     """
 
     worker: WorkerView
@@ -68,6 +70,7 @@ class WorkerCard:
     warnings: list[Warning]
     code: str | None
     stale_in: float | None
+    replaced: bool = False
 
     @property
     def stale(self) -> bool:
@@ -114,7 +117,7 @@ def queue_cards(name: str | None = None, *, schema: str = DEFAULT_SCHEMA) -> Flo
 def worker_cards(
     now: datetime, *, seen_within: float = 3600.0, most: int = 500, schema: str = DEFAULT_SCHEMA
 ) -> Flow[list[WorkerCard]]:
-    """Sessions that were seen lately: those with warnings first, then those that live, then those that ended."""
+    """Sessions that were seen lately: stale ones first, then others with warnings, those that live, those that ended."""
     workers: list[WorkerView] = yield read_workers(seen_within=seen_within, most=most, schema=schema)
     loads: dict[UUID, WorkerLoad] = yield worker_loads(schema=schema)
     sessions = {one.holder: _session(one) for one in workers}
@@ -126,11 +129,12 @@ def worker_cards(
             warnings_of(sessions[one.holder], live, now),
             _code(one),
             None if one.lease_expires_at is None else (one.lease_expires_at - now).total_seconds(),
+            _replaced(one, loads, workers),
         )
         for one in workers
     ]
-    cards = [card for card in cards if not _replaced(card, workers)]
-    return sorted(cards, key=lambda card: (not card.warnings, card.worker.stopped_at is not None))
+    cards = [card for card in cards if not _goes_on(card, workers)]
+    return sorted(cards, key=_rank)
 
 
 def worker_card(worker: WorkerView, now: datetime, *, schema: str = DEFAULT_SCHEMA) -> Flow[WorkerCard]:
@@ -140,7 +144,8 @@ def worker_card(worker: WorkerView, now: datetime, *, schema: str = DEFAULT_SCHE
     live = [one for one in map(_session, others) if one.state in ("running", "draining")]
     stale_in = None if worker.lease_expires_at is None else (worker.lease_expires_at - now).total_seconds()
     warnings = warnings_of(_session(worker), live, now)
-    return WorkerCard(worker, loads.get(worker.holder), warnings, _code(worker), stale_in)
+    replaced = _replaced(worker, loads, others)
+    return WorkerCard(worker, loads.get(worker.holder), warnings, _code(worker), stale_in, replaced)
 
 
 def tenant_cards(
@@ -252,7 +257,26 @@ def _code(worker: WorkerView) -> str | None:
     return sha256(repr(sorted((str(key), str(code)) for key, code in codes.items())).encode()).hexdigest()[:8]
 
 
-def _replaced(card: WorkerCard, workers: list[WorkerView]) -> bool:
+def _rank(card: WorkerCard) -> tuple[bool, bool, bool]:
+    wrong = card.stale and not card.replaced
+    return not wrong, not card.warnings or card.replaced, card.worker.stopped_at is not None
+
+
+def _replaced(one: WorkerView, loads: Mapping[UUID, WorkerLoad], workers: Iterable[WorkerView]) -> bool:
+    """As the incident of silent workers has it."""
+    return (
+        is_stale(one)
+        and one.holder not in loads
+        and any(
+            other.state in ("running", "draining")
+            and other.started_at > one.last_seen_at
+            and not set(other.queues).isdisjoint(one.queues)
+            for other in workers
+        )
+    )
+
+
+def _goes_on(card: WorkerCard, workers: list[WorkerView]) -> bool:
     """A lost session of a worker that goes on under a new one, and that holds nothing any more."""
     one = card.worker
     return (

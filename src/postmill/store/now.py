@@ -111,6 +111,7 @@ class NewError:
     job_type: str
     error_class: str
     first_seen_at: datetime
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +149,8 @@ class AllClear:
 class Change:
     """Something that was changed. `kind`: deploy, build, build_again, worker_loss, or an action of the audit log; `reason`: of a
     bulk operation that ended how many of its jobs it did, of how many, and left and failed with, as `done/total/skipped/failed`;
-    `ref`: the key of the definition, the holder of the worker (of a build the first one), the id in the log."""
+    `ref`: the key of the definition, the holder of the worker (of a build the first one), the id in the log; `label`: of the
+    trigger that it is about."""
 
     at: datetime
     kind: str
@@ -157,6 +159,7 @@ class Change:
     via: str | None
     reason: str | None
     ref: str
+    label: str | None
 
 
 def read_now(*, schema: str = DEFAULT_SCHEMA) -> Statement[Situation | None]:

@@ -100,7 +100,7 @@ def arguments(samples: Sequence[Sample], names: Collection[str] = ()) -> list[Co
         if n > 1 and share.failed - (share.fine or 0.0) >= APART:
             found.setdefault(key, []).append(share)
     made = [
-        Comparison(key, sorted(some, key=lambda one: (-one.count, one.value))[:3])
+        Comparison(key, sorted(some, key=lambda one: (-one.count, one.value))[:3], bad, bad)
         for key, some in found.items()
     ]
     return sorted(made, key=lambda one: (-_apart(one), one.name))[:_MOST]

@@ -66,6 +66,8 @@ def _paused(found: Above, visit: Visit) -> list[Notice]:
     text = many("Queue paused: %s", "Queues paused: %s", n) % names
     if not visit.scope.ops:
         return [Notice("warning", text, about="paused")]
+    if n == 1:
+        return [Notice("warning", text, visit.url(f"/queues/{found.paused[0]}"), _("Queue"), "paused")]
     return [Notice("warning", text, visit.url("/queues", health="paused"), _("Queues"), "paused")]
 
 

@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 
 from postmill.console.frame.shown import cut, first_upper, seconds, short_id, when
 from postmill.console.frame.words import _
-from postmill.console.jobs.columns import Chosen
+from postmill.console.jobs.columns import Chosen, Column
 from postmill.console.jobs.lines import Line
 from postmill.console.static_files import asset
 from postmill.domain.access import Action
@@ -34,7 +34,7 @@ NONE = "–"
 def rows(visit: Visit, chosen: Chosen, lines: Sequence[Line]) -> Markup:
     """A `<tr>` for each job: the check box, its id, the chosen columns and arguments, and what can be done at once."""
     cells = Cells(visit, apart="attempts" not in chosen.names)
-    shown = [CELLS[column.name] for column in chosen.columns]
+    shown = [(CELLS[column.name], _label(column)) for column in chosen.columns]
     return Markup("".join([cells.row(line, shown) for line in lines]))
 
 
@@ -52,7 +52,7 @@ class Cells:
         self._retry = str(escape(_("Retry"))) if visit.may(Action.JOBS_RETRY) else None
         self._known: dict[tuple[str, str | None], str] = {}
 
-    def row(self, line: Line, shown: Sequence[Cell]) -> str:
+    def row(self, line: Line, shown: Sequence[tuple[Cell, str]]) -> str:
         """The whole row."""
         job = line.job
         id, short = str(job.id), short_id(job.id)
@@ -62,7 +62,7 @@ class Cells:
             f' aria-label="{self._choose % {"id": short}}"></td>\n'
             f'<th scope="row" class="mono nowrap"><a href="{page}" title="{id}">{short}</a></th>\n'
         )
-        cells = [cell(self, line) for cell in shown]
+        cells = [f"<td{label}{cell(self, line)[3:]}" for cell, label in shown]
         args = [f'<td class="mono wrap">{escape(cut(value, 80))}</td>\n' for value in line.args]
         more = ""
         if self._apart:
@@ -213,6 +213,11 @@ CELLS: dict[str, Cell] = {
     "correlation": Cells.correlation,
 }
 """What makes the cell of each of the `COLUMNS`."""
+
+
+def _label(column: Column) -> str:
+    """The head of its column beside a value, where a row is a card; what says itself what it is has none."""
+    return "" if column.name in ("type", "state", "error") else f' data-label="{escape(_(column.title))}"'
 
 
 def _cut(text: str | None, most: int) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 
 from postmill.console.charts import Mark, MarkKind
 from postmill.console.frame.action_words import action_words
@@ -17,33 +18,45 @@ from postmill.store.now import Change
 
 _BUILDS = ("build", "build_again")
 
+_MANY = ("deploy", "triggers.run")
+"""Of these one comes seldom alone."""
+
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A change: what in words, of what, by whom, and where it is."""
+    """A change: what in words, of what, by whom, and where it is. `more`: as many others like it came right before."""
 
     at: datetime
     what: str
     target: str | None
+    more: int
     who: str | None
     reason: str | None
     href: str | None
 
 
 def rows(visit: Visit, changes: Sequence[Change]) -> list[Line]:
-    """One line each, the latest first. Processes of one build that start one after the other are one line, the first."""
+    """One line each, the latest first. Processes of one build that start one after the other are one line, the first; so are
+    deploys, and runs of triggers by hand, that somebody made one after the other."""
     told: list[Change] = []
     for one in changes:
         before = next((other for other in reversed(told) if other.kind in _BUILDS), None)
         if one.kind in _BUILDS and before is not None and before.target == one.target:
             told.remove(before)
         told.append(one)
+    alike = (list(some) for _key, some in groupby(told, key=_together))
     return [
-        Line(one.at, what(one.kind), _target(one.target), one.actor, _why(one), where(visit, one))
-        for one in told
+        Line(one.at, what(one.kind), _target(one), len(some) - 1, one.actor, _why(one), where(visit, one))
+        for some in alike
+        for one in some[:1]
     ]
+
+
+def _together(one: Change) -> tuple[object, ...]:
+    """What changes have alike that are one line."""
+    return (one.kind, one.actor) if one.kind in _MANY else (one.kind, one.actor, one.at, one.ref)
 
 
 def _why(one: Change) -> str | None:
@@ -64,7 +77,11 @@ def is_id(text: str) -> bool:
     return _UUID.fullmatch(text) is not None
 
 
-def _target(text: str | None) -> str | None:
+def _target(one: Change) -> str | None:
+    text = one.label or one.target
+    if text and (one.kind.startswith("workers.") or one.kind == "worker_loss"):
+        host, _colon, rest = text.partition(":")
+        return _("%(host)s pid %(pid)s") % {"host": host, "pid": rest.partition(":")[0]} if rest else text
     return short_id(text) if text and is_id(text) else text
 
 

@@ -280,6 +280,7 @@ async def _samples(visit: Visit, group: ErrorGroupView) -> dict[str, Any]:
     return {
         "shares": _shares(visit, samples),
         "compared": (sum(one.failed for one in samples), sum(not one.failed for one in samples)),
+        "leads": lambda name, value: _leads(visit, group, name, value),
         "arguments": compare.arguments(samples, names) if visit.may(Action.PAYLOADS_READ) else None,
         "traces": await _traces(visit, group, samples),
     }
@@ -315,12 +316,25 @@ def _said(
 def _shares(visit: Visit, samples: Sequence[Sample]) -> list[compare.Comparison]:
     made = [compare.shares(samples, _("Version"), lambda one: one.version and f"v{one.version}")]
     if visit.scope.ops:
+        # Where some say of which build they are, those that do not are none of these.
+        silent = _("not told") if any(one.build for one in samples) else None
         made += [
-            compare.shares(samples, _("Build"), lambda one: one.build or None),
+            compare.shares(samples, _("Build"), lambda one: one.build or (one.worker and silent)),
             compare.shares(samples, _("Host"), lambda one: one.host),
             compare.shares(samples, _("Worker"), lambda one: one.worker),
         ]
     return [one for one in made if one.shares]
+
+
+def _leads(visit: Visit, group: ErrorGroupView, name: str, value: str) -> str | None:
+    """Where a value that failures share is looked at, and what runs it is stopped."""
+    if not visit.scope.ops:
+        return None
+    if name == _("Worker"):
+        return visit.url("/workers", worker=value, seen="30d")
+    if name == _("Build") and value != _("not told"):
+        return visit.url("/workers", build=value, seen="24h")
+    return visit.url(f"/definitions/{group.job_type}") if name == _("Version") else None
 
 
 async def _traces(visit: Visit, group: ErrorGroupView, samples: Sequence[Sample]) -> list[Shown]:

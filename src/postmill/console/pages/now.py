@@ -17,6 +17,7 @@ from postmill.domain.access import Action
 from postmill.operate import commands, incidents
 from postmill.operate import now as model
 from postmill.store.now import read_changes
+from postmill.store.stuck import read_stuck
 from postmill.store.type_pauses import read_type_pauses
 
 router = Pages()
@@ -52,6 +53,8 @@ async def now(visit: Visit) -> Response:
         )
     rows = [wrong.row(visit, one, seen.scenes) for one in seen.kin] if seen else []
     held = await visit.read(read_type_pauses(schema=visit.schema)) if visit.wants("verdict") else []
+    late = [one.incident.queue for one in rows if one.incident.kind == "sla_breach" and one.incident.queue]
+    stuck = await visit.read(read_stuck(schema=visit.schema)) if visit.wants("verdict") else []
     # The verdict says so already.
     visit.notices = [one for one in visit.notices if one.about != "paused"]
     return visit.page(
@@ -62,6 +65,10 @@ async def now(visit: Visit) -> Response:
         began=wrong.began(seen.incidents) if seen else {},
         over=[] if seen is None or incident or queue else seen.over[:OVER],
         pauses_of=held,
+        stuck=[one for one in stuck if one.name not in late and not incident and queue in (None, one.name)],
+        late=[(name, visit.url(f"/queues/{name}")) for name in late],
+        shut=[(name, visit.url(f"/queues/{name}")) for name in seen.situation.paused] if seen else [],
+        fresh=wrong.called(seen.fresh) if seen else [],
         clock=lambda moment: clock(moment, visit.now),
         alone=incident is not None,
         incident=incident,

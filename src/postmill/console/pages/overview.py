@@ -36,7 +36,7 @@ async def overview(visit: Visit) -> Response:
     """Counts, promises, failures, what comes next, money; each part stands for itself where another takes too long."""
     schema = visit.schema
     counted = hour = attained = standing = None
-    if visit.wants("states"):
+    if visit.wants("states", "blame"):
         counted = await visit.attempt(_("counts by state"), read_summary(schema=schema))
     if visit.wants("states", "strip", "blame"):
         hour = await visit.attempt(_("the last hour minute by minute"), model.minutes(schema=schema))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from itertools import pairwise
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import pairwise, takewhile
+from uuid import UUID
 
 from markupsafe import Markup
 
@@ -66,7 +69,44 @@ def strip_of(trigger: TriggerView, runs: list[TriggerRun], visit: Visit) -> Mark
     return strip(cells, title=_("Last runs of %s") % trigger.label)
 
 
-def hints(trigger: TriggerView, stands: TriggerStanding | None, runs: list[TriggerRun]) -> list[str]:
+_WAITS = "the job of the run before is not over: "
+"""How the reason of a run begins that was left out for the job before it; its id follows."""
+
+_LONG = 3
+"""So many such runs one after the other are told of."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldUp:
+    """A schedule that waits for a job of its own. `n`: how many runs were left out so far; `more`: at least."""
+
+    job_id: UUID
+    n: int
+    more: bool
+
+
+def blocker(detail: str | None) -> UUID | None:
+    """The job that a run was left out for; None: it was not."""
+    if detail is None or not detail.startswith(_WAITS):
+        return None
+    try:
+        return UUID(detail.removeprefix(_WAITS))
+    except ValueError:
+        return None
+
+
+def held_up(trigger: TriggerView, runs: Sequence[TriggerRun]) -> HeldUp | None:
+    """Whether its last runs, the newest first, were left out one after the other since a job of its own is not over."""
+    out = list(takewhile(lambda run: run.outcome == "skipped" and blocker(run.detail), runs))
+    job = blocker(out[0].detail) if out else None
+    if job is None or len(out) < _LONG or not trigger.is_enabled:
+        return None
+    return HeldUp(job, sum(run.ticks for run in out), len(out) >= RUNS)
+
+
+def hints(
+    trigger: TriggerView, stands: TriggerStanding | None, runs: list[TriggerRun], now: datetime
+) -> list[str]:
     """What keeps it from doing what it should, or makes one wonder."""
     found = []
     if stands is not None and stands.paused:
@@ -80,7 +120,10 @@ def hints(trigger: TriggerView, stands: TriggerStanding | None, runs: list[Trigg
         found.append(_("the schedule cannot be planned: %s") % (trigger.error or "")[:300])
     elif trigger.error:
         found.append(_("the last run failed: %s") % trigger.error[:300])
-    if not runs and trigger.last_run_at is None:
+    if (held := held_up(trigger, runs)) is not None:
+        n = f"{held.n:,}{'+' if held.more else ''}"
+        found.append(_("the last %s runs were left out: its job before is not over") % n)
+    if not runs and trigger.last_run_at is None and not _waits_for_its_first(trigger, now):
         found.append(_("never fired"))
     return found
 
@@ -90,6 +133,12 @@ def offsets_change(runs: list[Run]) -> set[datetime]:
     return {
         later.due for earlier, later in pairwise(runs) if earlier.local.utcoffset() != later.local.utcoffset()
     }
+
+
+def _waits_for_its_first(trigger: TriggerView, now: datetime) -> bool:
+    """A schedule whose first run is still to come. It is planned some seconds after it was made."""
+    first = trigger.next_run_at or trigger.created_at + timedelta(minutes=1)
+    return trigger.trigger_type == "schedule" and trigger.is_enabled and first > now
 
 
 def _line(text: str) -> str:

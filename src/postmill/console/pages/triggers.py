@@ -62,7 +62,7 @@ async def triggers(visit: Visit) -> Response:
             "next": operate.upcoming(trigger, visit.now, 3),
             "last": next(iter(runs.get(trigger.id, [])), None),
             "strip": words.strip_of(trigger, runs.get(trigger.id, []), visit),
-            "hints": words.hints(trigger, stands.get(trigger.id), runs.get(trigger.id, [])),
+            "hints": words.hints(trigger, stands.get(trigger.id), runs.get(trigger.id, []), visit.now),
         }
         for trigger in shown
     ]
@@ -97,7 +97,9 @@ async def trigger(visit: Visit) -> Response:
         stands=stands,
         kind=words.kind_of(found),
         waits_for=words.waits_for(found),
-        hints=words.hints(found, stands, runs),
+        hints=words.hints(found, stands, runs, visit.now),
+        held=words.held_up(found, runs),
+        blocker=words.blocker,
         strip=words.strip_of(found, runs, visit),
         template=json.dumps(json.loads(found.payload_template), indent=2, ensure_ascii=False),
         upcoming=upcoming,

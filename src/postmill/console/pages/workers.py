@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from postmill.console.charts import Row, Span, gauge, timeline
 from postmill.console.frame import durations
@@ -28,16 +30,20 @@ router = Pages()
 SEEN = {"1h": 3600.0, "24h": 86400.0, "30d": 30 * 86400.0}
 """Of which workers the list tells, by when they were seen last."""
 
+IN_STEP = 0.05
+"""Seconds by which clocks of machines in one room differ."""
+
 SHOWN_SPANS = 30
 """Jobs of the timeline at most."""
 
 
 @router.page("/workers", Action.WORKERS_READ, tenant=False)
 async def list_(visit: Visit) -> Response:
-    """Worker sessions: those with a warning first, then those that live."""
+    """Worker sessions, the worst first; `?worker=` leads to the latest one of that name."""
     seen = visit.args.one_of("seen", [*SEEN], "1h")
     state = visit.args.one_of("state", ("running", "draining", "stale", "stopped"), None)
     queue, build = visit.args.text("queue", None), visit.args.text("build", None)
+    name = visit.args.text("worker", None)
     # The first read tells the time.
     queues = await visit.see(fleet.queue_cards(schema=visit.schema))
     assert visit.now is not None
@@ -45,8 +51,11 @@ async def list_(visit: Visit) -> Response:
     shown = [
         card for card in cards
         if (state is None or state == shown_state(card)) and (queue is None or queue in card.worker.queues)
-        and (build is None or build == card.worker.build)
+        and (build is None or build == card.worker.build) and (name is None or name == card.worker.worker_id)
     ]  # fmt: skip
+    if name is not None and shown:
+        latest = max(shown, key=lambda card: card.worker.started_at)
+        return RedirectResponse(visit.url(f"/workers/{latest.worker.holder}"))
     return visit.page(
         "workers.html",
         cards=shown,
@@ -57,6 +66,7 @@ async def list_(visit: Visit) -> Response:
         state=state,
         queue=queue,
         build=build,
+        warned=warned(cards),
         unserved=[card for card in queues if not card.standing.workers],
         words=warning_words(),
     )
@@ -146,6 +156,30 @@ def warning_words() -> dict[str, str]:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """Workers of which the same is to be said. `waiting`: how many jobs of them wait for a rescue."""
+
+    severity: str
+    said: str
+    cards: list[WorkerCard]
+    waiting: int
+
+
+def warned(cards: Sequence[WorkerCard]) -> list[Warned]:
+    """What is to be said of workers, the worst first; what is the same of several once."""
+    words, found = warning_words(), dict[tuple[str, str], list[WorkerCard]]()
+    for card in cards:
+        if card.warnings and not card.replaced:
+            key = ("critical" if card.stale else "warning", ", ".join(words[one] for one in card.warnings))
+            found.setdefault(key, []).append(card)
+    made = [
+        Warned(severity, said, some, sum(card.load.n for card in some if card.stale and card.load))
+        for (severity, said), some in found.items()
+    ]
+    return sorted(made, key=lambda one: one.severity != "critical")
+
+
 def shown_state(card: WorkerCard) -> str:
     """running | draining | stale | stopped"""
     return "stale" if card.stale else card.worker.state if card.worker.state != "lost" else "stopped"
@@ -168,8 +202,8 @@ def heartbeat(card: WorkerCard, now: datetime) -> str:
         return told % {"ago": seconds(max(ago, 0.0)), "time": clock(card.stale_in)}
     if worker.http:
         return _("gone")
-    since = ago if card.stale_in is None else -card.stale_in
-    return _("stale for %s") % clock(since)
+    since = clock(ago if card.stale_in is None else -card.stale_in)
+    return (_("gone without a word for %s, and replaced") if card.replaced else _("stale for %s")) % since
 
 
 def clock(length: float) -> str:
@@ -202,11 +236,16 @@ def drawn(card: WorkerCard, now: datetime) -> dict[str, Any]:
         ),
         "oldest": None if card.load is None else (now - card.load.oldest_at).total_seconds(),
         "held": 0 if card.load is None else card.load.n,
-        "skew": None if worker.skew_seconds is None else f"{worker.skew_seconds:+.3f} s",
+        "skew": skew(worker.skew_seconds),
         "memory": None if not isinstance(memory, int) else f"{memory / 2**20:,.0f} MiB",
         "error": _error(worker),
         "asked": worker.asked in ("drain", "stop") and worker.state in ("running", "draining"),
     }
+
+
+def skew(off: float | None) -> str | None:
+    """How far its clock is ahead of the database's, or behind it: `in step`, `+4.500 s`; what is below 50 ms is no news."""
+    return None if off is None else _("in step") if abs(off) < IN_STEP else f"{off:+.3f} s"
 
 
 def _error(worker: WorkerView) -> dict[str, str] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +15,7 @@ from postmill.console.frame.words import _
 from postmill.domain.queue import check_runbook
 from postmill.operate.incident_kin import Kin
 from postmill.store.incidents import IncidentView
-from postmill.store.now import Scene
+from postmill.store.now import NewError, Scene
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ class Row:
         also: what else is wrong for the same cause.
         title: what is wrong, without what `what` says.
         held: what of it is paused, and until when; `resumes`: where that is ended.
+        silent_for: seconds since something failed last, where nothing did in the last whole minute.
         runbook: an address outside, checked when it was declared; `action`: what its job type says is to be done.
     """
 
@@ -55,6 +57,7 @@ class Row:
     runbook: str | None
     action: str | None
     also: list[Also]
+    silent_for: float | None
 
     @property
     def happens(self) -> str:
@@ -83,7 +86,14 @@ def row(visit: Visit, kin: Kin, scenes: Mapping[UUID, Scene]) -> Row:
         incident, scene, kind(incident.kind), _opens(visit, incident), cause, href, _replay(visit, incident),
         _title(incident, scene), *_held(visit, scene), _runbook(scene), scene.action if scene else None,
         [Also(one, kind(one.kind), _title(one, scenes.get(one.id)), _opens(visit, one)) for one in kin.others],
+        _silent(scene, visit.now),
     )  # fmt: skip
+
+
+def _silent(scene: Scene | None, now: datetime | None) -> float | None:
+    if scene is None or not scene.silent or scene.failed_at is None or now is None:
+        return None
+    return (now - scene.failed_at).total_seconds()
 
 
 def began(incidents: Sequence[IncidentView]) -> dict[str, datetime]:
@@ -92,6 +102,16 @@ def began(incidents: Sequence[IncidentView]) -> dict[str, datetime]:
     for one in incidents:
         found[one.kind] = min(found.get(one.kind, one.opened_at), one.opened_at)
     return found
+
+
+def called(fresh: Sequence[NewError]) -> list[tuple[NewError, str]]:
+    """New causes of failures by the names of their errors; where two are named alike, with what they say."""
+    names = [one.error_class.rpartition(".")[2] for one in fresh]
+    alike = Counter(names)
+    return [
+        (one, f"{name}: {one.message}" if alike[name] > 1 and one.message else name)
+        for one, name in zip(fresh, names, strict=True)
+    ]
 
 
 def runbooks(rows: Sequence[Row]) -> list[tuple[str, str]]:
