@@ -10,6 +10,9 @@ import io
 import signal
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event
 
 import httpx
 import psycopg
@@ -27,7 +30,8 @@ from examples.staging.control import ApiRefused
 from examples.staging.steps import Steps
 from postmill.domain.errors import PostmillError
 
-LOOKS_PER_SECOND = 2
+LOOKS_PER_SECOND = {True: 2, False: 1}
+"""On a terminal, and elsewhere."""
 FAULTS = (PostmillError, ChildFailed, ApiRefused, psycopg.Error, httpx.HTTPError, OSError)
 
 
@@ -41,7 +45,7 @@ def main() -> int:
     try:
         return _play(options, console)
     except KeyboardInterrupt:
-        console.print(f"\nStopped. What there is is in {options.data}; the next run goes on from there.")
+        Console().print(f"\nStopped. What there is is in {options.data}; the next run goes on from there.")
         return 130
     except FAULTS as error:
         console.print(f"[bold red]The demo cannot go on:[/] {error}", highlight=False)
@@ -67,16 +71,26 @@ def _play(options: Options, console: Console) -> int:
 def _watch(until: float | None, console: Console, running: Stage) -> None:
     """For so many seconds, or until Ctrl-C."""
     life, begun = Life(running), time.monotonic()
-    with Display(console, running) as display:
-        try:
-            while until is None or time.monotonic() - begun < until:
-                running.check()
-                now, seconds = standing(running.conn, running.since), time.monotonic() - begun
-                life.step(seconds, now)
-                display.show(seconds, now, life.notes)
-                time.sleep(1 / LOOKS_PER_SECOND)
-        except KeyboardInterrupt:
-            console.print()
+    with stopped_by(signal.SIGINT) as stopped, Display(console, running) as display:
+        while until is None or time.monotonic() - begun < until:
+            running.check()
+            now, seconds = standing(running.conn, running.since), time.monotonic() - begun
+            life.step(seconds, now)
+            display.show(seconds, now, life.notes)
+            if stopped.wait(1 / LOOKS_PER_SECOND[console.is_terminal]):
+                console.print()
+                return
+
+
+@contextmanager
+def stopped_by(number: signal.Signals) -> Iterator[Event]:
+    """Is set when the signal comes, which meanwhile interrupts nothing: in the middle of a line, Rich would say no more."""
+    came = Event()
+    before = signal.signal(number, lambda *about: came.set())
+    try:
+        yield came
+    finally:
+        signal.signal(number, before)
 
 
 if __name__ == "__main__":

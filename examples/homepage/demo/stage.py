@@ -46,7 +46,6 @@ class Stage:
     workers: Workers
     others: list[Child]
     console: str
-    served: frozenset[str]
     missing: dict[str, str]
     since: datetime
     told: Mapping[str, str]
@@ -88,7 +87,9 @@ def stage(options: Options, steps: Steps) -> Iterator[Stage]:
             done(", ".join(one.name for one in present()))
         with steps.step("workers, a process for each family of queues") as done:
             served = Registry.collect(*MODULES)
-            workers = Workers(stack, data, env, served.queues)
+            missing = not_shown(served)
+            queues = {handler.queue for handler in served if handler.name not in missing}
+            workers = Workers(stack, data, env, queues)
             done("processes " + ", ".join(str(child.pid) for child in workers.children.values()))
         with steps.step("the control plane: postmill server") as done:
             command = ["examples.staging.tied", "postmill", "server", "--port", "0"]
@@ -105,7 +106,7 @@ def stage(options: Options, steps: Steps) -> Iterator[Stage]:
         console = _said(env, "login", "--url", url)
         yield Stage(
             conn, root, playing, workers, [server, *others], console,
-            frozenset(served.names), not_shown(served), since, told,
+            missing, since, told,
         )  # fmt: skip
 
 

@@ -10,8 +10,9 @@ from rich.text import Text
 
 from examples.homepage.demo.data import rows
 from examples.homepage.demo.look import Standing, standing
+from examples.homepage.demo.options import Options
 from examples.homepage.demo.stage import LEASE, Stage
-from examples.homepage.demo.tables import done, families
+from examples.homepage.demo.tables import done, families, plain
 from examples.staging.programs import program
 from postmill.operate import invariants
 
@@ -42,20 +43,18 @@ def print_summary(console: Console, stage: Stage, data: Path) -> bool:
 
 
 def _portals(now: Standing) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), title="Tenants", title_justify="left", title_style="bold")
-    for column in ("tenant", "done", "open", "given up"):
-        table.add_column(column, justify="left" if column == "tenant" else "right")
+    table = plain("Tenants", ("tenant",), ("done", "open", "given up"))
     for name, tally in sorted(now.by_tenant.items()):
         table.add_row(name, str(tally.jobs["succeeded"]), str(tally.open), str(tally.lost))
     return table
 
 
 def _recovered(stage: Stage) -> Table:
-    table = Table(
-        title="What went wrong on the way, and what became of it", title_justify="left", title_style="bold"
+    title, figures = (
+        "What went wrong on the way, and what became of it",
+        ("attempts", "made it", "wait", "given up"),
     )
-    for column in ("type", "error", "attempts", "made it", "wait", "given up"):
-        table.add_column(column, justify="left" if column in ("type", "error") else "right")
+    table = plain(title, ("type", "error"), figures)
     for row in rows(stage.conn, "recovered", since=stage.since)[:ERRORS]:
         waits = row["jobs"] - row["recovered"] - row["given_up"]
         error = Text(row["error"].splitlines()[0][:100])
@@ -66,9 +65,7 @@ def _recovered(stage: Stage) -> Table:
 
 
 def _incidents(now: Standing) -> Table:
-    table = Table(title="Incidents", title_justify="left", title_style="bold")
-    for column in ("what", "opened", "closed", "told"):
-        table.add_column(column)
+    table = plain("Incidents", ("what", "opened", "closed", "told"))
     for incident in now.incidents:
         closed = f"{incident.resolved_at.astimezone():%H:%M:%S}" if incident.resolved_at else "open"
         opened = f"{incident.opened_at.astimezone():%H:%M:%S}"
@@ -80,13 +77,14 @@ def _next(data: Path) -> Text:
     text = Text.assemble(("\nEverything is kept in ", "bold"), (str(data), "cyan"), "\n")
     text.append("What to try next\n", "bold")
     postmill = program("postmill")
+    elsewhere = "" if data == Options().data.absolute() else f" --data '{data}'"
     for what, command in (
         (
-            "Again, on what is there, until you stop it:",
-            f"{program('python')} -m examples.homepage --seconds 600",
+            "Again, on what is there, until Ctrl-C:",
+            f"{program('python')} -m examples.homepage{elsewhere}",
         ),
-        ("Meanwhile, in a second terminal:", f"{postmill} top"),
-        ("Why does what waits wait?", f"{postmill} jobs list"),
+        ("Meanwhile, in a second terminal here:", f"{postmill} top"),
+        ("… and what there is of jobs:", f"{postmill} jobs list"),
     ):
         text.append(f"  {what}\n")
         text.append(f"    {command}\n", "cyan")

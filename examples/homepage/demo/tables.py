@@ -24,7 +24,7 @@ STYLES = {
 
 def families(now: Standing) -> Table:
     """The five families."""
-    table = _table("Queues", ("queue", "owner"), ("waits", "runs", "done", "healed", "given up"))
+    table = plain("Queues", ("queue", "owner"), ("waits", "runs", "done", "healed", "given up"))
     for family in FAMILIES:
         queue, tally = family.queue, now.by_queue.get(family.queue.name, Tally())
         style = STYLES[str(queue.color)]
@@ -34,7 +34,7 @@ def families(now: Standing) -> Table:
 
 def types(now: Standing, stage: Stage) -> Table:
     """The fourteen types, and what else has run: the steps of chains."""
-    table = _table("Job types", ("type", "cadence"), ("waits", "runs", "done", "healed", "given up"))
+    table = plain("Job types", ("type", "cadence"), ("waits", "runs", "done", "healed", "given up"))
     for kind, registered in REGISTRY.items():
         if kind.value in stage.missing:
             table.add_row(Text(kind.value, "dim"), Text(stage.missing[kind.value], "dim"))
@@ -47,23 +47,25 @@ def types(now: Standing, stage: Stage) -> Table:
 
 
 def done(now: Standing, stage: Stage) -> Table:
-    """What each type did, for each portal."""
+    """What each type did, for each portal: as narrow as terminals are."""
     portals = [portal.slug for portal in stage.portals]
-    table = _table("What each type did", ("type",), ("done", "healed", "given up"), tuple(portals))
+    table = plain("What each type did", ("type",), ("done",), tuple(portals))
+    table.columns[0].no_wrap = True
     did = deeds(stage.conn, portals, stage.since, stage.told)
     for kind in REGISTRY:
         if kind.value in stage.missing:
-            why = Text(stage.missing[kind.value], "dim")
-            table.add_row(Text(kind.value, "dim"), "", "", "", why)
+            table.add_row(Text(kind.value, "dim"), "", Text(stage.missing[kind.value], "dim"))
         else:
-            figures = _figures(now.by_type.get(kind.value, Tally()))[2:]
-            table.add_row(_name(kind), *figures, *did[kind])
+            table.add_row(_name(kind), _done(now.by_type.get(kind.value, Tally())), *did[kind])
     for name in _besides(now):
-        table.add_row(name, *_figures(now.by_type[name])[2:], AFTER)
+        table.add_row(name, _done(now.by_type[name]), AFTER)
     return table
 
 
-def _table(title: str, words: tuple[str, ...], numbers: tuple[str, ...], more: tuple[str, ...] = ()) -> Table:
+def plain(
+    title: str, words: tuple[str, ...], numbers: tuple[str, ...] = (), more: tuple[str, ...] = ()
+) -> Table:
+    """A table without lines; `numbers` are columns that stand to the right, `more` are words after them."""
     table = Table(box=None, padding=(0, 2, 0, 0), title=title, title_justify="left", title_style="bold")
     for column in (*words, *numbers, *more):
         table.add_column(column, justify="right" if column in numbers else "left")
@@ -78,12 +80,17 @@ def _besides(now: Standing) -> list[str]:
     return sorted(name for name in now.by_type if name not in REGISTRY)
 
 
+def _done(tally: Tally) -> Text:
+    done = tally.jobs["succeeded"]
+    return Text(str(done), "green" if done else "dim")
+
+
 def _figures(tally: Tally) -> list[Text]:
-    waits, runs, done = (tally.jobs[status] for status in ("queued", "running", "succeeded"))
+    waits, runs = (tally.jobs[status] for status in ("queued", "running"))
     return [
         Text(str(waits), "" if waits else "dim"),
         Text(str(runs), "cyan" if runs else "dim"),
-        Text(str(done), "green" if done else "dim"),
+        _done(tally),
         Text(str(tally.healed), "yellow" if tally.healed else "dim"),
         Text(str(tally.lost), "bold red" if tally.lost else "dim"),
     ]
