@@ -15,7 +15,7 @@ def test_all_is_well_but_for_the_missing_worker(dsn, here):
     assert {name for name, check in found.items() if check["level"] != "ok"} == {"workers"}
     assert "postmill worker MODULE" in found["workers"]["advice"]
     assert cli("doctor", "--strict", dsn=dsn).code == 1
-    assert "1 of 25 checks want a look" in cli("doctor", dsn=dsn).out
+    assert "1 of 25 checks wants a look" in cli("doctor", dsn=dsn).out
 
 
 def test_no_schema_and_no_server(empty_database, here):

@@ -71,8 +71,15 @@ def test_from_an_empty_folder_and_once_more(shop):
 
 
 def test_data_elsewhere_is_known_here(shop):
-    with running(shop, "up", "--data", "the data", "--port", "0") as up:
+    sourced = {
+        "POSTMILL_DATABASE_URL": "postgresql://postgres@/postgres?host=/tmp/another",
+        "POSTMILL_SERVER__PUBLIC_URL": "http://127.0.0.1:1",
+    }
+    port = unused_port()
+    with running(shop, "up", "--data", "the data", "--port", str(port), env=sourced) as up:
         up.says(READY, 45)
+        up.says(rf"http://127.0.0.1:{port}/login\?token=")
+        assert "→ unset POSTMILL_DATABASE_URL POSTMILL_SERVER__PUBLIC_URL, or run with --dsn" in up.err
         up.says("none: only stored commands run")
         assert (shop / "the data" / "postmill.env").read_text() == (
             shop / ".postmill" / "postmill.env"

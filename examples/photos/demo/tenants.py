@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from uuid import UUID
 
 from examples.photos import bodies
@@ -51,7 +52,11 @@ def accounts(pictures: int, new: int) -> list[Account]:
     for seed, slug in enumerate(TENANTS, start=1):
         drawn = [draw_picture(number, seed) for number in range(pictures + new)]
         token = f"sl.u.{secrets.token_hex(40)}"
-        made.append(Account(slug, f"dbid:{slug.upper()}", token, drawn[:pictures], drawn[pictures:]))
+        made.append(
+            Account(
+                slug, f"dbid:{slug.upper()}-{secrets.token_hex(4)}", token, drawn[:pictures], drawn[pictures:]
+            )
+        )
     return made
 
 
@@ -64,25 +69,28 @@ def put_on_the_allow_list(root: Control) -> None:
             root.patch(f"/admin/jobs/definitions/{found['id']}", bodies.for_nightly_syncs(body))
 
 
+def free(slug: str, there: Container[str]) -> str:
+    """The slug, or with the first number behind it that nobody has."""
+    names = (slug if number == 1 else f"{slug}-{number}" for number in count(1))
+    return next(name for name in names if name not in there)
+
+
 @contextmanager
 def tenants(root: Control, url: str, dropboxes: list[Account]) -> Iterator[list[Tenant]]:
-    """All tenants. Their keys are revoked at the end."""
-    there = {item["slug"]: item for item in root.every("/tenants")}
+    """All tenants, made anew: what an earlier demo has brought is not new. Their keys are revoked at the end."""
+    there = {item["slug"] for item in root.every("/tenants")}
     made, keys = [], []
     try:
         for account in dropboxes:
             name, timezone = TENANTS[account.slug]
-            tenant = there.get(account.slug) or root.post(
-                "/tenants", {"slug": account.slug, "name": name, "timezone": timezone}
-            )
-            key = root.post("/keys", {"name": "demo", "role": "tenant_admin", "tenant": account.slug})
+            slug = free(account.slug, there)
+            tenant = root.post("/tenants", {"slug": slug, "name": name, "timezone": timezone})
+            key = root.post("/keys", {"name": "demo", "role": "tenant_admin", "tenant": slug})
             keys.append(key["id"])
             admin = Control(url, key["key"])
-            made.append(Tenant(account.slug, name, UUID(tenant["id"]), admin, account))
-            labels = {item["label"] for item in admin.every("/jobs/triggers")}
+            made.append(Tenant(slug, name, UUID(tenant["id"]), admin, account))
             for body in bodies.triggers():
-                if body["label"] not in labels:
-                    admin.post("/jobs/triggers", body)
+                admin.post("/jobs/triggers", body)
         yield made
     finally:
         for tenant in made:

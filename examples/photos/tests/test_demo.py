@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from examples.photos.demo.tenants import free
 from examples.staging.children import ROOT
 from tests.support.eventually import eventually
 from tests.support.processes import working_in
@@ -29,6 +30,11 @@ def data(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "demo data"
     yield folder
     eventually(lambda: not working_in(folder), 10.0, "the end of all processes")
+
+
+def test_a_second_demo_has_tenants_of_its_own() -> None:
+    """Of those of the first everything is known, within minutes even what they are told again."""
+    assert [free("bcg", there) for there in ((), ("bcg",), ("bcg", "bcg-2"))] == ["bcg", "bcg-2", "bcg-3"]
 
 
 def test_the_story_from_pictures_to_tags(data: Path) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from sqlalchemy import Connection
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession, async_scoped_session
 from sqlalchemy.orm import Session, scoped_session
 
 from postmill.bind.runner import Awaiting, Blocking, named, pyformat
@@ -16,6 +16,11 @@ def runner_for(kind: type) -> Blocking | Awaiting | None:
     """The runner for this kind of connection or session."""
     if issubclass(kind, Connection | Session | scoped_session):
         return Blocking(_fetch)
+    # Whoever has one of these has imported that package; it needs greenlet, which synchronous programs may lack.
+    if "sqlalchemy.ext.asyncio" not in sys.modules:
+        return None
+    from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession, async_scoped_session
+
     known = issubclass(kind, AsyncConnection | AsyncSession | async_scoped_session)
     return Awaiting(_afetch) if known else None
 
@@ -26,6 +31,8 @@ def _fetch(conn: Any, statement: Statement[Any]) -> Rows:
 
 
 async def _afetch(conn: Any, statement: Statement[Any]) -> Rows:
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
     conn = conn if isinstance(conn, AsyncConnection) else await conn.connection()
     result = await conn.exec_driver_sql(*_in_style(conn.dialect, statement))
     return result.fetchall()  # type: ignore[no-any-return]

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from rich.text import Text
 
@@ -119,7 +120,18 @@ def _link(run: Run, dsn: str, http: str) -> str:
     """A link that opens one login, for whoever started all this: he owns the database."""
     with open_connection(dsn) as conn:
         made = run.act(conn, create_link(who(), Role.SUPER_ADMIN, schema=run.schema))
-    return link(run, made.token, run.settings.server.public_url or f"{http}{run.settings.server.root_path}")
+    return link(
+        run,
+        made.token,
+        _public(run.settings.server.public_url, http) or f"{http}{run.settings.server.root_path}",
+    )
+
+
+def _public(url: str | None, http: str) -> str | None:
+    """How people reach us, if that is set, and not what the file of another `postmill up` has left in this shell."""
+    if url and url == os.environ.get(ADDRESS) and url != http and is_loopback(urlsplit(url).hostname or ""):
+        return None
+    return url
 
 
 @contextmanager
@@ -141,7 +153,7 @@ def _database(run: Run, data: Path, http: str) -> Iterator[tuple[str, Path | Non
         if other and other != database.dsn:
             run.out.warn(
                 f"{VARIABLE} names another database ({described(other)}); other commands here will use that one",
-                f"unset {VARIABLE}, or run with --dsn",
+                f"unset {' '.join(filter(os.environ.get, (VARIABLE, ADDRESS, STORE_VARIABLE)))}, or run with --dsn",
             )
         # The worker's process finds it there: a command line is for everybody on the machine to read.
         os.environ[VARIABLE] = database.dsn
