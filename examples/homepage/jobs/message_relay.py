@@ -36,7 +36,8 @@ async def MessageRelayHandler(ctx: Context, message_id: UUID) -> dict[str, Any]:
             if status == "waiting":
                 raise Snooze(30)  # another job is sending it
             return {"skipped": status or "no such message"}
-        refused = await relay.deliver(conn, message, mail_settings())
+    # Without a connection in hand: a mail server that takes its time is not to keep other jobs from theirs.
+    refused = await relay.deliver(message, mail_settings())
     async with ctx.transaction() as transaction:
         if refused is None:
             await row(transaction, "message_sent", id=message_id)

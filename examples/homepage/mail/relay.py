@@ -14,15 +14,16 @@ HELD = 180
 
 
 async def claim(conn: Connection, message: UUID, job: UUID) -> Row | None:
-    """The message, which from now on no other job sends. None: it is not there, is done, or is another job's."""
-    return await row(conn, "claim_message", id=message, job=job, seconds=HELD)
+    """The message, which from now on no other job sends, with its `ancestors`. None: it is not there, is done, or is another
+    job's."""
+    found = await row(conn, "claim_message", id=message, job=job, seconds=HELD)
+    return found and found | {"ancestors": await rows(conn, "ancestors", parent_id=found["parent_id"])}
 
 
-async def deliver(conn: Connection, message: Row, settings: MailSettings) -> str | None:
+async def deliver(message: Row, settings: MailSettings) -> str | None:
     """Send a claimed message. None: it was taken; else why it never will be. Raises what is worth another attempt."""
-    ancestors = await rows(conn, "ancestors", parent_id=message["parent_id"])
     try:
-        mail = compose(message, ancestors, settings)
+        mail = compose(message, message["ancestors"], settings)
     except ValueError as fault:
         return f"no mail can be made of it: {fault}"
     try:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlencode
 
 import httpx
+import psycopg
 
 from examples.homepage.outbound.bounded import TooLarge, read_bounded
 
@@ -48,6 +50,16 @@ class ServiceError(Exception):
         self.status = status
         self.retry_after = retry_after or None
         self.answer = answer or {}
+
+
+@contextmanager
+def kept(service: str) -> Iterator[None]:
+    """Around a statement that keeps what a service has said: what no database can hold (NUL, the 40th of May, a price without
+    end, one row twice) is garbage of the service's, as what cannot be read."""
+    try:
+        yield
+    except (psycopg.DataError, psycopg.IntegrityError, psycopg.errors.CardinalityViolation):
+        raise ServiceError(service, "garbage") from None
 
 
 class Service:
@@ -96,7 +108,7 @@ class Service:
     def _read(self, response: httpx.Response, body: bytes) -> dict[str, Any]:
         try:
             found = json.loads(body)
-        except ValueError:
+        except (ValueError, RecursionError):
             found = None
         answer = found if isinstance(found, dict) else None
         if response.status_code != 200:

@@ -16,6 +16,7 @@ from examples.homepage.social.vault import Tokens, Vault
 from postmill import resource
 
 NAME = "social"
+_USUAL, _LONGEST = 3600, 30 * 86400
 
 
 class Revoked(Exception):
@@ -78,11 +79,18 @@ def _says_token(answer: Mapping[str, Any]) -> bool:
 
 
 def _granted(found: Mapping[str, Any], before: Tokens) -> Granted:
-    access, lifetime = found.get("access_token"), found.get("expires_in", 3600)
-    refresh = found.get("refresh_token", before.refresh.get_secret_value())
-    if not (isinstance(access, str) and isinstance(refresh, str) and isinstance(lifetime, int)):
+    access, refresh = found.get("access_token"), found.get("refresh_token", before.refresh.get_secret_value())
+    if not (isinstance(access, str) and isinstance(refresh, str)):
         raise ServiceError(NAME, "garbage")
-    return Granted(Tokens(SecretStr(access), SecretStr(refresh)), lifetime)
+    return Granted(Tokens(SecretStr(access), SecretStr(refresh)), _lifetime(found.get("expires_in")))
+
+
+def _lifetime(told: object) -> int:
+    """Seconds. The old tokens are of no use any more: whatever is said of how long the new ones are good, they are kept."""
+    try:
+        return min(max(int(str(told)), 0), _LONGEST)
+    except ValueError:
+        return _USUAL
 
 
 class Social(NamedTuple):

@@ -7,8 +7,9 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
+from examples.homepage.outbound.services import kept
 from examples.homepage.resources import Pool
-from examples.homepage.social.network import Granted, Revoked, Social
+from examples.homepage.social.network import NAME, Granted, Revoked, Social
 from examples.homepage.social.renewal import renew
 from examples.homepage.social.vault import Tokens, Vault
 from examples.homepage.statements import Connection, Row, row
@@ -64,7 +65,8 @@ async def _posts(pool: Pool, social: Social, account: Row, tokens: Tokens) -> Ou
         tokens = await renew(pool, social, account, tokens)
         posts = await social.network.posts(account["remote_id"], tokens.access)
     async with pool.connection() as conn:
-        await row(conn, "keep_posts", id=account["id"], posts=Jsonb(posts))
+        with kept(NAME):
+            await row(conn, "keep_posts", id=account["id"], posts=Jsonb(posts))
     return "refreshed"
 
 

@@ -9,12 +9,12 @@ from typing import Literal, NamedTuple
 
 from psycopg import Rollback
 
-from examples.homepage.outbound.services import ServiceError
+from examples.homepage.outbound.services import ServiceError, kept
 from examples.homepage.resources import Pool
 from examples.homepage.statements import Row, row
 from examples.homepage.stocks import telemetry
 from examples.homepage.stocks.client import AlphaVantage
-from examples.homepage.stocks.quote import KeyRefused, Limited, UnknownSymbol
+from examples.homepage.stocks.quote import SERVICE, KeyRefused, Limited, UnknownSymbol
 
 MOST_IN_A_RUN = 5
 """What was released while no worker ran is not asked for all at once."""
@@ -68,7 +68,8 @@ async def _ask(pool: Pool, client: AlphaVantage, turn: Row) -> Outcome:
     try:
         quote = await client.quote(turn["symbol"])
         async with pool.connection() as conn:
-            await row(conn, "stock_quoted", symbol=turn["symbol"], **asdict(quote))
+            with kept(SERVICE):
+                await row(conn, "stock_quoted", symbol=turn["symbol"], **asdict(quote))
         outcome = "quoted"
     except UnknownSymbol as unknown:
         outcome, error = "unknown", str(unknown)

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from psycopg.types.json import Jsonb
 
-from examples.homepage.outbound.services import ServiceError
+from examples.homepage.outbound.services import ServiceError, kept
 from examples.homepage.resources import Pool
 from examples.homepage.statements import Row, row
 from examples.homepage.weather.sky import Sky
@@ -18,8 +18,8 @@ async def refresh(pool: Pool, sky: Sky, place: Row, kind: Kind) -> int:
     """How many hours or alerts of a place are new or have changed. Raises ServiceError."""
     if kind == "alerts":
         found = await sky.nws.alerts(place["latitude"], place["longitude"])
-        return await _keep(pool, "place_alerts", id=place["id"], alerts=Jsonb(found))
-    return await _keep(pool, "place_forecast", id=place["id"], hours=Jsonb(await _hours(pool, sky, place)))
+        return await _keep(pool, place, "place_alerts", alerts=Jsonb(found))
+    return await _keep(pool, place, "place_forecast", hours=Jsonb(await _hours(pool, sky, place)))
 
 
 async def _hours(pool: Pool, sky: Sky, place: Row) -> list[dict[str, Any]]:
@@ -39,7 +39,8 @@ async def _hours(pool: Pool, sky: Sky, place: Row) -> list[dict[str, Any]]:
     return await sky.nws.hours(grid)
 
 
-async def _keep(pool: Pool, statement: str, **values: Any) -> int:
+async def _keep(pool: Pool, place: Row, statement: str, **values: Any) -> int:
     async with pool.connection() as conn:
-        kept = await row(conn, statement, **values)
-    return 0 if kept is None else int(kept["changed"])
+        with kept(place["provider"]):
+            told = await row(conn, statement, id=place["id"], **values)
+    return 0 if told is None else int(told["changed"])

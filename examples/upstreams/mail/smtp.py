@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from typing import Any
 
 from examples.upstreams.alerts.mailbox import Mailbox
@@ -13,6 +15,7 @@ class MailServer(Mailbox):
     `refused`: what it says to a recipient, as `550 5.1.1 nobody of that name`, until it is taken out of there.
     `senders` are those of the envelopes, `""` the null one. `raw` is each mail as it came over the line. `lost`: so many of
     the next mails are taken and nothing is said, as when the connection breaks in between. `deliver` gets each mail taken.
+    `open`: while it is not set, each mail waits for its answer; `waiting` are so many.
     """
 
     def __init__(self) -> None:
@@ -23,6 +26,9 @@ class MailServer(Mailbox):
         self.lost = 0
         self.deliver: Any = None
         self.url = ""
+        self.open = threading.Event()
+        self.open.set()
+        self.waiting = 0
 
     def start(self, port: int = 0) -> str:
         """Begins to listen; the URL for MAIL_SMTP_URL."""
@@ -40,6 +46,9 @@ class MailServer(Mailbox):
 
     async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:
         """One mail."""
+        self.waiting += 1
+        await asyncio.to_thread(self.open.wait)
+        self.waiting -= 1
         answer = await super().handle_DATA(server, session, envelope)
         if not answer.startswith("2"):
             return answer

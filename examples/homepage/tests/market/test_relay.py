@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from uuid import UUID, uuid4
 
 import psycopg
@@ -11,6 +12,7 @@ from examples.homepage.mail.outbox import relay_job
 from examples.homepage.marketplace.inquiries import InquiryRefused
 from examples.homepage.tests.market.market import RELAY, Market, answer, written
 from postmill import aenqueue
+from tests.support.workers import until
 
 REAL = (b"sam@seller", b"bea@buyer", b"mail.of")
 
@@ -53,6 +55,28 @@ async def test_a_conversation_with_masked_addresses_threaded_both_ways(market: M
         told = [word for word in REAL if word in raw.lower() and word not in recipient[0].lower().encode()]
         assert told == ([b"mail.of"] if raw is market.smtp.raw[2] else []), "but for Sam's own id, to Sam"
     assert await market.dispositions() == ["relayed", "relayed"]
+
+
+async def test_a_mail_server_that_takes_its_time_keeps_no_other_job(
+    market: Market, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While mails wait for their answer, their jobs hold no connection."""
+    monkeypatch.setenv("HOMEPAGE_CONNECTIONS", "1")
+    market.smtp.open.clear()
+    await market.inquire()
+    working = asyncio.create_task(market.work())
+    await until(lambda: market.smtp.waiting == 1)
+    job = await market.site.enqueue("CLICK_ROLLUP")
+
+    async def done() -> bool:
+        return bool((await market.site.job(job))["state"] == "succeeded")
+
+    try:
+        await until(done)
+    finally:
+        market.smtp.open.set()
+        await working
+    assert len(market.smtp.messages) == 1
 
 
 async def test_whoever_sends_it_again_sends_nothing(market: Market) -> None:

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from examples.homepage.social.settings import from_environment
 from examples.homepage.tests.site import Site, happenings
-from examples.homepage.tests.social.accounts import account, standing_of, vault
+from examples.homepage.tests.social.accounts import POST, account, standing_of, vault
 from examples.upstreams.script import Answer
 from examples.upstreams.social.server import CLIENT, SocialServer
 
@@ -77,6 +77,40 @@ async def test_a_network_that_fails_is_tried_again_for_those_that_need_it(
     assert upstream.refreshes == {"ada": 1, "bob": 1}
     row = await standing_of(site, id)
     assert (row["status"], row["last_error"]) == ("connected", None)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"text": "a\0b"},
+        {"created_at": "the 40th of May"},
+        {"created_at": None},
+        {"id": POST["id"]},
+        {"text": "\ud800"},
+    ],
+)
+async def test_what_no_database_can_hold_keeps_no_other_account(
+    site: Site, upstream: SocialServer, bad: dict[str, str]
+) -> None:
+    """It is garbage of the network's, as what cannot be read."""
+    id, _ = await account(site, upstream, "ada"), await account(site, upstream, "bob")
+    upstream.posts["ada"] = [POST, POST | {"id": "2"} | bad]
+    await run(site)
+    assert (await standing_of(site, id))["last_error"] == "social: garbage"
+    [kept] = await site.rows("select handle from social_accounts where refreshed_at is not null")
+    assert kept == {"handle": "@bob"}
+
+
+@pytest.mark.parametrize("said", [10**15, -1, "7200", "soon", None, 1.5])
+async def test_new_tokens_are_kept_whatever_is_said_of_their_time(
+    site: Site, upstream: SocialServer, monkeypatch: pytest.MonkeyPatch, said: object
+) -> None:
+    """The old ones are of no use any more."""
+    id = await account(site, upstream, "ada")
+    as_usual = upstream.connect
+    monkeypatch.setattr(upstream, "connect", lambda name: as_usual(name) | {"expires_in": said})
+    assert await run(site, "118 min") == NONE | {"refreshed": 1}
+    assert (await standing_of(site, id))["version"] == 2
 
 
 async def test_keys_are_rotated(site: Site, upstream: SocialServer, monkeypatch: pytest.MonkeyPatch) -> None:

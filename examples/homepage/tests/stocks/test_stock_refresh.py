@@ -10,7 +10,8 @@ from structlog.testing import capture_logs
 
 from examples.homepage.tests.site import Site, happenings
 from examples.homepage.tests.stocks import clock
-from examples.upstreams.alphavantage.server import SPENT, TOO_QUICK, AlphaVantageServer
+from examples.upstreams.alphavantage import server
+from examples.upstreams.alphavantage.server import SPENT, TOO_QUICK, AlphaVantageServer, quote
 from examples.upstreams.script import Answer
 
 OPEN = "11:00"
@@ -118,6 +119,16 @@ async def test_without_a_key_no_request_is_spent(
     found = await site.job(job)
     assert (found["state"], found["attempt"], upstream.requests) == ("dead_letter", 1, [])
     assert await site.rows("select * from stock_requests") == []
+
+
+async def test_a_price_without_end_is_garbage(
+    site: Site, upstream: AlphaVantageServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "quote", lambda symbol, number: quote(symbol, number) | {"05. price": "1e30"})
+    await stocks(site, "IBM")
+    await site.enqueue("STOCK_REFRESH")
+    await site.run(at(OPEN))
+    assert (await site.row("select last_error from stocks")) == {"last_error": "alphavantage: garbage"}
 
 
 async def test_one_run_at_a_time(site: Site, upstream: AlphaVantageServer) -> None:

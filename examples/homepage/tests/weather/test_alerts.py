@@ -71,6 +71,15 @@ async def test_what_has_expired_is_not_shown_while_the_service_is_down(
     assert await warned(site, "25 min") == ["long"]
 
 
+async def test_what_no_database_can_hold_keeps_no_other_place(site: Site, upstream: WeatherServer) -> None:
+    usa, other = await place(site, *NEW_YORK), await place(site, *SAN_JUAN)
+    bad = alert(1, until=soon(60), headline="a\0b")
+    upstream.alerts[MANHATTAN] = [bad]
+    await refresh(site)
+    assert (await standing_of(site, usa))["alerts_error"] == "nws: garbage"
+    assert (await standing_of(site, other))["alerts_at"] is not None
+
+
 async def test_an_unknown_kind_is_refused(site: Site) -> None:
     body = {"job_type": "WEATHER_REFRESH", "payload": {"kind": "tides"}}
     answer = await site.http.post("/admin/api/jobs/enqueue", json=body)
