@@ -7,10 +7,13 @@ import signal
 import time
 from functools import partial
 
+import psycopg
 import pytest
 
 from tests.journey.conftest import Journey
 from tests.support.eventually import eventually
+
+HELD_UP = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'postmill rescue'"
 
 
 def kill_at_random(journey: Journey, kills: int, jobs_between: int) -> None:
@@ -58,6 +61,26 @@ def test_recovery_follows_the_lease_and_no_timeout(journey: Journey) -> None:
     assert time.monotonic() - killed < 2 * 3.0 + 1.5 + 15
     assert journey.outcomes() == {"succeeded": 3}
     assert other.process.poll() is None
+
+
+def test_a_round_that_was_held_up_puts_off_no_recovery(journey: Journey) -> None:
+    """Who rescues has waited for a lock for a second: it looks again within a lease, and not after fifty seconds."""
+    journey.fleet.start("--queues", "default=1")
+    journey.fleet.ready(journey.conn)
+    time.sleep(3.2)  # the rescuer must have lived one lease itself
+    with psycopg.connect(journey.dsn) as holding:
+        holding.execute("lock table postmill.running in access exclusive mode")
+        eventually(lambda: journey.one(HELD_UP) > 0)
+        time.sleep(1.0)
+    victim = journey.fleet.start("--queues", "default=2")
+    journey.fleet.ready(journey.conn, 2)
+    journey.enqueue("p_sleep", 3, '{"seconds": 1.5}')
+    eventually(lambda: journey.count("start") == 3)
+    killed = time.monotonic()
+    victim.kill()
+    journey.finish(60)
+    assert time.monotonic() - killed < 2 * 3.0 + 1.5 + 15
+    assert journey.one("select count(*) from postmill.attempt where status = 'lost'") > 0
 
 
 def test_a_job_that_kills_its_worker_ends_dead_and_its_neighbours_live(journey: Journey) -> None:
