@@ -65,6 +65,8 @@ def _window(number: int, cells: list[str]) -> Window:
         raise ValueError("a time is not RFC 3339") from None
     if starts.utcoffset() is None or ends.utcoffset() is None:
         raise ValueError("a time has no zone")
+    if not all(1970 <= moment.year < 2200 for moment in (starts, ends)):
+        raise ValueError("a time is not between 1970 and 2200")
     if ends <= starts:
         raise ValueError("ends before it starts")
     return Window(number, cells[0].strip().lower(), starts, ends)

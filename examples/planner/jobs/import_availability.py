@@ -15,6 +15,7 @@ from examples.planner.queues import EXPORTS
 from examples.planner.scope import admitted
 from examples.planner.statements import do, rows
 from postmill import Context
+from postmill.errors import ArtifactGone, NotFound
 
 PAGE = 500
 
@@ -29,7 +30,10 @@ PAGE = 500
 )
 async def import_availability(ctx: Context, file: str, sha256: str) -> dict[str, Any]:
     """Imports the artifact `file`, if it is still what was sent: `sha256` is that of the request."""
-    content = await ctx.artifacts.aread(file)
+    try:
+        content = await ctx.artifacts.aread(file)
+    except (NotFound, ArtifactGone) as gone:
+        raise BadFile("the file is not there (any more)") from gone
     if sha256_of(content).hexdigest() != sha256:
         raise BadFile("the file is another one than was sent")
     windows = await asyncio.to_thread(parsed, content)  # a large file takes seconds, which the loop has not

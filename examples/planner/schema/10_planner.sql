@@ -51,12 +51,13 @@ create table if not exists planner.mission (
     starts_at timestamptz not null,
     ends_at timestamptz not null check (ends_at > starts_at),
     foreign key (org_id, project_id) references planner.project (org_id, id),
+    unique (org_id, id),
     unique (org_id, project_id, id)
 );
 create index if not exists mission_by_time on planner.mission (org_id, project_id, starts_at, id);
 
 create table if not exists planner.assignment (
-    mission_id uuid primary key references planner.mission (id),
+    mission_id uuid primary key,
     org_id uuid not null,
     project_id uuid not null,
     collaborator_id uuid not null,

@@ -3,7 +3,7 @@ create table if not exists planner.proposal (
     id uuid primary key default gen_random_uuid(),
     org_id uuid not null,
     project_id uuid not null,
-    mission_id uuid not null references planner.mission (id),
+    mission_id uuid not null,
     collaborator_id uuid not null,
     rank integer not null,
     score integer not null,
@@ -12,6 +12,7 @@ create table if not exists planner.proposal (
     artifact_id uuid not null,
     accepted_at timestamptz,
     accepted_by text,
+    foreign key (org_id, project_id, mission_id) references planner.mission (org_id, project_id, id),
     foreign key (org_id, collaborator_id) references planner.collaborator (org_id, id),
     unique (job_id, mission_id, rank)
 );
@@ -47,8 +48,9 @@ alter table planner.request_key add column if not exists about text not null def
 create index if not exists request_key_expires on planner.request_key (org_id, expires_at);
 
 create table if not exists planner.search_entry (
-    mission_id uuid primary key references planner.mission (id) on delete cascade,
+    mission_id uuid primary key,
     org_id uuid not null,
-    words tsvector not null
+    words tsvector not null,
+    foreign key (org_id, mission_id) references planner.mission (org_id, id) on delete cascade
 );
 create index if not exists search_entry_words on planner.search_entry using gin (words);

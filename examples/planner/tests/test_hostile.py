@@ -8,6 +8,8 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from psycopg import AsyncConnection, errors
+from psycopg.conninfo import make_conninfo
 
 from examples.planner.tests.office import ORG, OTHER, Office
 from tests.support.workers import until
@@ -132,3 +134,49 @@ async def test_who_is_nobody_learns_nothing(office: Office, path: str) -> None:
         eve = {"Authorization": "Bearer eve"}
         assert (await office.http.get(SPACE + where, headers=eve)).status_code == 401
         assert (await office.http.get(f"/api/orgs/{OTHER}{where}", headers=eve)).status_code == 404
+
+
+INTO_OTHERS = {
+    "version": "insert into planner.run_sheet_version values (%(sheet)s, 99, %(org)s, 't', '[]')",
+    "words": "insert into planner.search_entry values (%(mission)s, %(org)s, '')",
+    "proposal": "insert into planner.proposal (org_id, project_id, mission_id, collaborator_id, rank, score, reasons, job_id,"
+    " artifact_id) values (%(org)s, %(own)s, %(mission)s, %(zoe)s, 1, 1, '{}', %(zoe)s, %(zoe)s)",
+}
+
+
+@pytest.mark.parametrize("what", INTO_OTHERS)
+async def test_nothing_of_ones_own_hangs_on_what_is_anothers(office: Office, what: str) -> None:
+    """It would stand in the way of the other organization's own row, under a key that is one for all."""
+    project = await office.project()
+    sheet = await office.row("select id from planner.run_sheet")
+    own = await office.row(
+        "insert into planner.project (org_id, name) values (%s, 'own') returning id", OTHER
+    )
+    values = {
+        "org": OTHER, "own": own["id"], "sheet": sheet["id"], "mission": await office.mission(project),
+        "zoe": await office.person("Zoe"),
+    }  # fmt: skip
+    options = f"-c role=planner_app -c postmill.tenant_id={OTHER}"
+    async with await AsyncConnection.connect(
+        make_conninfo(office.dsn, options=options), autocommit=True
+    ) as conn:
+        with pytest.raises(errors.ForeignKeyViolation):
+            await conn.execute(INTO_OTHERS[what].encode(), values)
+
+
+async def test_a_file_that_is_not_there_is_not_looked_for_again(office: Office) -> None:
+    file = {"file": f"artifact:{uuid4()}", "sha256": "0" * 64}
+    given = {
+        "tenant": str(ORG),
+        "actor_type": "user",
+        "actor_id": "olga",
+        "request_id": "r",
+        "correlation_id": "c",
+        "key": "k",
+    }
+    words = ", ".join(f"{name} => '{value}'" for name, value in given.items())
+    query = f"select postmill.enqueue('import.availability', %s::jsonb, {words}) as id"
+    job = (await office.row(query, json.dumps(file)))["id"]
+    await office.run()
+    found = await office.job(job)
+    assert (found["state"], found["attempt"]) == ("dead_letter", 1)
