@@ -149,7 +149,10 @@ async def test_a_wrong_file_changes_nothing(office: Office) -> None:
         (b"email,starts_at,ends_at\na,2031-05-05T08:00,2031-05-05T09:00", "line 2: a time has no zone"),
         (b"email,starts_at,ends_at\na,2031-05-05T08:00Z,2031-05-05T07:00Z", "line 2: ends before it starts"),
         (b"email,starts_at,ends_at\na", "line 2: has 1 cells, not 3"),
-        (b"email,starts_at,ends_at\na,9999-12-31T20:00-14:00,9999-12-31T23:00-14:00", "is not between 1970 and 2200"),
+        (
+            b"email,starts_at,ends_at\na,9999-12-31T20:00-14:00,9999-12-31T23:00-14:00",
+            "is not between 1970 and 2200",
+        ),
     ],
 )
 def test_a_file_is_refused_by_its_line(content: bytes, fault: str) -> None:
