@@ -13,6 +13,7 @@ from psycopg_pool import AsyncConnectionPool
 from examples.planner.messages.channels import Channels
 from examples.planner.settings import Settings, from_environment
 from postmill import resource
+from postmill.connections import apool
 
 Conn = AsyncConnection[Any]
 Pool = AsyncConnectionPool[Conn]
@@ -20,20 +21,28 @@ Role = Literal["planner_app", "planner_planning", "planner_auditing"]
 ROLES: tuple[Role, ...] = ("planner_app", "planner_planning", "planner_auditing")
 
 
-def pool_of(settings: Settings, role: Role | None) -> Pool:
-    """Connections that begin as this role (None: as who logs in), in autocommit, not yet open."""
+ALIVE = {
+    "connect_timeout": 5,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}
+"""Of connections: a server that is gone without a word (a failover, a cable) is noticed within half a minute."""
+
+
+def pool_of(settings: Settings, role: Role | None, patience: float = 30.0) -> Pool:
+    """Connections that begin as this role (None: as who logs in), in autocommit, not yet open.
+
+    `patience`: seconds for which a free one is waited for.
+    """
     dsn = settings.database_url.get_secret_value()
     if role is not None:
         options = f"{conninfo_to_dict(dsn).get('options') or ''} -c role={role}"
         dsn = make_conninfo(dsn, options=options.strip())
-    return AsyncConnectionPool(
-        dsn,
-        min_size=0,
-        max_size=settings.connections,
-        kwargs={"autocommit": True, "application_name": (role or "planner").replace("_", " ")},
-        check=AsyncConnectionPool.check_connection,
-        open=False,
-    )
+    name = (role or "planner").replace("_", " ")
+    bounds: dict[str, Any] = {"min_size": 0, "max_size": settings.connections, "timeout": patience}
+    return apool(dsn, name, prepared=True, options=dict(ALIVE), **bounds)
 
 
 @asynccontextmanager
